@@ -1,0 +1,1 @@
+"""Records NumPy operations and differentiates them. Needs NumPy alone."""

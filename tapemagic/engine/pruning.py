@@ -1,0 +1,55 @@
+"""Records of results that nobody can reach any more, found by counting who still knows their number.
+
+The number of a result is an object of its own: the tensor that holds the result refers to it, and so does every
+record that takes it as an input. When only its own record and the tape's table do, the record is of no use.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from tapemagic.engine.recording import new_id
+
+_references = getattr(sys, "getrefcount", lambda number: sys.maxsize)
+
+
+def _alone() -> int:
+    """How often a number is referred to that only a record and the tape's table know."""
+    record = (None, new_id())
+    tracked = {record[-1]: record[-1]}
+    count: int = _references(record[-1])
+    tracked.clear()
+    return count
+
+
+_ALONE = _alone()
+
+
+def drop_dead(records: list[Any], tracked: dict[int, int]) -> list[Any]:
+    """The records that a gradient might still need, oldest first; `records` is left empty.
+
+    Walking backwards, a dropped record lets go of its inputs before their own records are looked at.
+    """
+    alive = []
+    while records:
+        record = records.pop()
+        if record[-1].__class__ is tuple:
+            dead = all(_references(number) <= _ALONE + 1 for number in record[-1])
+        else:
+            dead = _references(record[-1]) <= _ALONE
+        if not dead:
+            alive.append(record)
+        elif record[-1].__class__ is tuple:
+            for number in record[-1]:
+                del tracked[number]
+        else:
+            del tracked[record[-1]]
+    alive.reverse()
+    return alive
+
+
+def weight(record: Any) -> int:
+    """The bytes of the arrays that a record holds; those that it shares with others count as its own."""
+    _, values, _, _, output, _ = record
+    return sum(getattr(value, "nbytes", 0) for value in (*values, output))

@@ -1,0 +1,182 @@
+"""What a tape hears of an operation: the record, the set of live tapes, and the one function that notes down.
+
+A record on a tape is a plain tuple in the order of `Record`. Values are known by a number that no other value
+has, given when a tape first takes notice of it (0 until then).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from tapemagic.engine.registry import Operation
+
+SMALL = 128
+"""Values of at most this many elements are kept whole: a note of shape and dtype would be hardly smaller."""
+
+FOREIGN = -1
+"""The number of an array that belongs to somebody else, and may change."""
+
+PRUNE_MASK = 0xFFF
+NO_PARAMS: dict[str, Any] = {}
+
+
+class Record(NamedTuple):
+    """One operation as a tape keeps it."""
+
+    operation: Operation
+    values: tuple[Any, ...]
+    ids: tuple[int, ...]
+    params: dict[str, Any]
+    output: Any
+    output_id: int | tuple[int, ...]
+
+
+class Absent:
+    """Stands in a record for a value that no rule reads: its shape and dtype."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, value: Any) -> None:
+        self.shape: tuple[int, ...] = value.shape
+        self.dtype: np.dtype[Any] = value.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    def __repr__(self) -> str:
+        return f"<{self.dtype} of shape {self.shape}, not kept>"
+
+
+class Recorder(Protocol):
+    """What the recording knows of a tape."""
+
+    _tracked: dict[int, int]
+    _append: Callable[[Any], None]
+    _keeps: bool
+
+    def _notice(self, variable: Any) -> None: ...
+
+    def _prune(self) -> None: ...
+
+    def _sweep_begins(self, targets: Iterable[int]) -> None: ...
+
+    def _sweep_ends(self) -> None: ...
+
+    def _weigh(self, record: Any) -> None: ...
+
+
+_live: ContextVar[tuple[Recorder, ...]] = ContextVar("live tapes", default=())
+live = _live.get
+new_id = itertools.count(1 << 20).__next__
+
+
+def go_live(tape: Recorder) -> None:
+    """Let `tape` hear of every operation on this thread."""
+    _live.set((*live(), tape))
+
+
+def go_quiet(tape: Recorder) -> None:
+    """Let `tape` hear of nothing more on this thread."""
+    _live.set(tuple(other for other in live() if other is not tape))
+
+
+def note(
+    operation: Operation,
+    values: tuple[Any, ...],
+    ids: tuple[int, ...],
+    params: dict[str, Any],
+    output: Any,
+    tapes: tuple[Recorder, ...],
+    careful: bool,
+) -> int:
+    """Append a record to every tape that tracks one of the inputs; the output's number, or 0 if none does.
+
+    With `careful`, values may be large or belong to somebody else, and are kept as `slim` says.
+    """
+    output_id = 0
+    for tape in tapes:
+        tracked = tape._tracked
+        for i in ids:
+            if i in tracked:
+                break
+        else:
+            continue
+        if not output_id:
+            output_id = new_id()
+            if careful:
+                values, output = slim(operation, values, ids, output, tapes)
+            record = (operation, values, ids, params, output, output_id)
+        tracked[output_id] = output_id
+        tape._append(record)
+        if careful:
+            tape._weigh(record)
+        elif not output_id & PRUNE_MASK:
+            tape._prune()
+    return output_id
+
+
+def note_several(
+    operation: Operation,
+    values: tuple[Any, ...],
+    ids: tuple[int, ...],
+    params: dict[str, Any],
+    outputs: tuple[Any, ...],
+    tapes: tuple[Recorder, ...],
+) -> tuple[int, ...]:
+    """As `note`, for an operation of several outputs: the numbers of all of them."""
+    hearing = [tape for tape in tapes if any(i in tape._tracked for i in ids)]
+    if not hearing:
+        return (0,) * len(outputs)
+    output_ids = tuple(new_id() for _ in outputs)
+    values, kept = slim(operation, values, ids, outputs, tapes)
+    record = (operation, values, ids, params, kept, output_ids)
+    for tape in hearing:
+        tape._tracked.update(zip(output_ids, output_ids, strict=True))
+        tape._append(record)
+    return output_ids
+
+
+def slim(
+    operation: Operation,
+    values: tuple[Any, ...],
+    ids: tuple[int, ...],
+    output: Any,
+    tapes: tuple[Recorder, ...],
+) -> tuple[tuple[Any, ...], Any]:
+    """What is to be kept of an operation's inputs and output: those that the rules will read."""
+    if any(tape._keeps for tape in tapes):
+        return tuple(owned(value, i) for value, i in zip(values, ids, strict=True)), output
+    tracked = tuple(
+        position for position, i in enumerate(ids) if i > 0 and any(i in tape._tracked for tape in tapes)
+    )
+    reads_output, *reads = operation.needs(tracked, len(values))
+    kept = tuple(
+        owned(value, i) if read else absent(value)
+        for value, i, read in zip(values, ids, reads, strict=True)
+    )
+    return kept, output if reads_output else absent(output)
+
+
+def owned(value: Any, i: int) -> Any:
+    """A copy of somebody else's array, who may write into it later; any other value as it is."""
+    return value.copy() if i == FOREIGN else value
+
+
+def absent(value: Any) -> Any:
+    """A note of a value's shape and dtype, where that is smaller than the value."""
+    if isinstance(value, tuple):
+        return tuple(map(absent, value))
+    return Absent(value) if getattr(value, "size", 0) > SMALL else value

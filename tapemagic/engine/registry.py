@@ -1,0 +1,223 @@
+"""NumPy function -> how to differentiate it: a dict, and the few functions that fill and read it.
+
+A rule is called ``rule(g, y, *inputs, **params)``, where ``g`` is dL/dy and ``y`` the result, and returns
+dL/d(that input), in any shape that broadcasting could have come from: the walk sums it back. A parameter
+whose name starts with an underscore is not read by the rule; the tape then keeps only its shape and dtype.
+``g`` may carry extra leading axes, so a rule counts its axes from the end.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from tapemagic.errors import UnsupportedArgumentError
+
+Function = Callable[..., Any]
+Rule = Callable[..., Any]
+F = TypeVar("F", bound=Function)
+
+HARMLESS = frozenset({"dtype", "casting", "subok", "like"})
+
+
+class Operation:
+    """A function that tapes record, with a rule for each of its array arguments.
+
+    Attributes
+    ----------
+    function : callable
+        Computes the value.
+    name : str
+        What pictures and messages call it.
+    rules : tuple of callable or None
+        One for each array argument; None where there is no derivative.
+    each : callable or None
+        For a function of any number of arrays: one rule ``each(position, g, y, *inputs, **params)``.
+    inputs : tuple of str
+        The names of the array arguments, for calls that give them by keyword.
+    accepts : frozenset of str
+        The keyword arguments that the rules understand.
+    ignores : frozenset of str
+        Keyword arguments on which no derivative depends.
+    """
+
+    __slots__ = ("_leads", "_names", "_needs", "accepts", "each", "function", "ignores", "inputs", "name", "rules")
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.name: str = getattr(function, "__name__", str(function)).strip("_")
+        self.rules: tuple[Rule | None, ...] = ()
+        self.each: Rule | None = None
+        self.inputs: tuple[str, ...] = ()
+        self.accepts: frozenset[str] = frozenset()
+        self.ignores: frozenset[str] = HARMLESS
+        self._names: tuple[str, ...] | None = None
+        self._leads = False
+        self._needs: dict[tuple[tuple[int, ...], int], tuple[bool, ...]] = {}
+
+    def __repr__(self) -> str:
+        return f"<operation {self.name}>"
+
+    def rules_for(self, count: int) -> tuple[Rule | None, ...]:
+        """A rule for each of `count` arrays."""
+        return self.rules if self.each is None else tuple(partial(self.each, k) for k in range(count))
+
+    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Sort the arguments of a call into array inputs and parameters by keyword."""
+        if self.each is not None:
+            return tuple(args), dict(kwargs)
+        names = self.names()
+        if self._leads and len(args) <= len(self.inputs) and not kwargs:
+            return tuple(args), {}
+        if len(args) > len(names):
+            raise TypeError(f"{self.name}() takes at most {len(names)} arguments, not {len(args)}")
+        given = dict(zip(names, args, strict=False)) | kwargs
+        inputs = [given.pop(name, None) for name in self.inputs]
+        while inputs and inputs[-1] is None:
+            inputs.pop()
+        return tuple(inputs), {name: value for name, value in given.items() if not _no_value(value)}
+
+    def names(self) -> tuple[str, ...]:
+        """The function's parameters, in the order in which they may be given by position."""
+        if self._names is None:
+            try:
+                self._names = tuple(inspect.signature(self.function).parameters)
+            except ValueError:  # a function written in C, such as a ufunc before NumPy 2.4
+                count = getattr(self.function, "nin", 0)
+                self._names = self.inputs or tuple(f"x{i + 1}" for i in range(count))
+            self._leads = self.inputs == self._names[: len(self.inputs)]
+        return self._names
+
+    def check(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters that the rules want to see.
+
+        Raises
+        ------
+        UnsupportedArgumentError
+            If one of `params` is neither understood by the rules nor without effect on them.
+        """
+        for name, value in params.items():
+            if name not in self.accepts and name not in self.ignores and value is not None:
+                raise UnsupportedArgumentError(
+                    f"{self.name}(..., {name}={value!r}) has no derivative here: leave {name!r} out, or compute "
+                    f"knowingly outside the tape, with {self.name}(x.numpy(), {name}=...)"
+                )
+        return {name: value for name, value in params.items() if name in self.accepts}
+
+    def needs(self, tracked: tuple[int, ...], count: int) -> tuple[bool, ...]:
+        """Whether the rules of the inputs at positions `tracked` read y, and each of the `count` inputs."""
+        known = self._needs.get((tracked, count))
+        if known is None:
+            read = [False] * (count + 1)
+            for position in tracked:
+                rule = self.each or self.rules[position]
+                if rule is not None:
+                    names = _parameters_read(rule, skip=2 if self.each else 1, count=count + 1)
+                    read = [a or b for a, b in zip(read, names, strict=True)]
+            known = self._needs[tracked, count] = tuple(read)
+        return known
+
+
+def _no_value(value: Any) -> bool:
+    return type(value).__name__ == "_NoValueType"
+
+
+def _parameters_read(rule: Rule, skip: int, count: int) -> list[bool]:
+    """Which of the `count` parameters after the first `skip` a rule reads, judged by their names."""
+    code = rule.__code__
+    reads = [not name.startswith("_") for name in code.co_varnames[skip : code.co_argcount]][:count]
+    if len(reads) < count:
+        star = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+        reads += [not star.startswith("_")] * (count - len(reads))
+    return reads
+
+
+def _keywords(rule: Rule, skip: int) -> frozenset[str]:
+    """The keyword arguments of a rule: those after its first `skip` parameters."""
+    code = rule.__code__
+    return frozenset(code.co_varnames[skip : code.co_argcount + code.co_kwonlyargcount])
+
+
+OPERATIONS: dict[Function, Operation] = {}
+COMPOSITES: dict[Function, Function] = {}
+PLAIN: set[Function] = set()
+
+
+def operation(function: Function) -> Operation:
+    """The operation of a function, made on first mention; its rules may come later."""
+    if function not in OPERATIONS:
+        OPERATIONS[function] = Operation(function)
+    return OPERATIONS[function]
+
+
+def known(function: Function) -> bool:
+    """Whether the table has an answer for `function`."""
+    entry = OPERATIONS.get(function)
+    return function in COMPOSITES or function in PLAIN or (entry is not None and bool(entry.rules or entry.each))
+
+
+def _new(function: Function) -> None:
+    if known(function):
+        raise ValueError(f"{operation(function).name} is in the table already: a second rule would hide the first")
+
+
+def vjp(function: Function, *rules: Rule | None, inputs: str = "", ignores: str = "", name: str = "") -> None:
+    """Give `function` one rule for each array argument.
+
+    Parameters
+    ----------
+    function : callable
+        A NumPy function, or one of our own.
+    *rules : callable or None
+        ``rule(g, y, *inputs, **params)``; None for an argument without a derivative.
+    inputs : str, optional
+        The names of the array arguments, separated by spaces, where they are not the first ones.
+    ignores : str, optional
+        Names of keyword arguments on which no derivative depends.
+    name : str, optional
+        What pictures call it, where the function's own name does not say it.
+
+    Raises
+    ------
+    ValueError
+        If `function` has an entry already.
+    """
+    _new(function)
+    entry = operation(function)
+    entry.name = name or entry.name
+    entry.rules = rules
+    entry.inputs = tuple(inputs.split()) or entry.names()[: len(rules)]
+    entry.accepts = frozenset().union(*(_keywords(rule, 2 + len(rules)) for rule in rules if rule))
+    entry.ignores |= frozenset(ignores.split())
+    entry._names = None
+
+
+def vjp_each(function: Function, rule: Rule, name: str = "", ignores: str = "") -> None:
+    """Give a `function` of any number of arrays the one rule ``rule(position, g, y, *inputs, **params)``."""
+    _new(function)
+    entry = operation(function)
+    entry.name = name or entry.name
+    entry.each = rule
+    code = rule.__code__
+    entry.accepts = frozenset(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
+    entry.ignores |= frozenset(ignores.split())
+
+
+def composite(function: Function) -> Callable[[F], F]:
+    """Decorate what computes `function` out of other functions, which are then recorded in its place."""
+
+    def register(replacement: F) -> F:
+        _new(function)
+        COMPOSITES[function] = replacement
+        return replacement
+
+    return register
+
+
+def not_differentiable(*functions: Function) -> None:
+    """Name functions whose results are constant: plain arrays where they are whole numbers or truth values."""
+    for function in functions:
+        _new(function)
+        PLAIN.add(function)

@@ -1,0 +1,106 @@
+"""Nested lists, tuples, named tuples and dicts of tensors: taken apart, and put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tapemagic.engine.tensor import Traced
+from tapemagic.errors import NotATensorError, ShapeError
+
+
+def leaves(structure: Any) -> list[Any]:
+    """What a structure holds, in order; a dict's values in the order of its keys' insertion."""
+    found: list[Any] = []
+    stack = [structure]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, (list, tuple)):
+            stack += top[::-1]
+        elif isinstance(top, Mapping):
+            stack += reversed(top.values())
+        else:
+            found.append(top)
+    return found
+
+
+def pack(structure: Any, values: Iterator[Any]) -> Any:
+    """The structure again, with `values` in the places of its leaves."""
+    if isinstance(structure, Traced):
+        return next(values)
+    if isinstance(structure, Mapping):
+        packed = {key: pack(part, values) for key, part in structure.items()}
+        return packed if type(structure) is dict else type(structure)(packed)  # type: ignore[call-arg]
+    parts = [pack(part, values) for part in structure]
+    return type(structure)(*parts) if hasattr(structure, "_fields") else type(structure)(parts)
+
+
+def tensors(structure: Any, role: str) -> list[Traced]:
+    """The leaves of a structure, each of which has to be a tensor.
+
+    Raises
+    ------
+    NotATensorError
+        If a leaf is anything else; the message names the `role` that it was to play.
+    """
+    if isinstance(structure, Traced):
+        return [structure]
+    found = leaves(structure)
+    for leaf in found:
+        if not isinstance(leaf, Traced):
+            raise NotATensorError(f"{role} has to be a Tensor or a Variable, not {describe(leaf)}.{_advice(leaf)}")
+    return found
+
+
+def describe(value: Any) -> str:
+    """A value as an error message names it."""
+    text = repr(value)
+    short = text if len(text) <= 40 else text[:37] + "..."
+    return f"{short} of type {type(value).__name__}"
+
+
+def _advice(leaf: Any) -> str:
+    if leaf is None:
+        return " A gradient that is None cannot be differentiated again: see why it is None first."
+    if isinstance(leaf, (set, frozenset)) or isinstance(leaf, Iterator):
+        return " Give several as a list, a tuple or a dict."
+    if type(leaf).__module__ == "numpy":
+        return (
+            " Plain arrays are not on the tape: make it one with tapemagic.constant(...) before the tape records, "
+            "and watch it. Comparisons, argmax and the like give plain arrays, since they have no derivative."
+        )
+    return " Make it one with tapemagic.constant(...) before the tape records, and watch it."
+
+
+def matched(structure: Any, template: Any, count: int) -> list[Any]:
+    """The leaves of `structure` in the order of `template`'s, one for each of its `count` leaves.
+
+    Raises
+    ------
+    ShapeError
+        If there are more or fewer leaves than the template has.
+    """
+    found = [structure] if isinstance(template, Traced) else list(_in_order(structure, template))
+    if len(found) != count:
+        raise ShapeError(f"output_gradients has {len(found)} entries for {count} targets: give one for each target")
+    return found
+
+
+def _in_order(structure: Any, template: Any) -> Iterator[Any]:
+    if isinstance(structure, Mapping) and isinstance(template, Mapping):
+        if structure.keys() != template.keys():
+            raise ShapeError(
+                f"output_gradients has the keys {sorted(map(str, structure))}, the target {sorted(map(str, template))}"
+            )
+        for key, part in template.items():
+            yield from _in_order(structure[key], part)
+    elif isinstance(structure, (list, tuple)) and isinstance(template, (list, tuple)):
+        if len(structure) == len(template):
+            for part, model in zip(structure, template, strict=True):
+                yield from _in_order(part, model)
+        else:
+            yield from leaves(structure)
+    elif isinstance(template, Traced):
+        yield structure
+    else:
+        yield from leaves(structure)

@@ -1,0 +1,160 @@
+"""The reverse sweep: from the gradients of the targets, back along the records, to those of the sources.
+
+Gradients of complex values travel conjugated, so that the rules of holomorphic functions are the textbook's:
+with L real and z = a + ib, what a rule is given and returns is dL/da - i dL/db.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.recording import Absent
+from tapemagic.engine.registry import Operation
+from tapemagic.engine.tensor import Tensor, wrap
+from tapemagic.errors import RuleError
+
+Gradients = dict[int, Any]
+
+
+def reachable(records: Iterable[Any], tracked: Mapping[int, int], sources: Iterable[int]) -> dict[int, int]:
+    """The part of `tracked` that depends on one of the sources."""
+    reached = {i: tracked[i] for i in sources if i in tracked}
+    for _, _, ids, _, _, output_id in records:
+        for i in ids:
+            if i in reached:
+                outputs = output_id if output_id.__class__ is tuple else (output_id,)
+                reached.update((out, tracked[out]) for out in outputs)
+                break
+    return reached
+
+
+def sweep(
+    records: Sequence[Any], tracked: Mapping[int, int], grads: Gradients, kept: frozenset[int], nested: bool
+) -> Gradients:
+    """Walk the records backwards, adding to `grads` what each operation passes to its inputs.
+
+    Parameters
+    ----------
+    records : sequence of Record
+    tracked : mapping of int to int
+        The values to pass gradients to, each with the number at which the tape began to track it.
+    grads : dict of int to array
+        The gradients of the targets; changed.
+    kept : frozenset of int
+        Intermediate values whose gradients are wanted at the end.
+    nested : bool
+        Whether to run the rules on tensors, so that the tapes which are live record them.
+
+    Returns
+    -------
+    dict of int to array
+        `grads`, with gradients of leaves and `kept` values. Of tensors if `nested`, else of bare arrays.
+    """
+    mine: set[int] = set()
+    since = tracked.get
+    pop = grads.pop
+    for operation, values, ids, params, output, output_id in reversed(records):
+        g = pop(output_id, None)
+        newest = output_id
+        if g is None:
+            if output_id.__class__ is not tuple:
+                continue
+            g = _collect(grads, output, output_id, kept, nested)
+            if g is None:
+                continue
+            newest = output_id[0]
+        elif output_id in kept:
+            grads[output_id] = g
+        inputs = values
+        if nested:
+            inputs, output = _revive(values, ids), _revived(output, output_id)
+        rules = operation.rules or operation.rules_for(len(ids))
+        position = -1
+        for i in ids:
+            position += 1
+            start = since(i)
+            if start is None or start > newest:
+                continue
+            rule = rules[position]
+            if rule is None:
+                continue
+            dx = rule(g, output, *inputs, **params) if params else rule(g, output, *inputs)
+            x = values[position]
+            value = dx._value if nested and dx.__class__ is Tensor else dx
+            if value.__class__ is not x.__class__ or (
+                value.__class__ is np.ndarray
+                and (value.shape != x.shape or value.dtype is not x.dtype)
+            ):
+                dx = fit(dx, x, operation, position)
+            before = grads.get(i)
+            if before is None:
+                grads[i] = dx
+            elif i in mine:
+                before += dx
+                grads[i] = before
+            else:
+                grads[i] = before + dx
+                if not nested:
+                    mine.add(i)
+    return grads
+
+
+def _collect(grads: Gradients, outputs: Any, numbers: tuple[int, ...], kept: frozenset[int], nested: bool) -> Any:
+    """The gradients of an operation's several outputs, zeros where nothing came; None if nothing came at all."""
+    found = [grads.get(i) if i in kept else grads.pop(i, None) for i in numbers]
+    if all(g is None for g in found):
+        return None
+    zeros = (np.zeros(output.shape, output.dtype) for output in outputs)
+    filled = [zero if g is None else g for g, zero in zip(found, zeros, strict=True)]
+    return tuple(wrap(g) if nested and not isinstance(g, Tensor) else g for g in filled)
+
+
+def _revive(values: tuple[Any, ...], ids: tuple[int, ...]) -> tuple[Any, ...]:
+    """Recorded inputs as tensors, each under its own number; constants as they are."""
+    return tuple(_revived(value, i) if i > 0 else value for value, i in zip(values, ids, strict=True))
+
+
+def _revived(value: Any, i: Any) -> Any:
+    if i.__class__ is tuple:
+        return tuple(map(_revived, value, i))
+    return value if value.__class__ is Absent else wrap(value, i)
+
+
+def fit(dx: Any, x: Any, operation: Operation, position: int) -> Any:
+    """A rule's result in the shape and dtype of the input that it belongs to.
+
+    Raises
+    ------
+    RuleError
+        If no broadcasting leads from the input's shape to that of the result.
+    """
+    if dx.shape != x.shape:
+        try:
+            dx = np.broadcast_to(unbroadcast(dx, x.shape), x.shape)
+        except ValueError:
+            raise RuleError(
+                f"the rule of {operation.name} for its argument {position} returned shape {dx.shape} "
+                f"for an argument of shape {x.shape}"
+            ) from None
+    if dx.dtype != x.dtype:
+        if dx.dtype.kind == "c" and x.dtype.kind != "c":
+            dx = np.real(dx)
+        dx = dx.astype(x.dtype)
+    return dx
+
+
+def unbroadcast(dx: Any, shape: tuple[int, ...]) -> Any:
+    """Sum over the axes along which broadcasting has repeated an array of the given shape."""
+    total = np.add.reduce if dx.__class__ is np.ndarray else np.sum
+    extra = dx.ndim - len(shape)
+    if extra > 0:
+        dx = total(dx, axis=tuple(range(extra)))
+    if dx.ndim == len(shape):
+        pairs = enumerate(zip(dx.shape, shape, strict=True))
+        repeated = tuple(axis for axis, (long, short) in pairs if short == 1 != long)
+        if repeated:
+            dx = total(dx, axis=repeated, keepdims=True)
+    return dx

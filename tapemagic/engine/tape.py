@@ -1,0 +1,426 @@
+"""GradientTape: TensorFlow's, on NumPy."""
+
+from __future__ import annotations
+
+import enum
+import logging
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.pruning import drop_dead, weight
+from tapemagic.engine.recording import Record, go_live, go_quiet, live, new_id
+from tapemagic.engine.structure import describe, matched, pack, tensors
+from tapemagic.engine.sweep import Gradients, reachable, sweep
+from tapemagic.engine.tensor import Tensor, Traced, own, wrap
+from tapemagic.engine.variable import Variable
+from tapemagic.errors import (
+    ConsumedTapeError,
+    NotATensorError,
+    NotRecordingError,
+    OptionError,
+    ShapeError,
+    TapeStateError,
+)
+
+_log = logging.getLogger("tapemagic")
+HEAVY = 1 << 26
+MANY = 1 << 12
+"""The bytes, and the records, at which a tape first looks for results that nobody can reach any more."""
+
+
+class UnconnectedGradients(enum.Enum):
+    """What a gradient is where the target does not depend on the source."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class GradientTape:
+    """Records operations on watched tensors, and differentiates what it recorded.
+
+    Parameters
+    ----------
+    persistent : bool, optional
+        Keep the records after the first gradient, so that more can be taken.
+    watch_accessed_variables : bool, optional
+        Watch every trainable `Variable` as soon as it is read.
+
+    Notes
+    -----
+    An operation is recorded while the tape is entered, on the thread that entered it, if one of its inputs is a
+    real or complex tensor that was watched, or that was computed from such a one.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> x = tm.constant(3.0)
+    >>> with tm.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> tape.gradient(y, x)
+    Tensor(6.0)
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._persistent = bool(persistent)
+        self._watch_accessed_variables = bool(watch_accessed_variables)
+        self._recording = False
+        self._entered = False
+        self._consumed = False
+        self._warned = False
+        self._keeps = False
+        self._variables: dict[int, Variable] = {}
+        self._clear()
+
+    def _clear(self) -> None:
+        """Forget all records, and everything that was watched."""
+        self._tracked: dict[int, int] = {}
+        self._leaves: set[int] = set()
+        self._records: list[Any] = []
+        self._append: Callable[[Any], None] = self._records.append
+        self._weight = 0
+        self._heavy = HEAVY
+        self._many = MANY
+
+    # -- life ---------------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> GradientTape:
+        if self._recording:
+            raise TapeStateError(
+                "Tape is still recording: leave its first 'with' block before entering it again, "
+                "or make a second GradientTape for a higher order"
+            )
+        if self._consumed:
+            self._clear()
+            self._variables = {}
+        self._entered, self._consumed = True, False
+        self._start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._recording:
+            self._stop()
+
+    def _start(self) -> None:
+        self._recording = True
+        go_live(self)
+
+    def _stop(self) -> None:
+        self._recording = False
+        go_quiet(self)
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Record nothing inside this block; results computed in it are constants for this tape.
+
+        Raises
+        ------
+        NotRecordingError
+            If the tape was never entered.
+        TapeStateError
+            If the tape is not recording just now.
+        """
+        if not self._entered:
+            raise NotRecordingError(
+                "Trying to stop recording a tape which is not recording: enter it first, with 'with tape:'"
+            )
+        self._require_recording("stop_recording")
+        self._stop()
+        try:
+            yield
+        finally:
+            if not self._consumed:
+                self._start()
+
+    def reset(self) -> None:
+        """Forget all records, and everything that was watched, and go on recording.
+
+        Raises
+        ------
+        TapeStateError
+            If the tape is not recording just now.
+        """
+        self._require_recording("reset")
+        self._clear()
+        self._variables = {}
+
+    def _require_recording(self, what: str) -> None:
+        if not self._recording:
+            raise TapeStateError(f"Tape is not recording: {what}() belongs inside its 'with' block")
+
+    # -- watching -----------------------------------------------------------------------------------------------
+
+    def watch(self, tensor: Any) -> None:
+        """Track a tensor, so that gradients with respect to it can be taken.
+
+        Parameters
+        ----------
+        tensor : Tensor, Variable, or nested structure of them
+            Whole numbers and truth values may be watched, but have no gradient; a warning says so.
+
+        Raises
+        ------
+        NotATensorError
+            If something else is among them.
+        TapeStateError
+            If the tape was not entered yet, or has been used up.
+        """
+        found = tensors(tensor, "what a tape watches")
+        if not self._entered:
+            raise TapeStateError(
+                "watch() before the tape records: write 'with GradientTape() as tape:' first, "
+                "and call tape.watch(x) inside that block"
+            )
+        if self._consumed:
+            raise TapeStateError(
+                "watch() on a tape that is used up: its first gradient released it; make a new GradientTape, "
+                "or make this one with persistent=True"
+            )
+        if not live():
+            return
+        for x in found:
+            if x.dtype.kind not in "fc":
+                _log.warning(
+                    "The dtype of the watched tensor must be floating (e.g. float64), got %s: its gradient is None",
+                    x.dtype,
+                )
+            if isinstance(x, Variable):
+                self._variables.setdefault(x._id, x)
+            self._track(x)
+
+    def _track(self, x: Traced) -> None:
+        if x.dtype.kind in "fc" and identify(x) not in self._tracked:
+            self._tracked[x._id] = new_id()
+            self._leaves.add(x._id)
+
+    def _notice(self, variable: Variable) -> None:
+        """Hear that a variable is being read."""
+        if self._watch_accessed_variables and variable._trainable and variable._id not in self._variables:
+            self._variables[variable._id] = variable
+            self._track(variable)
+
+    def watched_variables(self) -> tuple[Variable, ...]:
+        """The variables that the tape watches, in the order in which they were made."""
+        return tuple(sorted(self._variables.values(), key=lambda variable: variable._created))
+
+    # -- records ------------------------------------------------------------------------------------------------
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """What was recorded so far, oldest first."""
+        return tuple(map(Record._make, self._records))
+
+    def _weigh(self, record: Any) -> None:
+        """Prune when the arrays recorded since the last time have become heavy."""
+        self._weight += weight(record)
+        if self._weight > self._heavy:
+            self._drop_dead()
+
+    def _prune(self) -> None:
+        """Prune when the records have become many."""
+        if len(self._records) > self._many:
+            self._drop_dead()
+
+    def _drop_dead(self) -> None:
+        """Drop the records whose results nobody can reach any more."""
+        if self._keeps:
+            return
+        self._records.extend(drop_dead(self._records, self._tracked))
+        self._weight = 0
+        self._heavy = max(HEAVY, sum(map(weight, self._records)))
+        self._many = max(MANY, 4 * len(self._records))
+
+    # -- gradients ----------------------------------------------------------------------------------------------
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> Any:
+        """The gradient of the target, or of the sum of several, with respect to each source.
+
+        Parameters
+        ----------
+        target : Tensor, Variable, or nested structure of them
+            What to differentiate; arrays count as the sum of their elements.
+        sources : Tensor, Variable, or nested structure of them
+            What to differentiate with respect to: watched tensors, variables, or intermediate results.
+        output_gradients : array_like or structure of them, optional
+            What to weigh the elements of each target with: one for each target, of its shape. Ones if left out.
+        unconnected_gradients : UnconnectedGradients or {'none', 'zero'}, optional
+            What stands for the gradient of a source on which the target does not depend.
+
+        Returns
+        -------
+        structure of Tensor or None
+            Of the structure of `sources`, each of its source's shape and dtype.
+
+        Raises
+        ------
+        ConsumedTapeError
+            If the tape is not persistent, and has given a set of gradients before.
+        NotATensorError
+            If a target or source is no tensor.
+        OptionError
+            If `unconnected_gradients` is unknown.
+        ShapeError
+            If `output_gradients` do not match the targets.
+
+        Notes
+        -----
+        For complex values this is TensorFlow's convention: the conjugate of the holomorphic derivative.
+
+        Examples
+        --------
+        >>> import numpy as np, tapemagic as tm
+        >>> x = tm.Variable([1.0, 2.0])
+        >>> with tm.GradientTape() as tape:
+        ...     y = np.sum(x**2)
+        >>> tape.gradient(y, {"x": x})
+        {'x': Tensor([2., 4.])}
+        """
+        zero = _zero_wanted(unconnected_gradients)
+        if target is None:
+            raise NotATensorError(
+                "Argument `target` should be a Tensor, or a list or nested structure of Tensors and Variables to be "
+                "differentiated, but received None"
+            )
+        targets = tensors(target, "a target")
+        wanted = tensors(sources, "a source")
+        seeds = _seeds(targets, target, output_gradients)
+        self._require_unused()
+        grads = self._differentiate(seeds, wanted)
+        return pack(sources, iter([_result(grads.get(x._id), x, zero) for x in wanted]))
+
+    def _require_unused(self) -> None:
+        if self._consumed:
+            raise ConsumedTapeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians): "
+                "ask for all of them in one call, tape.gradient(y, [a, b]), or write GradientTape(persistent=True)"
+            )
+
+    def _differentiate(self, seeds: list[tuple[Traced, Any]], sources: list[Traced]) -> Gradients:
+        """Walk back from the seeds to the sources; a tape that is not persistent is used up by it."""
+        resume = self._recording and not self._persistent
+        if resume:
+            self._stop()
+        elif self._recording and not self._warned:
+            self._warned = True
+            _log.warning(
+                "Calling GradientTape.gradient on a persistent tape inside its context is less efficient than calling "
+                "it outside: the gradient's operations are recorded too. Do so only for higher order derivatives."
+            )
+        try:
+            grads = self._walk(seeds, sources)
+        except BaseException:
+            if resume:
+                self._start()
+            raise
+        if not self._persistent:
+            self._consumed = True
+            self._clear()
+        return grads
+
+    def _walk(self, seeds: list[tuple[Traced, Any]], sources: list[Traced]) -> Gradients:
+        nested = bool(live())
+        grads: Gradients = {}
+        for target, seed in seeds:
+            if seed.dtype.kind == "c":
+                seed = np.conjugate(seed)
+            if nested != isinstance(seed, Tensor):
+                seed = wrap(seed) if nested else seed._value
+            i = identify(target)
+            grads[i] = grads[i] + seed if i in grads else seed
+        ids = frozenset(map(identify, sources))
+        tracked = self._tracked
+        if not ids >= self._leaves:
+            tracked = reachable(self._records, tracked, ids)
+        for tape in live():
+            tape._sweep_begins(grads)
+        try:
+            return sweep(self._records[:], tracked, grads, ids - self._leaves, nested)
+        finally:
+            for tape in live():
+                tape._sweep_ends()
+
+    def _sweep_begins(self, targets: Iterable[int]) -> None:
+        """Hear that what is recorded from now on differentiates `targets`."""
+
+    def _sweep_ends(self) -> None:
+        """Hear that the sweep is over."""
+
+
+def identify(x: Traced) -> int:
+    """The tensor's number, given now if it has none yet."""
+    if not x._id:
+        x._id = new_id()
+    return x._id
+
+
+def _zero_wanted(option: UnconnectedGradients | str) -> bool:
+    if option is UnconnectedGradients.NONE:
+        return False
+    try:
+        return UnconnectedGradients(option) is UnconnectedGradients.ZERO
+    except ValueError:
+        raise OptionError(
+            f"Unknown value for unconnected_gradients: {option!r}; write 'none' or 'zero'"
+        ) from None
+
+
+def _seeds(targets: list[Traced], structure: Any, output_gradients: Any) -> list[tuple[Traced, Any]]:
+    if output_gradients is None:
+        return [(target, ones(target._value)) for target in targets]
+    given = matched(output_gradients, structure, len(targets))
+    return [(target, _cotangent(g, target)) for target, g in zip(targets, given, strict=True)]
+
+
+def ones(value: Any) -> Any:
+    """A one for every element, without the memory."""
+    one = value.dtype.type(1)
+    return np.broadcast_to(one, value.shape) if value.ndim else one
+
+
+def _cotangent(g: Any, target: Traced) -> Any:
+    """One entry of output_gradients, in its target's shape and dtype."""
+    if g is None:
+        raise NotATensorError(
+            "an entry of output_gradients is None: write ones for the plain gradient of that target, "
+            "zeros to drop it"
+        )
+    try:
+        g = g._read() if isinstance(g, Traced) else wrap(own(g))
+    except (TypeError, ValueError):
+        raise NotATensorError(f"output_gradients has to hold numbers, not {describe(g)}") from None
+    if g.shape not in ((), target.shape):
+        raise ShapeError(
+            f"output_gradients has shape {g.shape} for a target of shape {target.shape}: "
+            "they have to be the same"
+        )
+    if g.dtype.kind == "c" and target.dtype.kind != "c":
+        raise ShapeError(
+            f"output_gradients is {g.dtype} for a target that is {target.dtype}: give real weights"
+        )
+    if g.dtype != target.dtype:
+        g = g.astype(target.dtype)
+    return g if g.shape == target.shape else np.broadcast_to(g, target.shape)
+
+
+def _result(gradient: Any, source: Traced, zero: bool) -> Tensor | None:
+    if gradient is None:
+        return wrap(np.zeros(source.shape, source.dtype)[()]) if zero else None
+    if gradient.dtype.kind == "c":
+        gradient = np.conjugate(gradient)
+    return gradient if isinstance(gradient, Tensor) else wrap(gradient)

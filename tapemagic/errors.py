@@ -1,0 +1,72 @@
+"""Everything that tapemagic raises on purpose, under one root.
+
+::
+
+    TapeError
+    ├── ConsumedTapeError (RuntimeError)       a second gradient of a non-persistent tape
+    ├── NotRecordingError (RuntimeError)       stop_recording on a tape that was never entered
+    ├── TapeStateError (ValueError)            the tape is, or is not, recording just now
+    ├── OptionError (ValueError)               a value that an option does not know
+    ├── ShapeError (ValueError)                arrays whose shapes do not match
+    ├── NotATensorError (TypeError)            a target, source or watched object that is no tensor
+    ├── UnsupportedArgumentError (TypeError)   an argument that a NumPy function has, but no derivative rule
+    ├── ImmutableError (TypeError)             writing into a tensor
+    │   └── ImmutableVariableError (RuntimeError)   ``v += 1`` on a Variable
+    ├── NoDerivativeError (LookupError)        a NumPy function without a derivative rule
+    ├── GradientError (AssertionError)         a derivative that a difference quotient contradicts
+    └── RuleError (RuntimeError)               a derivative rule that returned something impossible
+
+Each also derives from the built-in exception which TensorFlow, or NumPy, raises in its place.
+"""
+
+
+class TapeError(Exception):
+    """The root of every error that tapemagic raises on purpose."""
+
+
+class ConsumedTapeError(TapeError, RuntimeError):
+    """A non-persistent tape was asked for a second set of gradients."""
+
+
+class NotRecordingError(TapeError, RuntimeError):
+    """``stop_recording`` was called on a tape that was never entered."""
+
+
+class TapeStateError(TapeError, ValueError):
+    """The tape is recording where it must not be, or is not where it must."""
+
+
+class OptionError(TapeError, ValueError):
+    """An option was given a value that it does not know."""
+
+
+class ShapeError(TapeError, ValueError):
+    """Two arrays have shapes that do not match."""
+
+
+class NotATensorError(TapeError, TypeError):
+    """Something that is no tensor stands where a tensor has to."""
+
+
+class UnsupportedArgumentError(TapeError, TypeError):
+    """A NumPy function was called with an argument for which its derivative rule has no answer."""
+
+
+class ImmutableError(TapeError, TypeError):
+    """Something tried to write into a tensor."""
+
+
+class ImmutableVariableError(ImmutableError, RuntimeError):
+    """An in-place operator such as ``v += 1`` was used on a Variable."""
+
+
+class NoDerivativeError(TapeError, LookupError):
+    """A watched tensor met a NumPy function that has no derivative rule."""
+
+
+class GradientError(TapeError, AssertionError):
+    """A derivative by the tape differs from the difference quotient."""
+
+
+class RuleError(TapeError, RuntimeError):
+    """A derivative rule returned something that cannot be a gradient of its argument."""
