@@ -1,0 +1,1 @@
+"""Looks at a recording. Knows the engine, and nothing of screens."""
