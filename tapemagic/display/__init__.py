@@ -1,0 +1,1 @@
+"""Shows what the analysis found. Knows the analysis, never a live tape."""

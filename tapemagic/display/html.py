@@ -1,0 +1,131 @@
+"""Findings as static HTML: inline styles and images in data URIs, which survive wherever a notebook is shown."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from tapemagic.analysis.findings import Derivative, Findings
+from tapemagic.analysis.graph import Graph
+from tapemagic.display.svg import Drawing
+from tapemagic.display.text import HEADINGS, headline, row
+
+CELL = "padding:3px 12px 3px 0;text-align:left;vertical-align:top;border-bottom:1px solid #e5e7eb"
+HEAD = f"{CELL};font-weight:600;color:#6b7280"
+CODE = "font-family:ui-monospace,Menlo,Consolas,monospace;white-space:pre-wrap"
+TITLE = "margin:14px 0 4px;font-weight:600"
+QUIET = "color:#6b7280"
+ROLES = {
+    "watched": "color:#1d4ed8;font-weight:600",
+    "variable": "color:#1d4ed8;font-weight:600",
+    "target": "color:#b45309;font-weight:600",
+    "intermediate": "",
+    "constant": QUIET,
+}
+
+
+def page(findings: Findings, drawing: Drawing, value: str | None) -> str:
+    """The whole report as one piece of HTML."""
+    parts = [f'<div style="{QUIET}">{escape(headline(findings))}</div>', notes(findings, value)]
+    if findings.variables:
+        parts += [title("Variables"), variables(findings)]
+    if findings.graph.steps:
+        parts += [title("Graph"), picture(findings, drawing)]
+    if findings.derivatives:
+        parts += [title("Gradients"), gradients(findings.derivatives)]
+    return f'<div style="font-size:13px;line-height:1.45">{"".join(parts)}</div>'
+
+
+def title(words: str) -> str:
+    """The heading of a section."""
+    return f'<div style="{TITLE}">{escape(words)}</div>'
+
+
+def notes(findings: Findings, value: str | None) -> str:
+    """What is to be said above it all: the cell's value, and where it stopped."""
+    parts = []
+    if value is not None:
+        parts.append(f'<div style="{CODE}">{escape(value)}</div>')
+    if findings.note:
+        parts.append(f'<div style="color:#b91c1c">{escape(findings.note)}</div>')
+    return "".join(parts)
+
+
+def variables(findings: Findings) -> str:
+    """The table of variables."""
+    rows = []
+    for value in findings.variables:
+        name, role, *rest = row(value)
+        rows.append(
+            [
+                f'<span style="{CODE}">{escape(name)}</span>',
+                f'<span style="{ROLES[value.role]}">{escape(role)}</span>',
+                *map(escape, rest),
+            ]
+        )
+    return _table(HEADINGS, rows)
+
+
+def gradients(derivatives: Sequence[Derivative]) -> str:
+    """The table of gradients, with a reason for every None."""
+    rows = []
+    for entry in derivatives:
+        if entry.text is None:
+            result = f'<b>None</b> <span style="{QUIET}">{escape(entry.reason or "")}</span>'
+        else:
+            result = escape(entry.text)
+        rows.append([f'<span style="{CODE}">{escape(entry.symbol)}</span>', str(entry.order), result])
+    return _table(("gradient", "order", "value"), rows)
+
+
+def picture(findings: Findings, drawing: Drawing) -> str:
+    """The drawn graph as an image with a text for those who cannot see it; else the operations in words."""
+    graph = findings.graph
+    if drawing.svg is None:
+        steps = "".join(f"<li>{escape(words)}</li>" for words in sentences(graph))
+        return f'<div style="{QUIET}">{escape(drawing.reason)}</div><ol style="{CODE}">{steps}</ol>'
+    data = base64.b64encode(drawing.svg.encode()).decode()
+    image = (
+        f'<img alt="{escape(alternative(findings))}" style="max-width:100%;height:auto" '
+        f'src="data:image/svg+xml;base64,{data}">'
+    )
+    return f"<div>{image}</div>{caption(findings)}"
+
+
+def caption(findings: Findings) -> str:
+    """What the parts of the picture mean."""
+    orders = (
+        "In each box: name, value, and the gradient of the target with respect to it."
+        if findings.order == 1
+        else "In each box: name, value, and the gradient, with respect to it, of what its frame leads to."
+    )
+    elided = (
+        f" {findings.graph.elided:,} operations in the middle are not drawn." if findings.graph.elided else ""
+    )
+    return f'<div style="{QUIET};font-size:12px">{orders} A dash: not computed.{escape(elided)}</div>'
+
+
+def alternative(findings: Findings) -> str:
+    """The picture in words."""
+    goal = f" The target is {', '.join(findings.targets)}." if findings.targets else ""
+    steps = "; ".join(sentences(findings.graph))
+    return f"Graph of the recorded operations: {steps}.{goal}"
+
+
+def sentences(graph: Graph) -> list[str]:
+    """Every operation as an equation: y = multiply(x, x)."""
+    name = [value.name or (value.text if value.role == "constant" else f"v{value.index}") for value in graph.values]
+    return [
+        f"{', '.join(name[i] for i in step.outputs) or '…'} = "
+        f"{step.name}({', '.join(name[i] for i in step.inputs)})"
+        for step in graph.steps
+    ]
+
+
+def _table(headings: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+    head = "".join(f'<th style="{HEAD}">{escape(words)}</th>' for words in headings)
+    body = "".join(
+        "<tr>" + "".join(f'<td style="{CELL}">{cell}</td>' for cell in cells) + "</tr>" for cells in rows
+    )
+    return f'<table style="border-collapse:collapse"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'

@@ -1,0 +1,91 @@
+"""TapeReport: what a %%tape cell returns."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tapemagic.analysis.findings import Findings
+from tapemagic.analysis.graph import Graph
+from tapemagic.display import html
+from tapemagic.display.dot import dot
+from tapemagic.display.svg import Drawing, draw
+from tapemagic.display.text import text
+from tapemagic.engine.tensor import Traced
+
+
+class TapeReport:
+    """What a ``%%tape`` cell found, in every form in which it can be shown.
+
+    Attributes
+    ----------
+    value : object
+        The value of the cell's last expression, or None.
+    findings : Findings
+        The variables, graph and gradients as plain data.
+    """
+
+    def __init__(self, findings: Findings, value: Any = None) -> None:
+        self.findings = findings
+        self.value = value
+        self._view: Any = None
+
+    @property
+    def graph(self) -> Graph:
+        """The recorded graph."""
+        return self.findings.graph
+
+    @cached_property
+    def dot(self) -> str:
+        """The graph as DOT source."""
+        return dot(self.findings.graph, self.findings.lines)
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The graph drawn, or the reason why it could not be."""
+        return draw(self.dot)
+
+    def __repr__(self) -> str:
+        shown = self._shown_value()
+        return text(self.findings) + (f"\n\n{shown}" if shown else "")
+
+    def _shown_value(self) -> str | None:
+        """The cell's value, where it says something that the tables do not."""
+        if self.value is None or (isinstance(self.value, Traced) and self.findings.targets):
+            return None
+        if isinstance(self.value, (Traced, np.ndarray, np.generic, int, float, complex, str)):
+            return repr(self.value)
+        if isinstance(self.value, (list, tuple)) and all(isinstance(x, Traced) for x in self.value):
+            return repr(self.value)
+        return None
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        bundle: dict[str, Any] = {"text/plain": repr(self)}
+        try:
+            bundle["text/html"] = html.page(self.findings, self.drawing, self._shown_value())
+            bundle.update(self._widget())
+        except Exception as error:
+            warnings.warn(f"the report could not be drawn in full: {error!r}", stacklevel=2)
+        return bundle
+
+    def _widget(self) -> dict[str, Any]:
+        from tapemagic.display.widgets import tabs
+
+        self.close()
+        self._view = tabs(self.findings, self.drawing, self._shown_value())
+        view = self._view._repr_mimebundle_()
+        mime = "application/vnd.jupyter.widget-view+json"
+        return {mime: view[mime]} if mime in view else {}
+
+    def close(self) -> None:
+        """Close the widget, if there is one; the report can be shown again."""
+        if self._view is not None:
+            for child in self._view.children:
+                for page in getattr(child, "children", ()):
+                    page.close()
+                child.close()
+            self._view.close()
+            self._view = None

@@ -1,0 +1,51 @@
+"""Findings as plain text that stands alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tapemagic.analysis.findings import Derivative, Findings
+from tapemagic.analysis.graph import Value
+from tapemagic.analysis.values import dimensions
+
+HEADINGS = ("name", "role", "shape", "dtype", "value", "line")
+
+
+def text(findings: Findings) -> str:
+    """The whole report: what was recorded, the variables, the gradients."""
+    parts = [headline(findings)]
+    if findings.note:
+        parts.append(findings.note)
+    if findings.variables:
+        parts.append(_table([HEADINGS, *map(row, findings.variables)]))
+    if findings.derivatives:
+        parts.append("\n".join(map(equation, findings.derivatives)))
+    return "\n\n".join(parts)
+
+
+def headline(findings: Findings) -> str:
+    """One line: how much was recorded."""
+    count = findings.operations
+    watched = sum(value.role in ("watched", "variable") for value in findings.variables)
+    recorded = f"{count:,} operation{'s' * (count != 1)} recorded"
+    goal = f", target {', '.join(findings.targets)}" if findings.targets else ""
+    return f"%%tape: {recorded}, {watched} watched{goal}"
+
+
+def row(value: Value) -> tuple[str, ...]:
+    """A row of the table of variables."""
+    line = "" if value.line is None else str(value.line)
+    return (value.name, value.role, dimensions(value.shape), value.dtype, value.text, line)
+
+
+def equation(derivative: Derivative) -> str:
+    """A derivative as an equation, with the reason where it is None."""
+    if derivative.text is None:
+        return f"{derivative.symbol} = None: {derivative.reason}"
+    return f"{derivative.symbol} = {derivative.text}"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in rows)
+    return "\n".join(padded)
