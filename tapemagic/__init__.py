@@ -1,0 +1,69 @@
+"""See automatic differentiation: tf.GradientTape on NumPy, and a %%tape cell magic that shows it.
+
+Examples
+--------
+>>> import numpy as np, tapemagic as tm
+>>> x = tm.Variable(3.0)
+>>> with tm.GradientTape() as tape:
+...     y = x * np.sin(x)
+>>> tape.gradient(y, x)
+Tensor(-2.8288575)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapemagic import errors
+from tapemagic.engine import rules as _rules
+from tapemagic.engine.tape import GradientTape, UnconnectedGradients
+from tapemagic.engine.tensor import Tensor, constant
+from tapemagic.engine.variable import Variable
+
+__version__ = "0.1.0"
+__all__ = [
+    "GradientTape",
+    "Tensor",
+    "UnconnectedGradients",
+    "Variable",
+    "constant",
+    "errors",
+    "load_ipython_extension",
+    "unload_ipython_extension",
+]
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Register %%tape, %tape and %gradient: what ``%load_ext tapemagic`` calls.
+
+    Parameters
+    ----------
+    shell : IPython.core.interactiveshell.InteractiveShell
+
+    Examples
+    --------
+    ::
+
+        %load_ext tapemagic
+    """
+    from tapemagic.ipython.extension import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Take the magics away again: what ``%unload_ext tapemagic`` calls.
+
+    Parameters
+    ----------
+    shell : IPython.core.interactiveshell.InteractiveShell
+
+    Examples
+    --------
+    ::
+
+        %unload_ext tapemagic
+    """
+    from tapemagic.ipython.extension import unload
+
+    unload(shell)

@@ -1,0 +1,1 @@
+"""The magics: %%tape, %tape and %gradient."""

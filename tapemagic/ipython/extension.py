@@ -1,0 +1,24 @@
+"""What %load_ext and %unload_ext do."""
+
+from __future__ import annotations
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from tapemagic.ipython.magics import TapeMagics
+
+MAGICS = {"cell": ("tape",), "line": ("tape", "gradient")}
+
+
+def load(shell: InteractiveShell) -> None:
+    """Register the magics, and let %config know them."""
+    magics = TapeMagics(shell)
+    shell.register_magics(magics)
+    shell.configurables.append(magics)
+
+
+def unload(shell: InteractiveShell) -> None:
+    """Remove the magics."""
+    for kind, magic_names in MAGICS.items():
+        for name in magic_names:
+            shell.magics_manager.magics[kind].pop(name, None)
+    shell.configurables[:] = [x for x in shell.configurables if not isinstance(x, TapeMagics)]
