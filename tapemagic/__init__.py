@@ -16,6 +16,7 @@ from typing import Any
 
 from tapemagic import errors
 from tapemagic.engine import rules as _rules
+from tapemagic.engine.gradcheck import check_gradients
 from tapemagic.engine.tape import GradientTape, UnconnectedGradients
 from tapemagic.engine.tensor import Tensor, constant
 from tapemagic.engine.variable import Variable
@@ -26,6 +27,7 @@ __all__ = [
     "Tensor",
     "UnconnectedGradients",
     "Variable",
+    "check_gradients",
     "constant",
     "errors",
     "load_ipython_extension",

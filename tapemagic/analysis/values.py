@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.tensor import Traced
+
 DIGITS = 6
 SHOWN = 6
 
@@ -43,3 +45,14 @@ def _nested(value: Any) -> str:
 def dimensions(shape: tuple[int, ...]) -> str:
     """A shape as it is said: 3×2."""
     return "×".join(map(str, shape)) if shape else "number"
+
+
+def aside(value: Any, differentiated: bool) -> str | None:
+    """The value of a cell in words: if it is made of numbers or text, and not in the report's tables already."""
+    if isinstance(value, Traced):
+        return None if differentiated else repr(value)
+    if isinstance(value, (np.ndarray, np.generic, int, float, complex, str)):
+        return repr(value)
+    if isinstance(value, (list, tuple)) and value and all(isinstance(x, Traced) for x in value):
+        return repr(value)
+    return None

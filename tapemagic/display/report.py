@@ -6,15 +6,13 @@ import warnings
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from tapemagic.analysis.findings import Findings
 from tapemagic.analysis.graph import Graph
+from tapemagic.analysis.values import aside
 from tapemagic.display import html
 from tapemagic.display.dot import dot
 from tapemagic.display.svg import Drawing, draw
 from tapemagic.display.text import text
-from tapemagic.engine.tensor import Traced
 
 
 class TapeReport:
@@ -54,13 +52,7 @@ class TapeReport:
 
     def _shown_value(self) -> str | None:
         """The cell's value, where it says something that the tables do not."""
-        if self.value is None or (isinstance(self.value, Traced) and self.findings.targets):
-            return None
-        if isinstance(self.value, (Traced, np.ndarray, np.generic, int, float, complex, str)):
-            return repr(self.value)
-        if isinstance(self.value, (list, tuple)) and all(isinstance(x, Traced) for x in self.value):
-            return repr(self.value)
-        return None
+        return aside(self.value, bool(self.findings.targets))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         bundle: dict[str, Any] = {"text/plain": repr(self)}

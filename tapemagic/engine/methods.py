@@ -112,6 +112,10 @@ class ArrayMethods:
         """The slices where `condition` is true."""
         return np.compress(condition, self, axis)  # type: ignore[call-overload]
 
+    def clip(self, min: Any = None, max: Any = None, **options: Any) -> Any:  # noqa: A002 (NumPy's)
+        """The elements, those outside the limits moved to them."""
+        return np.clip(self, min, max, **options)  # type: ignore[call-overload]
+
     def sort(self, *args: Any, **kwargs: Any) -> None:
         """Refuse: NumPy's method sorts in place."""
         raise ImmutableError("x.sort() would sort in place, and a tensor is immutable: write np.sort(x)")
@@ -146,7 +150,6 @@ class ArrayMethods:
     repeat = _method("repeat")
     take = _method("take")
     choose = _method("choose")
-    clip = _method("clip")
     round = _method("round")
     dot = _method("dot")
     diagonal = _method("diagonal")

@@ -80,7 +80,7 @@ def matched(structure: Any, template: Any, count: int) -> list[Any]:
     ShapeError
         If there are more or fewer leaves than the template has.
     """
-    found = [structure] if isinstance(template, Traced) else list(_in_order(structure, template))
+    found = list(_in_order(structure, template))
     if len(found) != count:
         raise ShapeError(f"output_gradients has {len(found)} entries for {count} targets: give one for each target")
     return found
@@ -100,7 +100,13 @@ def _in_order(structure: Any, template: Any) -> Iterator[Any]:
                 yield from _in_order(part, model)
         else:
             yield from leaves(structure)
-    elif isinstance(template, Traced):
+    elif isinstance(template, Traced) and not _of_arrays(structure):
         yield structure
     else:
         yield from leaves(structure)
+
+
+def _of_arrays(structure: Any) -> bool:
+    """Whether a structure holds whole arrays; a list of numbers is an array itself."""
+    found = list(leaves(structure))
+    return bool(found) and all(isinstance(x, Traced) or getattr(x, "ndim", 0) for x in found)

@@ -6,7 +6,7 @@ with L real and z = a + ib, what a rule is given and returns is dL/da - i dL/db.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ def reachable(records: Iterable[Any], tracked: Mapping[int, int], sources: Itera
 
 
 def sweep(
-    records: Sequence[Any], tracked: Mapping[int, int], grads: Gradients, kept: frozenset[int], nested: bool
+    records: Sequence[Any], tracked: Mapping[int, int], grads: Gradients, kept: Set[int], nested: bool
 ) -> Gradients:
     """Walk the records backwards, adding to `grads` what each operation passes to its inputs.
 
@@ -43,7 +43,7 @@ def sweep(
         The values to pass gradients to, each with the number at which the tape began to track it.
     grads : dict of int to array
         The gradients of the targets; changed.
-    kept : frozenset of int
+    kept : set of int
         Intermediate values whose gradients are wanted at the end.
     nested : bool
         Whether to run the rules on tensors, so that the tapes which are live record them.
@@ -102,7 +102,7 @@ def sweep(
     return grads
 
 
-def _collect(grads: Gradients, outputs: Any, numbers: tuple[int, ...], kept: frozenset[int], nested: bool) -> Any:
+def _collect(grads: Gradients, outputs: Any, numbers: tuple[int, ...], kept: Set[int], nested: bool) -> Any:
     """The gradients of an operation's several outputs, zeros where nothing came; None if nothing came at all."""
     found = [grads.get(i) if i in kept else grads.pop(i, None) for i in numbers]
     if all(g is None for g in found):

@@ -14,16 +14,16 @@ import numpy as np
 
 from tapemagic.engine.pruning import drop_dead, weight
 from tapemagic.engine.recording import Record, go_live, go_quiet, live, new_id
-from tapemagic.engine.structure import describe, matched, pack, tensors
+from tapemagic.engine.seeds import identify, matched_cotangents, seeds
+from tapemagic.engine.structure import pack, tensors
 from tapemagic.engine.sweep import Gradients, reachable, sweep
-from tapemagic.engine.tensor import Tensor, Traced, own, wrap
+from tapemagic.engine.tensor import Tensor, Traced, wrap
 from tapemagic.engine.variable import Variable
 from tapemagic.errors import (
     ConsumedTapeError,
     NotATensorError,
     NotRecordingError,
     OptionError,
-    ShapeError,
     TapeStateError,
 )
 
@@ -70,6 +70,7 @@ class GradientTape:
         self._persistent = bool(persistent)
         self._watch_accessed_variables = bool(watch_accessed_variables)
         self._recording = False
+        self._paused = False
         self._entered = False
         self._consumed = False
         self._warned = False
@@ -136,9 +137,11 @@ class GradientTape:
             )
         self._require_recording("stop_recording")
         self._stop()
+        self._paused = True
         try:
             yield
         finally:
+            self._paused = False
             if not self._consumed:
                 self._start()
 
@@ -186,7 +189,7 @@ class GradientTape:
                 "watch() on a tape that is used up: its first gradient released it; make a new GradientTape, "
                 "or make this one with persistent=True"
             )
-        if not live():
+        if not live() and not self._paused:
             return
         for x in found:
             if x.dtype.kind not in "fc":
@@ -299,10 +302,13 @@ class GradientTape:
             )
         targets = tensors(target, "a target")
         wanted = tensors(sources, "a source")
-        seeds = _seeds(targets, target, output_gradients)
+        cotangents = None
+        if output_gradients is not None:
+            cotangents = matched_cotangents(output_gradients, target, targets)
         self._require_unused()
-        grads = self._differentiate(seeds, wanted)
-        return pack(sources, iter([_result(grads.get(x._id), x, zero) for x in wanted]))
+        grads = self._differentiate(targets, cotangents, wanted)
+        results = [_result(grads.get(x._id), x, zero) for x in wanted]
+        return results[0] if isinstance(sources, Traced) else pack(sources, iter(results))
 
     def _require_unused(self) -> None:
         if self._consumed:
@@ -311,19 +317,22 @@ class GradientTape:
                 "ask for all of them in one call, tape.gradient(y, [a, b]), or write GradientTape(persistent=True)"
             )
 
-    def _differentiate(self, seeds: list[tuple[Traced, Any]], sources: list[Traced]) -> Gradients:
-        """Walk back from the seeds to the sources; a tape that is not persistent is used up by it."""
+    def _differentiate(
+        self, targets: list[Traced], cotangents: list[Tensor] | None, sources: list[Traced]
+    ) -> Gradients:
+        """Walk back from the targets to the sources; a tape that is not persistent is used up by it."""
         resume = self._recording and not self._persistent
         if resume:
             self._stop()
         elif self._recording and not self._warned:
             self._warned = True
             _log.warning(
-                "Calling GradientTape.gradient on a persistent tape inside its context is less efficient than calling "
-                "it outside: the gradient's operations are recorded too. Do so only for higher order derivatives."
+                "Calling GradientTape.gradient on a persistent tape inside its context is less efficient "
+                "than calling it outside: the gradient's operations are recorded too. Do so only for "
+                "higher order derivatives."
             )
         try:
-            grads = self._walk(seeds, sources)
+            grads = self._walk(targets, cotangents, sources)
         except BaseException:
             if resume:
                 self._start()
@@ -333,26 +342,25 @@ class GradientTape:
             self._clear()
         return grads
 
-    def _walk(self, seeds: list[tuple[Traced, Any]], sources: list[Traced]) -> Gradients:
-        nested = bool(live())
-        grads: Gradients = {}
-        for target, seed in seeds:
-            if seed.dtype.kind == "c":
-                seed = np.conjugate(seed)
-            if nested != isinstance(seed, Tensor):
-                seed = wrap(seed) if nested else seed._value
-            i = identify(target)
-            grads[i] = grads[i] + seed if i in grads else seed
-        ids = frozenset(map(identify, sources))
-        tracked = self._tracked
+    def _walk(
+        self, targets: list[Traced], cotangents: list[Tensor] | None, sources: list[Traced]
+    ) -> Gradients:
+        tapes = live()
+        nested = bool(tapes)
+        grads = seeds(targets, cotangents, nested)
+        ids = {x._id or identify(x) for x in sources}
+        records, tracked = self._records, self._tracked
         if not ids >= self._leaves:
-            tracked = reachable(self._records, tracked, ids)
-        for tape in live():
+            tracked = reachable(records, tracked, ids)
+        kept = ids - self._leaves
+        if not nested:
+            return sweep(records, tracked, grads, kept, False)
+        for tape in tapes:
             tape._sweep_begins(grads)
         try:
-            return sweep(self._records[:], tracked, grads, ids - self._leaves, nested)
+            return sweep(records[:], tracked, grads, kept, True)
         finally:
-            for tape in live():
+            for tape in tapes:
                 tape._sweep_ends()
 
     def _sweep_begins(self, targets: Iterable[int]) -> None:
@@ -360,13 +368,6 @@ class GradientTape:
 
     def _sweep_ends(self) -> None:
         """Hear that the sweep is over."""
-
-
-def identify(x: Traced) -> int:
-    """The tensor's number, given now if it has none yet."""
-    if not x._id:
-        x._id = new_id()
-    return x._id
 
 
 def _zero_wanted(option: UnconnectedGradients | str) -> bool:
@@ -378,44 +379,6 @@ def _zero_wanted(option: UnconnectedGradients | str) -> bool:
         raise OptionError(
             f"Unknown value for unconnected_gradients: {option!r}; write 'none' or 'zero'"
         ) from None
-
-
-def _seeds(targets: list[Traced], structure: Any, output_gradients: Any) -> list[tuple[Traced, Any]]:
-    if output_gradients is None:
-        return [(target, ones(target._value)) for target in targets]
-    given = matched(output_gradients, structure, len(targets))
-    return [(target, _cotangent(g, target)) for target, g in zip(targets, given, strict=True)]
-
-
-def ones(value: Any) -> Any:
-    """A one for every element, without the memory."""
-    one = value.dtype.type(1)
-    return np.broadcast_to(one, value.shape) if value.ndim else one
-
-
-def _cotangent(g: Any, target: Traced) -> Any:
-    """One entry of output_gradients, in its target's shape and dtype."""
-    if g is None:
-        raise NotATensorError(
-            "an entry of output_gradients is None: write ones for the plain gradient of that target, "
-            "zeros to drop it"
-        )
-    try:
-        g = g._read() if isinstance(g, Traced) else wrap(own(g))
-    except (TypeError, ValueError):
-        raise NotATensorError(f"output_gradients has to hold numbers, not {describe(g)}") from None
-    if g.shape not in ((), target.shape):
-        raise ShapeError(
-            f"output_gradients has shape {g.shape} for a target of shape {target.shape}: "
-            "they have to be the same"
-        )
-    if g.dtype.kind == "c" and target.dtype.kind != "c":
-        raise ShapeError(
-            f"output_gradients is {g.dtype} for a target that is {target.dtype}: give real weights"
-        )
-    if g.dtype != target.dtype:
-        g = g.astype(target.dtype)
-    return g if g.shape == target.shape else np.broadcast_to(g, target.shape)
 
 
 def _result(gradient: Any, source: Traced, zero: bool) -> Tensor | None:

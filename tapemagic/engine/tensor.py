@@ -266,6 +266,7 @@ class Traced(ArrayMethods):
     __rpow__ = _reflected(np.power, operator.pow)
     __matmul__, __rmatmul__ = _through(np.matmul), _through(np.matmul, True)
     __mod__, __rmod__ = _through(np.remainder), _through(np.remainder, True)
+    __divmod__, __rdivmod__ = _through(np.divmod), _through(np.divmod, True)
     __floordiv__, __rfloordiv__ = _through(np.floor_divide), _through(np.floor_divide, True)
     __and__, __rand__ = _through(np.bitwise_and), _through(np.bitwise_and, True)
     __or__, __ror__ = _through(np.bitwise_or), _through(np.bitwise_or, True)
@@ -285,13 +286,18 @@ class Traced(ArrayMethods):
         if method == "__call__":
             if not all(isinstance(x, OPERANDS) for x in inputs):
                 return NotImplemented
-            if kwargs.get("where", True) is not True:
+            if kwargs.pop("where", True) is not True:
                 raise UnsupportedArgumentError(
                     f"{ufunc.__name__}(..., where=...) leaves gaps that have no derivative: "
                     f"write np.where(condition, np.{ufunc.__name__}(x), otherwise)"
                 )
             return call(ufunc, inputs, kwargs)
         named = {"reduce": REDUCTIONS, "accumulate": ACCUMULATIONS}.get(method, {}).get(ufunc)
+        if method == "at":
+            raise ImmutableError(
+                f"np.{ufunc.__name__}.at writes in place, and a tensor is immutable: to add up at indices, "
+                "write tapemagic.engine.operations.scatter_add(values, index, shape)"
+            )
         if named is None:
             raise NoDerivativeError(
                 f"np.{ufunc.__name__}.{method} has no derivative rule: write it with np.sum, np.cumsum, "

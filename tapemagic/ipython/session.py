@@ -50,11 +50,11 @@ class CellTape(GradientTape):
         with super().stop_recording(), self._observer.paused():
             yield
 
-    def _walk(self, seeds: list[tuple[Traced, Any]], sources: list[Traced]) -> Gradients:
+    def _walk(self, *args: Any) -> Gradients:
         if self._persistent:
-            return super()._walk(seeds, sources)
+            return super()._walk(*args)
         with self._observer.paused():
-            return super()._walk(seeds, sources)
+            return super()._walk(*args)
 
 
 class Session:

@@ -1,0 +1,64 @@
+"""What NumPy lacks: operations of our own, recorded and differentiated like NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine import registry
+from tapemagic.engine.tensor import Traced, apply, unwrap, unwrap_index
+
+UNIQUE = (int, slice, type(None), type(Ellipsis), np.integer, np.bool_)
+"""Parts of an index that cannot name an element twice; arrays of truth values are the others."""
+
+
+def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
+    """Zeros, with values added at an index: what indexing is to reading, this is to giving back.
+
+    Parameters
+    ----------
+    values : array or Tensor
+        What to add; broadcast to the shape of ``np.zeros(shape)[index]``.
+    index : int, slice, None, Ellipsis, array_like, or tuple of them
+        Any index that NumPy knows. Where it names an element several times, all its values
+        are added up.
+    shape : tuple of int
+        The shape of the result.
+
+    Returns
+    -------
+    array or Tensor
+        Of the dtype of `values`; a tensor, on the tape, if `values` is one.
+
+    Raises
+    ------
+    IndexError
+        If `index` does not fit into `shape`.
+    ValueError
+        If `values` do not fit the index.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic.engine.operations import scatter_add
+    >>> scatter_add(np.array([1.0, 2.0, 3.0]), [0, 2, 2], (4,))
+    array([1., 0., 5., 0.])
+    """
+    if isinstance(values, Traced):
+        return apply(_SCATTER_ADD, (values,), {"index": unwrap_index(index), "shape": shape})
+    total = np.zeros(shape, values.dtype)
+    if _names_once(index):
+        total[index] = values
+    else:
+        np.add.at(total, unwrap(index), values)
+    return total if shape else total[()]
+
+
+_SCATTER_ADD = registry.operation(scatter_add)
+
+
+def _names_once(index: Any) -> bool:
+    """Whether an index surely names no element twice, so that adding is assigning."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(isinstance(part, UNIQUE) or np.asarray(part).dtype == np.bool_ for part in parts)

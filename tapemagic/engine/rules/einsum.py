@@ -1,0 +1,81 @@
+"""Einstein summation: the derivative of a sum of products is another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from string import ascii_lowercase, ascii_uppercase
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.registry import composite, not_differentiable, operation, vjp_each
+from tapemagic.engine.tensor import apply
+
+LETTERS = ascii_uppercase + ascii_lowercase
+
+
+def einsum_(*operands: Any, subscripts: str, **options: Any) -> Any:
+    """np.einsum, with its subscripts by keyword."""
+    return np.einsum(subscripts, *operands, **options)
+
+
+@composite(np.einsum)
+def _(*operands: Any, out: None = None, optimize: Any = False, **options: Any) -> Any:
+    subscripts, *arrays = operands if isinstance(operands[0], str) else _spelled(operands)
+    options |= {"subscripts": subscripts} | ({"optimize": optimize} if optimize else {})
+    return apply(operation(einsum_), tuple(arrays), options)
+
+
+def _spelled(operands: Sequence[Any]) -> list[Any]:
+    """The form ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` with letters for the numbers."""
+    count = len(operands) // 2
+    subscripts = ",".join(map(_word, operands[1 : 2 * count : 2]))
+    if len(operands) % 2:
+        subscripts += "->" + _word(operands[-1])
+    return [subscripts, *operands[: 2 * count : 2]]
+
+
+def _word(labels: Iterable[Any]) -> str:
+    return "".join("..." if label is Ellipsis else LETTERS[label] for label in labels)
+
+
+def _parse(subscripts: str, ndims: Sequence[int]) -> tuple[list[str], str]:
+    """A letter for each axis of each operand, and for each axis of the result."""
+    joined, arrow, output = subscripts.replace(" ", "").partition("->")
+    terms = joined.split(",")
+    unused = [letter for letter in LETTERS if letter not in subscripts]
+    hidden = [ndim + 3 - len(t) if "." in t else 0 for t, ndim in zip(terms, ndims, strict=True)]
+    dots = "".join(unused[: max(hidden)])
+    if not arrow:
+        output = "..." + "".join(letter for letter in LETTERS if joined.count(letter) == 1)
+    inputs = [t.replace("...", dots[len(dots) - n :]) for t, n in zip(terms, hidden, strict=True)]
+    return inputs, output.replace("...", dots)
+
+
+def _einsum(position, g, _z, *operands, subscripts, optimize=False):
+    """The cotangent takes the operand's place in the sum, and the operand that of the result."""
+    inputs, output = _parse(subscripts, [len(getattr(x, "shape", ())) for x in operands])
+    factors = list(operands)
+    x, word = factors.pop(position), inputs.pop(position)
+    known = set(output).union(*inputs)
+    result = ""
+    index: list[Any] = [...]
+    diagonals = []
+    for axis, (letter, length) in enumerate(zip(word, x.shape, strict=True)):
+        first = word.index(letter)
+        there = first == axis and letter in known and length != 1
+        result += letter if there else ""
+        index.append(slice(None) if there else None)  # the sweep, or the diagonal, repeats None
+        if first < axis:
+            shape = [length if i in (first, axis) else 1 for i in range(x.ndim)]
+            diagonals.append(np.eye(length, dtype=bool).reshape(shape))
+    terms = ",".join(["..." + output, *inputs])
+    dx = np.einsum(f"{terms}->...{result}", g, *factors, optimize=bool(optimize))
+    dx = dx[tuple(index)] if None in index else dx
+    for diagonal in diagonals:
+        dx = np.where(diagonal, dx, 0.0)
+    return dx
+
+
+vjp_each(einsum_, _einsum, name="einsum", ignores="order")
+not_differentiable(np.einsum_path)

@@ -1,0 +1,334 @@
+"""Elementwise functions, with derivative and without."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.registry import composite, not_differentiable, operation, vjp
+from tapemagic.engine.tensor import PLAIN_SCALARS, apply, as_operand, unwrap
+from tapemagic.errors import ImmutableError, OptionError
+
+DEGREE = math.pi / 180
+LN2 = math.log(2)
+LN10 = math.log(10)
+
+
+def zeros(g: Any) -> Any:
+    """The gradient of what is constant almost everywhere; 0 * g would be NaN for an infinite g."""
+    return np.zeros(g.shape, g.dtype)[()]
+
+
+def inverse(h: Any) -> Any:
+    """1 / h, and 0 where h is 0."""
+    return (h != 0) / (h + (h == 0))
+
+
+# -- arithmetic ------------------------------------------------------------------------------------
+
+# fmt: off
+vjp(np.add,       lambda g, _z, _x, _y: g,     lambda g, _z, _x, _y: g)
+vjp(np.subtract,  lambda g, _z, _x, _y: g,     lambda g, _z, _x, _y: -g)
+vjp(np.multiply,  lambda g, _z, _x, y: g * y,  lambda g, _z, x, _y: g * x)
+vjp(np.divide,    lambda g, _z, _x, y: g / y,  lambda g, z, _x, y: -g * z / y)
+vjp(np.negative,  lambda g, _y, _x: -g)
+vjp(np.positive,  lambda g, _y, _x: g)
+vjp(np.remainder, lambda g, _z, _x, _y: g,     lambda g, _z, x, y: -g * np.floor_divide(x, y))
+vjp(np.fmod,      lambda g, _z, _x, _y: g,     lambda g, z, x, y: -g * np.rint((x - z) / y))
+vjp(np.ldexp,     lambda g, _z, _x, n: np.ldexp(g, n), None)
+# fmt: on
+
+
+@composite(np.divmod)
+def _divmod(x: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+    return np.floor_divide(x, y, **options), np.remainder(x, y, **options)
+
+
+def _absolute(g: Any, _y: Any, x: Any) -> Any:
+    """g * conj(x) / |x|; 0 at 0, as in TensorFlow."""
+    return g * (np.conjugate(np.sign(x)) if x.dtype.kind == "c" else np.sign(x))
+
+
+def _sign(g: Any, y: Any, x: Any) -> Any:
+    """0, except that a complex number's sign, x / |x|, turns with it."""
+    if x.dtype.kind != "c":
+        return zeros(g)
+    return (g - np.real(g * y) * np.conjugate(y)) * inverse(np.abs(x))
+
+
+# fmt: off
+vjp(np.absolute,  _absolute)
+vjp(np.fabs,      _absolute)
+vjp(np.sign,      _sign)
+vjp(np.copysign,  lambda g, z, x, _y: g * (np.sign(x) * np.sign(z)),
+                  lambda g, _z, _x, _y: zeros(g))
+vjp(np.heaviside, lambda g, _z, _x, _y: zeros(g),
+                  lambda g, _z, x, _y: np.where(x == 0, g, 0))
+# fmt: on
+
+
+# -- powers and roots ------------------------------------------------------------------------------
+
+
+def _base(g: Any, _z: Any, x: Any, y: Any) -> Any:
+    """y * x**(y-1); for y = 0 it is 0, at x = 0 too, where TensorFlow has NaN."""
+    if type(y) in PLAIN_SCALARS:
+        return g * (y * x ** (y - 1 if y else y))
+    return g * (y * np.where((x == 0) & (y == 0), 1, x) ** (y - 1.0))
+
+
+def _exponent(g: Any, z: Any, x: Any, _y: Any) -> Any:
+    """z * log(x); 0 where there is no logarithm, as in TensorFlow."""
+    has_log = x != 0 if z.dtype.kind == "c" else x > 0
+    return g * z * np.log(np.where(has_log, x, z.dtype.type(1)))
+
+
+# fmt: off
+vjp(np.power,       _base, _exponent)
+vjp(np.float_power, _base, _exponent)
+vjp(np.square,      lambda g, _y, x: g * (2 * x))
+vjp(np.sqrt,        lambda g, y, _x: g * (0.5 / y))  # at 0: inf, as in TensorFlow
+vjp(np.cbrt,        lambda g, y, _x: g / (3 * y * y))
+vjp(np.reciprocal,  lambda g, y, _x: -g * y * y)
+# fmt: on
+
+
+# -- exponentials and logarithms -------------------------------------------------------------------
+
+
+def ahead(x: Any, y: Any) -> Any:
+    """x - y, where equal infinities are level: their mean share of a logaddexp is a half each."""
+    level = np.isinf(x) & (x == y)
+    return np.where(level, 0, x) - np.where(level, 0, y)
+
+
+# fmt: off
+vjp(np.exp,        lambda g, y, _x: g * y)
+vjp(np.exp2,       lambda g, y, _x: g * (y * LN2))
+vjp(np.expm1,      lambda g, _y, x: g * np.exp(x))
+vjp(np.log,        lambda g, _y, x: g / x)
+vjp(np.log2,       lambda g, _y, x: g / (x * LN2))
+vjp(np.log10,      lambda g, _y, x: g / (x * LN10))
+vjp(np.log1p,      lambda g, _y, x: g / (1 + x))
+vjp(np.logaddexp,  lambda g, _z, x, y: g * np.exp(-np.logaddexp(0, ahead(y, x))),
+                   lambda g, _z, x, y: g * np.exp(-np.logaddexp(0, ahead(x, y))))
+vjp(np.logaddexp2, lambda g, _z, x, y: g * np.exp2(-np.logaddexp2(0, ahead(y, x))),
+                   lambda g, _z, x, y: g * np.exp2(-np.logaddexp2(0, ahead(x, y))))
+# fmt: on
+
+
+# -- angles and hyperbolas -------------------------------------------------------------------------
+
+SINC = [(-1) ** k * 2 * k * math.pi ** (2 * k) / math.factorial(2 * k + 1) for k in range(1, 12)]
+"""The coefficients of x, x**3, x**5, ... in the derivative of sinc."""
+
+
+def sinc_slope(x: Any) -> Any:
+    """The derivative of sinc: (cos(pi x) - sinc(x)) / x, and near 0, for all orders, its series."""
+    near = np.abs(x) < 0.3
+    small = np.where(near, x, 0)
+    square = small * small
+    series: Any = SINC[-1]
+    for coefficient in SINC[-2::-1]:
+        series = series * square + coefficient
+    far = np.where(near, 1, x)
+    return np.where(near, small * series, (np.cos(math.pi * far) - np.sinc(far)) / far)
+
+
+# fmt: off
+vjp(np.sin,     lambda g, _y, x: g * np.cos(x))
+vjp(np.cos,     lambda g, _y, x: -g * np.sin(x))
+vjp(np.tan,     lambda g, y, _x: g * (1 + y * y))
+vjp(np.arcsin,  lambda g, _y, x: g / np.sqrt(1 - x * x))
+vjp(np.arccos,  lambda g, _y, x: -g / np.sqrt(1 - x * x))
+vjp(np.arctan,  lambda g, _y, x: g / (1 + x * x))
+vjp(np.sinh,    lambda g, _y, x: g * np.cosh(x))
+vjp(np.cosh,    lambda g, _y, x: g * np.sinh(x))
+vjp(np.tanh,    lambda g, y, _x: g * (1 - y * y))
+vjp(np.arcsinh, lambda g, _y, x: g / np.sqrt(x * x + 1))
+vjp(np.arccosh, lambda g, _y, x: g / (np.sqrt(x - 1) * np.sqrt(x + 1)))
+vjp(np.arctanh, lambda g, _y, x: g / (1 - x * x))
+vjp(np.sinc,    lambda g, _y, x: g * sinc_slope(x))
+vjp(np.deg2rad, lambda g, _y, _x: g * DEGREE)
+vjp(np.radians, lambda g, _y, _x: g * DEGREE)
+vjp(np.rad2deg, lambda g, _y, _x: g / DEGREE)
+vjp(np.degrees, lambda g, _y, _x: g / DEGREE)
+# At the origin both rules of hypot, and of arctan2, give 0.
+vjp(np.hypot,   lambda g, z, x, _y: g * (x * inverse(z)),
+                lambda g, z, _x, y: g * (y * inverse(z)))
+
+
+def _arctan2(g: Any, x: Any, y: Any, opposite: Any) -> Any:
+    """`opposite` over the squared distance from the origin, which itself might overflow."""
+    nearness = inverse(np.hypot(x, y))
+    return g * (opposite * nearness * nearness)
+
+
+vjp(np.arctan2, lambda g, _z, y, x: _arctan2(g, x, y, x),
+                lambda g, _z, y, x: _arctan2(-g, x, y, y))
+# fmt: on
+
+
+# -- choices: np.where, not a product with the condition, because 0 * inf is NaN -------------------
+
+# fmt: off
+# On a tie the first argument has the whole gradient, as in TensorFlow.
+vjp(np.maximum, lambda g, _z, x, y: np.where(x >= y, g, 0),
+                lambda g, _z, x, y: np.where(x >= y, 0, g))
+vjp(np.minimum, lambda g, _z, x, y: np.where(x <= y, g, 0),
+                lambda g, _z, x, y: np.where(x <= y, 0, g))
+vjp(np.fmax,    lambda g, _z, x, y: np.where((x >= y) | np.isnan(y), g, 0),
+                lambda g, _z, x, y: np.where((x >= y) | np.isnan(y), 0, g))
+vjp(np.fmin,    lambda g, _z, x, y: np.where((x <= y) | np.isnan(y), g, 0),
+                lambda g, _z, x, y: np.where((x <= y) | np.isnan(y), 0, g))
+# fmt: on
+
+
+def where_(condition: Any, x: Any, y: Any) -> Any:
+    """``np.where`` with its three arguments; a single number is no array."""
+    return np.where(condition, x, y)[()]
+
+
+@composite(np.where)
+def _where(*arguments: Any) -> Any:
+    if len(arguments) != 3:
+        return np.where(*unwrap(arguments))
+    return apply(operation(where_), tuple(map(as_operand, arguments)), {})
+
+
+def clip_(x: Any, low: Any, high: Any, **options: Any) -> Any:
+    """``np.clip`` with its limits in their places; either may be None."""
+    return np.clip(x, low, high, **options)
+
+
+@composite(np.clip)
+def _clip(
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: None = None,
+    *,
+    min: Any = None,  # noqa: A002 (NumPy's name)
+    max: Any = None,  # noqa: A002 (NumPy's name)
+    **options: Any,
+) -> Any:
+    if not (a_min is None and a_max is None) and not (min is None and max is None):
+        raise OptionError("np.clip was given limits twice: write a_min and a_max, or min= and max=")
+    low = a_min if min is None else min
+    high = a_max if max is None else max
+    return apply(operation(clip_), (a, as_operand(low), as_operand(high)), options)
+
+
+def below(x: Any, limit: Any) -> Any:
+    """Whether x is below a limit, if there is one."""
+    return False if limit is None else x < limit
+
+
+def above(x: Any, limit: Any) -> Any:
+    """Whether x is above a limit, if there is one."""
+    return False if limit is None else x > limit
+
+
+# fmt: off
+vjp(where_, None, lambda g, _z, condition, _x, _y: np.where(condition, g, 0),
+                  lambda g, _z, condition, _x, _y: np.where(condition, 0, g), name="where")
+# At its ends clip passes the gradient to x, as in TensorFlow; of crossed limits the upper one wins.
+vjp(clip_, lambda g, _z, x, low, high: np.where(below(x, low) | above(x, high), 0, g),
+           lambda g, _z, x, low, high: np.where(above(low, high), 0, np.where(x < low, g, 0)),
+           lambda g, _z, x, low, high: np.where(above(x, high) | below(high, low), g, 0),
+           name="clip")
+# fmt: on
+
+
+def nan_to_num_(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    """``np.nan_to_num``, always on a copy."""
+    return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+@composite(np.nan_to_num)
+def _nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
+    if not copy:
+        raise ImmutableError(
+            "nan_to_num(x, copy=False) would write into x, and a tensor is immutable: "
+            "leave 'copy' out"
+        )
+    return apply(operation(nan_to_num_), (as_operand(x), nan, posinf, neginf), {})
+
+
+def _finite(g: Any, _y: Any, x: Any, _nan: Any, _posinf: Any, _neginf: Any) -> Any:
+    """g where x was left as it was, for real and imaginary parts separately."""
+    if x.dtype.kind != "c":
+        return np.where(np.isfinite(x), g, 0)
+    real = np.where(np.isfinite(np.real(x)), np.real(g), 0)
+    return real + 1j * np.where(np.isfinite(np.imag(x)), np.imag(g), 0)
+
+
+def _replacing(test: Any) -> Any:
+    """The rule of the number that replaces the real and the imaginary parts which pass a test."""
+
+    def rule(g: Any, _y: Any, x: Any, _nan: Any, _posinf: Any, _neginf: Any) -> Any:
+        real = np.where(test(np.real(x)), np.real(g), 0)
+        return real - np.where(test(np.imag(x)), np.imag(g), 0)
+
+    return rule
+
+
+vjp(
+    nan_to_num_,
+    _finite,
+    _replacing(np.isnan),
+    _replacing(np.isposinf),
+    _replacing(np.isneginf),
+    name="nan_to_num",
+)
+
+
+# -- complex parts: g is dL/da - i dL/db for x = a + ib --------------------------------------------
+
+
+def _angle(g: Any, _y: Any, z: Any, deg: bool = False) -> Any:
+    """-i * conj(z) / |z|**2; 0 at 0."""
+    nearness = inverse(np.abs(z))
+    turned = g * -1j * (np.conjugate(z) * nearness * nearness)
+    return turned / DEGREE if deg else turned
+
+
+# fmt: off
+vjp(np.real,      lambda g, _y, _x: g)
+vjp(np.imag,      lambda g, _y, _x: g * -1j)
+vjp(np.conjugate, lambda g, _y, _x: np.conjugate(g))
+vjp(np.angle,     _angle)
+# fmt: on
+
+
+@composite(np.real_if_close)
+def _real_if_close(a: Any, tol: float = 100) -> Any:
+    close = np.isrealobj(np.real_if_close(unwrap(a), tol))
+    return np.real(a) if close else np.positive(a)
+
+
+# -- without derivative ----------------------------------------------------------------------------
+
+ROUNDINGS: set[Any] = {np.trunc, np.fix, np.round, np.around}
+"""A set, since some of them may be the same function."""
+
+# fmt: off
+not_differentiable(
+    np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
+    np.isclose, np.allclose, np.array_equal, np.array_equiv,
+    np.logical_and, np.logical_or, np.logical_xor, np.logical_not,
+    np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.bitwise_count,
+    np.left_shift, np.right_shift, np.gcd, np.lcm,
+    np.isnan, np.isinf, np.isfinite, np.isposinf, np.isneginf, np.signbit,
+    np.isreal, np.iscomplex, np.isrealobj, np.iscomplexobj,
+    np.floor, np.ceil, np.rint, np.spacing, np.floor_divide,
+    *ROUNDINGS,
+    np.shape, np.ndim, np.size,
+    np.result_type, np.can_cast, np.min_scalar_type, np.common_type,
+    np.array_repr, np.array_str, np.array2string,
+)
+# fmt: on

@@ -1,0 +1,273 @@
+"""Indexing, choosing, sorting and diagonals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.operations import scatter_add
+from tapemagic.engine.recording import NO_PARAMS
+from tapemagic.engine.registry import composite, not_differentiable, operation, vjp, vjp_each
+from tapemagic.engine.rules.axes import leading, negative_axis
+from tapemagic.engine.tensor import apply, as_operand, getitem, unwrap
+from tapemagic.errors import ImmutableError
+
+# -- square brackets ------------------------------------------------------------------------------
+
+
+def behind(lead: int, index: Any, shape: tuple[int, ...]) -> Any:
+    """The index for arrays with `lead` axes in front of the `shape` that it was meant for."""
+    if not lead:
+        return index
+    parts = index if isinstance(index, tuple) else (index,)
+    if _apart(parts):
+        parts = np.unravel_index(np.arange(math.prod(shape)).reshape(shape)[index], shape)
+    return (slice(None),) * lead + parts
+
+
+def _apart(parts: tuple[Any, ...]) -> bool:
+    """Whether basic parts stand between advanced ones: NumPy then puts the latter's axes first."""
+    basic = (slice, type(None), type(...))
+    return " " in "".join(" " if isinstance(part, basic) else "x" for part in parts).strip()
+
+
+def _getitem(g, _y, _x, index):
+    """Give each element's gradient back to its place, adding up where it was read several times."""
+    lead = g.ndim - _y.ndim
+    return scatter_add(g, behind(lead, index, _x.shape), g.shape[:lead] + _x.shape)
+
+
+def _scatter_add(g, _y, _values, index, shape):
+    """Read the gradient at the places that were added to."""
+    return g[behind(g.ndim - len(shape), index, shape)]
+
+
+vjp(getitem, _getitem, name="index")
+vjp(scatter_add, _scatter_add)
+
+
+# -- taking along an axis -------------------------------------------------------------------------
+
+
+def taken(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
+    """The gradient in `a`, of which the `places` on an axis, or among all elements, were taken."""
+    lead = leading(g, y)
+    if axis is None:
+        return scatter_add(g, (..., places), (*lead, a.size)).reshape(lead + a.shape)
+    after = (slice(None),) * (-negative_axis(axis, a.ndim) - 1)
+    return scatter_add(g, (..., places, *after), lead + a.shape)
+
+
+def _take(g, _y, _a, indices, axis=None, mode="raise"):
+    """Add the gradient of each element taken to the one that it was taken from."""
+    length = _a.size if axis is None else _a.shape[axis]
+    places = np.asarray(unwrap(indices))
+    if mode == "wrap":
+        places = places % length
+    elif mode == "clip":
+        places = np.clip(places, 0, length - 1)
+    return taken(g, _y, _a, places, axis)
+
+
+def _take_along_axis(g, _y, _arr, indices, axis=-1):
+    """Add the gradient of each element taken to the one that it was taken from, axis by axis."""
+    places = unwrap(indices)
+    if axis is None:
+        return taken(g, _y, _arr, places, None)
+    grid = list(np.ix_(*map(np.arange, _arr.shape)))
+    grid[axis] = places
+    return scatter_add(g, (..., *grid), leading(g, _y) + _arr.shape)
+
+
+def _compress(g, _y, condition, _a, axis=None):
+    """Zeros where the condition is false."""
+    return taken(g, _y, _a, np.flatnonzero(condition), axis)
+
+
+def _extract(g, _y, condition, _arr):
+    """The same, of all elements in a row."""
+    return taken(g, _y, _arr, np.flatnonzero(condition), None)
+
+
+vjp(np.take, _take, None)
+vjp(np.take_along_axis, _take_along_axis, None)
+vjp(np.compress, None, _compress)
+vjp(np.extract, None, _extract)
+
+
+# -- choosing among arrays ------------------------------------------------------------------------
+
+
+def choose_(which: Any, *options: Any) -> Any:
+    """At each place, the element of the option that `which` counts there."""
+    return np.choose(which, options)
+
+
+def select_(which: Any, *options: Any) -> Any:
+    """As `choose_`, in the shape and dtype of ``np.select``; the last option is the default."""
+    *choices, default = options
+    return np.select([np.equal(which, i) for i in range(len(choices))], choices, default)
+
+
+def _chosen(position, g, _y, which, *_options):
+    """The gradient where this option was chosen, 0 elsewhere."""
+    return np.where(np.equal(which, position - 1), g, 0)
+
+
+vjp_each(choose_, _chosen, name="choose")
+vjp_each(select_, _chosen, name="select")
+
+
+@composite(np.choose)
+def _choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
+    which, options = np.asarray(unwrap(a)), tuple(map(as_operand, choices))
+    if mode == "wrap":
+        which = which % len(options)
+    elif mode == "clip":
+        which = np.clip(which, 0, len(options) - 1)
+    return apply(operation(choose_), (which, *options), NO_PARAMS)
+
+
+@composite(np.select)
+def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    options = (*map(as_operand, choicelist), as_operand(default))
+    last = len(options) - 1
+    which = np.select([unwrap(condition) for condition in condlist], range(last), last)
+    return apply(operation(select_), (which, *options), NO_PARAMS)
+
+
+# -- sorting: ties keep their order ---------------------------------------------------------------
+
+
+def _ranks(a: Any, axis: int | None) -> Any:
+    """The place of each element among the sorted ones."""
+    return np.argsort(np.argsort(a, axis, kind="stable"), axis)
+
+
+def rearranged(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
+    """The gradient in `a`, each of whose elements went to one of the `places` in y."""
+    lead = leading(g, y)
+    places = places.reshape((1,) * len(lead) + places.shape)
+    if axis is None:
+        return np.take_along_axis(g, places, -1).reshape(lead + a.shape)
+    return np.take_along_axis(g, places, negative_axis(axis, a.ndim))
+
+
+def _sort(g, _y, a, axis=-1):
+    """The gradient in the order from before."""
+    return rearranged(g, _y, a, _ranks(a, axis), axis)
+
+
+def _partition(g, y, a, axis=-1):
+    """The same, when y is in no order either; equal elements count as moved in theirs."""
+    places = np.take_along_axis(np.argsort(y, axis, kind="stable"), _ranks(a, axis), axis)
+    return rearranged(g, y, a, places, axis)
+
+
+vjp(np.sort, _sort, ignores="kind stable")
+vjp(np.partition, _partition, ignores="kth kind")
+
+
+# -- diagonals and triangles ----------------------------------------------------------------------
+
+
+def on_diagonal(g: Any, offset: int, rows: int, columns: int) -> Any:
+    """Matrices of zeros with the last axis of g on a diagonal."""
+    start = offset if offset >= 0 else -offset * columns
+    step = columns + 1
+    places = slice(start, start + g.shape[-1] * step, step)
+    flat = scatter_add(g, (..., places), (*g.shape[:-1], rows * columns))
+    return flat.reshape((*g.shape[:-1], rows, columns))
+
+
+def in_place(matrices: Any, a: Any, axis1: int, axis2: int) -> Any:
+    """The last two axes moved to where they are in `a`."""
+    places = negative_axis(axis1, a.ndim), negative_axis(axis2, a.ndim)
+    return np.moveaxis(matrices, (-2, -1), places)
+
+
+def _diag(g, _y, _v, k=0):
+    """Read the diagonal where a matrix was built, and build one where it was read."""
+    return np.diagonal(g, k, -2, -1) if _v.ndim == 1 else on_diagonal(g, k, *_v.shape)
+
+
+def _diagflat(g, _y, _v, k=0):
+    """The diagonal, in the shape from before."""
+    return np.diagonal(g, k, -2, -1).reshape(g.shape[:-2] + _v.shape)
+
+
+def _diagonal(g, _y, _a, offset=0, axis1=0, axis2=1):
+    """Zeros beside the diagonals."""
+    matrices = on_diagonal(g, offset, _a.shape[axis1], _a.shape[axis2])
+    return in_place(matrices, _a, axis1, axis2)
+
+
+def _trace(g, _y, _a, offset=0, axis1=0, axis2=1):
+    """The gradient in every place of the diagonals, zeros beside them."""
+    diagonal = np.eye(_a.shape[axis1], _a.shape[axis2], offset, dtype=bool)
+    matrices = np.where(diagonal, g[..., None, None], 0)
+    return in_place(matrices, _a, axis1, axis2)
+
+
+vjp(np.diag, _diag)
+vjp(np.diagflat, _diagflat)
+vjp(np.diagonal, _diagonal)
+vjp(np.trace, _trace)
+vjp(np.tril, lambda g, _y, _m, k=0: np.tril(g, k))
+vjp(np.triu, lambda g, _y, _m, k=0: np.triu(g, k))
+
+
+# -- counting and finding -------------------------------------------------------------------------
+
+
+def bincount_(x: Any, weights: Any, minlength: int) -> Any:
+    """The sum of the weights in each bin."""
+    return np.bincount(x, weights, minlength)
+
+
+vjp(bincount_, None, lambda g, _y, x, _w: g[..., x], ignores="minlength", name="bincount")
+
+
+@composite(np.bincount)
+def _bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    if weights is None:
+        return np.bincount(unwrap(x), minlength=minlength)
+    inputs = np.asarray(unwrap(x)), as_operand(weights)
+    return apply(operation(bincount_), inputs, {"minlength": minlength})
+
+
+# fmt: off
+not_differentiable(
+    np.argsort, np.argpartition, np.lexsort, np.nonzero, np.flatnonzero, np.argwhere,
+    np.searchsorted, np.digitize, np.isin, np.unravel_index, np.ravel_multi_index, np.ix_,
+    np.tril_indices_from, np.triu_indices_from, np.diag_indices_from,
+)
+# fmt: on
+
+
+# -- writing in place is refused ------------------------------------------------------------------
+
+INSTEAD: dict[Callable[..., Any], str] = {
+    np.put: "write np.where(mask, values, x)",
+    np.place: "write np.where(mask, values, x)",
+    np.putmask: "write np.where(mask, values, x)",
+    np.copyto: "bind the result to a name, or write np.where(mask, new, x)",
+    np.fill_diagonal: "write np.where(np.eye(n, dtype=bool), value, x)",
+    np.put_along_axis: "write np.where(mask, values, x)",
+}
+
+
+def _refuse(function: Callable[..., Any], advice: str) -> None:
+    @composite(function)
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise ImmutableError(
+            f"np.{function.__name__} writes into an array, where no tape can follow, "
+            f"and tensors are immutable: {advice}"
+        )
+
+
+for _function, _advice in INSTEAD.items():
+    _refuse(_function, _advice)

@@ -1,0 +1,161 @@
+"""Padding: constants, copies of what is there, or numbers computed from it, around an array."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.registry import composite, operation, vjp
+from tapemagic.engine.rules.shaping import at, gathered, relaid
+from tapemagic.engine.tensor import apply, as_operand, constant, unwrap
+from tapemagic.errors import UnsupportedArgumentError
+
+Widths = tuple[tuple[int, int], ...]
+
+COPIES = frozenset({"edge", "reflect", "symmetric", "wrap"})
+STATISTICS: dict[str, Any] = {
+    "mean": np.mean,
+    "maximum": np.max,
+    "minimum": np.min,
+    "median": np.median,
+}
+COMPUTED = frozenset({"linear_ramp", *STATISTICS})
+
+
+def pad_constant(array: Any, constant_values: Any, widths: Widths) -> Any:
+    """``np.pad`` with constants."""
+    return np.pad(array, widths, constant_values=constant_values)
+
+
+def pad_copy(array: Any, widths: Widths, mode: str) -> Any:
+    """``np.pad`` with copies of elements of the array."""
+    return np.pad(array, widths, mode)  # type: ignore[call-overload]
+
+
+def _inside(widths: Widths, lengths: tuple[int, ...]) -> tuple[slice, ...]:
+    """Where the array lies in the padded one."""
+    return tuple(slice(width[0], width[0] + n) for width, n in zip(widths, lengths, strict=True))
+
+
+def _pad_constant(g, _y, _array, _constant_values, widths):
+    """Cut the padding off."""
+    return g[(..., *_inside(widths, _array.shape))]
+
+
+def _pad_constant_values(g, _y, _array, _constant_values, widths):
+    """Sum over each strip of padding; a later axis's strips cover the corners."""
+    inside = _inside(widths, _array.shape)
+    axes = tuple(range(-_array.ndim, 0))
+    sums: list[Any] = []
+    for axis, (before, _) in zip(axes, widths, strict=True):
+        for strip in (slice(before), slice(inside[axis].stop, None)):
+            index = (
+                *(slice(None),) * (axis + _array.ndim),
+                strip,
+                *inside[axis + 1 or _array.ndim :],
+            )
+            sums.append(np.sum(g[(..., *index)], axis=axes))
+    return relaid(np.stack(sums, axis=-1), 1, (_array.ndim, 2))
+
+
+def _pad_copy(g, _y, _array, widths, mode):
+    """Add every copy to the element that it is a copy of, one axis after the other."""
+    for axis, width in zip(range(-_array.ndim, 0), widths, strict=True):
+        if any(width):
+            length = _array.shape[axis]
+            g = gathered(g, np.pad(np.arange(length), width, mode), length, axis)
+    return g
+
+
+vjp(pad_constant, _pad_constant, _pad_constant_values, name="pad")
+vjp(pad_copy, _pad_copy, name="pad")
+
+
+def _pairs(value: Any, ndim: int) -> Any:
+    """A value for each end of each axis, from the shorter ways of giving them."""
+    return np.broadcast_to(as_operand(value), (ndim, 2))
+
+
+def _widths(pad_width: Any, ndim: int) -> Widths:
+    """How much to pad at the two ends of each axis."""
+    if isinstance(pad_width, dict):
+        pairs = [(0, 0)] * ndim
+        for axis, width in pad_width.items():
+            pairs[axis] = tuple(np.broadcast_to(unwrap(width), 2).tolist())
+    else:
+        pairs = np.broadcast_to(unwrap(pad_width), (ndim, 2)).tolist()
+    widths = tuple((operator.index(before), operator.index(after)) for before, after in pairs)
+    if any(width < 0 for pair in widths for width in pair):
+        raise ValueError(f"pad_width cannot be negative: {pad_width!r}")
+    return widths
+
+
+def _grown(array: Any, widths: Widths, strip: Callable[[Any, int, int, int], Any]) -> Any:
+    """`array` with a ``strip(array, axis, end, width)`` at both ends of each axis in turn."""
+    for axis, (before, after) in zip(range(-array.ndim, 0), widths, strict=True):
+        if before or after:
+            if not array.shape[axis]:
+                raise ValueError(
+                    f"can't extend empty axis {axis} using modes other than 'constant'"
+                )
+            ends = strip(array, axis, 0, before), strip(array, axis, 1, after)
+            array = np.concatenate([ends[0], array, ends[1]], axis=axis)
+    return array
+
+
+def _last(array: Any, axis: int, end: int, count: int) -> Any:
+    """The `count` entries at one end of an axis."""
+    length = array.shape[axis]
+    return array[at(axis, slice(length - count, length) if end else slice(count))]
+
+
+def _ramp(array: Any, widths: Widths, end_values: Any = 0) -> Any:
+    """The array padded with straight lines to the `end_values`."""
+    values = _pairs(end_values, array.ndim)
+
+    def strip(array: Any, axis: int, end: int, width: int) -> Any:
+        steps = np.arange(width).reshape(-1, *(1,) * (-axis - 1)) / max(width, 1)
+        value, edge = values[axis, end], _last(array, axis, end, 1)
+        ramp = value + (edge - value) * (np.flip(steps, 0) if end else steps)
+        return ramp if ramp.dtype == array.dtype else ramp.astype(array.dtype)
+
+    return _grown(array, widths, strip)
+
+
+def _statistic(array: Any, widths: Widths, mode: str, stat_length: Any = None) -> Any:
+    """The array padded with a statistic of the `stat_length` entries at each end."""
+    lengths = None if stat_length is None else _pairs(unwrap(stat_length), array.ndim)
+
+    def strip(array: Any, axis: int, end: int, width: int) -> Any:
+        length = array.shape[axis]
+        count = length if lengths is None else min(int(lengths[axis, end]), length)
+        statistic = STATISTICS[mode](_last(array, axis, end, count), axis=axis, keepdims=True)
+        return np.repeat(statistic, width, axis=axis)
+
+    return _grown(array, widths, strip)
+
+
+@composite(np.pad)
+def _(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
+    widths = _widths(pad_width, array.ndim)
+    if not widths:
+        return np.copy(array)
+    if mode == "constant":
+        values = as_operand(options.pop("constant_values", 0))
+        return apply(operation(pad_constant), (array, values), {"widths": widths, **options})
+    if mode in COPIES and options.get("reflect_type", "even") == "even":
+        options.pop("reflect_type", None)
+        return apply(operation(pad_copy), (array,), {"widths": widths, "mode": mode, **options})
+    if mode in COMPUTED and array.dtype.kind not in "fc":
+        return constant(np.pad(unwrap(array), widths, mode, **options))
+    if mode == "linear_ramp":
+        return _ramp(array, widths, **options)
+    if mode in STATISTICS:
+        return _statistic(array, widths, mode, **options)
+    raise UnsupportedArgumentError(
+        f"pad(..., mode={mode!r}) has no derivative here with the options {options}; modes with one: "
+        + ", ".join(map(repr, sorted(COPIES | COMPUTED | {"constant"})))
+    )

@@ -1,0 +1,324 @@
+"""Sums, means, extremes, products: whatever makes one number out of many.
+
+Where several elements are the largest, or the smallest, they share the gradient evenly, as in
+TensorFlow. The standard deviation of equal values has the gradient 0. Products are exact where
+elements are zero.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.registry import composite, not_differentiable, operation, vjp
+from tapemagic.engine.rules.axes import (
+    along,
+    expand,
+    leading,
+    negative_axes,
+    negative_axis,
+    shaped,
+    spread,
+)
+from tapemagic.engine.tensor import apply, as_operand, constant
+from tapemagic.errors import ShapeError
+
+
+def count(x: Any, axes: tuple[int, ...], where: Any = True) -> Any:
+    """How many elements each result is made of: one number, or an array if there is a `where`."""
+    if where is True:
+        return math.prod(x.shape[axis] for axis in axes)
+    return np.sum(np.broadcast_to(where, x.shape), axis=axes, keepdims=True)
+
+
+def numbers(x: Any, where: Any) -> Any:
+    """A `where` that leaves NaN out."""
+    return ~np.isnan(x) & where
+
+
+# -- sum, mean ------------------------------------------------------------------------------------
+
+
+def _sum(g, _y, _x, axis=None, keepdims=False, where=True):
+    """Each element adds as it is: `g` for all."""
+    if not g.ndim and where is True:
+        return spread(g, _x.shape)
+    shape = leading(g, _y) + _x.shape
+    g = expand(g, negative_axes(axis, _x.ndim), keepdims)
+    return spread(g if where is True else np.where(where, g, 0), shape)
+
+
+def _mean(g, _y, _x, axis=None, keepdims=False, where=True):
+    """An equal share of `g` for all."""
+    if not g.ndim and where is True:
+        return spread(g / (_x.size or 1), _x.shape)
+    shape = leading(g, _y) + _x.shape
+    axes = negative_axes(axis, _x.ndim)
+    g = expand(g, axes, keepdims) / np.maximum(count(_x, axes, where), 1)
+    return spread(g if where is True else np.where(where, g, 0), shape)
+
+
+def _nansum(g, _y, x, axis=None, keepdims=False, where=True):
+    return _sum(g, _y, x, axis, keepdims, numbers(x, where))
+
+
+def _nanmean(g, _y, x, axis=None, keepdims=False, where=True):
+    return _mean(g, _y, x, axis, keepdims, numbers(x, where))
+
+
+vjp(np.sum, _sum, ignores="initial")
+vjp(np.mean, _mean)
+vjp(np.nansum, _nansum, ignores="initial")
+vjp(np.nanmean, _nanmean)
+
+
+# -- average --------------------------------------------------------------------------------------
+
+
+def average_(a: Any, weights: Any, axis: Any, keepdims: Any) -> Any:
+    """``np.average`` with weights that broadcast with `a`."""
+    each = np.broadcast_to(weights, np.shape(a))
+    return np.average(a, axis=axis, weights=each, keepdims=keepdims)
+
+
+def _average_a(g, _y, _a, weights, axis, keepdims):
+    """The share of an element is that of its weight."""
+    axes = negative_axes(axis, _a.ndim)
+    return expand(g, axes, keepdims) * (weights / np.sum(weights, axis=axes, keepdims=True))
+
+
+def _average_weights(g, y, a, weights, axis, keepdims):
+    """More weight moves the average towards the element."""
+    axes = negative_axes(axis, a.ndim)
+    moved = (a - expand(y, axes, keepdims)) / np.sum(weights, axis=axes, keepdims=True)
+    return expand(g, axes, keepdims) * moved
+
+
+vjp(average_, _average_a, _average_weights)
+
+
+@composite(np.average)
+def _average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+) -> Any:
+    a = as_operand(a)
+    if weights is None:
+        average = np.mean(a, axis=axis, keepdims=keepdims)
+        total = constant(count(a, negative_axes(axis, np.ndim(a))), average.dtype)
+    else:
+        weights = aligned(as_operand(weights), np.shape(a), axis)
+        average = apply(operation(average_), (a, weights), {"axis": axis, "keepdims": keepdims})
+        total = np.sum(weights, axis=axis, keepdims=keepdims)
+    return (average, np.broadcast_to(total, average.shape)) if returned else average
+
+
+def aligned(weights: Any, shape: tuple[int, ...], axis: Any) -> Any:
+    """Weights that are given for some axes only, with axes of length 1 for the others.
+
+    Raises
+    ------
+    ShapeError
+        If there is not one weight for each element, nor for each place on the axes.
+    """
+    if weights.shape == shape:
+        return weights
+    axes = axis if isinstance(axis, tuple) else () if axis is None else (axis,)
+    axes = tuple(negative_axis(one, len(shape)) for one in axes)
+    if not axes or weights.shape != tuple(shape[one] for one in axes):
+        raise ShapeError(
+            f"average of shape {shape} over axis={axis} with weights of shape {weights.shape}: "
+            "give one weight for each element, or for each place on the axis that you name"
+        )
+    if len(axes) > 1:
+        weights = np.transpose(weights, tuple(int(i) for i in np.argsort(axes)))
+    return weights.reshape(tuple(n if i - len(shape) in axes else 1 for i, n in enumerate(shape)))
+
+
+# -- variance -------------------------------------------------------------------------------------
+
+
+def deviations(x: Any, axes: tuple[int, ...], where: Any) -> Any:
+    """How far the elements are from their mean, conjugated; 0 where `where` is false."""
+    total = np.sum(x, axis=axes, keepdims=True, where=where)
+    off = x - total / np.maximum(count(x, axes, where), 1)
+    if x.dtype.kind == "c":
+        off = np.conj(off)
+    return off if where is True else np.where(where, off, 0)
+
+
+def freedom(x: Any, axes: tuple[int, ...], where: Any, ddof: Any) -> Any:
+    """The degrees of freedom; NaN where NumPy warns that there are none."""
+    n = count(x, axes, where)
+    return np.where(n > ddof, n - ddof, np.nan)
+
+
+def _var(g, _y, x, axis=None, keepdims=False, where=True, ddof=0, correction=None):
+    """Twice the deviation from the mean, over the degrees of freedom."""
+    axes = negative_axes(axis, x.ndim)
+    n = freedom(x, axes, where, ddof if correction is None else correction)
+    return expand(g, axes, keepdims) * (2 * deviations(x, axes, where) / n)
+
+
+def _std(g, y, x, axis=None, keepdims=False, where=True, ddof=0, correction=None):
+    """The deviation from the mean, over the standard deviation and the degrees of freedom."""
+    axes = negative_axes(axis, x.ndim)
+    n = freedom(x, axes, where, ddof if correction is None else correction)
+    y = expand(y, axes, keepdims)
+    extremes = {"axis": axes, "keepdims": True, "where": where}
+    flat = np.max(x, initial=-np.inf, **extremes) == np.min(x, initial=np.inf, **extremes)
+    flat = flat | (y == 0)  # equal values: 0, the finite subgradient, also where rounding hides it
+    share = np.where(flat, 0, deviations(x, axes, where)) / (n * np.where(flat, 1, y))
+    return expand(g, axes, keepdims) * share
+
+
+def _nanvar(g, _y, x, axis=None, keepdims=False, where=True, ddof=0, correction=None):
+    return _var(g, _y, x, axis, keepdims, numbers(x, where), ddof, correction)
+
+
+def _nanstd(g, y, x, axis=None, keepdims=False, where=True, ddof=0, correction=None):
+    return _std(g, y, x, axis, keepdims, numbers(x, where), ddof, correction)
+
+
+vjp(np.var, _var)
+vjp(np.std, _std)
+vjp(np.nanvar, _nanvar)
+vjp(np.nanstd, _nanstd)
+
+
+# -- max, min, median -----------------------------------------------------------------------------
+
+
+def _extreme(g, y, x, axis=None, keepdims=False, where=True):
+    """Ties share evenly. NaN wins in NumPy, and takes the gradient."""
+    axes = negative_axes(axis, x.ndim)
+    hit = ((x == expand(y, axes, keepdims)) | np.isnan(x)) & where
+    share = hit / np.maximum(np.sum(hit, axis=axes, keepdims=True), 1)
+    return expand(g, axes, keepdims) * share
+
+
+def _nanextreme(g, y, x, axis=None, keepdims=False, where=True):
+    return _extreme(g, y, x, axis, keepdims, numbers(x, where))
+
+
+def _ptp(g, _y, x, axis=None, keepdims=False):
+    """The largest less the smallest."""
+    top = _extreme(g, np.max(x, axis=axis, keepdims=keepdims), x, axis, keepdims)
+    return top - _extreme(g, np.min(x, axis=axis, keepdims=keepdims), x, axis, keepdims)
+
+
+def ranks(x: Any, axes: tuple[int, ...]) -> Any:
+    """The place of each element in the stable order of all along `axes` together; NaN last."""
+    last = tuple(range(-len(axes), 0))
+    moved = np.moveaxis(x, axes, last)
+    flat = moved.reshape((*moved.shape[: x.ndim - len(axes)], count(x, axes)))
+    places = np.argsort(np.argsort(flat, axis=-1, kind="stable"), axis=-1)
+    return np.moveaxis(places.reshape(moved.shape), last, axes)
+
+
+def _median(g, _y, x, axis=None, keepdims=False):
+    """All to the element in the middle of the stable order, or half each to the two there."""
+    axes = negative_axes(axis, x.ndim)
+    return expand(g, axes, keepdims) * middle(x, axes, count(x, axes))
+
+
+def _nanmedian(g, _y, x, axis=None, keepdims=False):
+    axes = negative_axes(axis, x.ndim)
+    there = numbers(x, True)
+    return expand(g, axes, keepdims) * (there * middle(x, axes, count(x, axes, there)))
+
+
+def middle(x: Any, axes: tuple[int, ...], n: Any) -> Any:
+    """The share of each element in the median of the first `n`."""
+    place = ranks(x, axes)
+    return (place == (n - 1) // 2) / 2 + (place == n // 2) / 2
+
+
+vjp(np.max, _extreme, ignores="initial")
+vjp(np.min, _extreme, ignores="initial")
+vjp(np.amax, _extreme, ignores="initial", name="max")
+vjp(np.amin, _extreme, ignores="initial", name="min")
+vjp(np.nanmax, _nanextreme, ignores="initial")
+vjp(np.nanmin, _nanextreme, ignores="initial")
+vjp(np.ptp, _ptp)
+vjp(np.median, _median)
+vjp(np.nanmedian, _nanmedian)
+
+
+# -- products and running totals ------------------------------------------------------------------
+
+
+def before(x: Any, y: Any, axis: int) -> Any:
+    """1 and then all but the last of the running products `y` of `x`."""
+    one = np.ones_like(x[along(axis, 0, 1)])
+    return np.concatenate([one, y[along(axis, None, -1)]], axis=axis)
+
+
+def others(x: Any, axis: int) -> Any:
+    """The product of all the other elements on an axis, for each: exact where some are zero."""
+    behind = np.flip(x, axis)
+    behind = np.flip(before(behind, np.cumprod(behind, axis=axis), axis), axis)
+    return before(x, np.cumprod(x, axis=axis), axis) * behind
+
+
+def _prod(g, _y, x, axis=None, keepdims=False, where=True, initial=1):
+    """The product of all the others."""
+    axes = negative_axes(axis, x.ndim)
+    factors = x if where is True else np.where(where, x, 1)
+    dy = expand(g, axes, keepdims) * initial
+    for one in axes:
+        dy = dy * others(factors, one)
+        factors = np.prod(factors, axis=one, keepdims=True)
+    return dy if where is True else np.where(where, dy, 0)
+
+
+def _nanprod(g, _y, x, axis=None, keepdims=False, where=True, initial=1):
+    return _prod(g, _y, x, axis, keepdims, numbers(x, where), initial)
+
+
+def _cumsum(g, _y, _x, axis=None):
+    """The sum of `g` from here to the end."""
+    axis = -1 if axis is None else negative_axis(axis, _y.ndim)
+    dx = np.flip(np.cumsum(np.flip(g, axis), axis=axis), axis)
+    return shaped(dx, leading(g, _y) + _x.shape)
+
+
+def _cumprod(g, y, x, axis=None):
+    """What lies before, times what `g` and the elements behind make of it."""
+    axis = -1 if axis is None else negative_axis(axis, y.ndim)
+    flat = shaped(x, y.shape)
+    return shaped(before(flat, y, axis) * horner(g, flat, axis), leading(g, y) + x.shape)
+
+
+def horner(g: Any, x: Any, axis: int) -> Any:
+    """The b with ``b[i] = g[i] + x[i + 1] * b[i + 1]``, in doubling steps, without a division."""
+    factors = x[along(axis, 1, None)]
+    step = 1
+    while step < x.shape[axis]:
+        near, far = along(axis, None, -step), along(axis, step, None)
+        g = np.concatenate([g[near] + factors * g[far], g[along(axis, -step, None)]], axis=axis)
+        factors = factors[near] * factors[far]
+        step *= 2
+    return g
+
+
+vjp(np.prod, _prod)
+vjp(np.nanprod, _nanprod)
+vjp(np.cumsum, _cumsum)
+vjp(np.cumprod, _cumprod)
+
+
+@composite(np.nancumsum)
+def _nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
+    return np.cumsum(np.where(np.isnan(a), 0, a), axis=axis, dtype=dtype)
+
+
+@composite(np.nancumprod)
+def _nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
+    return np.cumprod(np.where(np.isnan(a), 1, a), axis=axis, dtype=dtype)
+
+
+not_differentiable(
+    np.all, np.any, np.argmax, np.argmin, np.count_nonzero, np.nanargmax, np.nanargmin
+)

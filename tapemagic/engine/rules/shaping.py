@@ -1,0 +1,227 @@
+"""Shapes: the same elements laid out, permuted, repeated or cast differently."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.operations import scatter_add
+from tapemagic.engine.registry import composite, not_differentiable, operation, vjp
+from tapemagic.engine.rules.axes import leading, negative_axes, negative_axis
+from tapemagic.engine.tensor import Traced, apply, constant
+from tapemagic.engine.variable import identity
+from tapemagic.errors import UnsupportedArgumentError
+
+
+def relaid(g: Any, ndim: int, shape: tuple[int, ...]) -> Any:
+    """`g` with its last `ndim` axes laid out in `shape`."""
+    return g.reshape(g.shape[: g.ndim - ndim] + shape)
+
+
+def permuted(g: Any, order: Any) -> Any:
+    """`g` with its last ``len(order)`` axes permuted."""
+    lead = g.ndim - len(order)
+    return g.transpose((*range(lead), *(lead + axis for axis in order)))
+
+
+def at(axis: int, index: Any) -> tuple[Any, ...]:
+    """What to index with to have `index` on the negative `axis`."""
+    return (..., index, *(slice(None),) * (-axis - 1))
+
+
+def from_end(axis: Any, ndim: int) -> Any:
+    """One axis or several, counted from the end, in the order in which they are given."""
+    return tuple(negative_axis(one, ndim) for one in np.atleast_1d(axis))
+
+
+# -- the same value -------------------------------------------------------------------------------
+
+
+def astype(x: Any, dtype: Any) -> Any:
+    """``x.astype(dtype)``, for arrays and for single numbers."""
+    return x.astype(dtype)
+
+
+@composite(np.astype)
+def _(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    return apply(operation(astype), (x,), {"dtype": dtype})
+
+
+# fmt: off
+vjp(identity, lambda g, _y, _x: g, name="read")
+vjp(np.copy,  lambda g, _y, _a: g, ignores="order")
+vjp(astype,   lambda g, _y, _x: g)
+# fmt: on
+
+
+# -- the same elements, laid out otherwise --------------------------------------------------------
+
+
+def reshape(a: Any, shape: Any, order: str) -> Any:
+    """``np.reshape`` in an order that does not depend on how `a` lies in memory."""
+    return np.reshape(a, shape, order=order)  # type: ignore[call-overload]
+
+
+def ravel(a: Any, order: str) -> Any:
+    """``np.ravel`` in an order that does not depend on how `a` lies in memory."""
+    return np.ravel(a, order=order)  # type: ignore[call-overload]
+
+
+def _reshape(g, _y, _a, shape=None, order="C"):
+    """Lay the elements out as they were, in the order in which they were read."""
+    if order == "C":
+        return relaid(g, _y.ndim, _a.shape)
+    backwards = relaid(permuted(g, range(_y.ndim)[::-1]), _y.ndim, _a.shape[::-1])
+    return permuted(backwards, range(_a.ndim)[::-1])
+
+
+def _explicit(order: Any, a: Traced, layouts: str) -> Any:
+    """What an order that follows the memory layout, one of `layouts`, means for `a`: C or F."""
+    order = order.upper() if isinstance(order, str) else "C"
+    if order not in layouts:
+        return order
+    flags = a._value.flags
+    if flags.c_contiguous or (order == "A" and not flags.fnc):
+        return "C"
+    if flags.fnc:
+        return "F"
+    raise UnsupportedArgumentError(
+        "order='K' is the layout in memory, which is neither 'C' nor 'F' here: write one of them"
+    )
+
+
+@composite(np.reshape)
+def _(
+    a: Any, shape: Any = None, order: Any = "C", *, newshape: Any = None, copy: Any = None
+) -> Any:
+    shape = newshape if shape is None else shape
+    shape = tuple(shape) if isinstance(shape, list) else shape
+    return apply(operation(reshape), (a,), {"shape": shape, "order": _explicit(order, a, "A")})
+
+
+@composite(np.ravel)
+def _(a: Any, order: Any = "C") -> Any:
+    return apply(operation(ravel), (a,), {"order": _explicit(order, a, "AK")})
+
+
+# fmt: off
+vjp(reshape,        _reshape)
+vjp(ravel,          lambda g, _y, _a, order: _reshape(g, _y, _a, order=order))
+vjp(np.expand_dims, lambda g, _y, _a, axis=None: relaid(g, _y.ndim, _a.shape))
+vjp(np.squeeze,     lambda g, _y, _a, axis=None: relaid(g, _y.ndim, _a.shape))
+# fmt: on
+
+
+def _atleast(function: Any) -> None:
+    """Make ``np.atleast_1d`` or one of its kind a node for each of its arguments."""
+
+    def single(x: Any) -> Any:
+        return function(x)
+
+    def several(*arys: Any) -> Any:
+        found = [
+            apply(operation(single), (x if isinstance(x, Traced) else constant(x),), {})
+            for x in arys
+        ]
+        return found[0] if len(found) == 1 else tuple(found)
+
+    composite(function)(several)
+    vjp(single, lambda g, _y, _x: relaid(g, _y.ndim, _x.shape), name=function.__name__)
+
+
+_atleast(np.atleast_1d)
+_atleast(np.atleast_2d)
+_atleast(np.atleast_3d)
+
+
+# -- axes permuted --------------------------------------------------------------------------------
+
+
+def _transpose(g, _y, _a, axes=None):
+    """Permute the axes back."""
+    axes = range(_y.ndim)[::-1] if axes is None else np.atleast_1d(axes) % _y.ndim
+    return permuted(g, sorted(range(_y.ndim), key=axes.__getitem__))
+
+
+def _swapaxes(g, _y, _a, axis1, axis2):
+    """Swap the axes back."""
+    return np.swapaxes(g, negative_axis(axis1, _a.ndim), negative_axis(axis2, _a.ndim))
+
+
+def _rollaxis(g, _y, _a, axis, start=0):
+    """Move the axis back from where it went."""
+    n = _a.ndim
+    axis, start = axis % n, start + n if start < 0 else start
+    return np.moveaxis(g, (start - 1 if axis < start else start) - n, axis - n)
+
+
+def _moveaxis(g, _y, _a, source, destination):
+    """Move the axes from the destination to the source."""
+    return np.moveaxis(g, from_end(destination, _a.ndim), from_end(source, _a.ndim))
+
+
+# fmt: off
+vjp(np.transpose, _transpose)
+vjp(np.swapaxes,  _swapaxes)
+vjp(np.moveaxis,  _moveaxis)
+vjp(np.rollaxis,  _rollaxis)
+# fmt: on
+
+
+# -- the order along an axis ----------------------------------------------------------------------
+
+
+def _roll(g, _y, _a, shift, axis=None):
+    """Roll back."""
+    back = np.negative(shift, dtype=int)  # an unsigned shift would not become negative otherwise
+    if axis is None:
+        return relaid(np.roll(relaid(g, _y.ndim, (_y.size,)), back, axis=-1), 1, _y.shape)
+    return np.roll(g, back, axis=from_end(axis, _y.ndim))
+
+
+# fmt: off
+vjp(np.flip,   lambda g, _y, _m, axis=None: np.flip(g, negative_axes(axis, _y.ndim)))
+vjp(np.fliplr, lambda g, _y, _m: np.flip(g, 1 - _y.ndim))
+vjp(np.flipud, lambda g, _y, _m: np.flip(g, -_y.ndim))
+vjp(np.rot90,  lambda g, _y, _m, k=1, axes=(0, 1): np.rot90(g, -k, from_end(axes, _y.ndim)))
+vjp(np.roll,   _roll)
+# fmt: on
+
+
+# -- elements repeated ----------------------------------------------------------------------------
+
+
+def gathered(g: Any, places: Any, length: int, axis: int) -> Any:
+    """Each entry of `g` along a negative axis added to its place among `length` zeros."""
+    before, after = g.shape[: g.ndim + axis], g.shape[g.ndim + axis + 1 :]
+    return scatter_add(g, at(axis, places), (*before, length, *after))
+
+
+def _repeat(g, _y, _a, repeats, axis=None):
+    """Add up what was repeated."""
+    flat = axis is None or not _a.ndim
+    axis, length = (-1, _a.size) if flat else (negative_axis(axis, _a.ndim), _a.shape[axis])
+    places = np.repeat(np.arange(length), repeats)
+    return gathered(g, places, length, axis).reshape(leading(g, _y) + _a.shape)
+
+
+def _tile(g, _y, _a, reps):
+    """Add up the tiles."""
+    lengths = (1,) * (_y.ndim - _a.ndim) + _a.shape
+    rows = [
+        (long // short if short else 1, short)
+        for long, short in zip(_y.shape, lengths, strict=True)
+    ]
+    tiles = relaid(g, _y.ndim, tuple(n for row in rows for n in row))
+    return relaid(np.sum(tiles, axis=tuple(range(-2 * _y.ndim, 0, 2))), _y.ndim, _a.shape)
+
+
+# fmt: off
+vjp(np.broadcast_to, lambda g, _y, _x, shape: g)
+vjp(np.repeat,       _repeat)
+vjp(np.tile,         _tile)
+vjp(np.full_like,    None, lambda g, _y, _a, _v: g, ignores="order shape device")
+# fmt: on
+
+not_differentiable(np.zeros_like, np.ones_like, np.empty_like)

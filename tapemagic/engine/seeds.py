@@ -1,0 +1,86 @@
+"""Where the reverse sweep begins: the gradient of each target with respect to itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.recording import new_id
+from tapemagic.engine.structure import describe, matched
+from tapemagic.engine.tensor import Tensor, Traced, own, wrap
+from tapemagic.errors import NotATensorError, ShapeError
+
+
+def identify(x: Traced) -> int:
+    """The tensor's number, given now if it has none yet."""
+    if not x._id:
+        x._id = new_id()
+    return x._id
+
+
+def seeds(targets: list[Traced], cotangents: list[Tensor] | None, nested: bool) -> dict[int, Any]:
+    """The gradients from which to walk back, by the number of the target: ones where nothing is given.
+
+    Complex ones are conjugated, as the sweep wants them. They are tensors if `nested`, else bare arrays.
+    """
+    grads: dict[int, Any] = {}
+    for position, target in enumerate(targets):
+        value = target._value
+        kind = value.dtype.kind
+        if kind not in "fc":
+            continue
+        if cotangents is not None:
+            seed = cotangents[position] if nested else cotangents[position]._value
+            if kind == "c":
+                seed = np.conjugate(seed)
+        else:
+            seed = wrap(ones(value)) if nested else ones(value)
+        i = target._id or identify(target)
+        grads[i] = grads[i] + seed if i in grads else seed
+    return grads
+
+
+def ones(value: Any) -> Any:
+    """A one for every element, without the memory."""
+    one = value.dtype.type(1)
+    return np.broadcast_to(one, value.shape) if value.ndim else one
+
+
+def matched_cotangents(output_gradients: Any, structure: Any, targets: list[Traced]) -> list[Tensor]:
+    """One cotangent for each target, in its shape and dtype.
+
+    Raises
+    ------
+    NotATensorError
+        If one of them is None, or not made of numbers.
+    ShapeError
+        If there are too many or too few, or if one does not match its target.
+    """
+    given = matched(output_gradients, structure, len(targets))
+    return [_cotangent(g, target) for g, target in zip(given, targets, strict=True)]
+
+
+def _cotangent(g: Any, target: Traced) -> Any:
+    """One entry of output_gradients, in its target's shape and dtype."""
+    if g is None:
+        raise NotATensorError(
+            "an entry of output_gradients is None: write ones for the plain gradient of that target, "
+            "zeros to drop it"
+        )
+    try:
+        g = g._read() if isinstance(g, Traced) else wrap(own(g))
+    except (TypeError, ValueError):
+        raise NotATensorError(f"output_gradients has to hold numbers, not {describe(g)}") from None
+    if g.shape not in ((), target.shape):
+        raise ShapeError(
+            f"output_gradients has shape {g.shape} for a target of shape {target.shape}: "
+            "they have to be the same"
+        )
+    if g.dtype.kind == "c" and target.dtype.kind != "c":
+        raise ShapeError(
+            f"output_gradients is {g.dtype} for a target that is {target.dtype}: give real weights"
+        )
+    if g.dtype != target.dtype:
+        g = g.astype(target.dtype)
+    return g if g.shape == target.shape else np.broadcast_to(g, target.shape)
