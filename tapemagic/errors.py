@@ -8,7 +8,8 @@
     ├── TapeStateError (ValueError)            the tape is, or is not, recording just now
     ├── OptionError (ValueError)               a value that an option does not know
     ├── ShapeError (ValueError)                arrays whose shapes do not match
-    ├── NotATensorError (TypeError)            a target, source or watched object that is no tensor
+    ├── NotATensorError (TypeError)            a target, source or output gradient that is no tensor
+    │   └── NotWatchableError (ValueError)     the same, of what a tape is to watch
     ├── UnsupportedArgumentError (TypeError)   an argument that a NumPy function has, but no derivative rule
     ├── ImmutableError (TypeError)             writing into a tensor
     │   └── ImmutableVariableError (RuntimeError)   ``v += 1`` on a Variable
@@ -46,6 +47,10 @@ class ShapeError(TapeError, ValueError):
 
 class NotATensorError(TapeError, TypeError):
     """Something that is no tensor stands where a tensor has to."""
+
+
+class NotWatchableError(NotATensorError, ValueError):
+    """Something that is no tensor was given to ``watch``."""
 
 
 class UnsupportedArgumentError(TapeError, TypeError):

@@ -42,9 +42,8 @@ class Absent:
 
     __slots__ = ("dtype", "shape")
 
-    def __init__(self, value: Any) -> None:
-        self.shape: tuple[int, ...] = value.shape
-        self.dtype: np.dtype[Any] = value.dtype
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
 
     @property
     def ndim(self) -> int:
@@ -66,6 +65,8 @@ class Recorder(Protocol):
     _tracked: dict[int, int]
     _append: Callable[[Any], None]
     _keeps: bool
+    _weight: int
+    _heavy: int
 
     def _notice(self, variable: Any) -> None: ...
 
@@ -75,11 +76,12 @@ class Recorder(Protocol):
 
     def _sweep_ends(self) -> None: ...
 
-    def _weigh(self, record: Any) -> None: ...
+    def _drop_dead(self) -> None: ...
 
 
 _live: ContextVar[tuple[Recorder, ...]] = ContextVar("live tapes", default=())
 live = _live.get
+new = object.__new__
 new_id = itertools.count(1 << 20).__next__
 
 
@@ -117,12 +119,15 @@ def note(
         if not output_id:
             output_id = new_id()
             if careful:
+                size = output.nbytes
                 values, output = slim(operation, values, ids, output, tapes)
             record = (operation, values, ids, params, output, output_id)
         tracked[output_id] = output_id
         tape._append(record)
         if careful:
-            tape._weigh(record)
+            tape._weight += size
+            if tape._weight > tape._heavy:
+                tape._drop_dead()
         elif not output_id & PRUNE_MASK:
             tape._prune()
     return output_id
@@ -157,26 +162,36 @@ def slim(
     tapes: tuple[Recorder, ...],
 ) -> tuple[tuple[Any, ...], Any]:
     """What is to be kept of an operation's inputs and output: those that the rules will read."""
-    if any(tape._keeps for tape in tapes):
-        return tuple(owned(value, i) for value, i in zip(values, ids, strict=True)), output
-    tracked = tuple(
-        position for position, i in enumerate(ids) if i > 0 and any(i in tape._tracked for tape in tapes)
-    )
-    reads_output, *reads = operation.needs(tracked, len(values))
-    kept = tuple(
-        owned(value, i) if read else absent(value)
-        for value, i, read in zip(values, ids, reads, strict=True)
-    )
-    return kept, output if reads_output else absent(output)
+    tracked = []
+    keeps = False
+    for tape in tapes:
+        keeps = keeps or tape._keeps
+        tracked += [position for position, i in enumerate(ids) if i in tape._tracked]
+    if not keeps:
+        reads_output, reads = operation.needs(tuple(tracked), len(ids))
+        if not reads_output:
+            output = absent(output)
+        if reads is not None:
+            values = tuple(
+                [value if read else absent(value) for value, read in zip(values, reads, strict=True)]
+            )
+    if FOREIGN in ids:
+        values = tuple(map(owned, values, ids))
+    return values, output
 
 
 def owned(value: Any, i: int) -> Any:
     """A copy of somebody else's array, who may write into it later; any other value as it is."""
-    return value.copy() if i == FOREIGN else value
+    return value.copy() if i == FOREIGN and isinstance(value, np.ndarray) else value
 
 
 def absent(value: Any) -> Any:
     """A note of a value's shape and dtype, where that is smaller than the value."""
-    if isinstance(value, tuple):
+    if value.__class__ is tuple:
         return tuple(map(absent, value))
-    return Absent(value) if getattr(value, "size", 0) > SMALL else value
+    if getattr(value, "size", 0) <= SMALL:
+        return value
+    note = new(Absent)
+    note.shape = value.shape
+    note.dtype = value.dtype
+    return note

@@ -55,7 +55,7 @@ class Operation:
         self.ignores: frozenset[str] = HARMLESS
         self._names: tuple[str, ...] | None = None
         self._leads = False
-        self._needs: dict[tuple[tuple[int, ...], int], tuple[bool, ...]] = {}
+        self._needs: dict[tuple[tuple[int, ...], int], tuple[bool, tuple[bool, ...] | None]] = {}
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
@@ -106,8 +106,11 @@ class Operation:
                 )
         return {name: value for name, value in params.items() if name in self.accepts}
 
-    def needs(self, tracked: tuple[int, ...], count: int) -> tuple[bool, ...]:
-        """Whether the rules of the inputs at positions `tracked` read y, and each of the `count` inputs."""
+    def needs(self, tracked: tuple[int, ...], count: int) -> tuple[bool, tuple[bool, ...] | None]:
+        """What the rules of the inputs at positions `tracked` read: y, and which of the `count` inputs.
+
+        None stands for all of the inputs.
+        """
         known = self._needs.get((tracked, count))
         if known is None:
             read = [False] * (count + 1)
@@ -116,7 +119,7 @@ class Operation:
                 if rule is not None:
                     names = _parameters_read(rule, skip=2 if self.each else 1, count=count + 1)
                     read = [a or b for a, b in zip(read, names, strict=True)]
-            known = self._needs[tracked, count] = tuple(read)
+            known = self._needs[tracked, count] = read[0], None if all(read[1:]) else tuple(read[1:])
         return known
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -30,25 +31,29 @@ def pack(structure: Any, values: Iterator[Any]) -> Any:
         return next(values)
     if isinstance(structure, Mapping):
         packed = {key: pack(part, values) for key, part in structure.items()}
+        if isinstance(structure, defaultdict):
+            return type(structure)(structure.default_factory, packed)
         return packed if type(structure) is dict else type(structure)(packed)  # type: ignore[call-arg]
     parts = [pack(part, values) for part in structure]
     return type(structure)(*parts) if hasattr(structure, "_fields") else type(structure)(parts)
 
 
-def tensors(structure: Any, role: str) -> list[Traced]:
+def tensors(
+    structure: Any, role: str, error: type[NotATensorError] = NotATensorError
+) -> list[Traced]:
     """The leaves of a structure, each of which has to be a tensor.
 
     Raises
     ------
     NotATensorError
-        If a leaf is anything else; the message names the `role` that it was to play.
+        If a leaf is anything else, or `error` in its place; the message names the `role` it was to play.
     """
     if isinstance(structure, Traced):
         return [structure]
     found = leaves(structure)
     for leaf in found:
         if not isinstance(leaf, Traced):
-            raise NotATensorError(f"{role} has to be a Tensor or a Variable, not {describe(leaf)}.{_advice(leaf)}")
+            raise error(f"{role} has to be a Tensor or a Variable, not {describe(leaf)}.{_advice(leaf)}")
     return found
 
 

@@ -131,13 +131,15 @@ def fit(dx: Any, x: Any, operation: Operation, position: int) -> Any:
     RuleError
         If no broadcasting leads from the input's shape to that of the result.
     """
-    if dx.shape != x.shape:
+    shape = x.shape
+    if dx.shape != shape:
         try:
-            dx = np.broadcast_to(unbroadcast(dx, x.shape), x.shape)
+            small = unbroadcast(dx, shape)
+            dx = small if small.shape == shape else np.broadcast_to(small, shape)
         except ValueError:
             raise RuleError(
                 f"the rule of {operation.name} for its argument {position} returned shape {dx.shape} "
-                f"for an argument of shape {x.shape}"
+                f"for an argument of shape {shape}"
             ) from None
     if dx.dtype != x.dtype:
         if dx.dtype.kind == "c" and x.dtype.kind != "c":
@@ -149,10 +151,12 @@ def fit(dx: Any, x: Any, operation: Operation, position: int) -> Any:
 def unbroadcast(dx: Any, shape: tuple[int, ...]) -> Any:
     """Sum over the axes along which broadcasting has repeated an array of the given shape."""
     total = np.add.reduce if dx.__class__ is np.ndarray else np.sum
+    if not shape:
+        return total(dx, axis=None)
     extra = dx.ndim - len(shape)
     if extra > 0:
         dx = total(dx, axis=tuple(range(extra)))
-    if dx.ndim == len(shape):
+    if 1 in shape and dx.ndim == len(shape):
         pairs = enumerate(zip(dx.shape, shape, strict=True))
         repeated = tuple(axis for axis, (long, short) in pairs if short == 1 != long)
         if repeated:

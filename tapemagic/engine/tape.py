@@ -23,6 +23,7 @@ from tapemagic.errors import (
     ConsumedTapeError,
     NotATensorError,
     NotRecordingError,
+    NotWatchableError,
     OptionError,
     TapeStateError,
 )
@@ -173,12 +174,12 @@ class GradientTape:
 
         Raises
         ------
-        NotATensorError
+        NotWatchableError
             If something else is among them.
         TapeStateError
             If the tape was not entered yet, or has been used up.
         """
-        found = tensors(tensor, "what a tape watches")
+        found = tensors(tensor, "what a tape watches", NotWatchableError)
         if not self._entered:
             raise TapeStateError(
                 "watch() before the tape records: write 'with GradientTape() as tape:' first, "
@@ -223,12 +224,6 @@ class GradientTape:
         """What was recorded so far, oldest first."""
         return tuple(map(Record._make, self._records))
 
-    def _weigh(self, record: Any) -> None:
-        """Prune when the arrays recorded since the last time have become heavy."""
-        self._weight += weight(record)
-        if self._weight > self._heavy:
-            self._drop_dead()
-
     def _prune(self) -> None:
         """Prune when the records have become many."""
         if len(self._records) > self._many:
@@ -240,7 +235,7 @@ class GradientTape:
             return
         self._records.extend(drop_dead(self._records, self._tracked))
         self._weight = 0
-        self._heavy = max(HEAVY, sum(map(weight, self._records)))
+        self._heavy = max(HEAVY, 2 * sum(map(weight, self._records)))
         self._many = max(MANY, 4 * len(self._records))
 
     # -- gradients ----------------------------------------------------------------------------------------------

@@ -164,6 +164,9 @@ def _binary(function: Function, compute: Function) -> Callable[[Any, Any], Any]:
             b, ib = other._value, other._id
         elif kind in PLAIN_SCALARS:
             b, ib = other, 0
+        elif isinstance(other, Traced):
+            other = other._read()
+            b, ib = other._value, other._id
         else:
             return _binary_slow(operation, self, other)
         if self.__class__ is not Tensor:

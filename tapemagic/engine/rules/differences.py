@@ -58,7 +58,7 @@ def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     inner = np.diff(np.ravel(as_operand(ary)))
     ends = [None if end is None else np.ravel(as_operand(end)) for end in (to_begin, to_end)]
     parts = [part for part in (ends[0], inner, ends[1]) if part is not None]
-    return np.concatenate(parts) if len(parts) > 1 else inner
+    return np.concatenate(parts, dtype=inner.dtype) if len(parts) > 1 else inner
 
 
 # -- gradient -------------------------------------------------------------------------------------

@@ -155,7 +155,7 @@ def _(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any
         return _ramp(array, widths, **options)
     if mode in STATISTICS:
         return _statistic(array, widths, mode, **options)
+    modes = ", ".join(map(repr, sorted(COPIES | COMPUTED | {"constant"})))
     raise UnsupportedArgumentError(
-        f"pad(..., mode={mode!r}) has no derivative here with the options {options}; modes with one: "
-        + ", ".join(map(repr, sorted(COPIES | COMPUTED | {"constant"})))
+        f"pad(..., mode={mode!r}) has no derivative here with the options {options}: use {modes}"
     )
