@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.graph import MAX_NODES, Graph, Naming, Role, Value, graph
+from tapemagic.analysis.graph import MAX_NODES, Drawn, Graph, Naming, Role, Value, draw
 from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.reasons import constant_reason, reason
-from tapemagic.analysis.values import brief
-from tapemagic.engine.tensor import Tensor, Traced, wrap
+from tapemagic.analysis.values import brief, dtype_name
+from tapemagic.engine.tensor import Tensor, Traced
 from tapemagic.engine.variable import Variable
 
 Named = tuple[str, Any]
@@ -50,22 +50,47 @@ class Findings:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class Context:
+    """What is known of a recording beside what is on the tape.
+
+    Attributes
+    ----------
+    named : sequence of (name, value)
+        What the user has names for: tensors, variables and constants, oldest first.
+    earlier : mapping of int to str
+        Names for tensors, by number, that are bound to no name any more.
+    assigned : mapping of str to int
+        The lines on which the cell assigned names.
+    lines : sequence of str
+        The cell, for the lines that operations stand on.
+    note : str
+        Something to say above it all, such as where the cell stopped.
+    """
+
+    named: Sequence[Named] = ()
+    earlier: Mapping[int, str] = field(default_factory=dict)
+    assigned: Mapping[str, int] = field(default_factory=dict)
+    lines: Sequence[str] = ()
+    note: str = ""
+
+
 def symbol(target: str, source: str, order: int) -> str:
     """The derivative of a given order as it is written: d²y/dx²."""
     power = "" if order == 1 else "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(order))
-    over = target if target.isidentifier() else f"({target})"
-    return f"d{power}{over}/d{source}{power}"
+    return f"d{power}{_bracketed(target)}/d{_bracketed(source)}{power}"
+
+
+def _bracketed(name: str) -> str:
+    return name if name.isidentifier() else f"({name})"
 
 
 def examine(
     observer: Observer,
-    named: Sequence[Named],
     targets: Sequence[Named],
     sources: Sequence[Named],
     order: int = 1,
-    lines: Sequence[str] = (),
-    note: str = "",
-    earlier: Mapping[int, str] | None = None,
+    context: Context | None = None,
     max_nodes: int = MAX_NODES,
 ) -> Findings:
     """Differentiate a recording up to an order, and gather what there is to show.
@@ -74,18 +99,12 @@ def examine(
     ----------
     observer : Observer
         Not consumed. Derivatives below the last order are recorded on it.
-    named : sequence of (name, value)
-        What the user has names for: tensors, variables, and constant arrays, oldest first.
     targets, sources : sequence of (name, tensor)
         What to differentiate, and with respect to what.
     order : int
         The highest order, in the sense of nested tapes.
-    lines : sequence of str
-        The cell, for the lines that operations stand on.
-    note : str
-        Something to say above it all, such as where the cell stopped.
-    earlier : mapping of int to str, optional
-        Names for values, by number, that are bound to no name any more.
+    context : Context, optional
+        What the user calls things, and where.
     max_nodes : int, optional
         How many nodes the graph has room for.
 
@@ -93,29 +112,32 @@ def examine(
     -------
     Findings
     """
+    context = context or Context()
     operations = len(observer._records)
-    gradients = _gradients(observer, targets, sources, order)
-    names = dict(earlier or {})
-    names |= {value._id: name for name, value in named if isinstance(value, Traced) and value._id}
+    found = _differentiate(observer, targets, sources, order)
+    names = dict(context.earlier)
+    names |= {value._id: name for name, value in context.named if isinstance(value, Traced) and value._id}
     names |= {value._id: name for name, value in [*sources, *targets] if value._id}
-    for (t, s, level), gradient in gradients.items():
+    for (t, s, level), gradient in found.gradients.items():
         if gradient is not None and gradient._id:
             names.setdefault(gradient._id, symbol(targets[t][0], sources[s][0], level))
     naming = Naming(
         names,
         _roles(observer, targets, sources),
-        _adjoints(observer, [value for _, value in targets], gradients, order),
-        [(name, _array(value)) for name, value in named if not _tracked(observer, value)],
+        [(name, _array(value)) for name, value in context.named if not _tracked(observer, value)],
+        {id(array): _seed_name(names.get(i, ""), array) for array, i in observer.seeds},
     )
+    drawn = draw(observer, naming, max_nodes)
+    adjoints = _adjoints(observer, drawn, [value for _, value in targets], found, order)
     return Findings(
-        _variables(observer, named, targets, sources, naming),
-        graph(observer, naming, max_nodes),
-        tuple(_derivative(observer, targets, sources, key, gradients, names) for key in gradients),
+        _variables(observer, context, targets, sources, naming.roles, adjoints),
+        drawn.with_gradients(adjoints),
+        tuple(_derivative(observer, targets, sources, key, found, names) for key in found.gradients),
         tuple(name for name, _ in targets),
         operations,
         order,
-        tuple(lines),
-        note,
+        tuple(context.lines),
+        context.note,
     )
 
 
@@ -123,24 +145,46 @@ Key = tuple[int, int, int]
 """A derivative: the index of its target, that of its source, and its order."""
 
 
-def _gradients(
+@dataclass
+class _Found:
+    """Derivatives, and what went wrong where there are none."""
+
+    gradients: dict[Key, Tensor | None] = field(default_factory=dict)
+    problems: dict[Key, str] = field(default_factory=dict)
+
+
+def _differentiate(
     observer: Observer, targets: Sequence[Named], sources: Sequence[Named], order: int
-) -> dict[Key, Tensor | None]:
+) -> _Found:
     """The derivatives of every order; those below the last are recorded on the observer."""
-    found: dict[Key, Tensor | None] = {}
+    found = _Found()
     variables = [value for _, value in sources]
     for level in range(1, order + 1):
         with observer if level < order else nullcontext():
             for t, (_, target) in enumerate(targets):
                 if level == 1:
-                    gradients = observer.gradient(target, variables)
-                else:
-                    gradients = [
-                        None if (g := found[t, s, level - 1]) is None else observer.gradient(g, x)
-                        for s, x in enumerate(variables)
-                    ]
-                found.update(((t, s, level), g) for s, g in enumerate(gradients))
+                    _ask(observer, found, target, variables, [(t, s, 1) for s in range(len(variables))])
+                    continue
+                for s, x in enumerate(variables):
+                    below = found.gradients[t, s, level - 1]
+                    if below is None:
+                        found.gradients[t, s, level] = None
+                    else:
+                        _ask(observer, found, below, [x], [(t, s, level)])
     return found
+
+
+def _ask(
+    observer: Observer, found: _Found, target: Any, sources: Sequence[Any], keys: Sequence[Key]
+) -> None:
+    """Take gradients; a rule that fails is a reason for None, and does not hide what else was found."""
+    try:
+        gradients = observer.gradient(target, sources)
+    except Exception as error:  # noqa: BLE001 -- a rule may call anything, and LinAlgError is no ValueError
+        gradients = [None] * len(keys)
+        problem = f"computing it failed with {type(error).__name__}: {error}"
+        found.problems.update((key, problem) for key in keys)
+    found.gradients.update(zip(keys, gradients, strict=True))
 
 
 def _derivative(
@@ -148,19 +192,21 @@ def _derivative(
     targets: Sequence[Named],
     sources: Sequence[Named],
     key: Key,
-    gradients: Mapping[Key, Tensor | None],
+    found: _Found,
     names: Mapping[int, str],
 ) -> Derivative:
     """A derivative as a row of the table, with a reason if it is None."""
     t, s, level = key
     (target_name, target), (source_name, source) = targets[t], sources[s]
-    gradient = gradients[key]
+    gradient = found.gradients[key]
     text = why = None
     if gradient is not None:
         text = brief(gradient.numpy())
+    elif key in found.problems:
+        why = found.problems[key]
     elif level == 1:
         why = reason(observer, target, target_name, source, source_name, names)
-    elif gradients[t, s, level - 1] is None:
+    elif found.gradients[t, s, level - 1] is None:
         why = f"there is no derivative of order {level - 1} to differentiate"
     else:
         why = constant_reason(target_name, source_name, level)
@@ -175,33 +221,25 @@ def _roles(observer: Observer, targets: Sequence[Named], sources: Sequence[Named
     return roles
 
 
+def _seed_name(target: str, seed: Any) -> str:
+    """What a derivative begins with: dy/dy, which is 1."""
+    return symbol(target, target, 1) if target and np.all(seed == 1) else ""
+
+
 def _adjoints(
-    observer: Observer, goals: list[Any], gradients: Mapping[Key, Tensor | None], order: int
+    observer: Observer, drawn: Drawn, goals: list[Any], found: _Found, order: int
 ) -> dict[int, Any]:
-    """The gradient of each order's goals with respect to every value that may be drawn in that order."""
+    """The gradient of each order's goals with respect to every value that is drawn in that order."""
     adjoints: dict[int, Any] = {}
     for level in range(order):
-        nodes = _drawn(observer, level)
+        nodes = [x for index, x in drawn.tensors.items() if drawn.graph.values[index].order == level]
+        answer = _Found()
         if goals and nodes:
-            found = observer.gradient(goals, nodes)
-            adjoints |= {x._id: g._value for x, g in zip(nodes, found, strict=True) if g is not None}
-        goals = [g for (_, _, k), g in gradients.items() if k == level + 1 and g is not None]
+            _ask(observer, answer, goals, nodes, [(0, s, level) for s in range(len(nodes))])
+        pairs = zip(nodes, answer.gradients.values(), strict=False)
+        adjoints |= {x._id: g._value for x, g in pairs if g is not None}
+        goals = [g for (_, _, k), g in found.gradients.items() if k == level + 1 and g is not None]
     return adjoints
-
-
-def _drawn(observer: Observer, level: int) -> list[Tensor]:
-    """The tracked values that the picture can have room for, in one order of differentiation."""
-    records, orders = observer._records, observer.orders
-    near = [*range(min(MAX_NODES, len(records)))]
-    near += range(max(MAX_NODES, len(records) - MAX_NODES), len(records))
-    values: dict[int, Any] = {}
-    for position in near:
-        _, inputs, ids, _, output, output_id = records[position]
-        if level == 0:
-            values.update((i, v) for v, i in zip(inputs, ids, strict=True) if i in observer._leaves)
-        if orders[position] == level and type(output_id) is int:
-            values[output_id] = output
-    return [wrap(value, i) for i, value in values.items()]
 
 
 def _tracked(observer: Observer, value: Any) -> bool:
@@ -214,33 +252,28 @@ def _array(value: Any) -> Any:
 
 def _variables(
     observer: Observer,
-    named: Sequence[Named],
+    context: Context,
     targets: Sequence[Named],
     sources: Sequence[Named],
-    naming: Naming,
+    roles: Mapping[int, Role],
+    adjoints: Mapping[int, Any],
 ) -> tuple[Value, ...]:
     """A row for every named value, in the order in which they came to be."""
-    lines = {record[-1]: line for record, line in zip(observer._records, observer.lines, strict=True)}
+    made = (record[-1] for record in observer._records)
+    lines: dict[Any, int | None] = dict(zip(made, observer.lines, strict=True))
     rows: dict[str, Value] = {}
-    for name, value in _once([*sources, *named, *targets]):
+    for name, value in dict([*sources, *context.named, *targets]).items():
         array = _array(value)
         number = value._id if isinstance(value, Traced) else 0
-        role = naming.roles.get(number, "constant" if number not in observer._tracked else "intermediate")
-        gradient = naming.gradients.get(number)
+        gradient = adjoints.get(number)
         rows[name] = Value(
             len(rows),
             name,
-            role if number else "constant",
+            roles.get(number, "intermediate" if number in observer._tracked else "constant"),
             np.shape(array),
-            str(getattr(array, "dtype", type(array).__name__)),
+            dtype_name(array),
             brief(array),
             None if gradient is None else brief(gradient),
-            lines.get(number),
+            context.assigned.get(name, lines.get(number)),
         )
-    return tuple(replace(row, index=index) for index, row in enumerate(rows.values()))
-
-
-def _once(named: Iterable[Named]) -> Iterable[Named]:
-    """Each name once: the first place, the last value."""
-    last = dict(named)
-    return last.items()
+    return tuple(rows.values())

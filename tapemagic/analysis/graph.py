@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from tapemagic.analysis.observer import Observer
-from tapemagic.analysis.values import brief
+from tapemagic.analysis.values import brief, dtype_name, span
 from tapemagic.engine.recording import Record
+from tapemagic.engine.tensor import Tensor, wrap
 
 Role = Literal["watched", "variable", "intermediate", "target", "constant"]
+T = TypeVar("T")
 
 MAX_NODES = 60
+MANY = 6
+"""Of more inputs, or outputs, of one operation only the first and the last are drawn."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,21 @@ class Value:
 
 @dataclass(frozen=True)
 class Step:
-    """An operation of the recording, or several that were elided."""
+    """An operation of the recording, or the gap where several were elided.
+
+    Attributes
+    ----------
+    inputs, outputs : tuple of int
+        The indices of the values between which it stands.
+    line : int or None
+        The line of the cell that did it.
+    order : int
+        0 if the user wrote it, k if it belongs to a k-th derivative.
+    elided : int
+        How many operations stand in this place; 0 for an operation that is drawn.
+    hidden : int
+        How many of its inputs and outputs are not drawn.
+    """
 
     index: int
     name: str
@@ -43,6 +61,7 @@ class Step:
     line: int | None = None
     order: int = 0
     elided: int = 0
+    hidden: int = 0
 
 
 @dataclass(frozen=True)
@@ -57,18 +76,27 @@ class Graph:
         """How many operations are not drawn."""
         return sum(step.elided for step in self.steps)
 
+    @property
+    def nodes(self) -> int:
+        """How many nodes a picture of it has."""
+        return len(self.values) + len(self.steps)
+
 
 @dataclass(frozen=True)
 class Naming:
-    """What the user calls things, by the number of the value or by the identity of its array."""
+    """What the user calls things, by the number of the value or by its array."""
 
     names: Mapping[int, str] = field(default_factory=dict)
     roles: Mapping[int, Role] = field(default_factory=dict)
-    gradients: Mapping[int, Any] = field(default_factory=dict)
     arrays: Sequence[tuple[str, Any]] = ()
+    seeds: Mapping[int, str] = field(default_factory=dict)
 
     def of_constant(self, value: Any) -> str:
-        """The name of a constant array, where the cell reads one that is the same."""
+        """The name of a constant: of a seed, or of an array that is the same. Whole numbers have none."""
+        if id(value) in self.seeds:
+            return self.seeds[id(value)]
+        if isinstance(value, int):
+            return ""
         for name, array in self.arrays:
             if array is value:
                 return name
@@ -78,110 +106,126 @@ class Naming:
         return ""
 
 
-def graph(observer: Observer, naming: Naming, max_nodes: int = MAX_NODES) -> Graph:
+@dataclass(frozen=True)
+class Drawn:
+    """A graph, and for each of its nodes that is on the tape, the tensor of which it is a picture."""
+
+    graph: Graph
+    tensors: Mapping[int, Tensor]
+
+    def with_gradients(self, gradients: Mapping[int, Any]) -> Graph:
+        """The graph, with the gradients that are known by the numbers of their tensors."""
+        values = list(self.graph.values)
+        for index, tensor in self.tensors.items():
+            if (gradient := gradients.get(tensor._id)) is not None:
+                values[index] = replace(values[index], gradient=span(gradient))
+        return replace(self.graph, values=tuple(values))
+
+
+def draw(observer: Observer, naming: Naming, max_nodes: int = MAX_NODES) -> Drawn:
     """Freeze a recording; one of more than `max_nodes` nodes loses its middle, and says how much."""
     total = len(observer._records)
-    half = min(total, max_nodes) // 2 + 1
+    many = max(2, min(MANY, max_nodes // 10))
+    if 2 * total <= max_nodes:
+        drawn = _Freezer(observer, naming, many).freeze(total, total)
+        if drawn.graph.nodes <= max_nodes:
+            return drawn
+    half = max(1, min(max_nodes // 4, total // 2))
     while True:
-        if 2 * half >= total:
-            chosen, cut = range(total), total
-        else:
-            chosen, cut = [*range(half), *range(total - half, total)], half
-        frozen = _Freezer(observer, naming).freeze(chosen, cut, total - len(chosen))
-        if len(frozen.values) + len(frozen.steps) <= max_nodes or half <= 1:
-            return frozen
-        half = max(1, min(half, len(chosen) // 2) - 1)
+        drawn = _Freezer(observer, naming, many).freeze(half, max(half, total - half))
+        nodes = drawn.graph.nodes
+        if nodes <= max_nodes or half == 1:
+            return drawn
+        half = max(1, min(half - 1, half * max_nodes // nodes))
 
 
 class _Freezer:
     """Numbers values as they are met."""
 
-    def __init__(self, observer: Observer, naming: Naming) -> None:
+    def __init__(self, observer: Observer, naming: Naming, many: int) -> None:
         self.observer = observer
         self.naming = naming
+        self.many = many
         self.values: list[Value] = []
         self.steps: list[Step] = []
+        self.outputs: list[list[int]] = []
+        self.tensors: dict[int, Tensor] = {}
         self.index: dict[int, int] = {}
-        self.constants: dict[int, int] = {}
+        self.constants: dict[int | str, int] = {}
+        self.maker: dict[int, int] = {}
 
-    def freeze(self, chosen: Sequence[int], cut: int, elided: int) -> Graph:
-        """The graph of the records at the positions `chosen`, with a gap of `elided` ones at `cut`."""
-        if not elided:
-            for position in chosen:
-                self.step(position)
-            return Graph(tuple(self.values), tuple(self.steps))
-        for position in chosen[:cut]:
+    def freeze(self, start: int, stop: int) -> Drawn:
+        """The graph of all records but those from `start` to `stop`."""
+        for position in range(start):
             self.step(position)
-        into, out = self.across(cut, cut + elided)
-        gap = len(self.steps)
-        self.steps.append(Step(gap, f"{elided:,} more operations", into, (), elided=elided))
-        outputs = tuple(self.made_in_gap(i) for i in out)
-        self.steps[gap] = replace(self.steps[gap], outputs=outputs)
-        for position in chosen[cut:]:
+        if start < stop:
+            self.gap(start, stop)
+        for position in range(stop, len(self.observer._records)):
             self.step(position)
-        return Graph(tuple(self.values), tuple(self.steps))
+        pairs = zip(self.steps, self.outputs, strict=True)
+        steps = tuple(replace(step, outputs=tuple(outputs)) for step, outputs in pairs)
+        return Drawn(Graph(tuple(self.values), steps), self.tensors)
 
-    def across(self, start: int, stop: int) -> tuple[tuple[int, ...], list[tuple[int, Any]]]:
-        """What the elided records read of the values drawn before, and what later ones read of theirs."""
+    def gap(self, start: int, stop: int) -> None:
+        """One step for the records from `start` to `stop`."""
         into: dict[int, None] = {}
-        made: set[int] = set()
-        records = self.observer._records
-        for record in records[start:stop]:
+        for record in self.observer._records[start:stop]:
             into.update((self.index[i], None) for i in record[2] if i in self.index)
-            made.update(_numbers(record[-1]))
-        later: dict[int, Any] = {}
-        for record in records[stop:]:
-            later.update((i, v) for v, i in zip(record[1], record[2], strict=True) if i in made)
-        return tuple(into), list(later.items())
+            self.maker.update((i, len(self.steps)) for i in _numbers(record[-1]))
+        name, shown = f"{stop - start:,} more operations", tuple(few(list(into), self.many))
+        hidden = len(into) - len(shown)
+        self.add(Step(len(self.steps), name, shown, (), elided=stop - start, hidden=hidden))
 
-    def made_in_gap(self, numbered: tuple[int, Any]) -> int:
-        return self.value(numbered[1], numbered[0], None, 0)
+    def add(self, step: Step) -> None:
+        """Add a step without outputs."""
+        self.steps.append(step)
+        self.outputs.append([])
 
     def step(self, position: int) -> None:
         """Add one record, and the values that it is the first to mention."""
         record = Record._make(self.observer._records[position])
         line, order = self.observer.lines[position], self.observer.orders[position]
-        inputs = tuple(
-            self.value(value, i, None, order if i <= 0 else 0)
-            for value, i in zip(record.values, record.ids, strict=True)
-            if value is not None
-        )
-        made = record.output if type(record.output) is tuple else (record.output,)
-        outputs = tuple(
+        given = [(v, i) for v, i in zip(record.values, record.ids, strict=True) if v is not None]
+        made = list(zip(_outputs(record), _numbers(record.output_id), strict=True))
+        shown_inputs, shown_outputs = few(given, self.many), few(made, self.many)
+        hidden = len(given) + len(made) - len(shown_inputs) - len(shown_outputs)
+        index = len(self.steps)
+        inputs = tuple(self.value(value, i, None, order) for value, i in shown_inputs)
+        self.add(Step(index, record.operation.name, inputs, (), line, order, hidden=hidden))
+        self.maker.update((i, index) for _, i in made)
+        for value, i in shown_outputs:
             self.value(value, i, line, order)
-            for value, i in zip(made, _numbers(record.output_id), strict=True)
-        )
-        name = record.operation.name
-        self.steps.append(Step(len(self.steps), name, inputs, outputs, line, order))
 
     def value(self, value: Any, i: int, line: int | None, order: int) -> int:
         """The index of a value, which is added if it is new."""
-        known = self.index.get(i) if i > 0 else self.constants.get(id(value))
-        if known is not None and (i > 0 or np.ndim(value)):
+        tracked = i in self.observer._tracked
+        name = self.naming.names.get(i, "") if tracked else self.naming.of_constant(value)
+        known = self.index.get(i) if tracked else self.constants.get(name or id(value))
+        if known is not None and (tracked or name or np.ndim(value)):
             return known
         index = len(self.values)
-        if i > 0:
+        role: Role = "constant"
+        if tracked:
+            role = self.naming.roles.get(i, "intermediate")
             self.index[i] = index
+            self.tensors[index] = wrap(value, i)
+            order = self.observer.order_of(i)
         else:
-            self.constants[id(value)] = index
-        naming = self.naming
-        role: Role = naming.roles.get(i, "intermediate") if i > 0 else "constant"
-        name = naming.names.get(i, "") if i > 0 else naming.of_constant(value)
-        gradient = naming.gradients.get(i)
-        self.values.append(
-            Value(
-                index,
-                name,
-                role,
-                np.shape(value),
-                str(getattr(value, "dtype", type(value).__name__)),
-                brief(value),
-                None if gradient is None else brief(gradient),
-                line,
-                order,
-            )
-        )
+            self.constants[name or id(value)] = index
+        if i in self.maker:
+            self.outputs[self.maker[i]].append(index)
+        text, kind = brief(value), dtype_name(value)
+        self.values.append(Value(index, name, role, np.shape(value), kind, text, None, line, order))
         return index
+
+
+def few(items: list[T], many: int) -> list[T]:
+    """The items, or the first and the last of them if there are too many."""
+    return items if len(items) <= many else [*items[: many - 1], items[-1]]
+
+
+def _outputs(record: Record) -> tuple[Any, ...]:
+    return record.output if type(record.output) is tuple else (record.output,)
 
 
 def _numbers(output_id: Any) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -29,12 +29,15 @@ class Observer(GradientTape):
         For each record, the line that did it.
     orders : list of int
         For each record, 0 if the user wrote it, k if it belongs to a k-th derivative.
+    seeds : list of (array, int)
+        The arrays with which the derivatives began, and the numbers of what they differentiated.
     """
 
     def __init__(self, where: Where = nowhere, watch_accessed_variables: bool = True) -> None:
         self._where = where
         self.lines: list[int | None] = []
         self.orders: list[int] = []
+        self.seeds: list[tuple[Any, int]] = []
         self._depths = [0]
         self._order_of: dict[int, int] = {}
         super().__init__(True, watch_accessed_variables)
@@ -45,10 +48,15 @@ class Observer(GradientTape):
         super()._clear()
         self.lines.clear()
         self.orders.clear()
+        self.seeds.clear()
         self._order_of.clear()
         self._append = _noting(
             self._records, self.lines, self.orders, self._depths, self._order_of, self._where
         )
+
+    def order_of(self, number: int) -> int:
+        """The order of the derivative to which a value belongs; 0 if the user computed it."""
+        return self._order_of.get(number, 0)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -59,8 +67,9 @@ class Observer(GradientTape):
         with self.stop_recording():
             yield
 
-    def _sweep_begins(self, targets: Iterable[int]) -> None:
+    def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         self._depths.append(1 + max((self._order_of.get(i, 0) for i in targets), default=0))
+        self.seeds += [(seed._value, i) for i, seed in targets.items()]
 
     def _sweep_ends(self) -> None:
         self._depths.pop()

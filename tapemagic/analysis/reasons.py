@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tapemagic.analysis.observer import Observer
+from tapemagic.analysis.values import SHOWN, span
 
 
 def ancestors(observer: Observer, number: int) -> set[int]:
@@ -30,7 +31,7 @@ def reason(
     if target.dtype.kind not in "fc":
         return f"{target_name} holds {_kind(target)} ({target.dtype}), which change in steps and have no derivative"
     if source._id not in observer._tracked:
-        return f"{source_name} was never watched: name it in the %%tape line, or call tape.watch({source_name})"
+        return f"{source_name} is not watched: name it in the %%tape line, or call tape.watch({source_name})"
     if target._id not in observer._tracked:
         return (
             f"{target_name} was not computed from anything that the tape watched"
@@ -45,7 +46,7 @@ def constant_reason(target_name: str, source_name: str, order: int) -> str:
     """Why a derivative of a derivative is None."""
     return (
         f"the derivative of order {order - 1} does not depend on {source_name} any more, "
-        f"so this one is zero everywhere: {target_name} is a polynomial of degree {order - 1} or less in {source_name}"
+        f"so this one is zero: around here {target_name} is a polynomial of degree {order - 1} or less in {source_name}"
     )
 
 
@@ -54,9 +55,11 @@ def _kind(value: Any) -> str:
 
 
 def _as_real(value: Any) -> str:
-    if value.ndim:
-        return "np.array(..., dtype=float)"
-    return f"{float(value)}"
+    """The same value as one writes it with real numbers."""
+    real = value.numpy().astype(float)
+    if not real.shape:
+        return span(real)
+    return f"np.array({span(real)})" if real.size <= SHOWN else "np.array(..., dtype=float)"
 
 
 def _listed(names: list[str]) -> str:

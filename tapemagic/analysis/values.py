@@ -10,6 +10,8 @@ from tapemagic.engine.tensor import Traced
 
 DIGITS = 6
 SHOWN = 6
+ASIDE = 2000
+"""How many characters of a cell's value are shown."""
 
 
 def number(value: Any) -> str:
@@ -25,21 +27,31 @@ def number(value: Any) -> str:
 
 def brief(value: Any) -> str:
     """A value in one line: a number, a small array whole, of a larger one its shape and range."""
-    if isinstance(value, (bool, int, float, complex)) or not value.shape:
-        return number(value if isinstance(value, (bool, int, float, complex)) else value[()])
-    if value.size == 0:
-        return f"empty {dimensions(value.shape)}"
-    if value.size <= SHOWN:
-        return _nested(value)
-    if value.dtype.kind not in "iuf":
-        return dimensions(value.shape)
-    return f"{dimensions(value.shape)}, {number(value.min())} to {number(value.max())}"
+    shape = np.shape(value)
+    if not shape or 0 < np.size(value) <= SHOWN:
+        return span(value)
+    if np.size(value) == 0:
+        return f"empty {dimensions(shape)}"
+    values = span(value)
+    return f"{dimensions(shape)}, {values}" if values else dimensions(shape)
 
 
-def _nested(value: Any) -> str:
+def span(value: Any) -> str:
+    """A value in one line, as `brief`, but of a larger array the range alone."""
+    if isinstance(value, (bool, int, float, complex)):
+        return number(value)
     if not value.shape:
         return number(value[()])
-    return "[" + ", ".join(_nested(part) for part in value) + "]"
+    if value.size <= SHOWN:
+        return "[" + ", ".join(map(span, value)) + "]"
+    if value.dtype.kind not in "iuf":
+        return ""
+    return f"{number(value.min())} to {number(value.max())}"
+
+
+def dtype_name(value: Any) -> str:
+    """The dtype of an array; the type of a Python number."""
+    return str(getattr(value, "dtype", type(value).__name__))
 
 
 def dimensions(shape: tuple[int, ...]) -> str:
@@ -47,12 +59,31 @@ def dimensions(shape: tuple[int, ...]) -> str:
     return "×".join(map(str, shape)) if shape else "number"
 
 
+def printable(text: str) -> str:
+    """Text in one line, without characters that cannot be shown."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
 def aside(value: Any, differentiated: bool) -> str | None:
     """The value of a cell in words: if it is made of numbers or text, and not in the report's tables already."""
-    if isinstance(value, Traced):
-        return None if differentiated else repr(value)
-    if isinstance(value, (np.ndarray, np.generic, int, float, complex, str)):
-        return repr(value)
-    if isinstance(value, (list, tuple)) and value and all(isinstance(x, Traced) for x in value):
-        return repr(value)
-    return None
+    if value is None or (differentiated and _is_target(value)) or not _plain(value):
+        return None
+    text = repr(value)
+    return text if len(text) <= ASIDE else f"{text[:ASIDE]} …"
+
+
+def _is_target(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(isinstance(x, Traced) for x in value)
+    return isinstance(value, Traced)
+
+
+def _plain(value: Any) -> bool:
+    """Whether a repr is certain to say the same in every run."""
+    if type(value) in (list, tuple):
+        return all(map(_plain, value))
+    if type(value) is dict:
+        return all(map(_plain, value)) and all(map(_plain, value.values()))
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind != "O"
+    return value is None or isinstance(value, (Traced, np.generic, int, float, complex, str))

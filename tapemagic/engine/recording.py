@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol
 
@@ -72,7 +72,7 @@ class Recorder(Protocol):
 
     def _prune(self) -> None: ...
 
-    def _sweep_begins(self, targets: Iterable[int]) -> None: ...
+    def _sweep_begins(self, targets: Mapping[int, Any]) -> None: ...
 
     def _sweep_ends(self) -> None: ...
 
@@ -162,19 +162,24 @@ def slim(
     tapes: tuple[Recorder, ...],
 ) -> tuple[tuple[Any, ...], Any]:
     """What is to be kept of an operation's inputs and output: those that the rules will read."""
-    tracked = []
-    keeps = False
-    for tape in tapes:
-        keeps = keeps or tape._keeps
-        tracked += [position for position, i in enumerate(ids) if i in tape._tracked]
-    if not keeps:
-        reads_output, reads = operation.needs(tuple(tracked), len(ids))
-        if not reads_output:
-            output = absent(output)
-        if reads is not None:
-            values = tuple(
-                [value if read else absent(value) for value, read in zip(values, reads, strict=True)]
-            )
+    tape = tapes[0]
+    tracked = tape._tracked
+    flags = tuple([i in tracked for i in ids])
+    keeps = tape._keeps
+    if len(tapes) > 1:
+        flags = tuple([any([i in tape._tracked for tape in tapes]) for i in ids])
+        keeps = any([tape._keeps for tape in tapes])
+    unread = operation.unread.get(flags)
+    if unread is None:
+        unread = operation.find_unread(flags)
+    if unread and not keeps:
+        kept = list(values)
+        for position in unread:
+            if position < 0:
+                output = absent(output)
+            else:
+                kept[position] = absent(kept[position])
+        values = tuple(kept)
     if FOREIGN in ids:
         values = tuple(map(owned, values, ids))
     return values, output
@@ -189,7 +194,7 @@ def absent(value: Any) -> Any:
     """A note of a value's shape and dtype, where that is smaller than the value."""
     if value.__class__ is tuple:
         return tuple(map(absent, value))
-    if getattr(value, "size", 0) <= SMALL:
+    if value.__class__ is not np.ndarray and getattr(value, "size", 0) <= SMALL:
         return value
     note = new(Absent)
     note.shape = value.shape

@@ -41,9 +41,11 @@ class Operation:
         The keyword arguments that the rules understand.
     ignores : frozenset of str
         Keyword arguments on which no derivative depends.
+    unread : dict
+        For each combination of tracked inputs, what `find_unread` found.
     """
 
-    __slots__ = ("_leads", "_names", "_needs", "accepts", "each", "function", "ignores", "inputs", "name", "rules")
+    __slots__ = ("_leads", "_names", "accepts", "each", "function", "ignores", "inputs", "name", "rules", "unread")
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -55,7 +57,7 @@ class Operation:
         self.ignores: frozenset[str] = HARMLESS
         self._names: tuple[str, ...] | None = None
         self._leads = False
-        self._needs: dict[tuple[tuple[int, ...], int], tuple[bool, tuple[bool, ...] | None]] = {}
+        self.unread: dict[tuple[bool, ...], tuple[int, ...]] = {}
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
@@ -68,7 +70,7 @@ class Operation:
         """Sort the arguments of a call into array inputs and parameters by keyword."""
         if self.each is not None:
             return tuple(args), dict(kwargs)
-        names = self.names()
+        names = self._names or self.names()
         if self._leads and len(args) <= len(self.inputs) and not kwargs:
             return tuple(args), {}
         if len(args) > len(names):
@@ -106,21 +108,18 @@ class Operation:
                 )
         return {name: value for name, value in params.items() if name in self.accepts}
 
-    def needs(self, tracked: tuple[int, ...], count: int) -> tuple[bool, tuple[bool, ...] | None]:
-        """What the rules of the inputs at positions `tracked` read: y, and which of the `count` inputs.
-
-        None stands for all of the inputs.
-        """
-        known = self._needs.get((tracked, count))
-        if known is None:
-            read = [False] * (count + 1)
-            for position in tracked:
-                rule = self.each or self.rules[position]
-                if rule is not None:
-                    names = _parameters_read(rule, skip=2 if self.each else 1, count=count + 1)
-                    read = [a or b for a, b in zip(read, names, strict=True)]
-            known = self._needs[tracked, count] = read[0], None if all(read[1:]) else tuple(read[1:])
-        return known
+    def find_unread(self, tracked: tuple[bool, ...]) -> tuple[int, ...]:
+        """The positions of the inputs that no rule of a tracked input reads; -1 stands for the output."""
+        count = len(tracked)
+        read = [False] * (count + 1)
+        for position in range(count):
+            rule = self.each or self.rules[position]
+            if tracked[position] and rule is not None:
+                names = _parameters_read(rule, skip=2 if self.each else 1, count=count + 1)
+                read = [a or b for a, b in zip(read, names, strict=True)]
+        unread = tuple(position - 1 for position, needed in enumerate(read) if not needed)
+        self.unread[tracked] = unread
+        return unread
 
 
 def _no_value(value: Any) -> bool:

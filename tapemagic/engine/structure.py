@@ -13,10 +13,12 @@ from tapemagic.errors import NotATensorError, ShapeError
 def leaves(structure: Any) -> list[Any]:
     """What a structure holds, in order; a dict's values in the order of its keys' insertion."""
     found: list[Any] = []
-    stack = [structure]
+    stack = structure[::-1] if structure.__class__ is list else [structure]
     while stack:
         top = stack.pop()
-        if isinstance(top, (list, tuple)):
+        if isinstance(top, Traced):
+            found.append(top)
+        elif isinstance(top, (list, tuple)):
             stack += top[::-1]
         elif isinstance(top, Mapping):
             stack += reversed(top.values())
@@ -29,6 +31,8 @@ def pack(structure: Any, values: Iterator[Any]) -> Any:
     """The structure again, with `values` in the places of its leaves."""
     if isinstance(structure, Traced):
         return next(values)
+    if structure.__class__ is list:
+        return [next(values) if isinstance(x, Traced) else pack(x, values) for x in structure]
     if isinstance(structure, Mapping):
         packed = {key: pack(part, values) for key, part in structure.items()}
         if isinstance(structure, defaultdict):

@@ -84,10 +84,10 @@ def sweep(
             dx = rule(g, output, *inputs, **params) if params else rule(g, output, *inputs)
             x = values[position]
             value = dx._value if nested and dx.__class__ is Tensor else dx
-            if value.__class__ is not x.__class__ or (
-                value.__class__ is np.ndarray
-                and (value.shape != x.shape or value.dtype is not x.dtype)
-            ):
+            if value.__class__ is np.ndarray:
+                if value.shape != x.shape or value.dtype is not x.dtype:
+                    dx = fit(dx, x, operation, position)
+            elif value.__class__ is not x.__class__:
                 dx = fit(dx, x, operation, position)
             before = grads.get(i)
             if before is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
@@ -203,14 +203,16 @@ class GradientTape:
             self._track(x)
 
     def _track(self, x: Traced) -> None:
-        if x.dtype.kind in "fc" and identify(x) not in self._tracked:
-            self._tracked[x._id] = new_id()
-            self._leaves.add(x._id)
+        i = x._id or identify(x)
+        if i not in self._tracked and x._value.dtype.kind in "fc":
+            self._tracked[i] = new_id()
+            self._leaves.add(i)
 
     def _notice(self, variable: Variable) -> None:
         """Hear that a variable is being read."""
-        if self._watch_accessed_variables and variable._trainable and variable._id not in self._variables:
-            self._variables[variable._id] = variable
+        i = variable._id
+        if i not in self._variables and self._watch_accessed_variables and variable._trainable:
+            self._variables[i] = variable
             self._track(variable)
 
     def watched_variables(self) -> tuple[Variable, ...]:
@@ -358,7 +360,7 @@ class GradientTape:
             for tape in tapes:
                 tape._sweep_ends()
 
-    def _sweep_begins(self, targets: Iterable[int]) -> None:
+    def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         """Hear that what is recorded from now on differentiates `targets`."""
 
     def _sweep_ends(self) -> None:

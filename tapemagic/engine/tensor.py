@@ -89,13 +89,14 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
     return wrap(output, i)
 
 
-def _elementwise(operation: Operation, x: Tensor) -> Tensor:
-    """A ufunc of one argument: `apply` without its detours."""
+def _apply_to_one(operation: Operation, x: Tensor) -> Tensor:
+    """`apply` without its detours, for a function of one real or complex array that gives another."""
     a = x._value
     y = operation.function(a)
     tapes = live()
     if tapes and x._id:
-        return wrap(y, note(operation, (a,), (x._id,), NO_PARAMS, y, tapes, y.size > SMALL))
+        careful = a.size > SMALL or y.size > SMALL
+        return wrap(y, note(operation, (a,), (x._id,), NO_PARAMS, y, tapes, careful))
     return wrap(y)
 
 
@@ -122,6 +123,8 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     operation = OPERATIONS.get(function)
     if operation is not None and (operation.rules or operation.each):
         kwargs.pop("out", None)
+        if len(args) == 1 == len(operation.rules) and not kwargs and args[0].__class__ is Tensor:
+            return apply(operation, args, NO_PARAMS)
         inputs, params = operation.bind(args, kwargs)
         return apply(operation, inputs, _settled(operation, params) if params else params)
     composite = COMPOSITES.get(function)
@@ -285,7 +288,7 @@ class Traced(ArrayMethods):
         if len(inputs) == 1 and not kwargs and method == "__call__":
             operation = OPERATIONS.get(ufunc)
             if operation is not None and operation.rules:
-                return _elementwise(operation, self._read())
+                return _apply_to_one(operation, self._read())
         if method == "__call__":
             if not all(isinstance(x, OPERANDS) for x in inputs):
                 return NotImplemented

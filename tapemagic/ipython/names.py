@@ -8,11 +8,14 @@ from collections.abc import Iterator
 HOOK = "__tape_named__"
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+Kinds = tuple[type[ast.AST], ...]
 
 
 def assigned(tree: ast.AST) -> set[str]:
     """The names that code assigns at its top level: loops and branches included, functions not."""
-    return {node.id for node in _here(tree) if isinstance(node, ast.Name) and _stored(node)}
+    names = _bound(_here(tree, (*SCOPES, *COMPREHENSIONS)))
+    return names | {node.target.id for node in _here(tree, SCOPES) if isinstance(node, ast.NamedExpr)}
 
 
 def read(tree: ast.AST) -> set[str]:
@@ -23,71 +26,89 @@ def read(tree: ast.AST) -> set[str]:
 
 def awaits(tree: ast.AST) -> bool:
     """Whether code awaits something at its top level."""
-    return any(isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)) for node in _here(tree))
+    return any(
+        isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith))
+        or (isinstance(node, ast.comprehension) and bool(node.is_async))
+        for node in _here(tree, SCOPES)
+    )
 
 
-def announce(tree: ast.Module) -> ast.Module:
-    """Code in which every assignment of a name ``y`` is followed by ``y = __tape_named__('y', y)``."""
-    tree.body = _announced(tree.body)
-    return tree
+def announce(tree: ast.AST) -> None:
+    """Change code so that it calls the hook at every assignment at its top level.
+
+    After ``y = ...`` comes ``__tape_named__('y')``; ``(y := ...)`` becomes ``(y := __tape_named__('y', ...))``.
+    """
+    for node in list(_here(tree, SCOPES)):
+        if isinstance(node, ast.NamedExpr):
+            node.value = _call(node.target.id, node, node.value)
+    if isinstance(tree, ast.Module):
+        tree.body = _announced(tree.body)
 
 
-def _stored(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Store)
-
-
-def _here(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes that run at the top level."""
+def _here(node: ast.AST, closed: Kinds) -> Iterator[ast.AST]:
+    """The nodes inside of a node, but not those inside of `closed` ones."""
     for child in ast.iter_child_nodes(node):
         yield child
-        if not isinstance(child, (*SCOPES, *COMPREHENSIONS)):
-            yield from _here(child)
+        if not isinstance(child, closed):
+            yield from _here(child, closed)
+
+
+def _bound(nodes: Iterator[ast.AST]) -> set[str]:
+    """The names to which nodes bind something."""
+    names: set[str | None] = set()
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, (ast.MatchAs, ast.MatchStar)):
+            names.add(node.name)
+        elif isinstance(node, ast.MatchMapping):
+            names.add(node.rest)
+    return {name for name in names if name}
 
 
 def _announced(body: list[ast.stmt]) -> list[ast.stmt]:
-    result = []
+    """Statements, with a call of the hook where a name was bound."""
+    result: list[ast.stmt] = []
     for statement in body:
         result.append(statement)
-        if isinstance(statement, (*SCOPES, ast.Delete, ast.Global, ast.Nonlocal)):
+        if isinstance(statement, SCOPES):
             continue
-        blocks = _blocks(statement)
-        heads = _head_names(statement)
+        blocks = list(_blocks(statement))
         for holder, field in blocks:
             inner = _announced(getattr(holder, field))
             if field == "body":
-                inner = _hooks(heads | _head_names(holder), inner[0]) + inner
+                heads = _heads(statement) | _heads(holder)
+                inner = _hooks(heads, inner[0]) + inner
             setattr(holder, field, inner)
         if not blocks:
-            result += _hooks(heads, statement)
+            result += _hooks(_heads(statement), statement)
     return result
 
 
-def _blocks(statement: ast.stmt) -> list[tuple[ast.AST, str]]:
+def _blocks(statement: ast.stmt) -> Iterator[tuple[ast.AST, str]]:
     """The blocks of statements inside a statement: the node that holds each, and its field."""
-    holders: list[ast.AST] = [statement]
-    holders += getattr(statement, "handlers", [])
-    holders += getattr(statement, "cases", [])
-    fields = ("body", "orelse", "finalbody")
-    return [(holder, field) for holder in holders for field in fields if getattr(holder, field, None)]
+    holders = [statement, *getattr(statement, "handlers", []), *getattr(statement, "cases", [])]
+    for holder in holders:
+        for field in ("body", "orelse", "finalbody"):
+            if getattr(holder, field, None):
+                yield holder, field
 
 
-def _head_names(node: ast.AST) -> set[str]:
-    """The names that a statement assigns outside of its blocks: a loop's target, say."""
-    names: set[str] = set()
-    for field, value in ast.iter_fields(node):
-        if field in ("body", "orelse", "finalbody", "handlers", "cases"):
-            continue
-        for part in value if isinstance(value, list) else [value]:
-            if isinstance(part, ast.AST):
-                names |= assigned(ast.Expression(part))  # type: ignore[arg-type]
-    return names
+def _heads(node: ast.AST) -> set[str]:
+    """The names that a statement binds outside of its blocks: a loop's target, say."""
+    heads = [getattr(node, field) for field in node._fields if field not in BLOCKS]
+    parts = [part for head in heads for part in (head if isinstance(head, list) else [head])]
+    outer = ast.Tuple([part for part in parts if isinstance(part, ast.AST)])
+    walrus = {part.target for part in _here(outer, SCOPES) if isinstance(part, ast.NamedExpr)}
+    found = _here(outer, (*SCOPES, *COMPREHENSIONS))
+    return _bound(part for part in found if part not in walrus)
 
 
 def _hooks(names: set[str], place: ast.stmt) -> list[ast.stmt]:
-    """An announcement of each name, at the line of `place`."""
-    hooks = []
-    for name in sorted(names):
-        call = ast.Call(ast.Name(HOOK, ast.Load()), [ast.Constant(name), ast.Name(name, ast.Load())], [])
-        hook = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], call), place)
-        hooks.append(ast.fix_missing_locations(hook))
-    return hooks
+    """A call of the hook for each name, at the line of `place`."""
+    return [ast.copy_location(ast.Expr(_call(name, place)), place) for name in sorted(names)]
+
+
+def _call(name: str, place: ast.AST, *value: ast.expr) -> ast.Call:
+    call = ast.Call(ast.Name(HOOK, ast.Load()), [ast.Constant(name), *value], [])
+    return ast.fix_missing_locations(ast.copy_location(call, place))

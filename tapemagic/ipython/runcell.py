@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 import IPython
@@ -17,6 +19,8 @@ from tapemagic.ipython import names
 OLD_COUNT = IPython.version_info[0] < 9
 """Before IPython 9, the execution count inside a magic was not yet one ahead."""
 
+BLANK_LINES = re.compile(r"(?:[^\S\n]*\n)*")
+
 
 @dataclass
 class Cell:
@@ -24,24 +28,24 @@ class Cell:
 
     Attributes
     ----------
-    tree : ast.Module
-        Its code, with the line numbers of the notebook's cell.
     filename : str
         What its code objects and tracebacks call the file.
     lines : list of str
         The cell as it was written, the magic's line included.
+    assigned, read : set of str
+        The names that it assigns at its top level, and those that it reads.
+    last : list of str
+        The source of the last expression, if the cell ends with one: of all its parts, if it is a list.
     """
 
-    shell: InteractiveShell
-    tree: ast.Module
+    namespace: dict[str, Any]
     filename: str
     lines: list[str]
-
-    @property
-    def last(self) -> str | None:
-        """The source of the last expression, if the cell ends with one."""
-        end = self.tree.body[-1] if self.tree.body else None
-        return ast.unparse(end.value) if isinstance(end, ast.Expr) else None
+    assigned: set[str]
+    read: set[str]
+    last: list[str]
+    _body: CodeType
+    _end: CodeType | None
 
     def line(self) -> int | None:
         """The line of this cell that is running now, however deep below it."""
@@ -53,25 +57,33 @@ class Cell:
         return None
 
     def run(self, named: Callable[[str, Any], Any]) -> Any:
-        """Run the cell once, telling `named` of every assignment; the value of its last expression."""
+        """Run the cell once, and give the value of its last expression.
+
+        What `named` returns is bound to the name that it is told of.
+        """
         __tracebackhide__ = True
-        shell = self.shell
-        tree = self.tree
-        last = None
-        if tree.body and isinstance(tree.body[-1], ast.Expr):
-            last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
-        tree = names.announce(tree)
-        namespace = shell.user_ns
-        namespace[names.HOOK] = named
+        namespace = self.namespace
+
+        def hook(name: str, *value: Any) -> Any:
+            if value:
+                return named(name, value[0])
+            if name in namespace:
+                namespace[name] = named(name, namespace[name])
+            return None
+
+        outer = namespace.get(names.HOOK)
+        namespace[names.HOOK] = hook
         try:
-            exec(shell.compile(tree, self.filename, "exec"), namespace)
-            return None if last is None else eval(shell.compile(last, self.filename, "eval"), namespace)
+            exec(self._body, namespace)
+            return None if self._end is None else eval(self._end, namespace)
         finally:
             namespace.pop(names.HOOK, None)
+            if outer is not None:
+                namespace[names.HOOK] = outer
 
 
-def prepare(shell: InteractiveShell, magic: str, body: str) -> Cell:
-    """Parse the body of a cell magic whose first line is `magic`.
+def prepare(shell: InteractiveShell, above: Sequence[str], body: str) -> Cell:
+    """Compile the body of a magic that has the lines `above` it.
 
     Raises
     ------
@@ -81,13 +93,37 @@ def prepare(shell: InteractiveShell, magic: str, body: str) -> Cell:
         If the cell awaits something at its top level.
     """
     __tracebackhide__ = True
-    source = shell.transform_cell(body)
+    written = "\n".join([*above, body])
+    blank = BLANK_LINES.match(body)
+    assert blank is not None
+    source = "\n" * (len(above) + blank[0].count("\n")) + shell.transform_cell(body)
     count = shell.execution_count - (0 if OLD_COUNT else 1)
-    blank = len(body) - len(body.lstrip("\n"))
-    padded = "\n" * (blank + 1) + source
-    filename = shell.compile.cache(padded, count, raw_code=f"{magic}\n{body}")
-    tree = shell.compile.ast_parse(padded, filename=filename)
+    filename = shell.compile.cache(source, count, raw_code=written)
+    tree = shell.compile.ast_parse(source, filename=filename)
     if names.awaits(tree):
         raise UsageError("%%tape cannot run 'await' at the top level of a cell: await it in a cell of its own")
     tree = shell.transform_ast(tree)
-    return Cell(shell, tree, filename, [magic, *body.splitlines()])
+    assigned, read = names.assigned(tree), names.read(tree)
+    end = None
+    last: list[str] = []
+    if tree.body and isinstance(tree.body[-1], ast.Expr):
+        end = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
+        last = [_spelled(source, part) for part in _parts(end.body)]
+        names.announce(end)
+    names.announce(tree)
+    body_code = shell.compile(tree, filename, "exec")
+    end_code = None if end is None else shell.compile(end, filename, "eval")
+    return Cell(shell.user_ns, filename, written.splitlines(), assigned, read, last, body_code, end_code)
+
+
+def _parts(value: ast.expr) -> list[ast.expr]:
+    """What a list or tuple is made of; anything else by itself."""
+    if isinstance(value, (ast.List, ast.Tuple)) and not any(isinstance(x, ast.Starred) for x in value.elts):
+        return value.elts
+    return [value]
+
+
+def _spelled(source: str, value: ast.expr) -> str:
+    """An expression as the user wrote it, in one line."""
+    written = ast.get_source_segment(source, value)
+    return written if written and "\n" not in written else ast.unparse(value)

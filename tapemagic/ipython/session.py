@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from IPython.core.error import UsageError
 
+from tapemagic.analysis.findings import Context, Named
 from tapemagic.analysis.observer import Observer
 from tapemagic.engine.sweep import Gradients
 from tapemagic.engine.tape import GradientTape
@@ -36,6 +37,7 @@ class CellTape(GradientTape):
         super()._track(x)
         self._observer._track(x)
         if isinstance(x, Variable):
+            self._variables.setdefault(x._id, x)
             self._observer._variables.setdefault(x._id, x)
 
     def reset(self) -> None:
@@ -58,70 +60,117 @@ class CellTape(GradientTape):
 
 
 class Session:
-    """Listens to a cell while it runs, and remembers what it calls its values."""
+    """Listens to a cell while it runs, and remembers what it calls its values.
+
+    Attributes
+    ----------
+    history : list of (name, value)
+        Every number, array and tensor that the cell gave a name, oldest first.
+    sources : dict of str to tensor
+        What the first line of the cell says to watch.
+    assigned : dict of str to int
+        The lines on which the cell last assigned its names.
+
+    Raises
+    ------
+    UsageError
+        If something is to be watched which cannot be.
+    """
 
     def __init__(self, cell: Cell, watch: Sequence[str], persistent: bool, auto_watch: bool) -> None:
         self.cell = cell
-        self.watch = list(watch)
+        self.watch = frozenset(watch)
         self.observer = Observer(cell.line, auto_watch)
         self.tape = CellTape(self.observer, persistent, auto_watch)
-        self.history: list[tuple[str, Any]] = []
+        self.history: list[Named] = []
         self.sources: dict[str, Any] = {}
+        self.assigned: dict[str, int] = {}
+        self._given = {}
+        for name in watch:
+            if name in cell.namespace and (name not in cell.assigned or _is_watchable(cell.namespace[name])):
+                self._given[name] = watchable(name, cell.namespace[name])
 
     def __enter__(self) -> Session:
         self.observer.__enter__()
         self.tape.__enter__()
-        namespace = self.cell.shell.user_ns
-        for name in self.watch:
-            if name in namespace:
-                namespace[name] = self.named(name, namespace[name])
+        for name, value in self._given.items():
+            self.cell.namespace[name] = self._hear(name, value)
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         self.tape.__exit__(None, None, None)
         self.observer.__exit__(None, None, None)
 
     def named(self, name: str, value: Any) -> Any:
-        """Hear that a name is assigned; the tensor that it shall be bound to, if it is to be watched."""
+        """Hear that the cell assigns a name; what shall be bound to it: a tensor, if it is to be watched."""
+        line = self.cell.line()
+        if line is not None:
+            self.assigned[name] = line
+        return self._hear(name, value)
+
+    def _hear(self, name: str, value: Any) -> Any:
         if name in self.watch and not (isinstance(value, Traced) and value._id in self.observer._tracked):
             value = watchable(name, value)
-            if self.observer._recording:
-                self.tape._track(value)
+            self.tape._track(value)
             self.sources[name] = value
         if isinstance(value, (Traced, *NUMBERS)):
             self.history.append((name, value))
         return value
 
+    def context(self, note: str = "") -> Context:
+        """What the cell calls things, and where."""
+        return Context(self._named(), self.found_names(), self.assigned, self.cell.lines, note)
+
+    def _named(self) -> list[Named]:
+        """What has a name in the cell, or is read by it; counters are left out."""
+        namespace = self.cell.namespace
+        named = {name: value for name, value in dict(self.history).items() if not isinstance(value, int)}
+        for name in sorted(self.cell.read - self.cell.assigned):
+            if isinstance(namespace.get(name), (Traced, *NUMBERS)):
+                named.setdefault(name, namespace[name])
+        return list(named.items())
+
     def found_names(self) -> dict[int, str]:
         """The names of values, by their numbers; earlier values of a name that changed get a subscript."""
-        versions: dict[str, dict[int, None]] = {}
-        for name, value in self.history:
-            if isinstance(value, Traced) and value._id:
-                versions.setdefault(name, {})[value._id] = None
         found: dict[int, str] = {}
+        versions: dict[str, list[int]] = {}
+        for name, value in self.history:
+            if isinstance(value, Traced) and value._id and value._id not in found:
+                found[value._id] = name
+                versions.setdefault(name, []).append(value._id)
         for name, numbers in versions.items():
-            *earlier, latest = numbers
-            for version, number in enumerate(earlier, 1):
-                found.setdefault(number, name + str(version).translate(SUBSCRIPTS))
-            found.setdefault(latest, name)
+            for version, number in enumerate(numbers[:-1], 1):
+                found[number] = name + str(version).translate(SUBSCRIPTS)
         return found
 
-    def all_sources(self) -> list[tuple[str, Any]]:
+    def all_sources(self) -> list[Named]:
         """Everything that was watched, under the names that the user knows."""
         sources = dict(self.sources)
         taken = {value._id for value in sources.values()}
-        namespace = self.cell.shell.user_ns
-        named = {value._id: name for name, value in self.history if isinstance(value, Traced)}
-        public = ((n, v) for n, v in namespace.items() if not n.startswith("_") and isinstance(v, Traced))
-        named |= {value._id: name for name, value in public if value._id}
-        values = {variable._id: variable for variable in self.observer.watched_variables()}
-        held = [value for _, value in self.history] + list(namespace.values())
-        values |= {v._id: v for v in held if isinstance(v, Traced) and v._id in self.observer._leaves}
-        for number, value in values.items():
-            if number not in taken:
-                name = named.get(number) or getattr(value, "name", "")
+        for value in self._watched():
+            if value._id not in taken:
+                name = self._name_of(value) or getattr(value, "name", "unnamed")
                 sources[_unused(name, sources)] = value
         return list(sources.items())
+
+    def _watched(self) -> list[Any]:
+        """The variables that were watched, and what else is known by name."""
+        values = {variable._id: variable for variable in self.observer.watched_variables()}
+        held = [value for _, value in self.history] + list(self.cell.namespace.values())
+        for value in held:
+            if isinstance(value, Traced) and value._id in self.observer._leaves:
+                values.setdefault(value._id, value)
+        return list(values.values())
+
+    def _name_of(self, value: Traced) -> str:
+        """A name of the notebook for a value: best one that the cell uses."""
+        public = [
+            name
+            for name, held in self.cell.namespace.items()
+            if isinstance(held, Traced) and held._id == value._id and not name.startswith("_")
+        ]
+        used = self.cell.read | self.cell.assigned
+        return next((name for name in public if name in used), public[0] if public else "")
 
 
 def _unused(name: str, taken: Any) -> str:
@@ -142,6 +191,11 @@ def watchable(name: str, value: Any) -> Any:
     """
     if isinstance(value, Traced):
         return value
+    if _holds_tensors(value):
+        raise UsageError(
+            f"%%tape cannot watch {name!r} as one, because there are tensors in this {type(value).__name__}: "
+            f"name each of them, as in w, b = {name} and %%tape w b"
+        )
     try:
         return constant(value)
     except (TypeError, ValueError):
@@ -150,3 +204,17 @@ def watchable(name: str, value: Any) -> Any:
             f"%%tape cannot watch {name!r}, which is a {kind}: a watched variable is a real number, an array or a "
             f"Tensor, such as {name} = 3.0"
         ) from None
+
+
+def _is_watchable(value: Any) -> bool:
+    try:
+        watchable("", value)
+    except UsageError:
+        return False
+    return True
+
+
+def _holds_tensors(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(isinstance(x, Traced) or _holds_tensors(x) for x in value)
+    return False
