@@ -115,8 +115,8 @@ def examine(
     context = context or Context()
     operations = len(observer._records)
     found = _differentiate(observer, targets, sources, order)
-    names = dict(context.earlier)
-    names |= {value._id: name for name, value in context.named if isinstance(value, Traced) and value._id}
+    tensors = [(name, value) for name, value in context.named if isinstance(value, Traced) and value._id]
+    names = {value._id: name for name, value in reversed(tensors)} | dict(context.earlier)
     names |= {value._id: name for name, value in [*sources, *targets] if value._id}
     for (t, s, level), gradient in found.gradients.items():
         if gradient is not None and gradient._id:

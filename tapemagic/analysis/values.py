@@ -64,18 +64,12 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in text)
 
 
-def aside(value: Any, differentiated: bool) -> str | None:
+def aside(value: Any, is_target: bool) -> str | None:
     """The value of a cell in words: if it is made of numbers or text, and not in the report's tables already."""
-    if value is None or (differentiated and _is_target(value)) or not _plain(value):
+    if value is None or is_target or not _plain(value):
         return None
     text = repr(value)
     return text if len(text) <= ASIDE else f"{text[:ASIDE]} …"
-
-
-def _is_target(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
-        return bool(value) and all(isinstance(x, Traced) for x in value)
-    return isinstance(value, Traced)
 
 
 def _plain(value: Any) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import graphviz
 
 from tapemagic.analysis.graph import Graph, Role, Step, Value
+from tapemagic.analysis.values import printable
 
 SYMBOLS = {
     "add": "+",
@@ -32,10 +33,14 @@ STYLES: dict[Role, dict[str, str]] = {
         "fontcolor": QUIET,
         "fontsize": "9",
         "style": "filled,dashed",
+        "height": "0.25",
+        "width": "0.25",
     },
 }
-DEEP = 9
-"""From so many operations on, the picture grows downwards, to stay as wide as a page."""
+PAGE = 8.5
+"""How many inches wide a picture may be that grows to the right; a wider one grows downwards."""
+LONGEST = 48
+"""How many characters of a name, value or line are shown."""
 
 
 def dot(graph: Graph, lines: Sequence[str] = ()) -> str:
@@ -52,22 +57,30 @@ def dot(graph: Graph, lines: Sequence[str] = ()) -> str:
     str
         The same for the same recording, whatever the machine.
     """
-    down = len(graph.steps) > DEEP
+    orders = sorted({part.order for part in (*graph.values, *graph.steps)})
+    down = len(orders) > 1 or width(graph) > PAGE
     source = graphviz.Digraph(
         "tape",
         graph_attr={
             "rankdir": "TB" if down else "LR",
             "bgcolor": "transparent",
             "nodesep": "0.25",
-            "ranksep": "0.35",
+            "ranksep": "0.28",
+            "ordering": "in",
             "fontname": FONT,
             "fontsize": "11",
             "fontcolor": QUIET,
         },
-        node_attr={"fontname": FONT, "fontsize": "11", "fontcolor": INK, "style": "filled"},
-        edge_attr={"color": "#6b7280", "arrowsize": "0.7"},
+        node_attr={
+            "fontname": FONT,
+            "fontsize": "10",
+            "fontcolor": INK,
+            "style": "filled",
+            "height": "0.2",
+            "margin": "0.08,0.03",
+        },
+        edge_attr={"color": "#6b7280", "arrowsize": "0.6"},
     )
-    orders = sorted({value.order for value in graph.values} | {step.order for step in graph.steps})
     for order in orders:
         values = [value for value in graph.values if value.order == order]
         steps = [step for step in graph.steps if step.order == order]
@@ -105,41 +118,78 @@ def _nodes(
             f"n{value.index}",
             record(value, down),
             shape="record",
-            tooltip=tooltip(value.line, lines) or f"{value.role} {value.name}",
+            tooltip=escape(written(value.line, lines) or f"{value.role} {value.name}", "\\"),
             **STYLES[value.role],
         )
     for step in steps:
         elided = {"style": "filled,dashed", "color": QUIET} if step.elided else {"color": "#9ca3af"}
         source.node(
             f"s{step.index}",
-            graphviz.escape(SYMBOLS.get(step.name, step.name)),
+            operation(step),
             shape="ellipse",
             fillcolor="#f3f4f6",
-            height="0.35",
-            margin="0.06,0.02",
-            tooltip=tooltip(step.line, lines) or f"operation {step.name}",
+            height="0.3",
+            width="0.5",
+            margin="0.04,0.02",
+            tooltip=escape(f"{step.name}, {written(step.line, lines)}".rstrip(", "), "\\"),
             **elided,
         )
 
 
+def width(graph: Graph) -> float:
+    """About how many inches wide the picture would be if it grew to the right."""
+    rank = [0] * len(graph.values)
+    widest: dict[int, float] = {}
+    for step in graph.steps:
+        column = max((rank[i] for i in step.inputs), default=0)
+        for i in step.inputs:
+            widest[column] = max(widest.get(column, 0), inches(graph.values[i]))
+        for i in step.outputs:
+            rank[i] = column + 1
+            widest[column + 1] = max(widest.get(column + 1, 0), inches(graph.values[i]))
+    return sum(widest.values()) + 1.5 * max(rank, default=0)
+
+
+def inches(value: Value) -> float:
+    """About how wide the box of a value is."""
+    return 0.3 + 0.085 * max(map(len, fields(value)))
+
+
+def operation(step: Step) -> str:
+    """The label of an operation: its symbol, or its name."""
+    more = f"\\n… {step.hidden:,} not shown" if step.hidden else ""
+    return escape(SYMBOLS.get(step.name, step.name), "\\") + more
+
+
 def record(value: Value, down: bool) -> str:
     """The label of a value: its name and role, what it is, its gradient."""
-    role = "" if value.role in ("intermediate", "constant") else f" ({value.role})"
-    fields = [value.name + role] if value.name else []
-    fields.append(value.text)
-    if value.role != "constant":
-        fields.append(f"gradient {'–' if value.gradient is None else value.gradient}")
-    label = " | ".join(map(escape, fields))
+    label = " | ".join(map(escape, fields(value)))
     return f"{{{label}}}" if down else label
 
 
-def escape(text: str) -> str:
-    """Text that a record label shows as it is."""
-    return "".join(f"\\{char}" if char in "\\{}|<>" else char for char in text.replace("\n", " "))
+def fields(value: Value) -> list[str]:
+    """What stands in the box of a value."""
+    role = "" if value.role in ("intermediate", "constant") else f" ({value.role})"
+    shown = [short(value.name) + role] if value.name else []
+    shown.append(short(value.text))
+    if value.role != "constant":
+        shown.append(f"gradient {'–' if value.gradient is None else short(value.gradient)}")
+    return shown
 
 
-def tooltip(line: int | None, lines: Sequence[str]) -> str:
+def short(text: str) -> str:
+    """Text that fits into a box."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def escape(text: str, special: str = "\\{}|<>") -> str:
+    """Text that a record label shows as it is; where braces are nothing special, pass what is."""
+    text = printable(text).replace("&", "&amp;")
+    return "".join(f"\\{char}" if char in special else char for char in text)
+
+
+def written(line: int | None, lines: Sequence[str]) -> str:
     """Where something was written: its line of the cell."""
     if line is None or not 0 < line <= len(lines):
         return ""
-    return f"line {line}: {lines[line - 1].strip()}".replace("\\", "\\\\")
+    return f"line {line}: {short(lines[line - 1].strip())}"

@@ -8,14 +8,17 @@ from html import escape
 
 from tapemagic.analysis.findings import Derivative, Findings
 from tapemagic.analysis.graph import Graph
+from tapemagic.analysis.values import printable
 from tapemagic.display.svg import Drawing
 from tapemagic.display.text import HEADINGS, headline, row
 
 CELL = "padding:3px 12px 3px 0;text-align:left;vertical-align:top;border-bottom:1px solid #e5e7eb"
 HEAD = f"{CELL};font-weight:600;color:#6b7280"
-CODE = "font-family:ui-monospace,Menlo,Consolas,monospace;white-space:pre-wrap"
+NAME = "font-family:ui-monospace,Menlo,Consolas,monospace;white-space:pre"
+CODE = f"{NAME}-wrap"
 TITLE = "margin:14px 0 4px;font-weight:600"
 QUIET = "color:#6b7280"
+FRAME = "overflow:auto;max-height:760px"
 ROLES = {
     "watched": "color:#1d4ed8;font-weight:600",
     "variable": "color:#1d4ed8;font-weight:600",
@@ -59,7 +62,7 @@ def variables(findings: Findings) -> str:
         name, role, *rest = row(value)
         rows.append(
             [
-                f'<span style="{CODE}">{escape(name)}</span>',
+                f'<span style="{NAME}">{escape(name)}</span>',
                 f'<span style="{ROLES[value.role]}">{escape(role)}</span>',
                 *map(escape, rest),
             ]
@@ -75,42 +78,46 @@ def gradients(derivatives: Sequence[Derivative]) -> str:
             result = f'<b>None</b> <span style="{QUIET}">{escape(entry.reason or "")}</span>'
         else:
             result = escape(entry.text)
-        rows.append([f'<span style="{CODE}">{escape(entry.symbol)}</span>', str(entry.order), result])
+        rows.append([f'<span style="{NAME}">{escape(printable(entry.symbol))}</span>', str(entry.order), result])
     return _table(("gradient", "order", "value"), rows)
 
 
-def picture(findings: Findings, drawing: Drawing) -> str:
-    """The drawn graph as an image with a text for those who cannot see it; else the operations in words."""
-    graph = findings.graph
+def picture(findings: Findings, drawing: Drawing, live: bool = False) -> str:
+    """The drawn graph, with a text for those who cannot see it; else the operations in words.
+
+    Where scripts run, in the `live` widget, the drawing stands there itself, and tells more under the mouse.
+    Elsewhere only an image survives.
+    """
     if drawing.svg is None:
-        steps = "".join(f"<li>{escape(words)}</li>" for words in sentences(graph))
+        steps = "".join(f"<li>{escape(words)}</li>" for words in sentences(findings.graph))
         return f'<div style="{QUIET}">{escape(drawing.reason)}</div><ol style="{CODE}">{steps}</ol>'
+    words = escape(alternative(findings))
+    if live:
+        return f'<div role="img" aria-label="{words}" style="{FRAME}">{drawing.svg}</div>{caption(findings)}'
     data = base64.b64encode(drawing.svg.encode()).decode()
-    image = (
-        f'<img alt="{escape(alternative(findings))}" style="max-width:100%;height:auto" '
-        f'src="data:image/svg+xml;base64,{data}">'
-    )
-    return f"<div>{image}</div>{caption(findings)}"
+    image = f'<img alt="{words}" style="max-width:none" src="data:image/svg+xml;base64,{data}">'
+    return f'<div style="{FRAME}">{image}</div>{caption(findings)}'
 
 
 def caption(findings: Findings) -> str:
     """What the parts of the picture mean."""
-    orders = (
-        "In each box: name, value, and the gradient of the target with respect to it."
-        if findings.order == 1
-        else "In each box: name, value, and the gradient, with respect to it, of what its frame leads to."
-    )
-    elided = (
-        f" {findings.graph.elided:,} operations in the middle are not drawn." if findings.graph.elided else ""
-    )
-    return f'<div style="{QUIET};font-size:12px">{orders} A dash: not computed.{escape(elided)}</div>'
+    goal = " and ".join(findings.targets) if len(findings.targets) < 2 else f"the sum of {', '.join(findings.targets)}"
+    words = "In each box: name, value"
+    if goal:
+        words += f", and the gradient of {goal} with respect to it"
+    if findings.order > 1:
+        words += "; in the frame of a derivative, the gradient of that derivative (of their sum, if there are several)"
+    words += ". A dash: not computed."
+    if findings.graph.elided:
+        words += f" {findings.graph.elided:,} operations in the middle are not drawn."
+    return f'<div style="{QUIET};font-size:12px">{escape(printable(words))}</div>'
 
 
 def alternative(findings: Findings) -> str:
     """The picture in words."""
     goal = f" The target is {', '.join(findings.targets)}." if findings.targets else ""
     steps = "; ".join(sentences(findings.graph))
-    return f"Graph of the recorded operations: {steps}.{goal}"
+    return printable(f"Graph of the recorded operations: {steps}.{goal}")
 
 
 def sentences(graph: Graph) -> list[str]:
@@ -128,4 +135,4 @@ def _table(headings: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
     body = "".join(
         "<tr>" + "".join(f'<td style="{CELL}">{cell}</td>' for cell in cells) + "</tr>" for cells in rows
     )
-    return f'<table style="border-collapse:collapse"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return f'<table style="border-collapse:collapse;font-size:13px"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'

@@ -26,9 +26,10 @@ class TapeReport:
         The variables, graph and gradients as plain data.
     """
 
-    def __init__(self, findings: Findings, value: Any = None) -> None:
+    def __init__(self, findings: Findings, value: Any = None, value_is_target: bool = False) -> None:
         self.findings = findings
         self.value = value
+        self._value_is_target = value_is_target
         self._view: Any = None
 
     @property
@@ -52,32 +53,29 @@ class TapeReport:
 
     def _shown_value(self) -> str | None:
         """The cell's value, where it says something that the tables do not."""
-        return aside(self.value, bool(self.findings.targets))
+        return aside(self.value, self._value_is_target)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         bundle: dict[str, Any] = {"text/plain": repr(self)}
         try:
             bundle["text/html"] = html.page(self.findings, self.drawing, self._shown_value())
             bundle.update(self._widget())
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 -- whatever fails in drawing, the text is shown
             warnings.warn(f"the report could not be drawn in full: {error!r}", stacklevel=2)
         return bundle
 
     def _widget(self) -> dict[str, Any]:
-        from tapemagic.display.widgets import tabs
+        """The view of the widget, which is the same one wherever the report is shown."""
+        from tapemagic.display import widgets
 
-        self.close()
-        self._view = tabs(self.findings, self.drawing, self._shown_value())
-        view = self._view._repr_mimebundle_()
-        mime = "application/vnd.jupyter.widget-view+json"
-        return {mime: view[mime]} if mime in view else {}
+        if self._view is None:
+            self._view = widgets.tabs(self.findings, self.drawing, self._shown_value())
+        return widgets.view(self._view)
 
     def close(self) -> None:
         """Close the widget, if there is one; the report can be shown again."""
         if self._view is not None:
-            for child in self._view.children:
-                for page in getattr(child, "children", ()):
-                    page.close()
-                child.close()
-            self._view.close()
+            from tapemagic.display import widgets
+
+            widgets.close(self._view)
             self._view = None

@@ -50,11 +50,11 @@ class _Unavailable(Exception):
 
 def _by_dot(source: str) -> str:
     try:
-        return str(graphviz.Source(source).pipe("svg", encoding="utf-8"))
+        return str(graphviz.Source(source).pipe("svg", encoding="utf-8", quiet=True))
     except graphviz.ExecutableNotFound:
         raise _Unavailable("there is no 'dot' program on the PATH") from None
     except OSError as error:
-        raise _Unavailable(f"'dot' cannot be started here ({error.strerror})") from None
+        raise _Unavailable(f"'dot' cannot be started here ({error.strerror or error})") from None
     except subprocess.CalledProcessError as error:
         raise _Unavailable(f"'dot' failed ({str(error).splitlines()[0]})") from None
 
@@ -86,6 +86,10 @@ def _quiet() -> Iterator[None]:
 
 
 def _element(document: str) -> str:
-    """The svg element without what stands before it, or the version of Graphviz in comments."""
-    element = document[document.index("<svg") :].strip()
-    return re.sub(r"<!--.*?-->\s*", "", element, flags=re.DOTALL)
+    """The svg element alone, with a title where Graphviz made a link of a tooltip."""
+    start = document.find("<svg")
+    if start < 0:
+        raise _Unavailable("Graphviz did not answer with an SVG")
+    element = re.sub(r"<!--.*?-->\s*|<title>.*?</title>\s*", "", document[start:], flags=re.DOTALL)
+    titled = re.sub(r'<a xlink:title="([^"]*)">', r"<g><title>\1</title>", element)
+    return titled.replace("</a>", "</g>").strip()

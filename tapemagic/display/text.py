@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tapemagic.analysis.findings import Derivative, Findings
 from tapemagic.analysis.graph import Value
-from tapemagic.analysis.values import dimensions
+from tapemagic.analysis.values import dimensions, printable
 
 HEADINGS = ("name", "role", "shape", "dtype", "value", "line")
 
@@ -28,21 +28,22 @@ def headline(findings: Findings) -> str:
     count = findings.operations
     watched = sum(value.role in ("watched", "variable") for value in findings.variables)
     recorded = f"{count:,} operation{'s' * (count != 1)} recorded"
-    goal = f", target {', '.join(findings.targets)}" if findings.targets else ""
-    return f"%%tape: {recorded}, {watched} watched{goal}"
+    plural = "s" * (len(findings.targets) > 1)
+    goal = f", target{plural} {', '.join(findings.targets)}" if findings.targets else ""
+    return printable(f"%%tape: {recorded}, {watched} watched{goal}")
 
 
 def row(value: Value) -> tuple[str, ...]:
     """A row of the table of variables."""
     line = "" if value.line is None else str(value.line)
-    return (value.name, value.role, dimensions(value.shape), value.dtype, value.text, line)
+    return (printable(value.name), value.role, dimensions(value.shape), value.dtype, value.text, line)
 
 
 def equation(derivative: Derivative) -> str:
     """A derivative as an equation, with the reason where it is None."""
     if derivative.text is None:
-        return f"{derivative.symbol} = None: {derivative.reason}"
-    return f"{derivative.symbol} = {derivative.text}"
+        return printable(f"{derivative.symbol} = None: {derivative.reason}")
+    return printable(f"{derivative.symbol} = {derivative.text}")
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:

@@ -2,24 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import ipywidgets
 
 from tapemagic.analysis.findings import Findings
 from tapemagic.display import html
 from tapemagic.display.svg import Drawing
 
-NOTHING = '<div style="color:#6b7280">Nothing was recorded: no watched variable was used.</div>'
+NOTHING = f'<div style="{html.QUIET}">Nothing was recorded: no watched variable was used.</div>'
+UNASKED = f'<div style="{html.QUIET}">There is nothing to differentiate.</div>'
+VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def tabs(findings: Findings, drawing: Drawing, value: str | None) -> ipywidgets.Widget:
     """A box with the headline and a tab each for variables, graph and gradients."""
     faces = {
         "Variables": html.variables(findings) if findings.variables else NOTHING,
-        "Graph": html.picture(findings, drawing) if findings.graph.steps else NOTHING,
-        "Gradients": html.gradients(findings.derivatives) if findings.derivatives else NOTHING,
+        "Graph": html.picture(findings, drawing, live=True) if findings.graph.steps else NOTHING,
+        "Gradients": html.gradients(findings.derivatives) if findings.derivatives else UNASKED,
     }
     tab = ipywidgets.Tab(
         [ipywidgets.HTML(face) for face in faces.values()], titles=list(faces), selected_index=1
     )
     above = f'<div style="{html.QUIET}">{html.escape(html.headline(findings))}</div>'
     return ipywidgets.VBox([ipywidgets.HTML(above + html.notes(findings, value)), tab])
+
+
+def view(widget: ipywidgets.Widget) -> dict[str, Any]:
+    """What shows a widget in a notebook; nothing where there is no notebook."""
+    bundle = widget._repr_mimebundle_() or {}
+    return {VIEW: bundle[VIEW]} if VIEW in bundle else {}
+
+
+def close(widget: ipywidgets.Widget) -> None:
+    """Close a widget and all that belongs to it."""
+    for part in [widget, *_parts(widget)]:
+        part.close()
+
+
+def _parts(widget: ipywidgets.Widget) -> Iterator[ipywidgets.Widget]:
+    """The children of a widget at any depth, and how each of them is laid out."""
+    for name in ("layout", "style"):
+        if isinstance(part := getattr(widget, name, None), ipywidgets.Widget):
+            yield part
+    for child in getattr(widget, "children", ()):
+        yield child
+        yield from _parts(child)

@@ -1,15 +1,16 @@
-"""Records of results that nobody can reach any more, found by counting who still knows their number.
+"""What a tape need not keep: values that no rule will read, and results that nobody can reach any more.
 
-The number of a result is an object of its own: the tensor that holds the result refers to it, and so does every
+These are found by counting who still knows their number. The number of a result is an object of its own: the tensor that holds the result refers to it, and so does every
 record that takes it as an input. When only its own record and the tape's table do, the record is of no use.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
-from tapemagic.engine.recording import new_id
+from tapemagic.engine.recording import absent, new_id
 
 _references = getattr(sys, "getrefcount", lambda number: sys.maxsize)
 
@@ -53,3 +54,19 @@ def weight(record: Any) -> int:
     """The bytes of the arrays that a record holds; those that it shares with others count as its own."""
     _, values, _, _, output, _ = record
     return sum(getattr(value, "nbytes", 0) for value in (*values, output))
+
+
+def slim(record: Any, tracked: Mapping[int, int]) -> Any:
+    """A record that keeps only what the rules of its tracked inputs will read."""
+    operation, values, ids, params, output, output_id = record
+    newest = output_id[0] if output_id.__class__ is tuple else output_id
+    unread = operation.unread(tuple([tracked.get(i, sys.maxsize) <= newest for i in ids]))
+    if not unread:
+        return record
+    kept = list(values)
+    for position in unread:
+        if position < 0:
+            output = absent(output)
+        else:
+            kept[position] = absent(kept[position])
+    return operation, tuple(kept), ids, params, output, output_id

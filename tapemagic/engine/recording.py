@@ -42,8 +42,9 @@ class Absent:
 
     __slots__ = ("dtype", "shape")
 
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.shape = shape
+        self.dtype = dtype
 
     @property
     def ndim(self) -> int:
@@ -64,9 +65,6 @@ class Recorder(Protocol):
 
     _tracked: dict[int, int]
     _append: Callable[[Any], None]
-    _keeps: bool
-    _weight: int
-    _heavy: int
 
     def _notice(self, variable: Any) -> None: ...
 
@@ -76,12 +74,11 @@ class Recorder(Protocol):
 
     def _sweep_ends(self) -> None: ...
 
-    def _drop_dead(self) -> None: ...
+    def _gain(self, size: int) -> None: ...
 
 
 _live: ContextVar[tuple[Recorder, ...]] = ContextVar("live tapes", default=())
 live = _live.get
-new = object.__new__
 new_id = itertools.count(1 << 20).__next__
 
 
@@ -102,12 +99,8 @@ def note(
     params: dict[str, Any],
     output: Any,
     tapes: tuple[Recorder, ...],
-    careful: bool,
 ) -> int:
-    """Append a record to every tape that tracks one of the inputs; the output's number, or 0 if none does.
-
-    With `careful`, values may be large or belong to somebody else, and are kept as `slim` says.
-    """
+    """Append a record to every tape that tracks one of the inputs; the output's number, or 0 if none does."""
     output_id = 0
     for tape in tapes:
         tracked = tape._tracked
@@ -118,16 +111,13 @@ def note(
             continue
         if not output_id:
             output_id = new_id()
-            if careful:
-                size = output.nbytes
-                values, output = slim(operation, values, ids, output, tapes)
+            if FOREIGN in ids:
+                values = protect(operation, values, ids)
             record = (operation, values, ids, params, output, output_id)
         tracked[output_id] = output_id
         tape._append(record)
-        if careful:
-            tape._weight += size
-            if tape._weight > tape._heavy:
-                tape._drop_dead()
+        if output.size > SMALL:
+            tape._gain(output.nbytes)
         elif not output_id & PRUNE_MASK:
             tape._prune()
     return output_id
@@ -146,57 +136,27 @@ def note_several(
     if not hearing:
         return (0,) * len(outputs)
     output_ids = tuple(new_id() for _ in outputs)
-    values, kept = slim(operation, values, ids, outputs, tapes)
-    record = (operation, values, ids, params, kept, output_ids)
+    record = (operation, protect(operation, values, ids), ids, params, outputs, output_ids)
     for tape in hearing:
         tape._tracked.update(zip(output_ids, output_ids, strict=True))
         tape._append(record)
+        tape._gain(sum(output.nbytes for output in outputs))
     return output_ids
 
 
-def slim(
-    operation: Operation,
-    values: tuple[Any, ...],
-    ids: tuple[int, ...],
-    output: Any,
-    tapes: tuple[Recorder, ...],
-) -> tuple[tuple[Any, ...], Any]:
-    """What is to be kept of an operation's inputs and output: those that the rules will read."""
-    tape = tapes[0]
-    tracked = tape._tracked
-    flags = tuple([i in tracked for i in ids])
-    keeps = tape._keeps
-    if len(tapes) > 1:
-        flags = tuple([any([i in tape._tracked for tape in tapes]) for i in ids])
-        keeps = any([tape._keeps for tape in tapes])
-    unread = operation.unread.get(flags)
-    if unread is None:
-        unread = operation.find_unread(flags)
-    if unread and not keeps:
-        kept = list(values)
-        for position in unread:
-            if position < 0:
-                output = absent(output)
-            else:
-                kept[position] = absent(kept[position])
-        values = tuple(kept)
-    if FOREIGN in ids:
-        values = tuple(map(owned, values, ids))
-    return values, output
-
-
-def owned(value: Any, i: int) -> Any:
-    """A copy of somebody else's array, who may write into it later; any other value as it is."""
-    return value.copy() if i == FOREIGN and isinstance(value, np.ndarray) else value
+def protect(operation: Operation, values: tuple[Any, ...], ids: tuple[int, ...]) -> tuple[Any, ...]:
+    """Copies in the place of somebody else's arrays, who may write into them later, where rules read them."""
+    unread = operation.unread((True,) * len(ids))
+    return tuple(
+        value if i != FOREIGN else absent(value) if position in unread else value.copy()
+        for position, (value, i) in enumerate(zip(values, ids, strict=True))
+    )
 
 
 def absent(value: Any) -> Any:
     """A note of a value's shape and dtype, where that is smaller than the value."""
     if value.__class__ is tuple:
         return tuple(map(absent, value))
-    if value.__class__ is not np.ndarray and getattr(value, "size", 0) <= SMALL:
+    if getattr(value, "size", 0) <= SMALL:
         return value
-    note = new(Absent)
-    note.shape = value.shape
-    note.dtype = value.dtype
-    return note
+    return Absent(value.shape, value.dtype)

@@ -41,11 +41,9 @@ class Operation:
         The keyword arguments that the rules understand.
     ignores : frozenset of str
         Keyword arguments on which no derivative depends.
-    unread : dict
-        For each combination of tracked inputs, what `find_unread` found.
     """
 
-    __slots__ = ("_leads", "_names", "accepts", "each", "function", "ignores", "inputs", "name", "rules", "unread")
+    __slots__ = ("_leads", "_names", "_unread", "accepts", "each", "function", "ignores", "inputs", "name", "rules")
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -57,7 +55,7 @@ class Operation:
         self.ignores: frozenset[str] = HARMLESS
         self._names: tuple[str, ...] | None = None
         self._leads = False
-        self.unread: dict[tuple[bool, ...], tuple[int, ...]] = {}
+        self._unread: dict[tuple[bool, ...], tuple[int, ...]] = {}
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
@@ -108,18 +106,20 @@ class Operation:
                 )
         return {name: value for name, value in params.items() if name in self.accepts}
 
-    def find_unread(self, tracked: tuple[bool, ...]) -> tuple[int, ...]:
+    def unread(self, tracked: tuple[bool, ...]) -> tuple[int, ...]:
         """The positions of the inputs that no rule of a tracked input reads; -1 stands for the output."""
-        count = len(tracked)
-        read = [False] * (count + 1)
-        for position in range(count):
-            rule = self.each or self.rules[position]
-            if tracked[position] and rule is not None:
-                names = _parameters_read(rule, skip=2 if self.each else 1, count=count + 1)
-                read = [a or b for a, b in zip(read, names, strict=True)]
-        unread = tuple(position - 1 for position, needed in enumerate(read) if not needed)
-        self.unread[tracked] = unread
-        return unread
+        known = self._unread.get(tracked)
+        if known is None:
+            count = len(tracked)
+            read = [False] * (count + 1)
+            for position in range(count):
+                rule = self.each or self.rules[position]
+                if tracked[position] and rule is not None:
+                    names = _parameters_read(rule, skip=2 if self.each else 1, count=count + 1)
+                    read = [a or b for a, b in zip(read, names, strict=True)]
+            known = tuple(position - 1 for position, needed in enumerate(read) if not needed)
+            self._unread[tracked] = known
+        return known
 
 
 def _no_value(value: Any) -> bool:

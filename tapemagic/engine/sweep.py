@@ -6,17 +6,42 @@ with L real and z = a + ib, what a rule is given and returns is dL/da - i dL/db.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.recording import Absent
+from tapemagic.engine.recording import SMALL, Absent
 from tapemagic.engine.registry import Operation
 from tapemagic.engine.tensor import Tensor, wrap
 from tapemagic.errors import RuleError
 
 Gradients = dict[int, Any]
+
+
+def sole(array: Any) -> bool:
+    """Whether nobody but the sweep holds an array, which was just made: it may then be written into."""
+    return array.base is None and _references(array) <= _SOLE
+
+
+_references = getattr(sys, "getrefcount", lambda array: sys.maxsize)
+
+
+def _count_of_new() -> int:
+    """What `sole` counts for an array that nobody but a caller with two names for it holds."""
+    counts: list[int] = []
+    dx = value = np.empty(1)
+
+    def counted(array: Any) -> None:
+        counts.append(_references(array))
+
+    counted(dx)
+    del value
+    return counts[0]
+
+
+_SOLE = _count_of_new()
 
 
 def reachable(records: Iterable[Any], tracked: Mapping[int, int], sources: Iterable[int]) -> dict[int, int]:
@@ -92,13 +117,17 @@ def sweep(
             before = grads.get(i)
             if before is None:
                 grads[i] = dx
+            elif nested:
+                grads[i] = before + dx
             elif i in mine:
                 before += dx
                 grads[i] = before
             else:
-                grads[i] = before + dx
-                if not nested:
-                    mine.add(i)
+                mine.add(i)
+                if value.__class__ is np.ndarray and value.size > SMALL and sole(dx):
+                    grads[i] = np.add(before, dx, out=dx)
+                else:
+                    grads[i] = before + dx
     return grads
 
 

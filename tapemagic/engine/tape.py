@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.pruning import drop_dead, weight
+from tapemagic.engine.pruning import drop_dead, slim, weight
 from tapemagic.engine.recording import Record, go_live, go_quiet, live, new_id
 from tapemagic.engine.seeds import identify, matched_cotangents, seeds
 from tapemagic.engine.structure import pack, tensors
@@ -29,9 +29,11 @@ from tapemagic.errors import (
 )
 
 _log = logging.getLogger("tapemagic")
-HEAVY = 1 << 26
+LIGHT, HEAVY = 1 << 19, 1 << 24
+"""The bytes that a tape records before it lets go of what no rule reads, and before it looks for dead results."""
+
 MANY = 1 << 12
-"""The bytes, and the records, at which a tape first looks for results that nobody can reach any more."""
+"""The records at which a tape first looks for dead results."""
 
 
 class UnconnectedGradients(enum.Enum):
@@ -70,14 +72,13 @@ class GradientTape:
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = bool(persistent)
         self._watch_accessed_variables = bool(watch_accessed_variables)
-        self._recording = False
-        self._paused = False
-        self._entered = False
-        self._consumed = False
-        self._warned = False
-        self._keeps = False
         self._variables: dict[int, Variable] = {}
         self._clear()
+
+    _recording = _paused = _entered = _consumed = _warned = _keeps = False
+    _weight = 0
+    _heavy = HEAVY
+    _many = MANY
 
     def _clear(self) -> None:
         """Forget all records, and everything that was watched."""
@@ -85,9 +86,7 @@ class GradientTape:
         self._leaves: set[int] = set()
         self._records: list[Any] = []
         self._append: Callable[[Any], None] = self._records.append
-        self._weight = 0
-        self._heavy = HEAVY
-        self._many = MANY
+        self._sorted = self._unsorted = 0
 
     # -- life ---------------------------------------------------------------------------------------------------
 
@@ -226,16 +225,37 @@ class GradientTape:
         """What was recorded so far, oldest first."""
         return tuple(map(Record._make, self._records))
 
+    def _gain(self, size: int) -> None:
+        """Hear that a large result was recorded, of so many bytes."""
+        self._unsorted += size
+        if self._unsorted > LIGHT:
+            self._sort_out()
+            if self._weight > self._heavy:
+                self._drop_dead()
+
     def _prune(self) -> None:
-        """Prune when the records have become many."""
+        """Drop what is dead when the records have become many."""
         if len(self._records) > self._many:
             self._drop_dead()
+
+    def _sort_out(self) -> None:
+        """Let go of the values in new records that no rule will read."""
+        if self._keeps:
+            return
+        records = self._records
+        for position in range(self._sorted, len(records)):
+            records[position] = slim(records[position], self._tracked)
+        self._sorted = len(records)
+        self._weight += self._unsorted
+        self._unsorted = 0
 
     def _drop_dead(self) -> None:
         """Drop the records whose results nobody can reach any more."""
         if self._keeps:
             return
+        self._sort_out()
         self._records.extend(drop_dead(self._records, self._tracked))
+        self._sorted = len(self._records)
         self._weight = 0
         self._heavy = max(HEAVY, 2 * sum(map(weight, self._records)))
         self._many = max(MANY, 4 * len(self._records))

@@ -59,7 +59,6 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
     """Compute an operation, and let the live tapes that track one of its inputs record it."""
     values = []
     ids = []
-    careful = False
     for x in inputs:
         if type(x) in (list, tuple):
             x = as_operand(x)
@@ -68,12 +67,9 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
             ids.append(x._id)
             x = x._value
             values.append(x)
-            careful = careful or x.size > SMALL
         else:
-            foreign = isinstance(x, np.ndarray)
             values.append(x)
-            ids.append(FOREIGN if foreign else 0)
-            careful = careful or foreign
+            ids.append(FOREIGN if isinstance(x, np.ndarray) else 0)
     told = operation.check(params) if params else NO_PARAMS
     output = operation.function(*values, **params)
     tapes = live()
@@ -84,8 +80,7 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
         return tuple(map(wrap, output, numbers))
     i = 0
     if tapes and output.dtype.kind in "fc":
-        careful = careful or output.size > SMALL
-        i = note(operation, tuple(values), tuple(ids), told, output, tapes, careful)
+        i = note(operation, tuple(values), tuple(ids), told, output, tapes)
     return wrap(output, i)
 
 
@@ -95,8 +90,7 @@ def _apply_to_one(operation: Operation, x: Tensor) -> Tensor:
     y = operation.function(a)
     tapes = live()
     if tapes and x._id:
-        careful = a.size > SMALL or y.size > SMALL
-        return wrap(y, note(operation, (a,), (x._id,), NO_PARAMS, y, tapes, careful))
+        return wrap(y, note(operation, (a,), (x._id,), NO_PARAMS, y, tapes))
     return wrap(y)
 
 
@@ -180,9 +174,8 @@ def _binary(function: Function, compute: Function) -> Callable[[Any, Any], Any]:
         tensor._value = y
         tapes = live()
         if tapes:
-            if y.size > SMALL or len(tapes) > 1:
-                i = note(operation, (a, b), (ia, ib), NO_PARAMS, y, tapes, y.size > SMALL)
-                tensor._id = i
+            if len(tapes) > 1:
+                tensor._id = note(operation, (a, b), (ia, ib), NO_PARAMS, y, tapes)
                 return tensor
             tape = tapes[0]
             tracked = tape._tracked
@@ -190,7 +183,9 @@ def _binary(function: Function, compute: Function) -> Callable[[Any, Any], Any]:
                 tensor._id = i = new_id()
                 tracked[i] = i
                 tape._append((operation, (a, b), (ia, ib), NO_PARAMS, y, i))
-                if not i & PRUNE_MASK:
+                if y.size > SMALL:
+                    tape._gain(y.nbytes)
+                elif not i & PRUNE_MASK:
                     tape._prune()
                 return tensor
         tensor._id = 0
@@ -218,7 +213,7 @@ def _reflected(function: Function, compute: Function) -> Callable[[Any, Any], An
         y = compute(other, a)
         tapes = live()
         if tapes and ia:
-            return wrap(y, note(operation, (other, a), (0, ia), NO_PARAMS, y, tapes, y.size > SMALL))
+            return wrap(y, note(operation, (other, a), (0, ia), NO_PARAMS, y, tapes))
         return wrap(y)
 
     return forward

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
+from keyword import iskeyword
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -20,14 +21,14 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from IPython.display import display
 from traitlets import Int
 
-from tapemagic.analysis.findings import Findings, examine
+from tapemagic.analysis.findings import examine
 from tapemagic.analysis.graph import MAX_NODES
 from tapemagic.analysis.reasons import reason
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.tensor import Traced
-from tapemagic.ipython import names
 from tapemagic.ipython.runcell import Cell, prepare
-from tapemagic.ipython.session import NUMBERS, Session, watchable
+from tapemagic.ipython.session import NUMBERS, Session
+from tapemagic.ipython.targets import choose
 
 LATER = "is not part of this version yet"
 
@@ -36,7 +37,7 @@ LATER = "is not part of this version yet"
 class TapeMagics(Magics):
     """%%tape runs a cell on a tape and shows what it recorded; %tape an expression; %gradient asks again."""
 
-    max_nodes = Int(MAX_NODES, min=10, help="How many nodes a picture has room for.").tag(config=True)
+    max_nodes = Int(MAX_NODES, min=20, help="How many nodes a picture has room for.").tag(config=True)
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
@@ -67,123 +68,62 @@ class TapeMagics(Magics):
         __tracebackhide__ = True
         if cell is None:
             return self._expression(line)
-        options = parse_argstring(self.tape, line)
+        options = _parsed(self.tape, line)
         watch, targets = _split(options.names), _split(options.target)
         order = _order(options.order)
-        _check_options(options)
-        ready = prepare(self.shell, f"%%tape {line}".rstrip(), cell)
-        self._check_names(ready, watch, targets)
+        _check_options(options, [*watch, *targets])
+        ready = prepare(self.shell, [f"%%tape {line}".rstrip()], cell)
+        _check_names(ready, [*watch, *targets])
         session = Session(ready, watch, options.persistent, not options.no_auto_watch)
-        return self._run(session, options.name, targets, order)
+        ready.namespace[options.name] = session.tape
+        self._last = session
+        return self._run(session, targets, order, self._cell_id() or cell)
 
-    def _check_names(self, cell: Cell, watch: list[str], targets: list[str]) -> None:
-        """Refuse unknown names, and values that cannot be watched, before anything runs."""
-        namespace = self.shell.user_ns
-        assigned = names.assigned(cell.tree)
-        for name in [*watch, *targets]:
-            if not name.isidentifier():
-                raise UsageError(f"%%tape: {name!r} is no name of a variable: write names apart, as in %%tape x y")
-            if name not in namespace and name not in assigned:
-                raise UsageError(
-                    f"%%tape: there is no variable {name!r} in the notebook, and the cell does not assign one: "
-                    f"write {name} = 3.0 in the cell, or in a cell above"
-                )
-        for name in watch:
-            if name in namespace and name not in assigned:
-                watchable(name, namespace[name])
-
-    def _run(self, session: Session, tape_name: str, targets: list[str], order: int) -> TapeReport:
+    def _run(self, session: Session, wanted: list[str], order: int, key: str) -> TapeReport:
         """Run the cell; the report, which is also shown if the cell fails half-way."""
         __tracebackhide__ = True
-        key = self._cell_key(session.cell)
         if key in self._shown:
             self._shown.pop(key).close()
-        last = session.cell.last
-        self.shell.user_ns[tape_name] = session.tape
-        self._last = session
         try:
             with session:
                 value = session.cell.run(session.named)
         except BaseException as error:
-            report = TapeReport(self._findings(session, last, None, targets, order, _stopped(error, session.cell)))
-            self._shown[key] = report
+            self._shown[key] = report = self._report(session, None, wanted, order, _stopped(error, session.cell))
             display(report)
             raise
-        report = TapeReport(self._findings(session, last, value, targets, order), value)
-        self._shown[key] = report
+        self._shown[key] = report = self._report(session, value, wanted, order)
         return report
 
-    def _findings(
-        self, session: Session, last: str | None, value: Any, targets: list[str], order: int, note: str = ""
-    ) -> Findings:
+    def _report(
+        self, session: Session, value: Any, wanted: list[str], order: int, note: str = ""
+    ) -> TapeReport:
+        targets = choose(session, value, wanted)
+        context = session.context(note or targets.problem)
         sources = session.all_sources()
-        goals, problem = self._targets(session, last, value, targets)
-        named = dict(session.history)
-        namespace = self.shell.user_ns
-        for name in sorted(names.read(session.cell.tree)):
-            if isinstance(namespace.get(name), (Traced, *NUMBERS)):
-                named.setdefault(name, namespace[name])
-        return examine(
-            session.observer,
-            list(named.items()),
-            goals,
-            sources,
-            order,
-            session.cell.lines,
-            note or problem,
-            session.found_names(),
-            self.max_nodes,
-        )
+        findings = examine(session.observer, targets.named, sources, order, context, self.max_nodes)
+        return TapeReport(findings, value, targets.is_value)
 
-    def _targets(
-        self, session: Session, last: str | None, value: Any, targets: list[str]
-    ) -> tuple[list[tuple[str, Any]], str]:
-        """What to differentiate: what -t names, else the last expression, else the last assignment."""
-        tracked = session.observer._tracked
-        if targets:
-            found = [(name, self.shell.user_ns.get(name)) for name in targets]
-            plain = [f"{name} ({type(x).__name__})" for name, x in found if not isinstance(x, Traced)]
-            problem = f"not on the tape: {', '.join(plain)}. A target has to be computed from what is watched"
-            return [(n, x) for n, x in found if isinstance(x, Traced)], problem if plain else ""
-        values = value if isinstance(value, (list, tuple)) else [value]
-        if values and all(isinstance(x, Traced) and x._id in tracked for x in values):
-            known = {x._id: name for name, x in session.history if isinstance(x, Traced)}
-            return [
-                (known.get(x._id) or (last or "") + (f"[{i}]" if len(values) > 1 else ""), x)
-                for i, x in enumerate(values)
-            ], ""
-        leaves = session.observer._leaves
-        for name, x in reversed(session.history):
-            if isinstance(x, Traced) and x._id in tracked and x._id not in leaves:
-                return [(name, x)], ""
-        if isinstance(value, Traced) and last:
-            return [(last, value)], ""
-        if not leaves and not session.sources:
-            return [], "nothing was watched: name variables in the first line, as in %%tape x, or use a Variable"
-        return [], "nothing was computed from what is watched, so there is nothing to differentiate"
-
-    def _cell_key(self, cell: Cell) -> str:
-        """What tells one cell of the notebook from another, run after run."""
+    def _cell_id(self) -> str:
+        """What tells one cell of the notebook from another, run after run, if the front end says so."""
         parent = getattr(self.shell, "get_parent", dict)() or {}
-        key = parent.get("metadata", {}).get("cellId") if isinstance(parent, dict) else None
-        return key or "\n".join(cell.lines)
+        return str(parent.get("metadata", {}).get("cellId", ""))
 
     def _expression(self, line: str) -> TapeReport:
         """``%tape``: watch every number in an expression, and show the expression's gradients."""
         __tracebackhide__ = True
-        match = re.fullmatch(r"(?:(?:-o|--order)[ =]*(\S+)\s+)?(.*)", line.strip())
-        order, source = _order(match[1] or "1"), match[2]  # type: ignore[index]
+        match = re.fullmatch(r"(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))\s+)?(.*)", line.strip())
+        assert match is not None
+        order, source = _order(match[1] or match[2] or "1", "%tape"), match[3]
         if not source:
             raise UsageError("%tape needs an expression, as in %tape x**2 + 1; above a whole cell, write %%tape")
-        cell = prepare(self.shell, "%tape", source)
-        namespace = self.shell.user_ns
-        wanted = [name for name in sorted(names.read(cell.tree)) if isinstance(namespace.get(name), (Traced, *NUMBERS))]
-        if names.assigned(cell.tree) or cell.last is None:
+        cell = prepare(self.shell, [], source)
+        if cell.assigned or not cell.last:
             raise UsageError("%tape takes one expression; to run statements, write %%tape above a cell of them")
-        held = {name: namespace[name] for name in wanted}
-        session = Session(cell, wanted, True, True)
+        namespace = cell.namespace
+        held = {name: namespace[name] for name in sorted(cell.read) if _is_number(namespace.get(name))}
+        session = Session(cell, list(held), True, True)
         try:
-            return self._run(session, "_tape", [], order)
+            return self._run(session, [], order, f"{self._cell_id()} {line}")
         finally:
             namespace.update(held)
 
@@ -194,50 +134,97 @@ class TapeMagics(Magics):
         __tracebackhide__ = True
         if self._last is None:
             raise UsageError("%gradient asks the last %%tape cell, and none has run yet: run one first")
-        wanted = _split(line.split())
+        wanted = _words(line.split())
         if len(wanted) < 2:
             raise UsageError("%gradient needs a target and at least one source, as in %gradient loss w b")
         observer = self._last.observer
-        values = []
-        for name in wanted:
-            value = self.shell.user_ns.get(name)
-            if not isinstance(value, Traced):
-                what = f"is a {type(value).__name__}" if name in self.shell.user_ns else "does not exist"
-                raise UsageError(f"%gradient: {name!r} {what}, and not a Tensor or Variable of the last %%tape cell")
-            values.append(value)
-        target, *sources = values
+        target, *sources = [_tensor(name, self.shell.user_ns) for name in wanted]
         gradients = observer.gradient(target, sources)
         for name, source, gradient in zip(wanted[1:], sources, gradients, strict=True):
             if gradient is None:
                 why = reason(observer, target, wanted[0], source, name, self._last.found_names())
-                print(f"d{wanted[0]}/d{name} is None: {why}")
+                print(f"d{wanted[0]}/d{name} is None: {why}")  # noqa: T201 -- the answer to a question
         return gradients[0] if len(gradients) == 1 else gradients
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (Traced, *NUMBERS)) and getattr(value, "dtype", None) != object
+
+
+def _tensor(name: str, namespace: dict[str, Any]) -> Any:
+    """A tensor that %gradient asks about.
+
+    Raises
+    ------
+    UsageError
+        If the name is unknown, or not that of a tensor.
+    """
+    value = namespace.get(name)
+    if not isinstance(value, Traced):
+        what = f"is a {type(value).__name__}" if name in namespace else "does not exist"
+        raise UsageError(f"%gradient: {name!r} {what}, and not a Tensor or Variable of the last %%tape cell")
+    return value
+
+
+def _parsed(magic: Any, line: str) -> Any:
+    """The options of a magic's line; a quotation mark in it is no reason for a traceback."""
+    try:
+        return parse_argstring(magic, line)
+    except ValueError as error:
+        raise UsageError(f"%%tape: {error} in {line!r}: write names apart, as in %%tape x y") from None
+
+
+def _words(words: list[str]) -> list[str]:
+    """Names, which may have commas between them."""
+    return [name for word in words for name in word.split(",") if name]
 
 
 def _split(words: list[str]) -> list[str]:
     """Names, which may have commas between them, each once."""
-    return list(dict.fromkeys(name for word in words for name in word.split(",") if name))
+    return list(dict.fromkeys(_words(words)))
 
 
-def _order(text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) <= 9:
-        raise UsageError(f"%%tape: the order is a whole number from 1 to 9, not {text!r}: write -o 2")
+def _order(text: str, magic: str = "%%tape") -> int:
+    if text not in {*"123456789"}:
+        raise UsageError(f"{magic}: the order is a whole number from 1 to 9, not {text!r}: write -o 2")
     return int(text)
 
 
-def _check_options(options: Any) -> None:
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not iskeyword(text)
+
+
+def _check_options(options: Any, names: list[str]) -> None:
+    """Refuse options that are impossible, or still to come."""
     for name in ("hessian", "jacobian"):
         if getattr(options, name):
             raise UsageError(
                 f"%%tape: --{name} {LATER}: for second derivatives of each variable by itself, write -o 2"
             )
-    if not options.name.isidentifier():
+    if not _is_name(options.name):
         raise UsageError(f"%%tape: {options.name!r} cannot be the name of a tape: write -n t")
+    if options.name in names:
+        raise UsageError(
+            f"%%tape: {options.name!r} is what the tape is called in the cell: give the tape another name with -n t"
+        )
+
+
+def _check_names(cell: Cell, names: list[str]) -> None:
+    """Refuse names that nothing has."""
+    for name in names:
+        if not _is_name(name):
+            raise UsageError(f"%%tape: {name!r} is no name of a variable: write names apart, as in %%tape x y")
+        if name not in cell.namespace and name not in cell.assigned:
+            raise UsageError(
+                f"%%tape: there is no variable {name!r} in the notebook, and the cell does not assign one: "
+                f"write {name} = 3.0 in the cell, or in a cell above"
+            )
 
 
 def _stopped(error: BaseException, cell: Cell) -> str:
     """Where a cell stopped, and why."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == cell.filename]
+    frames = traceback.walk_tb(error.__traceback__)
+    lines = [line for frame, line in frames if frame.f_code.co_filename == cell.filename]
     where = f" at line {lines[0]}" if lines else ""
-    what = f"{type(error).__name__}: {error}".rstrip(": ")
+    what = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".rstrip(": ")
     return f"The cell stopped{where} with {what}; this is what was recorded until then."

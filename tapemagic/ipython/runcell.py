@@ -19,6 +19,9 @@ from tapemagic.ipython import names
 OLD_COUNT = IPython.version_info[0] < 9
 """Before IPython 9, the execution count inside a magic was not yet one ahead."""
 
+LONGEST = 48
+"""How many characters of an expression serve as its name."""
+
 BLANK_LINES = re.compile(r"(?:[^\S\n]*\n)*")
 
 
@@ -124,6 +127,8 @@ def _parts(value: ast.expr) -> list[ast.expr]:
 
 
 def _spelled(source: str, value: ast.expr) -> str:
-    """An expression as the user wrote it, in one line."""
+    """An expression as the user wrote it, in one line that is not too long."""
     written = ast.get_source_segment(source, value)
-    return written if written and "\n" not in written else ast.unparse(value)
+    if not written or "\n" in written:
+        written = ast.unparse(value)
+    return written if len(written) <= LONGEST else f"{written[: LONGEST - 1]}…"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -138,9 +138,11 @@ class Session:
             if isinstance(value, Traced) and value._id and value._id not in found:
                 found[value._id] = name
                 versions.setdefault(name, []).append(value._id)
+        latest = dict(self.history)
         for name, numbers in versions.items():
-            for version, number in enumerate(numbers[:-1], 1):
-                found[number] = name + str(version).translate(SUBSCRIPTS)
+            for version, number in enumerate(numbers, 1):
+                if number != getattr(latest[name], "_id", 0):
+                    found[number] = name + str(version).translate(SUBSCRIPTS)
         return found
 
     def all_sources(self) -> list[Named]:
@@ -150,7 +152,7 @@ class Session:
         for value in self._watched():
             if value._id not in taken:
                 name = self._name_of(value) or getattr(value, "name", "unnamed")
-                sources[_unused(name, sources)] = value
+                sources[unused(name, sources)] = value
         return list(sources.items())
 
     def _watched(self) -> list[Any]:
@@ -173,12 +175,13 @@ class Session:
         return next((name for name in public if name in used), public[0] if public else "")
 
 
-def _unused(name: str, taken: Any) -> str:
-    unused, copy = name, 1
-    while unused in taken:
+def unused(name: str, taken: Container[str]) -> str:
+    """The name, with a number behind it if it is taken."""
+    candidate, copy = name, 1
+    while candidate in taken:
         copy += 1
-        unused = f"{name} ({copy})"
-    return unused
+        candidate = f"{name} ({copy})"
+    return candidate
 
 
 def watchable(name: str, value: Any) -> Any:
