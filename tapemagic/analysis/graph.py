@@ -10,7 +10,7 @@ import numpy as np
 
 from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.values import brief, dtype_name, span
-from tapemagic.engine.recording import Record
+from tapemagic.engine.recording import Absent, Record
 from tapemagic.engine.tensor import Tensor, wrap
 
 Role = Literal["watched", "variable", "intermediate", "target", "constant"]
@@ -100,10 +100,16 @@ class Naming:
         for name, array in self.arrays:
             if array is value:
                 return name
-        for name, array in self.arrays:
-            if np.ndim(value) and np.shape(array) == np.shape(value) and np.array_equal(array, value):
-                return name
-        return ""
+        alike = [(name, array) for name, array in self.arrays if _alike(array, value)]
+        if isinstance(value, Absent):
+            return alike[0][0] if len(alike) == 1 else ""
+        return next((name for name, array in alike if np.array_equal(array, value)), "")
+
+
+def _alike(array: Any, value: Any) -> bool:
+    """Whether two arrays, and not single numbers, have the same shape and dtype."""
+    shape = np.shape(value)
+    return bool(shape) and np.shape(array) == shape and bool(array.dtype == value.dtype)
 
 
 @dataclass(frozen=True)

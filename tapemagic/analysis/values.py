@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor import Traced
 
 DIGITS = 6
@@ -44,7 +45,7 @@ def span(value: Any) -> str:
         return number(value[()])
     if value.size <= SHOWN:
         return "[" + ", ".join(map(span, value)) + "]"
-    if value.dtype.kind not in "iuf":
+    if isinstance(value, Absent) or value.dtype.kind not in "iuf":
         return ""
     return f"{number(value.min())} to {number(value.max())}"
 

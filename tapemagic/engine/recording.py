@@ -16,8 +16,8 @@ import numpy as np
 
 from tapemagic.engine.registry import Operation
 
-SMALL = 128
-"""Values of at most this many elements are kept whole: a note of shape and dtype would be hardly smaller."""
+SMALL = 1024
+"""Values of at most this many bytes are kept whole: a note of shape and dtype would be hardly smaller."""
 
 FOREIGN = -1
 """The number of an array that belongs to somebody else, and may change."""
@@ -99,8 +99,12 @@ def note(
     params: dict[str, Any],
     output: Any,
     tapes: tuple[Recorder, ...],
+    size: int,
 ) -> int:
-    """Append a record to every tape that tracks one of the inputs; the output's number, or 0 if none does."""
+    """Append a record to every tape that tracks one of the inputs; the output's number, or 0 if none does.
+
+    `size` is the number of bytes of the largest value.
+    """
     output_id = 0
     for tape in tapes:
         tracked = tape._tracked
@@ -116,8 +120,8 @@ def note(
             record = (operation, values, ids, params, output, output_id)
         tracked[output_id] = output_id
         tape._append(record)
-        if output.size > SMALL:
-            tape._gain(output.nbytes)
+        if size > SMALL:
+            tape._gain(size)
         elif not output_id & PRUNE_MASK:
             tape._prune()
     return output_id
@@ -157,6 +161,6 @@ def absent(value: Any) -> Any:
     """A note of a value's shape and dtype, where that is smaller than the value."""
     if value.__class__ is tuple:
         return tuple(map(absent, value))
-    if getattr(value, "size", 0) <= SMALL:
+    if getattr(value, "nbytes", 0) <= SMALL:
         return value
     return Absent(value.shape, value.dtype)

@@ -124,7 +124,7 @@ def sweep(
                 grads[i] = before
             else:
                 mine.add(i)
-                if value.__class__ is np.ndarray and value.size > SMALL and sole(dx):
+                if value.__class__ is np.ndarray and value.nbytes > SMALL and sole(dx):
                     grads[i] = np.add(before, dx, out=dx)
                 else:
                     grads[i] = before + dx

@@ -37,7 +37,17 @@ MANY = 1 << 12
 
 
 class UnconnectedGradients(enum.Enum):
-    """What a gradient is where the target does not depend on the source."""
+    """What a gradient is where the target does not depend on the source.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> x, w = tm.Variable(2.0), tm.Variable(3.0)
+    >>> with tm.GradientTape() as tape:
+    ...     y = x * x
+    >>> tape.gradient(y, [x, w], unconnected_gradients=tm.UnconnectedGradients.ZERO)
+    [Tensor(4.0), Tensor(0.0)]
+    """
 
     NONE = "none"
     ZERO = "zero"

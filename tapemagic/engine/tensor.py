@@ -80,7 +80,9 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
         return tuple(map(wrap, output, numbers))
     i = 0
     if tapes and output.dtype.kind in "fc":
-        i = note(operation, tuple(values), tuple(ids), told, output, tapes)
+        size = max([getattr(value, "nbytes", 0) for value in values], default=0)
+        size = max(size, output.nbytes)
+        i = note(operation, tuple(values), tuple(ids), told, output, tapes, size)
     return wrap(output, i)
 
 
@@ -90,7 +92,8 @@ def _apply_to_one(operation: Operation, x: Tensor) -> Tensor:
     y = operation.function(a)
     tapes = live()
     if tapes and x._id:
-        return wrap(y, note(operation, (a,), (x._id,), NO_PARAMS, y, tapes))
+        size = max(a.nbytes, y.nbytes)
+        return wrap(y, note(operation, (a,), (x._id,), NO_PARAMS, y, tapes, size))
     return wrap(y)
 
 
@@ -175,7 +178,7 @@ def _binary(function: Function, compute: Function) -> Callable[[Any, Any], Any]:
         tapes = live()
         if tapes:
             if len(tapes) > 1:
-                tensor._id = note(operation, (a, b), (ia, ib), NO_PARAMS, y, tapes)
+                tensor._id = note(operation, (a, b), (ia, ib), NO_PARAMS, y, tapes, y.nbytes)
                 return tensor
             tape = tapes[0]
             tracked = tape._tracked
@@ -183,8 +186,8 @@ def _binary(function: Function, compute: Function) -> Callable[[Any, Any], Any]:
                 tensor._id = i = new_id()
                 tracked[i] = i
                 tape._append((operation, (a, b), (ia, ib), NO_PARAMS, y, i))
-                if y.size > SMALL:
-                    tape._gain(y.nbytes)
+                if (size := y.nbytes) > SMALL:
+                    tape._gain(size)
                 elif not i & PRUNE_MASK:
                     tape._prune()
                 return tensor
@@ -213,7 +216,7 @@ def _reflected(function: Function, compute: Function) -> Callable[[Any, Any], An
         y = compute(other, a)
         tapes = live()
         if tapes and ia:
-            return wrap(y, note(operation, (other, a), (0, ia), NO_PARAMS, y, tapes))
+            return wrap(y, note(operation, (other, a), (0, ia), NO_PARAMS, y, tapes, y.nbytes))
         return wrap(y)
 
     return forward
