@@ -72,24 +72,16 @@ class ArrayMethods:
     @property
     def real(self) -> Any:
         """The real part."""
-        return np.real(self)  # type: ignore[call-overload]
+        return np.real(self)
 
     @property
     def imag(self) -> Any:
         """The imaginary part."""
-        return np.imag(self)  # type: ignore[call-overload]
-
-    def item(self, *index: int) -> Any:
-        """One element as a plain Python number: a knowing exit from the tape."""
-        return self._value.item(*index)
-
-    def tolist(self) -> Any:
-        """The elements as nested lists of plain Python numbers: a knowing exit from the tape."""
-        return self._value.tolist()
+        return np.imag(self)
 
     def astype(self, dtype: DTypeLike, copy: bool = True) -> Any:
         """Cast to another dtype; whole numbers and truth values end the path of the tape."""
-        return np.astype(self, dtype, copy=copy)  # type: ignore[arg-type]
+        return np.astype(self, dtype, copy=copy)  # type: ignore[call-overload]
 
     def reshape(self, *shape: Any, **options: Any) -> Any:
         """Lay the elements out in another shape, given as a tuple or as separate lengths."""
@@ -116,17 +108,19 @@ class ArrayMethods:
         """The elements, those outside the limits moved to them."""
         return np.clip(self, min, max, **options)  # type: ignore[call-overload]
 
-    def sort(self, *args: Any, **kwargs: Any) -> None:
+    def sort(self, *_args: Any, **_kwargs: Any) -> None:
         """Refuse: NumPy's method sorts in place."""
-        raise ImmutableError("x.sort() would sort in place, and a tensor is immutable: write np.sort(x)")
+        raise ImmutableError(
+            "x.sort() would sort in place, and a tensor is immutable: write np.sort(x)"
+        )
 
-    def partition(self, *args: Any, **kwargs: Any) -> None:
+    def partition(self, *_args: Any, **_kwargs: Any) -> None:
         """Refuse: NumPy's method partitions in place."""
         raise ImmutableError(
             "x.partition() would work in place, and a tensor is immutable: write np.partition(x, kth)"
         )
 
-    def fill(self, value: Any) -> None:
+    def fill(self, _value: Any) -> None:
         """Refuse: NumPy's method writes in place."""
         raise ImmutableError("x.fill() would write into a tensor: write np.full_like(x, value)")
 

@@ -1,7 +1,8 @@
 """What a tape need not keep: values that no rule will read, and results that nobody can reach any more.
 
-These are found by counting who still knows their number. The number of a result is an object of its own: the tensor that holds the result refers to it, and so does every
-record that takes it as an input. When only its own record and the tape's table do, the record is of no use.
+Dead results are found by counting who still knows their number, which is an object of its own: the tensor
+that holds the result refers to it, and so does every record that takes it as an input. When only its own
+record and the tape's table do, the record is of no use.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 from tapemagic.engine.recording import absent, new_id
 
-_references = getattr(sys, "getrefcount", lambda number: sys.maxsize)
+_references = getattr(sys, "getrefcount", lambda _: sys.maxsize)
 
 
 def _alone() -> int:

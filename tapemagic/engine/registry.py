@@ -43,7 +43,18 @@ class Operation:
         Keyword arguments on which no derivative depends.
     """
 
-    __slots__ = ("_leads", "_names", "_unread", "accepts", "each", "function", "ignores", "inputs", "name", "rules")
+    __slots__ = (
+        "_leads",
+        "_names",
+        "_unread",
+        "accepts",
+        "each",
+        "function",
+        "ignores",
+        "inputs",
+        "name",
+        "rules",
+    )
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -62,9 +73,13 @@ class Operation:
 
     def rules_for(self, count: int) -> tuple[Rule | None, ...]:
         """A rule for each of `count` arrays."""
-        return self.rules if self.each is None else tuple(partial(self.each, k) for k in range(count))
+        return (
+            self.rules if self.each is None else tuple(partial(self.each, k) for k in range(count))
+        )
 
-    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def bind(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Sort the arguments of a call into array inputs and parameters by keyword."""
         if self.each is not None:
             return tuple(args), dict(kwargs)
@@ -73,7 +88,7 @@ class Operation:
             return tuple(args), {}
         if len(args) > len(names):
             raise TypeError(f"{self.name}() takes at most {len(names)} arguments, not {len(args)}")
-        given = dict(zip(names, args, strict=False)) | kwargs
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
         inputs = [given.pop(name, None) for name in self.inputs]
         while inputs and inputs[-1] is None:
             inputs.pop()
@@ -157,15 +172,23 @@ def operation(function: Function) -> Operation:
 def known(function: Function) -> bool:
     """Whether the table has an answer for `function`."""
     entry = OPERATIONS.get(function)
-    return function in COMPOSITES or function in PLAIN or (entry is not None and bool(entry.rules or entry.each))
+    return (
+        function in COMPOSITES
+        or function in PLAIN
+        or (entry is not None and bool(entry.rules or entry.each))
+    )
 
 
 def _new(function: Function) -> None:
     if known(function):
-        raise ValueError(f"{operation(function).name} is in the table already: a second rule would hide the first")
+        raise ValueError(
+            f"{operation(function).name} is in the table already: a second rule would hide the first"
+        )
 
 
-def vjp(function: Function, *rules: Rule | None, inputs: str = "", ignores: str = "", name: str = "") -> None:
+def vjp(
+    function: Function, *rules: Rule | None, inputs: str = "", ignores: str = "", name: str = ""
+) -> None:
     """Give `function` one rule for each array argument.
 
     Parameters
@@ -203,7 +226,9 @@ def vjp_each(function: Function, rule: Rule, name: str = "", ignores: str = "") 
     entry.name = name or entry.name
     entry.each = rule
     code = rule.__code__
-    entry.accepts = frozenset(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
+    entry.accepts = frozenset(
+        code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    )
     entry.ignores |= frozenset(ignores.split())
 
 

@@ -15,7 +15,7 @@ from tapemagic.errors import NotATensorError, ShapeError
 def identify(x: Traced) -> int:
     """The tensor's number, given now if it has none yet."""
     if not x._id:
-        x._id = new_id()
+        x._id = new_id()  # type: ignore[misc] # a Variable has its number from the start
     return x._id
 
 
@@ -47,7 +47,9 @@ def ones(value: Any) -> Any:
     return np.broadcast_to(one, value.shape) if value.ndim else one
 
 
-def matched_cotangents(output_gradients: Any, structure: Any, targets: list[Traced]) -> list[Tensor]:
+def matched_cotangents(
+    output_gradients: Any, structure: Any, targets: list[Traced]
+) -> list[Tensor]:
     """One cotangent for each target, in its shape and dtype.
 
     Raises

@@ -21,7 +21,7 @@ def leaves(structure: Any) -> list[Any]:
         elif isinstance(top, (list, tuple)):
             stack += top[::-1]
         elif isinstance(top, Mapping):
-            stack += reversed(top.values())
+            stack += reversed(list(top.values()))
         else:
             found.append(top)
     return found
@@ -57,7 +57,9 @@ def tensors(
     found = leaves(structure)
     for leaf in found:
         if not isinstance(leaf, Traced):
-            raise error(f"{role} has to be a Tensor or a Variable, not {describe(leaf)}.{_advice(leaf)}")
+            raise error(
+                f"{role} has to be a Tensor or a Variable, not {describe(leaf)}.{_advice(leaf)}"
+            )
     return found
 
 
@@ -71,7 +73,7 @@ def describe(value: Any) -> str:
 def _advice(leaf: Any) -> str:
     if leaf is None:
         return " A gradient that is None cannot be differentiated again: see why it is None first."
-    if isinstance(leaf, (set, frozenset)) or isinstance(leaf, Iterator):
+    if isinstance(leaf, (set, frozenset, Iterator)):
         return " Give several as a list, a tuple or a dict."
     if type(leaf).__module__ == "numpy":
         return (
@@ -91,7 +93,9 @@ def matched(structure: Any, template: Any, count: int) -> list[Any]:
     """
     found = list(_in_order(structure, template))
     if len(found) != count:
-        raise ShapeError(f"output_gradients has {len(found)} entries for {count} targets: give one for each target")
+        raise ShapeError(
+            f"output_gradients has {len(found)} entries for {count} targets: give one for each target"
+        )
     return found
 
 

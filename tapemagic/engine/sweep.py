@@ -7,7 +7,8 @@ with L real and z = a + ib, what a rule is given and returns is dL/da - i dL/db.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def sole(array: Any) -> bool:
     return array.base is None and _references(array) <= _SOLE
 
 
-_references = getattr(sys, "getrefcount", lambda array: sys.maxsize)
+_references = getattr(sys, "getrefcount", lambda _: sys.maxsize)
 
 
 def _count_of_new() -> int:
@@ -44,7 +45,9 @@ def _count_of_new() -> int:
 _SOLE = _count_of_new()
 
 
-def reachable(records: Iterable[Any], tracked: Mapping[int, int], sources: Iterable[int]) -> dict[int, int]:
+def reachable(
+    records: Iterable[Any], tracked: Mapping[int, int], sources: Iterable[int]
+) -> dict[int, int]:
     """The part of `tracked` that depends on one of the sources."""
     reached = {i: tracked[i] for i in sources if i in tracked}
     for _, _, ids, _, _, output_id in records:
@@ -56,8 +59,12 @@ def reachable(records: Iterable[Any], tracked: Mapping[int, int], sources: Itera
     return reached
 
 
-def sweep(
-    records: Sequence[Any], tracked: Mapping[int, int], grads: Gradients, kept: Set[int], nested: bool
+def sweep(  # noqa: PLR0912 (the hot loop: a call costs more than a branch)
+    records: Sequence[Any],
+    tracked: Mapping[int, int],
+    grads: Gradients,
+    kept: AbstractSet[int],
+    nested: bool,
 ) -> Gradients:
     """Walk the records backwards, adding to `grads` what each operation passes to its inputs.
 
@@ -93,9 +100,9 @@ def sweep(
             newest = output_id[0]
         elif output_id in kept:
             grads[output_id] = g
-        inputs = values
+        inputs, y = values, output
         if nested:
-            inputs, output = _revive(values, ids), _revived(output, output_id)
+            inputs, y = _revive(values, ids), _revived(output, output_id)
         rules = operation.rules or operation.rules_for(len(ids))
         position = -1
         for i in ids:
@@ -106,7 +113,7 @@ def sweep(
             rule = rules[position]
             if rule is None:
                 continue
-            dx = rule(g, output, *inputs, **params) if params else rule(g, output, *inputs)
+            dx = rule(g, y, *inputs, **params) if params else rule(g, y, *inputs)
             x = values[position]
             value = dx._value if nested and dx.__class__ is Tensor else dx
             if value.__class__ is np.ndarray:
@@ -131,7 +138,9 @@ def sweep(
     return grads
 
 
-def _collect(grads: Gradients, outputs: Any, numbers: tuple[int, ...], kept: Set[int], nested: bool) -> Any:
+def _collect(
+    grads: Gradients, outputs: Any, numbers: tuple[int, ...], kept: AbstractSet[int], nested: bool
+) -> Any:
     """The gradients of an operation's several outputs, zeros where nothing came; None if nothing came at all."""
     found = [grads.get(i) if i in kept else grads.pop(i, None) for i in numbers]
     if all(g is None for g in found):
@@ -143,7 +152,9 @@ def _collect(grads: Gradients, outputs: Any, numbers: tuple[int, ...], kept: Set
 
 def _revive(values: tuple[Any, ...], ids: tuple[int, ...]) -> tuple[Any, ...]:
     """Recorded inputs as tensors, each under its own number; constants as they are."""
-    return tuple(_revived(value, i) if i > 0 else value for value, i in zip(values, ids, strict=True))
+    return tuple(
+        _revived(value, i) if i > 0 else value for value, i in zip(values, ids, strict=True)
+    )
 
 
 def _revived(value: Any, i: Any) -> Any:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import enum
 import logging
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from tapemagic.engine.pruning import drop_dead, slim, weight
-from tapemagic.engine.recording import Record, go_live, go_quiet, live, new_id
+from tapemagic.engine.memory import Memory
+from tapemagic.engine.recording import go_live, go_quiet, live, new_id
 from tapemagic.engine.seeds import identify, matched_cotangents, seeds
 from tapemagic.engine.structure import pack, tensors
 from tapemagic.engine.sweep import Gradients, reachable, sweep
@@ -29,11 +28,6 @@ from tapemagic.errors import (
 )
 
 _log = logging.getLogger("tapemagic")
-LIGHT, HEAVY = 1 << 19, 1 << 24
-"""The bytes that a tape records before it lets go of what no rule reads, and before it looks for dead results."""
-
-MANY = 1 << 12
-"""The records at which a tape first looks for dead results."""
 
 
 class UnconnectedGradients(enum.Enum):
@@ -53,7 +47,7 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
 
-class GradientTape:
+class GradientTape(Memory):
     """Records operations on watched tensors, and differentiates what it recorded.
 
     Parameters
@@ -85,22 +79,11 @@ class GradientTape:
         self._variables: dict[int, Variable] = {}
         self._clear()
 
-    _recording = _paused = _entered = _consumed = _warned = _keeps = False
-    _weight = 0
-    _heavy = HEAVY
-    _many = MANY
-
-    def _clear(self) -> None:
-        """Forget all records, and everything that was watched."""
-        self._tracked: dict[int, int] = {}
-        self._leaves: set[int] = set()
-        self._records: list[Any] = []
-        self._append: Callable[[Any], None] = self._records.append
-        self._sorted = self._unsorted = 0
+    _recording = _paused = _entered = _consumed = _warned = False
 
     # -- life ---------------------------------------------------------------------------------------------------
 
-    def __enter__(self) -> GradientTape:
+    def __enter__(self) -> Self:
         if self._recording:
             raise TapeStateError(
                 "Tape is still recording: leave its first 'with' block before entering it again, "
@@ -227,48 +210,6 @@ class GradientTape:
     def watched_variables(self) -> tuple[Variable, ...]:
         """The variables that the tape watches, in the order in which they were made."""
         return tuple(sorted(self._variables.values(), key=lambda variable: variable._created))
-
-    # -- records ------------------------------------------------------------------------------------------------
-
-    @property
-    def records(self) -> tuple[Record, ...]:
-        """What was recorded so far, oldest first."""
-        return tuple(map(Record._make, self._records))
-
-    def _gain(self, size: int) -> None:
-        """Hear that a large result was recorded, of so many bytes."""
-        self._unsorted += size
-        if self._unsorted > LIGHT:
-            self._sort_out()
-            if self._weight > self._heavy:
-                self._drop_dead()
-
-    def _prune(self) -> None:
-        """Drop what is dead when the records have become many."""
-        if len(self._records) > self._many:
-            self._drop_dead()
-
-    def _sort_out(self) -> None:
-        """Let go of the values in new records that no rule will read."""
-        if self._keeps:
-            return
-        records = self._records
-        for position in range(self._sorted, len(records)):
-            records[position] = slim(records[position], self._tracked)
-        self._sorted = len(records)
-        self._weight += self._unsorted
-        self._unsorted = 0
-
-    def _drop_dead(self) -> None:
-        """Drop the records whose results nobody can reach any more."""
-        if self._keeps:
-            return
-        self._sort_out()
-        self._records.extend(drop_dead(self._records, self._tracked))
-        self._sorted = len(self._records)
-        self._weight = 0
-        self._heavy = max(HEAVY, 2 * sum(map(weight, self._records)))
-        self._many = max(MANY, 4 * len(self._records))
 
     # -- gradients ----------------------------------------------------------------------------------------------
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine import registry
+from tapemagic.engine.conversions import Conversions
 from tapemagic.engine.methods import ArrayMethods
+from tapemagic.engine.operators import OPERANDS, Operators
 from tapemagic.engine.recording import (
     FOREIGN,
     NO_PARAMS,
@@ -25,15 +27,17 @@ from tapemagic.engine.registry import COMPOSITES, OPERATIONS, PLAIN, Function, O
 from tapemagic.errors import ImmutableError, NoDerivativeError, UnsupportedArgumentError
 
 PLAIN_SCALARS = frozenset({float, int, bool, np.float64, np.float32, np.int64})
-REDUCTIONS = {
-    np.add: np.sum,
-    np.multiply: np.prod,
-    np.maximum: np.max,
-    np.minimum: np.min,
-    np.logical_and: np.all,
-    np.logical_or: np.any,
+NAMED: dict[tuple[str, np.ufunc], Function] = {
+    ("reduce", np.add): np.sum,
+    ("reduce", np.multiply): np.prod,
+    ("reduce", np.maximum): np.max,
+    ("reduce", np.minimum): np.min,
+    ("reduce", np.logical_and): np.all,
+    ("reduce", np.logical_or): np.any,
+    ("accumulate", np.add): np.cumsum,
+    ("accumulate", np.multiply): np.cumprod,
 }
-ACCUMULATIONS = {np.add: np.cumsum, np.multiply: np.cumprod}
+"""The methods of ufuncs that have a name of their own."""
 
 new = object.__new__
 
@@ -59,14 +63,12 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
     """Compute an operation, and let the live tapes that track one of its inputs record it."""
     values = []
     ids = []
-    for x in inputs:
-        if type(x) in (list, tuple):
-            x = as_operand(x)
+    for given in inputs:
+        x = as_operand(given)
         if isinstance(x, Traced):
-            x = x._read()
-            ids.append(x._id)
-            x = x._value
-            values.append(x)
+            tensor = x._read()
+            values.append(tensor._value)
+            ids.append(tensor._id)
         else:
             values.append(x)
             ids.append(FOREIGN if isinstance(x, np.ndarray) else 0)
@@ -198,7 +200,7 @@ def _binary(function: Function, compute: Function) -> Callable[[Any, Any], Any]:
 
 
 def _binary_slow(operation: Operation, x: Any, y: Any) -> Any:
-    if not isinstance(x, OPERANDS) or not isinstance(y, OPERANDS):
+    if not isinstance(x, (Traced, *OPERANDS)) or not isinstance(y, (Traced, *OPERANDS)):
         return NotImplemented
     return call(operation.function, (as_operand(x), as_operand(y)), {})
 
@@ -222,22 +224,6 @@ def _reflected(function: Function, compute: Function) -> Callable[[Any, Any], An
     return forward
 
 
-def _through(function: Function, reflected: bool = False) -> Callable[[Any, Any], Any]:
-    """A Python operator off the hot path: a call of the NumPy function."""
-
-    def forward(self: Any, other: Any) -> Any:
-        if not isinstance(other, OPERANDS):
-            return NotImplemented
-        pair = (as_operand(other), self) if reflected else (self, as_operand(other))
-        return call(function, pair, {})
-
-    return forward
-
-
-def _unary(function: Function) -> Callable[[Any], Any]:
-    return lambda self: call(function, (self,), {})
-
-
 def as_operand(value: Any) -> Any:
     """A list as the array that NumPy would make of it, with the tensors inside kept on the tape."""
     if isinstance(value, (list, tuple)):
@@ -247,7 +233,7 @@ def as_operand(value: Any) -> Any:
     return value
 
 
-class Traced(ArrayMethods):
+class Traced(ArrayMethods, Conversions, Operators):
     """What a Tensor and a Variable have in common: everything that can be computed with them."""
 
     __slots__ = ()
@@ -268,19 +254,6 @@ class Traced(ArrayMethods):
     __rmul__ = _reflected(np.multiply, operator.mul)
     __rtruediv__ = _reflected(np.divide, operator.truediv)
     __rpow__ = _reflected(np.power, operator.pow)
-    __matmul__, __rmatmul__ = _through(np.matmul), _through(np.matmul, True)
-    __mod__, __rmod__ = _through(np.remainder), _through(np.remainder, True)
-    __divmod__, __rdivmod__ = _through(np.divmod), _through(np.divmod, True)
-    __floordiv__, __rfloordiv__ = _through(np.floor_divide), _through(np.floor_divide, True)
-    __and__, __rand__ = _through(np.bitwise_and), _through(np.bitwise_and, True)
-    __or__, __ror__ = _through(np.bitwise_or), _through(np.bitwise_or, True)
-    __xor__, __rxor__ = _through(np.bitwise_xor), _through(np.bitwise_xor, True)
-    __lt__, __le__ = _through(np.less), _through(np.less_equal)
-    __gt__, __ge__ = _through(np.greater), _through(np.greater_equal)
-    __eq__, __ne__ = _through(np.equal), _through(np.not_equal)  # type: ignore[assignment]
-    __neg__, __pos__ = _unary(np.negative), _unary(np.positive)
-    __abs__, __invert__ = _unary(np.absolute), _unary(np.invert)
-    __hash__ = None  # type: ignore[assignment]
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if len(inputs) == 1 and not kwargs and method == "__call__":
@@ -288,7 +261,7 @@ class Traced(ArrayMethods):
             if operation is not None and operation.rules:
                 return _apply_to_one(operation, self._read())
         if method == "__call__":
-            if not all(isinstance(x, OPERANDS) for x in inputs):
+            if not all(isinstance(x, (Traced, *OPERANDS)) for x in inputs):
                 return NotImplemented
             if kwargs.pop("where", True) is not True:
                 raise UnsupportedArgumentError(
@@ -296,7 +269,7 @@ class Traced(ArrayMethods):
                     f"write np.where(condition, np.{ufunc.__name__}(x), otherwise)"
                 )
             return call(ufunc, inputs, kwargs)
-        named = {"reduce": REDUCTIONS, "accumulate": ACCUMULATIONS}.get(method, {}).get(ufunc)
+        named = NAMED.get((method, ufunc))
         if method == "at":
             raise ImmutableError(
                 f"np.{ufunc.__name__}.at writes in place, and a tensor is immutable: to add up at indices, "
@@ -313,78 +286,8 @@ class Traced(ArrayMethods):
     def __array_function__(self, func: Function, types: Any, args: Any, kwargs: Any) -> Any:
         return call(func, args, kwargs)
 
-    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        if copy is False:
-            view = np.asarray(self._value, dtype=dtype, copy=False).view()
-            view.flags.writeable = False
-            return view
-        return np.array(self._value, dtype=dtype)
-
     def __getitem__(self, index: Any) -> Any:
         return apply(_GETITEM, (self,), {"index": unwrap_index(index)})
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        raise ImmutableError(
-            f"a {type(self).__name__} cannot be written into: build a new one with np.where or np.concatenate, "
-            "or keep the state in a tapemagic.Variable and use its assign()"
-        )
-
-    def __iter__(self) -> Iterator[Any]:
-        if not self._value.ndim:
-            raise TypeError(f"a {type(self).__name__} of one number cannot be iterated over")
-        return (self[i] for i in range(len(self._value)))
-
-    def __len__(self) -> int:
-        if not self._value.ndim:
-            raise TypeError(f"a {type(self).__name__} of one number has no len()")
-        return len(self._value)
-
-    def __contains__(self, item: Any) -> bool:
-        return bool(np.any(self._value == unwrap(item)))
-
-    def __bool__(self) -> bool:
-        return bool(self._value)
-
-    def __float__(self) -> float:
-        return float(self._value)
-
-    def __int__(self) -> int:
-        return int(self._value)
-
-    def __complex__(self) -> complex:
-        return complex(self._value)
-
-    def __index__(self) -> int:
-        return operator.index(self._value)
-
-    def __round__(self, digits: int = 0) -> Any:
-        return call(np.round, (self, digits), {})
-
-    def __format__(self, spec: str) -> str:
-        if not spec:
-            return str(self)
-        if self._value.ndim:
-            raise TypeError(
-                f"the format {spec!r} is for one number, and this tensor has shape {self.shape}: "
-                "format its elements, or print it whole"
-            )
-        return format(self._value.item(), spec)
-
-    def numpy(self) -> Any:
-        """A copy of the value as a NumPy array, or as a NumPy scalar: a knowing exit from the tape.
-
-        Returns
-        -------
-        numpy.ndarray or numpy.generic
-            Writable, and no longer connected to any tape.
-
-        Examples
-        --------
-        >>> import tapemagic as tm
-        >>> tm.constant([1.0, 2.0]).numpy()
-        array([1., 2.])
-        """
-        return self._value.copy()
 
 
 class Tensor(Traced):
@@ -403,7 +306,7 @@ class Tensor(Traced):
 
     __slots__ = ("__weakref__", "_id", "_value")
 
-    def __init__(self, value: Any, dtype: DTypeLike = None) -> None:
+    def __init__(self, value: Any, dtype: DTypeLike | None = None) -> None:
         self._value = own(value, dtype)
         self._id = 0
 
@@ -418,9 +321,6 @@ class Tensor(Traced):
 
     def __reduce__(self) -> Any:
         return Tensor, (self._value,)
-
-
-OPERANDS = (Traced, np.ndarray, np.generic, float, int, bool, complex, list, tuple)
 
 
 def getitem(x: Any, index: Any) -> Any:
@@ -443,7 +343,7 @@ def unwrap_index(index: Any) -> Any:
     return index
 
 
-def own(value: Any, dtype: DTypeLike = None) -> Any:
+def own(value: Any, dtype: DTypeLike | None = None) -> Any:
     """A private copy of anything that NumPy can make an array of; one number becomes a NumPy scalar.
 
     Raises
@@ -472,7 +372,12 @@ def value_text(value: Any, indent: int = 0) -> str:
     return text if usual else f"{text}, dtype={value.dtype}"
 
 
-def constant(value: Any, dtype: DTypeLike = None, shape: Any = None, name: str | None = None) -> Tensor:
+def constant(
+    value: Any,
+    dtype: DTypeLike | None = None,
+    shape: Any = None,
+    name: str | None = None,  # noqa: ARG001 (TensorFlow's signature)
+) -> Tensor:
     """A tensor with the given value.
 
     Parameters

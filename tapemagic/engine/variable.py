@@ -10,7 +10,16 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine import registry
 from tapemagic.engine.recording import live, new_id
-from tapemagic.engine.tensor import Tensor, Traced, apply, getitem, own, unwrap_index, value_text, wrap
+from tapemagic.engine.tensor import (
+    Tensor,
+    Traced,
+    apply,
+    getitem,
+    own,
+    unwrap_index,
+    value_text,
+    wrap,
+)
 from tapemagic.errors import ImmutableVariableError, ShapeError
 
 _created = itertools.count().__next__
@@ -56,7 +65,7 @@ class Variable(Traced):
         initial_value: Any,
         trainable: bool = True,
         name: str | None = None,
-        dtype: DTypeLike = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         self._handle = wrap(own(initial_value, dtype), new_id())
         self._trainable = bool(trainable)
@@ -68,7 +77,7 @@ class Variable(Traced):
         return self._handle._value
 
     @property
-    def _id(self) -> int:
+    def _id(self) -> int:  # type: ignore[override] # read-only here
         return self._handle._id
 
     def _read(self) -> Tensor:
@@ -148,7 +157,7 @@ class Variable(Traced):
     def __reduce__(self) -> Any:
         return Variable, (self._value, self._trainable, self.name)
 
-    def _refuse(self, other: Any) -> Any:
+    def _refuse(self, _other: Any) -> Any:
         raise ImmutableVariableError(
             f"an in-place operator cannot change the variable {self.name!r}: write v.assign_add(...), "
             "v.assign_sub(...) or v.assign(...)"

@@ -12,4 +12,14 @@ from tapemagic.engine.rules import (
     shaping,
 )
 
-__all__ = ["differences", "einsum", "elementwise", "indexing", "joining", "padding", "products", "reductions", "shaping"]
+__all__ = [
+    "differences",
+    "einsum",
+    "elementwise",
+    "indexing",
+    "joining",
+    "padding",
+    "products",
+    "reductions",
+    "shaping",
+]

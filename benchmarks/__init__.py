@@ -1,0 +1,1 @@
+"""Measurements against hand-written NumPy and against other libraries."""

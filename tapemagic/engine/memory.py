@@ -1,0 +1,72 @@
+"""What a tape has recorded, and the thrift with which it keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tapemagic.engine.pruning import drop_dead, slim, weight
+from tapemagic.engine.recording import Record
+
+LIGHT, HEAVY = 1 << 19, 1 << 24
+"""The bytes that a tape records before it lets go of what no rule reads, and before it looks for dead results."""
+
+MANY = 1 << 12
+"""The records at which a tape first looks for dead results."""
+
+
+class Memory:
+    """The records of a tape, oldest first, and the values that it tracks."""
+
+    _keeps = False
+    _weight = 0
+    _heavy = HEAVY
+    _many = MANY
+
+    def _clear(self) -> None:
+        """Forget all records, and everything that was watched."""
+        self._tracked: dict[int, int] = {}
+        self._leaves: set[int] = set()
+        self._records: list[Any] = []
+        self._append: Callable[[Any], None] = self._records.append
+        self._sorted = self._unsorted = 0
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """What was recorded so far, oldest first."""
+        return tuple(map(Record._make, self._records))
+
+    def _gain(self, size: int) -> None:
+        """Hear that a large result was recorded, of so many bytes."""
+        self._unsorted += size
+        if self._unsorted > LIGHT:
+            self._sort_out()
+            if self._weight > self._heavy:
+                self._drop_dead()
+
+    def _prune(self) -> None:
+        """Drop what is dead when the records have become many."""
+        if len(self._records) > self._many:
+            self._drop_dead()
+
+    def _sort_out(self) -> None:
+        """Let go of the values in new records that no rule will read."""
+        if self._keeps:
+            return
+        records = self._records
+        for position in range(self._sorted, len(records)):
+            records[position] = slim(records[position], self._tracked)
+        self._sorted = len(records)
+        self._weight += self._unsorted
+        self._unsorted = 0
+
+    def _drop_dead(self) -> None:
+        """Drop the records whose results nobody can reach any more."""
+        if self._keeps:
+            return
+        self._sort_out()
+        self._records.extend(drop_dead(self._records, self._tracked))
+        self._sorted = len(self._records)
+        self._weight = 0
+        self._heavy = max(HEAVY, 2 * sum(map(weight, self._records)))
+        self._many = max(MANY, 4 * len(self._records))
