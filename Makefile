@@ -1,0 +1,81 @@
+# Everything starts from a bare clone: `make demo`, `make test`. `make help` lists the rest.
+
+PY := .venv/bin/python
+PYTEST := $(PY) -m pytest -q
+ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo lab test test-fast lint format doctest tests course browser notebooks screenshot \
+        coverage bench clean course-ready dev-ready browser-ready
+
+help:  ## list the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
+
+demo: course-ready  ## run the quickstart notebook, print its reports, write a page to look at
+	@$(PY) tools/demo.py
+
+lab: course-ready  ## open the course in JupyterLab
+	$(PY) -m jupyterlab $(ROOT_FLAG) notebooks/01-quickstart.ipynb
+
+test: lint doctest tests course browser  ## everything that CI checks
+
+test-fast: dev-ready  ## the unit tests alone: no kernel, notebook or browser
+	$(PYTEST) -n 2 -m "not kernel and not browser"
+
+lint: dev-ready  ## ruff, mypy and codespell
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+	$(PY) -m mypy
+	$(PY) -m codespell_lib
+	$(PY) -m validate_pyproject pyproject.toml
+
+format: dev-ready  ## let ruff put the code in order
+	$(PY) -m ruff check --fix
+	$(PY) -m ruff format
+
+doctest: dev-ready
+	$(PYTEST) --doctest-modules tapemagic
+
+tests: dev-ready
+	$(PYTEST) -n 2 -m "not browser"
+
+course: dev-ready
+	$(PY) tools/notebooks.py --check
+	$(PYTEST) -n 2 --dist loadfile --nbval --nbval-current-env \
+		--nbval-sanitize-with tools/nbval_sanitize.cfg notebooks
+
+browser: dev-ready browser-ready
+	$(PYTEST) -m browser
+
+notebooks: dev-ready  ## execute all notebooks in place, without widget state
+	$(PY) tools/notebooks.py
+
+screenshot: browser  ## renew the picture in README.md
+	mkdir -p docs
+	cp build/screenshots/graph.png docs/quickstart.png
+
+coverage: dev-ready  ## the lines and branches which the unit tests reach
+	$(PY) -m coverage erase
+	$(PY) -m coverage run -m pytest -q -m "not kernel and not browser"
+	$(PY) -m coverage combine -q
+	$(PY) -m coverage report
+
+bench:  ## compare with other libraries, in an environment of its own (.venv-bench)
+	tools/setup_venv.sh benchmarks .venv-bench
+	.venv-bench/bin/python -m benchmarks.run
+
+clean:  ## remove what was built, and caches; .venv stays
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*
+	find tapemagic tests tools notebooks -name __pycache__ -o -name .ipynb_checkpoints | xargs rm -rf
+
+course-ready:
+	@tools/setup_system.sh dot
+	@tools/setup_venv.sh course
+
+dev-ready:
+	@tools/setup_system.sh dot
+	@tools/setup_venv.sh dev
+
+browser-ready:
+	@tools/setup_system.sh chromium

@@ -1,0 +1,118 @@
+"""Execute the course in place and leave out what differs from run to run; --check only looks."""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+ROOT = Path(__file__).resolve().parents[1]
+COURSE = ROOT / "notebooks"
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+VOLATILE = frozenset({"ExecuteTime", "collapsed", "execution", "scrolled", "trusted"})
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+DATA_URI = re.compile(r"base64,[A-Za-z0-9+/=]+")
+ABSOLUTE_PATH = re.compile(
+    r"(?<![\w./])/(?:Users|home|mnt|opt|private|root|srv|tmp|usr|var)/\w[^\s\"']*|\b[A-Z]:\\\w+"
+)
+
+
+def execute(path: Path) -> Any:
+    """The notebook at `path`, run from top to bottom in a kernel of its own."""
+    notebook = nbformat.read(path, as_version=4)
+    NotebookClient(
+        notebook,
+        timeout=600,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(path.parent)}},
+        record_timing=False,
+        store_widget_state=False,
+        coalesce_streams=True,
+        extra_arguments=["--log-level=ERROR"],
+    ).execute()
+    return notebook
+
+
+def clean(notebook: Any) -> Any:
+    """Take out of a notebook, in place, what a live kernel knows and a reader of the file does not.
+
+    The widget's view goes too: without its state a reopened notebook would show an error there.
+    """
+    notebook.metadata = nbformat.from_dict(METADATA)
+    for cell in notebook.cells:
+        for key in VOLATILE & cell.metadata.keys():
+            del cell.metadata[key]
+        for output in cell.get("outputs", []):
+            for part in ("data", "metadata"):
+                output.get(part, {}).pop(WIDGET_VIEW, None)
+    return notebook
+
+
+def complaints(notebook: Any) -> list[str]:
+    """What keeps a notebook from being committed, in words."""
+    found = []
+    if notebook != clean(copy.deepcopy(notebook)):
+        found.append("it has widget state or metadata of one run")
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+    if [cell.execution_count for cell in cells] != list(range(1, len(cells) + 1)):
+        found.append("it was not executed from top to bottom")
+    for number, cell in enumerate(cells, start=1):
+        if match := absolute_path(cell):
+            found.append(f"its code cell {number} has the absolute path {match}")
+        if "raises-exception" not in cell.metadata.get("tags", []) and any(
+            output.output_type == "error" for output in cell.outputs
+        ):
+            found.append(f"its code cell {number} raised an error")
+    return found
+
+
+def absolute_path(cell: Any) -> str | None:
+    """The first absolute path in a cell's source or in what it printed and showed."""
+    texts = [cell.source]
+    for output in cell.outputs:
+        texts += [output.get("text", ""), *output.get("traceback", [])]
+        texts += [shown for shown in output.get("data", {}).values() if isinstance(shown, str)]
+    text = DATA_URI.sub("", "\n".join(texts))
+    match = ABSOLUTE_PATH.search(text)
+    return str(ROOT) if str(ROOT) in text else match and match.group()
+
+
+def renew(path: Path) -> list[str]:
+    """Execute a notebook and write it back; what it raised, if it raised."""
+    try:
+        notebook = clean(execute(path))
+    except CellExecutionError as error:
+        return [str(error)]
+    nbformat.write(notebook, path)
+    return complaints(notebook)
+
+
+def main() -> int:
+    """Renew or check the notebooks named on the command line, or all of the course."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing, and fail at a fault")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all in notebooks/")
+    options = parser.parse_args()
+
+    failed = False
+    for path in options.notebooks or sorted(COURSE.glob("*.ipynb")):
+        notes = complaints(nbformat.read(path, as_version=4)) if options.check else renew(path)
+        print(f"{path.name}: {'; '.join(notes) or 'in order'}", flush=True)
+        failed = failed or bool(notes)
+    if failed and options.check:
+        print("`make notebooks` executes and cleans them.")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Install what pip cannot, with apt-get where that is possible; otherwise say what is missing and go on.
+# usage: tools/setup_system.sh [dot] [chromium] [python3-venv]
+set -euo pipefail
+
+present() {
+    case $1 in
+        dot) command -v dot ;;
+        chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
+        *-venv) "${1%-venv}" -c 'import ensurepip' ;;
+    esac >/dev/null 2>&1
+}
+
+package() {
+    case $1 in
+        dot) echo graphviz ;;
+        *) echo "$1" ;;
+    esac
+}
+
+without() {
+    case $1 in
+        dot) echo "the Graphviz inside pygraphviz draws instead" ;;
+        chromium) echo "the browser test is skipped" ;;
+        *-venv) echo "python -m venv may fail" ;;
+    esac
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+apt_install() {
+    command -v apt-get >/dev/null || return
+    as_root true 2>/dev/null || return
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "$1" ||
+        { as_root apt-get update -qq &&
+            as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "$1"; }
+} >/dev/null 2>&1
+
+for program in "$@"; do
+    present "$program" && continue
+    echo "Installing $(package "$program")"
+    apt_install "$(package "$program")" || true
+    present "$program" ||
+        echo "No $program here, and apt-get cannot install $(package "$program"): $(without "$program")."
+done
