@@ -1,0 +1,77 @@
+"""SEMANTICS section 0: where tapemagic differs on purpose; section 15's rows that belong to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.conformance.programs import agrees, differs
+
+
+@differs(tensorflow=["nan", "nan"], tapemagic=[0.0, 0.0])
+def test_std_of_equal_values(tf: Any) -> Any:
+    """std of equal values: 0 (NaN in TensorFlow)."""
+    x = tf.constant([1.0, 1.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.math.reduce_std(x)
+    return tape.gradient(y, x)
+
+
+@differs(tensorflow=["nan", 0.0], tapemagic=[0.0, 0.0])
+def test_zero_to_the_zero(tf: Any) -> Any:
+    """x**0 at 0: 0 (NaN in TensorFlow)."""
+    x, y = tf.constant(0.0), tf.constant(0.0)
+    with tf.GradientTape() as tape:
+        tape.watch([x, y])
+        z = x**y
+    return tape.gradient(z, [x, y])
+
+
+@differs(tensorflow=[1.0, 0.0, 0.0], tapemagic=[1.0, 8.0, 0.0])
+def test_cumprod_with_zero(tf: Any) -> Any:
+    """cumprod with a zero: the true values (wrong in TensorFlow)."""
+    x = tf.constant([2.0, 0.0, 3.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.math.cumprod(x)
+    return tape.gradient(y, x)
+
+
+@agrees
+def test_ties(tf: Any) -> Any:
+    """ties of maximum/minimum: all to the first argument, the same as TensorFlow."""
+    x, y = tf.constant([1.0, 2.0]), tf.constant([1.0, 3.0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([x, y])
+        upper, lower = tf.maximum(x, y), tf.minimum(x, y)
+    return [tape.gradient(upper, [x, y]), tape.gradient(lower, [x, y])]
+
+
+@differs(tensorflow="IndexedSlices", tapemagic="Tensor")
+def test_dense_gradients(tf: Any) -> Any:
+    """IndexedSlices: never, gradients are dense."""
+    v = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        y = tf.gather(v, [0, 2, 2])
+    return type(tape.gradient(y, v)).__name__
+
+
+@agrees
+def test_smooth_conventions(tf: Any) -> Any:
+    """Section 15: abs, relu, max, clip, powers at their special points, as in TensorFlow."""
+    cases = [
+        (tf.abs, [0.0, -2.0]),
+        (tf.nn.relu, [-1.0, 2.0]),
+        (tf.reduce_max, [1.0, 3.0, 3.0]),
+        (lambda x: tf.clip_by_value(x, 0.0, 1.0), [-1.0, 0.0, 0.5, 1.0, 2.0]),
+        (lambda x: x**2, [0.0]),
+        (lambda x: x**1, [0.0]),
+    ]
+    results = []
+    for function, point in cases:
+        x = tf.constant(point)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+        results.append(tape.gradient(y, x))
+    return results

@@ -1,0 +1,205 @@
+"""Who may import whom, read from the source with ast; and what ``import tapemagic`` loads."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tapemagic
+
+PACKAGE = Path(tapemagic.__file__).parent
+
+_BASE = ("errors", "engine.registry", "engine.recording")
+_MIXINS = ("engine.conversions", "engine.methods", "engine.operators")
+_TENSOR = (*_BASE, *_MIXINS, "engine.tensor")
+_STRUCTURE = (*_TENSOR, "engine.variable", "engine.structure")
+_SWEEP = (*_STRUCTURE, "engine.pruning", "engine.memory", "engine.seeds", "engine.sweep")
+
+# A module, or all of a folder, and what it may import of this package beside itself.
+ALLOWED: dict[str, tuple[str, ...]] = {
+    "": ("errors", "engine", "ipython"),
+    "errors": (),
+    "engine": (),
+    "engine.registry": ("errors",),
+    "engine.recording": ("errors", "engine.registry"),
+    "engine.methods": ("errors",),
+    "engine.conversions": ("errors",),
+    "engine.operators": ("errors",),
+    "engine.tensor": (*_BASE, *_MIXINS),
+    "engine.variable": _TENSOR,
+    "engine.structure": (*_TENSOR, "engine.variable"),
+    "engine.operations": _STRUCTURE,
+    "engine.rules": (*_STRUCTURE, "engine.operations"),
+    "engine.pruning": _BASE,
+    "engine.memory": (*_BASE, "engine.pruning"),
+    "engine.sweep": _TENSOR,
+    "engine.seeds": _STRUCTURE,
+    "engine.tape": _SWEEP,
+    "engine.gradcheck": (*_SWEEP, "engine.tape"),
+    "analysis": ("errors", "engine"),
+    "display": ("errors", "analysis"),
+    "ipython": ("errors", "engine", "analysis", "display"),
+}
+
+# The same for packages from elsewhere, beside the standard library.
+ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
+    "": ("IPython",),
+    "errors": (),
+    "engine": ("numpy",),
+    "analysis": ("numpy",),
+    "display": ("numpy", "graphviz", "pygraphviz", "ipywidgets", "IPython"),
+    "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
+}
+
+
+def modules(package: Path) -> dict[str, Path]:
+    """Every module under a package by its dotted name, the package's own being the empty one."""
+    named = {}
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package).with_suffix("").parts
+        named[".".join(part for part in parts if part != "__init__")] = path
+    return named
+
+
+def imported(path: Path, package: str, known: dict[str, Path]) -> Iterator[tuple[str, bool]]:
+    """What a file imports anywhere in it: a name, and whether it is this package's own."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute here"
+            assert node.module
+            inside = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [n if n.partition(".")[2] in known else node.module for n in inside]
+        else:
+            continue
+        for name in names:
+            top, _, rest = name.partition(".")
+            yield (rest, True) if top == package else (top, False)
+
+
+def below(name: str, folder: str) -> bool:
+    """Whether a module is the other one, or inside it."""
+    return name == folder or name.startswith(f"{folder}.")
+
+
+def entry(name: str, table: dict[str, tuple[str, ...]]) -> str | None:
+    """The line of a table that speaks for a module: the longest that it is below."""
+    return max((key for key in table if below(name, key)), key=len, default=None)
+
+
+def missing_lines(package: Path) -> list[str]:
+    """The modules for which the table has no line of their own, or only their whole folder's."""
+    return [
+        name
+        for name in modules(package)
+        if entry(name, ALLOWED) in {None, "engine"} and name != "engine"
+    ]
+
+
+def violations(package: Path, name: str = "tapemagic") -> list[str]:
+    """The imports that the two tables do not allow, as sentences."""
+    known = modules(package)
+    found = []
+    for module, path in known.items():
+        line, outside = entry(module, ALLOWED), entry(module, ALLOWED_OUTSIDE)
+        if line is None or outside is None:
+            continue
+        for target, own in imported(path, name, known):
+            if own and (target == "" or not any(below(target, x) for x in (*ALLOWED[line], line))):
+                found.append(f"{module} imports {target or name}")
+            elif not own and target not in {*ALLOWED_OUTSIDE[outside], *sys.stdlib_module_names}:
+                found.append(f"{module} imports {target}")
+    return found
+
+
+def test_every_module_has_its_place() -> None:
+    """A new module is added to the table, so that somebody decides where it stands."""
+    assert [] == missing_lines(PACKAGE)
+
+
+def test_imports_point_downwards() -> None:
+    """No module imports one which it is not to know."""
+    assert [] == violations(PACKAGE)
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "sentence"),
+    [
+        (
+            "engine/tape.py",
+            "from tapemagic.engine import rules",
+            "engine.tape imports engine.rules",
+        ),
+        ("engine/sweep.py", "import tapemagic.engine.rules", "engine.sweep imports engine.rules"),
+        (
+            "engine/rules/fft.py",
+            "from tapemagic.engine.tape import GradientTape",
+            "engine.rules.fft imports engine.tape",
+        ),
+        ("engine/rules/fft.py", "def f():\n    import scipy", "engine.rules.fft imports scipy"),
+        ("engine/tensor.py", "import IPython.display", "engine.tensor imports IPython"),
+        ("analysis/graph.py", "from tapemagic import display", "analysis.graph imports display"),
+        ("display/dot.py", "from tapemagic.engine import tape", "display.dot imports engine.tape"),
+        ("display/dot.py", "import tapemagic", "display.dot imports tapemagic"),
+    ],
+)
+def test_a_planted_violation_is_found(
+    tmp_path: Path, module: str, line: str, sentence: str
+) -> None:
+    """The checker notices an import that points upwards, however it is written."""
+    for path in ("__init__", "engine/rules/__init__", "engine/tape", "display/__init__"):
+        plant(tmp_path / f"{path}.py", "")
+    plant(tmp_path / module, line)
+
+    assert [sentence] == violations(tmp_path)
+
+
+def plant(path: Path, source: str) -> None:
+    """A file with its folders."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(source, encoding="utf-8")
+
+
+def test_a_module_without_a_place_is_found(tmp_path: Path) -> None:
+    """The checker notices a module that the table does not know."""
+    plant(tmp_path / "engine" / "newcomer.py", "")
+    plant(tmp_path / "newcomer.py", "")
+
+    assert ["engine.newcomer", "newcomer"] == missing_lines(tmp_path)
+
+
+HEAVY = ("IPython", "ipywidgets", "graphviz", "pygraphviz", "pytest", "matplotlib")
+
+
+def loaded_by(statement: str) -> list[str]:
+    """The packages not of the standard library that a fresh interpreter has after a statement."""
+    code = f"import sys; before = set(sys.modules); {statement}; print(*set(sys.modules) - before)"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=PACKAGE.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    tops = {name.partition(".")[0] for name in run.stdout.split()}
+    return sorted(tops - set(sys.stdlib_module_names))
+
+
+def test_import_loads_numpy_and_nothing_else() -> None:
+    """``import tapemagic`` stays light: notebooks and drawing come when they are asked for."""
+    assert ["numpy", "tapemagic"] == loaded_by("import tapemagic")
+
+
+@pytest.mark.parametrize("package", HEAVY)
+def test_a_heavy_import_is_found(package: str) -> None:
+    """The check above could fail: it sees each of the packages that it is to keep out."""
+    pytest.importorskip(package)
+
+    assert package in loaded_by(f"import tapemagic, {package}")

@@ -1,0 +1,77 @@
+"""What ``import tapemagic`` offers, and that all of it is explained."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import pytest
+
+import tapemagic
+
+PUBLIC = [
+    "GradientTape",
+    "Tensor",
+    "UnconnectedGradients",
+    "Variable",
+    "check_gradients",
+    "constant",
+    "errors",
+    "load_ipython_extension",
+    "unload_ipython_extension",
+]
+FOLDERS = {"analysis", "display", "engine", "ipython"}
+EXAMPLES = re.compile(r"Examples\n *-{8}\n\s*\S")
+
+
+def test_all_is_pinned() -> None:
+    """A public name comes or goes on purpose: the list here changes with it."""
+    assert PUBLIC == tapemagic.__all__
+
+
+def test_all_is_what_is_there() -> None:
+    """No public name of ours is left out of ``__all__``; folders of the package are no offer."""
+    there = {name for name, offered in vars(tapemagic).items() if ours(offered)}
+
+    assert set(PUBLIC) == {name for name in there - FOLDERS if not name.startswith("_")}
+
+
+def ours(offered: Any) -> bool:
+    """Whether an object is this package's, and not what a module needs to explain its types."""
+    origin = offered.__name__ if inspect.ismodule(offered) else getattr(offered, "__module__", "")
+    return origin.partition(".")[0] == "tapemagic"
+
+
+def test_version() -> None:
+    """There is a version number, and it is one that pip understands."""
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+|(a|b|rc)\d+)?", tapemagic.__version__)
+
+
+def undocumented(name: str, offered: Any) -> str | None:
+    """What the documentation of a public object lacks, in words."""
+    doc = vars(offered).get("__doc__") if inspect.isclass(offered) else offered.__doc__
+    if not doc:
+        return f"{name} has no docstring"
+    if not EXAMPLES.search(doc) and not inspect.ismodule(offered):
+        return f"{name} has no example in its docstring"
+    return None
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_documented(name: str) -> None:
+    """Every public name has a docstring; classes and functions have an example in it."""
+    assert undocumented(name, getattr(tapemagic, name)) is None
+
+
+def test_a_missing_docstring_is_found() -> None:
+    """The check above can fail: for a class without words, and for words without an example."""
+
+    class Bare(tapemagic.errors.TapeError):
+        pass
+
+    def described() -> None:
+        """Says what it does, but shows nothing."""
+
+    assert undocumented("Bare", Bare) == "Bare has no docstring"
+    assert undocumented("described", described) == "described has no example in its docstring"

@@ -1,0 +1,152 @@
+"""The set of live tapes belongs to a thread, and to an asyncio task."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Thread
+from typing import Any
+
+import numpy as np
+
+import tapemagic as tm
+from tapemagic.engine.recording import live
+
+
+def in_thread(work: Any) -> Any:
+    """What `work` returns, run on a thread of its own."""
+    results = []
+    thread = Thread(target=lambda: results.append(work()))
+    thread.start()
+    thread.join()
+    return results[0]
+
+
+def test_other_threads_are_not_recorded() -> None:
+    """An operation on another thread than the one that entered the tape is not recorded."""
+    x, v = tm.constant(3.0), tm.Variable(2.0)
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        y = in_thread(lambda: x * v)
+
+    assert tape.records == ()
+    assert tape.watched_variables() == ()
+    assert tape.gradient(y, [x, v]) == [None, None]
+
+
+def test_other_threads_see_no_tapes() -> None:
+    """A new thread starts without tapes, and what it enters does not reach this one."""
+    with tm.GradientTape() as tape:
+        seen = in_thread(live)
+        here = live()
+
+    assert seen == ()
+    assert here == (tape,)
+
+
+def test_a_thread_that_leaves_a_tape_open() -> None:
+    """A tape left open on a thread that ended is not live anywhere else."""
+    in_thread(lambda: tm.GradientTape().__enter__())
+
+    assert live() == ()
+
+
+def test_gradient_on_another_thread() -> None:
+    """A tape that was closed can be differentiated on any thread."""
+    x = tm.constant(3.0)
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+
+    assert float(in_thread(lambda: tape.gradient(y, x))) == 6.0
+
+
+def test_the_thread_that_enters_records() -> None:
+    """A tape made here and entered on another thread records that thread."""
+    x = tm.constant(3.0)
+    tape = tm.GradientTape()
+
+    def work() -> Any:
+        with tape:
+            tape.watch(x)
+            return x * x
+
+    y = in_thread(work)
+
+    assert float(tape.gradient(y, x)) == 6.0
+
+
+def test_many_threads_at_once() -> None:
+    """Threads that record at the same time, on a shared source, do not disturb each other."""
+    count, barrier = 4, Barrier(4)
+    x, v = tm.constant(np.linspace(0.1, 1.0, 5)), tm.Variable(2.0)
+
+    def work(power: int) -> list[Any]:
+        barrier.wait()
+        found = []
+        for _ in range(50):
+            with tm.GradientTape() as tape:
+                tape.watch(x)
+                y = v * x
+                for _ in range(power):
+                    y = y * x
+            found.append(tape.gradient(y, [x, v]))
+        return found
+
+    with ThreadPoolExecutor(count) as pool:
+        results = list(pool.map(work, range(count)))
+
+    for power, found in enumerate(results):
+        for gx, gv in found:
+            np.testing.assert_allclose(gx, 2.0 * (power + 1) * x.numpy() ** power, rtol=1e-13)
+            np.testing.assert_allclose(gv, np.sum(x.numpy() ** (power + 1)), rtol=1e-13)
+
+
+def test_interleaved_tasks() -> None:
+    """Tasks that take turns inside their blocks each record their own operations only."""
+
+    async def work(x: tm.Tensor) -> tuple[int, float]:
+        with tm.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+            await asyncio.sleep(0)
+            only_mine = live() == (tape,)
+            z = y * x
+            await asyncio.sleep(0)
+        return only_mine, len(tape.records), float(tape.gradient(z, x))
+
+    async def both() -> list[Any]:
+        return await asyncio.gather(work(tm.constant(2.0)), work(tm.constant(3.0)))
+
+    assert asyncio.run(both()) == [(True, 2, 12.0), (True, 2, 27.0)]
+
+
+def test_awaited_functions_are_recorded() -> None:
+    """What a block awaits is part of the block, directly or as a task."""
+
+    async def square(x: tm.Tensor) -> tm.Tensor:
+        await asyncio.sleep(0)
+        return x * x
+
+    async def work() -> list[Any]:
+        x = tm.constant(3.0)
+        with tm.GradientTape() as tape:
+            tape.watch(x)
+            a = await square(x)
+            b, c = await asyncio.gather(square(a), square(x))
+        return tape.gradient([a, b, c], x)
+
+    assert float(asyncio.run(work())) == 6.0 + 4 * 27.0 + 6.0
+
+
+def test_a_task_keeps_its_tapes_to_itself() -> None:
+    """A tape entered in a task is not live in the one that started it."""
+
+    async def child() -> None:
+        tm.GradientTape().__enter__()
+
+    async def parent() -> tuple[Any, ...]:
+        await asyncio.create_task(child())
+        return live()
+
+    assert asyncio.run(parent()) == ()
