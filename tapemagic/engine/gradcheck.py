@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +22,7 @@ TINY = 1e-4
 Function = Callable[..., Any]
 
 
-@dataclass(frozen=True)
-class GradientReport:
+class GradientReport(NamedTuple):
     """What `check_gradients` found.
 
     Attributes

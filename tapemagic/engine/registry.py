@@ -36,7 +36,7 @@ class Operation:
     each : callable or None
         For a function of any number of arrays: one rule ``each(position, g, y, *inputs, **params)``.
     inputs : tuple of str
-        The names of the array arguments, for calls that give them by keyword.
+        The names of the array arguments, for calls that give them by keyword; found out when needed.
     accepts : frozenset of str
         The keyword arguments that the rules understand.
     ignores : frozenset of str
@@ -65,7 +65,7 @@ class Operation:
         self.accepts: frozenset[str] = frozenset()
         self.ignores: frozenset[str] = HARMLESS
         self._names: tuple[str, ...] | None = None
-        self._leads = False
+        self._leads = True
         self._unread: dict[tuple[bool, ...], tuple[int, ...]] = {}
 
     def __repr__(self) -> str:
@@ -83,9 +83,9 @@ class Operation:
         """Sort the arguments of a call into array inputs and parameters by keyword."""
         if self.each is not None:
             return tuple(args), dict(kwargs)
-        names = self._names or self.names()
-        if self._leads and len(args) <= len(self.inputs) and not kwargs:
+        if self._leads and len(args) <= len(self.rules) and not kwargs:
             return tuple(args), {}
+        names = self.names()
         if len(args) > len(names):
             raise TypeError(f"{self.name}() takes at most {len(names)} arguments, not {len(args)}")
         given = {**dict(zip(names, args, strict=False)), **kwargs}
@@ -102,6 +102,7 @@ class Operation:
             except ValueError:  # a function written in C, such as a ufunc before NumPy 2.4
                 count = getattr(self.function, "nin", 0)
                 self._names = self.inputs or tuple(f"x{i + 1}" for i in range(count))
+            self.inputs = self.inputs or self._names[: len(self.rules)]
             self._leads = self.inputs == self._names[: len(self.inputs)]
         return self._names
 
@@ -213,7 +214,8 @@ def vjp(
     entry = operation(function)
     entry.name = name or entry.name
     entry.rules = rules
-    entry.inputs = tuple(inputs.split()) or entry.names()[: len(rules)]
+    entry.inputs = tuple(inputs.split())
+    entry._leads = not entry.inputs
     entry.accepts = frozenset().union(*(_keywords(rule, 2 + len(rules)) for rule in rules if rule))
     entry.ignores |= frozenset(ignores.split())
     entry._names = None

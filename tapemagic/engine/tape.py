@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
@@ -26,8 +25,6 @@ from tapemagic.errors import (
     OptionError,
     TapeStateError,
 )
-
-_log = logging.getLogger("tapemagic")
 
 
 class UnconnectedGradients(enum.Enum):
@@ -82,6 +79,9 @@ class GradientTape(Memory):
     _recording = _paused = _entered = _consumed = _warned = False
 
     # -- life ---------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return f"GradientTape(persistent={self._persistent})"
 
     def __enter__(self) -> Self:
         if self._recording:
@@ -186,7 +186,7 @@ class GradientTape(Memory):
             return
         for x in found:
             if x.dtype.kind not in "fc":
-                _log.warning(
+                warn(
                     "The dtype of the watched tensor must be floating (e.g. float64), got %s: its gradient is None",
                     x.dtype,
                 )
@@ -294,7 +294,7 @@ class GradientTape(Memory):
             self._stop()
         elif self._recording and not self._warned:
             self._warned = True
-            _log.warning(
+            warn(
                 "Calling GradientTape.gradient on a persistent tape inside its context is less efficient "
                 "than calling it outside: the gradient's operations are recorded too. Do so only for "
                 "higher order derivatives."
@@ -336,6 +336,13 @@ class GradientTape(Memory):
 
     def _sweep_ends(self) -> None:
         """Hear that the sweep is over."""
+
+
+def warn(message: str, *args: Any) -> None:
+    """Log a warning: it goes where the notebook's author sends it, and carries no path."""
+    import logging
+
+    logging.getLogger("tapemagic").warning(message, *args)
 
 
 def _zero_wanted(option: UnconnectedGradients | str) -> bool:
