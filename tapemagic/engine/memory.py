@@ -64,8 +64,9 @@ class Memory:
         """Drop the records whose results nobody can reach any more."""
         if self._keeps:
             return
-        self._sort_out()
-        self._records.extend(drop_dead(self._records, self._tracked))
+        if self._unsorted:
+            self._sort_out()
+        drop_dead(self._records, self._tracked)
         self._sorted = len(self._records)
         self._weight = 0
         self._heavy = max(HEAVY, 2 * sum(map(weight, self._records)))

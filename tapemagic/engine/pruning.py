@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tapemagic.engine.recording import absent, new_id
+from tapemagic.engine.registry import NUMBERED
 
 _references = getattr(sys, "getrefcount", lambda _: sys.maxsize)
 
@@ -28,27 +29,28 @@ def _alone() -> int:
 _ALONE = _alone()
 
 
-def drop_dead(records: list[Any], tracked: dict[int, int]) -> list[Any]:
-    """The records that a gradient might still need, oldest first; `records` is left empty.
+def drop_dead(records: list[Any], tracked: dict[int, int]) -> None:
+    """Take out the records that no gradient can need any more.
 
     Walking backwards, a dropped record lets go of its inputs before their own records are looked at.
     """
-    alive = []
-    while records:
-        record = records.pop()
-        if record[-1].__class__ is tuple:
-            dead = all(_references(number) <= _ALONE + 1 for number in record[-1])
+    position = len(records)
+    some = False
+    for record in reversed(records):
+        position -= 1
+        if record[-1].__class__ is not tuple:
+            if _references(record[-1]) > _ALONE:
+                continue
+            del tracked[record[-1]]
         else:
-            dead = _references(record[-1]) <= _ALONE
-        if not dead:
-            alive.append(record)
-        elif record[-1].__class__ is tuple:
+            if any(_references(number) > _ALONE + 1 for number in record[-1]):
+                continue
             for number in record[-1]:
                 del tracked[number]
-        else:
-            del tracked[record[-1]]
-    alive.reverse()
-    return alive
+        records[position] = None
+        some = True
+    if some:
+        records[:] = [record for record in records if record is not None]
 
 
 def weight(record: Any) -> int:
@@ -59,9 +61,9 @@ def weight(record: Any) -> int:
 
 def slim(record: Any, tracked: Mapping[int, int]) -> Any:
     """A record that keeps only what the rules of its tracked inputs will read."""
-    operation, values, ids, params, output, output_id = record
+    number, values, ids, params, output, output_id = record
     newest = output_id[0] if output_id.__class__ is tuple else output_id
-    unread = operation.unread(tuple([tracked.get(i, sys.maxsize) <= newest for i in ids]))
+    unread = NUMBERED[number].unread(tuple([tracked.get(i, sys.maxsize) <= newest for i in ids]))
     if not unread:
         return record
     kept = list(values)
@@ -70,4 +72,4 @@ def slim(record: Any, tracked: Mapping[int, int]) -> Any:
             output = absent(output)
         else:
             kept[position] = absent(kept[position])
-    return operation, tuple(kept), ids, params, output, output_id
+    return number, tuple(kept), ids, params, output, output_id

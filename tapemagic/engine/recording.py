@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tapemagic.engine.registry import Operation
+from tapemagic.engine.registry import NUMBERED, Operation
 
 SMALL = 1024
 """Values of at most this many bytes are kept whole: a note of shape and dtype would be hardly smaller."""
@@ -23,18 +23,23 @@ FOREIGN = -1
 """The number of an array that belongs to somebody else, and may change."""
 
 PRUNE_MASK = 0xFFF
-NO_PARAMS: dict[str, Any] = {}
+NO_PARAMS = None
 
 
 class Record(NamedTuple):
     """One operation as a tape keeps it."""
 
-    operation: Operation
+    number: int
     values: tuple[Any, ...]
     ids: tuple[int, ...]
-    params: dict[str, Any]
+    params: dict[str, Any] | None
     output: Any
     output_id: int | tuple[int, ...]
+
+    @property
+    def operation(self) -> Operation:
+        """The operation that the record's number stands for."""
+        return NUMBERED[self.number]
 
 
 class Absent:
@@ -96,7 +101,7 @@ def note(
     operation: Operation,
     values: tuple[Any, ...],
     ids: tuple[int, ...],
-    params: dict[str, Any],
+    params: dict[str, Any] | None,
     output: Any,
     tapes: tuple[Recorder, ...],
     size: int,
@@ -117,7 +122,7 @@ def note(
             output_id = new_id()
             if FOREIGN in ids:
                 values = protect(operation, values, ids)
-            record = (operation, values, ids, params, output, output_id)
+            record = (operation.number, values, ids, params, output, output_id)
         tracked[output_id] = output_id
         tape._append(record)
         if size > SMALL:
@@ -131,7 +136,7 @@ def note_several(
     operation: Operation,
     values: tuple[Any, ...],
     ids: tuple[int, ...],
-    params: dict[str, Any],
+    params: dict[str, Any] | None,
     outputs: tuple[Any, ...],
     tapes: tuple[Recorder, ...],
 ) -> tuple[int, ...]:
@@ -140,7 +145,8 @@ def note_several(
     if not hearing:
         return (0,) * len(outputs)
     output_ids = tuple(new_id() for _ in outputs)
-    record = (operation, protect(operation, values, ids), ids, params, outputs, output_ids)
+    kept = protect(operation, values, ids)
+    record = (operation.number, kept, ids, params, outputs, output_ids)
     for tape in hearing:
         tape._tracked.update(zip(output_ids, output_ids, strict=True))
         tape._append(record)

@@ -29,6 +29,9 @@ class Operation:
     ----------
     function : callable
         Computes the value.
+    number : int
+        Its place in `NUMBERED`, by which records know it: a number, unlike an object, is nothing that
+        Python's garbage collector would follow, and it need not look at the records of a long tape.
     name : str
         What pictures and messages call it.
     rules : tuple of callable or None
@@ -53,10 +56,13 @@ class Operation:
         "ignores",
         "inputs",
         "name",
+        "number",
         "rules",
     )
 
     def __init__(self, function: Function) -> None:
+        self.number = len(NUMBERED)
+        NUMBERED.append(self)
         self.function = function
         self.name: str = getattr(function, "__name__", str(function)).strip("_")
         self.rules: tuple[Rule | None, ...] = ()
@@ -159,6 +165,7 @@ def _keywords(rule: Rule, skip: int) -> frozenset[str]:
 
 
 OPERATIONS: dict[Function, Operation] = {}
+NUMBERED: list[Operation] = []
 COMPOSITES: dict[Function, Function] = {}
 PLAIN: set[Function] = set()
 

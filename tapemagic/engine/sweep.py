@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.recording import SMALL, Absent
-from tapemagic.engine.registry import Operation
+from tapemagic.engine.registry import NUMBERED, Operation
 from tapemagic.engine.tensor import Tensor, wrap
 from tapemagic.errors import RuleError
 
@@ -88,7 +88,7 @@ def sweep(  # noqa: PLR0912 (the hot loop: a call costs more than a branch)
     mine: set[int] = set()
     since = tracked.get
     pop = grads.pop
-    for operation, values, ids, params, output, output_id in reversed(records):
+    for number, values, ids, params, output, output_id in reversed(records):
         g = pop(output_id, None)
         newest = output_id
         if g is None:
@@ -103,6 +103,7 @@ def sweep(  # noqa: PLR0912 (the hot loop: a call costs more than a branch)
         inputs, y = values, output
         if nested:
             inputs, y = _revive(values, ids), _revived(output, output_id)
+        operation = NUMBERED[number]
         rules = operation.rules or operation.rules_for(len(ids))
         position = -1
         for i in ids:

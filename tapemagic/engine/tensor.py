@@ -123,7 +123,7 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if operation is not None and (operation.rules or operation.each):
         kwargs.pop("out", None)
         if len(args) == 1 == len(operation.rules) and not kwargs and args[0].__class__ is Tensor:
-            return apply(operation, args, NO_PARAMS)
+            return apply(operation, args, {})
         inputs, params = operation.bind(args, kwargs)
         return apply(operation, inputs, _settled(operation, params) if params else params)
     composite = COMPOSITES.get(function)
@@ -159,6 +159,7 @@ def _tracked(value: Any) -> bool:
 def _binary(function: Function, compute: Function) -> Callable[[Any, Any], Any]:
     """A Python operator on two operands: the hot path of recording."""
     operation = registry.operation(function)
+    number = operation.number
 
     def forward(self: Any, other: Any) -> Any:
         kind = other.__class__
@@ -187,7 +188,7 @@ def _binary(function: Function, compute: Function) -> Callable[[Any, Any], Any]:
             if ia in tracked or ib in tracked:
                 tensor._id = i = new_id()
                 tracked[i] = i
-                tape._append((operation, (a, b), (ia, ib), NO_PARAMS, y, i))
+                tape._append((number, (a, b), (ia, ib), NO_PARAMS, y, i))
                 if (size := y.nbytes) > SMALL:
                     tape._gain(size)
                 elif not i & PRUNE_MASK:

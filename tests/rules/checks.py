@@ -159,7 +159,7 @@ def ask(record: Record, position: int, g: Any) -> Any:
     """What a rule answers to the cotangent `g`."""
     place = (position,) if record.operation.each else ()
     rule = rule_of(record.operation, position)
-    return rule(*place, g, record.output, *record.values, **record.params)
+    return rule(*place, g, record.output, *record.values, **(record.params or {}))
 
 
 def cotangent(output: Any, seed: int = 0) -> Any:

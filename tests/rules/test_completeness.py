@@ -89,7 +89,7 @@ def test_every_argument_has_a_case() -> None:
 
 def test_every_parameter_has_a_case() -> None:
     """Each keyword that a rule understands is given in some case."""
-    given = {(record.operation, name) for record, _ in records() for name in record.params}
+    given = {(record.operation, name) for record, _ in records() for name in record.params or ()}
     understood = {(operation, name) for operation in operations() for name in operation.accepts}
 
     assert_none(pairs(understood - given))

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations import scatter_add
-from tapemagic.engine.recording import NO_PARAMS
 from tapemagic.engine.registry import composite, not_differentiable, operation, vjp, vjp_each
 from tapemagic.engine.rules.axes import leading, negative_axis
 from tapemagic.engine.tensor import apply, as_operand, getitem, unwrap
@@ -128,7 +127,7 @@ def _choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
         which = which % len(options)
     elif mode == "clip":
         which = np.clip(which, 0, len(options) - 1)
-    return apply(operation(choose_), (which, *options), NO_PARAMS)
+    return apply(operation(choose_), (which, *options), {})
 
 
 @composite(np.select)
@@ -136,7 +135,7 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     options = (*map(as_operand, choicelist), as_operand(default))
     last = len(options) - 1
     which = np.select([unwrap(condition) for condition in condlist], range(last), last)
-    return apply(operation(select_), (which, *options), NO_PARAMS)
+    return apply(operation(select_), (which, *options), {})
 
 
 # -- sorting: ties keep their order ---------------------------------------------------------------
