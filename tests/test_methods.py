@@ -111,7 +111,7 @@ def each(table: dict[str, list[Call]]) -> Any:
 def test_every_method_is_tested() -> None:
     """Each public method and property of tensors is in one of the tables."""
     names = (*vars(ArrayMethods), *vars(Conversions))
-    public = {name for name in names if not name.startswith("_")} - {"numpy"}
+    public = {name for name in names if not name.startswith("_")} - {"numpy", "ref"}
 
     assert public == DIFFERENTIABLE.keys() | WITHOUT_DERIVATIVE.keys() | REFUSED.keys() | {"choose"}
 
@@ -180,6 +180,17 @@ def test_astype_keeps_precision_apart() -> None:
     gradient = tape.gradient(y, x)
     assert gradient.dtype == np.float64
     np.testing.assert_array_equal(gradient.numpy(), [3.0, 3.0])
+
+
+def test_ref_is_a_key() -> None:
+    """A reference stands for one tensor, whatever others are equal to it."""
+    x, same = constant(1.0), constant(1.0)
+    seen = {x.ref(): "x"}
+
+    assert seen[x.ref()] == "x"
+    assert same.ref() not in seen
+    assert x.ref().deref() is x
+    assert repr(x.ref()) == "Reference(Tensor(1.0))"
 
 
 def test_item_and_tolist_leave_the_tape() -> None:

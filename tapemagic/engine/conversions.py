@@ -12,6 +12,28 @@ from numpy.typing import DTypeLike
 from tapemagic.errors import ImmutableError
 
 
+class Reference:
+    """A stand-in for one tensor, by identity: a key for dicts and sets, which a tensor itself cannot be."""
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, tensor: Any) -> None:
+        self._tensor = tensor
+
+    def deref(self) -> Any:
+        """The tensor."""
+        return self._tensor
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and other._tensor is self._tensor
+
+    def __hash__(self) -> int:
+        return id(self._tensor)
+
+    def __repr__(self) -> str:
+        return f"Reference({self._tensor!r})"
+
+
 class Conversions:
     """What turns a tensor into something else. All of it leaves the tape, but iteration."""
 
@@ -42,6 +64,24 @@ class Conversions:
     def tolist(self) -> Any:
         """The elements as nested lists of plain Python numbers: a knowing exit from the tape."""
         return self._value.tolist()
+
+    def ref(self) -> Reference:
+        """A key for dicts and sets that stands for this very tensor, whatever its value.
+
+        Returns
+        -------
+        Reference
+            With a method ``deref()`` that gives the tensor back.
+
+        Examples
+        --------
+        >>> import tapemagic as tm
+        >>> v = tm.Variable(1.0)
+        >>> steps = {v.ref(): 0.1}
+        >>> steps[v.ref()]
+        0.1
+        """
+        return Reference(self)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Any:
         if copy is False:

@@ -44,7 +44,9 @@ def seeds(targets: list[Traced], cotangents: list[Tensor] | None, nested: bool) 
 def ones(value: Any) -> Any:
     """A one for every element, without the memory."""
     one = value.dtype.type(1)
-    return np.broadcast_to(one, value.shape) if value.ndim else one
+    if not value.ndim:
+        return one
+    return np.ndarray(value.shape, value.dtype, one, 0, (0,) * value.ndim)
 
 
 def matched_cotangents(

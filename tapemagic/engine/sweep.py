@@ -102,7 +102,8 @@ def sweep(  # noqa: PLR0912 (the hot loop: a call costs more than a branch)
             grads[output_id] = g
         inputs, y = values, output
         if nested:
-            inputs, y = _revive(values, ids), _revived(output, output_id)
+            inputs = [*map(_revived, values, ids)]
+            y = _revived(output, output_id)
         operation = NUMBERED[number]
         rules = operation.rules or operation.rules_for(len(ids))
         position = -1
@@ -151,17 +152,11 @@ def _collect(
     return tuple(wrap(g) if nested and not isinstance(g, Tensor) else g for g in filled)
 
 
-def _revive(values: tuple[Any, ...], ids: tuple[int, ...]) -> tuple[Any, ...]:
-    """Recorded inputs as tensors, each under its own number; constants as they are."""
-    return tuple(
-        _revived(value, i) if i > 0 else value for value, i in zip(values, ids, strict=True)
-    )
-
-
 def _revived(value: Any, i: Any) -> Any:
+    """A recorded value as a tensor under its own number, for other tapes to track; a constant as it is."""
     if i.__class__ is tuple:
         return tuple(map(_revived, value, i))
-    return value if value.__class__ is Absent else wrap(value, i)
+    return value if i <= 0 or value.__class__ is Absent else wrap(value, i)
 
 
 def fit(dx: Any, x: Any, operation: Operation, position: int) -> Any:
