@@ -64,6 +64,7 @@ coverage: dev-ready  ## the lines and branches which the unit tests reach
 bench:  ## compare with other libraries, in an environment of its own (.venv-bench)
 	tools/setup_venv.sh benchmarks .venv-bench
 	.venv-bench/bin/python -m benchmarks.run
+	.venv-bench/bin/python -m benchmarks.scaling
 
 clean:  ## remove what was built, and caches; .venv stays
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*

@@ -59,7 +59,7 @@ def reachable(
     return reached
 
 
-def sweep(  # noqa: PLR0912 (the hot loop: a call costs more than a branch)
+def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a branch)
     records: Sequence[Any],
     tracked: Mapping[int, int],
     grads: Gradients,
