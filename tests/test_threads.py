@@ -76,6 +76,29 @@ def test_the_thread_that_enters_records() -> None:
     assert float(tape.gradient(y, x)) == 6.0
 
 
+def test_a_task_that_outlives_the_block() -> None:
+    """A task that was started in the block and runs on after it records nothing more."""
+
+    async def main() -> tuple[tm.GradientTape, Any, Any]:
+        x = tm.constant(3.0)
+        gate = asyncio.Event()
+
+        async def late() -> Any:
+            await gate.wait()
+            return x * x
+
+        with tm.GradientTape() as tape:
+            tape.watch(x)
+            task = asyncio.create_task(late())
+            await asyncio.sleep(0)
+        gate.set()
+        return tape, await task, x
+
+    tape, y, x = asyncio.run(main())
+
+    assert tape.gradient(y, x) is None
+
+
 def test_many_threads_at_once() -> None:
     """Threads that record at the same time, on a shared source, do not disturb each other."""
     count, barrier = 4, Barrier(4)

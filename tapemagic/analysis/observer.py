@@ -45,12 +45,14 @@ class Observer(GradientTape):
         self._warned = True
 
     def _clear(self) -> None:
-        super()._clear()
         self.lines.clear()
         self.orders.clear()
         self.seeds.clear()
         self._order_of.clear()
-        self._append = _noting(
+        super()._clear()
+
+    def _taker(self) -> Callable[[Any], None]:
+        return _noting(
             self._records, self.lines, self.orders, self._depths, self._order_of, self._where
         )
 

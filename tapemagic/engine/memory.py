@@ -15,9 +15,14 @@ MANY = 1 << 12
 """The records at which a tape first looks for dead results."""
 
 
+def ignore(record: Any) -> None:
+    """What a tape does with a record while it is not recording: a task that outlives its block may bring one."""
+
+
 class Memory:
     """The records of a tape, oldest first, and the values that it tracks."""
 
+    _recording = False
     _keeps = False
     _weight = 0
     _heavy = HEAVY
@@ -28,8 +33,13 @@ class Memory:
         self._tracked: dict[int, int] = {}
         self._leaves: set[int] = set()
         self._records: list[Any] = []
-        self._append: Callable[[Any], None] = self._records.append
+        self._take = self._taker()
+        self._append = self._take if self._recording else ignore
         self._sorted = self._unsorted = 0
+
+    def _taker(self) -> Callable[[Any], None]:
+        """What takes a new record in; it must not refer to the tape, which could then not be freed at once."""
+        return self._records.append
 
     @property
     def records(self) -> tuple[Record, ...]:

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tapemagic.engine.memory import Memory
+from tapemagic.engine.memory import Memory, ignore
 from tapemagic.engine.recording import go_live, go_quiet, live, new_id
 from tapemagic.engine.seeds import identify, matched_cotangents, seeds
 from tapemagic.engine.structure import pack, tensors
@@ -76,7 +76,7 @@ class GradientTape(Memory):
         self._variables: dict[int, Variable] = {}
         self._clear()
 
-    _recording = _paused = _entered = _consumed = _warned = False
+    _paused = _entered = _consumed = _warned = False
 
     # -- life ---------------------------------------------------------------------------------------------------
 
@@ -107,10 +107,12 @@ class GradientTape(Memory):
 
     def _start(self) -> None:
         self._recording = True
+        self._append = self._take
         go_live(self)
 
     def _stop(self) -> None:
         self._recording = False
+        self._append = ignore
         go_quiet(self)
 
     @contextmanager
