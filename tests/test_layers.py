@@ -24,6 +24,7 @@ _SWEEP = (*_STRUCTURE, "engine.pruning", "engine.memory", "engine.seeds", "engin
 ALLOWED: dict[str, tuple[str, ...]] = {
     "": ("errors", "engine", "ipython"),
     "errors": (),
+    "nbval": (),
     "engine": (),
     "engine.registry": ("errors",),
     "engine.recording": ("errors", "engine.registry"),
@@ -50,6 +51,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "": ("IPython",),
     "errors": (),
+    "nbval": (),
     "engine": ("numpy",),
     "analysis": ("numpy",),
     "display": ("numpy", "graphviz", "pygraphviz", "ipywidgets", "IPython"),

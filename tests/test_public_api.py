@@ -21,7 +21,7 @@ PUBLIC = [
     "load_ipython_extension",
     "unload_ipython_extension",
 ]
-FOLDERS = {"analysis", "display", "engine", "ipython"}
+FOLDERS = {"analysis", "display", "engine", "ipython", "nbval"}
 EXAMPLES = re.compile(r"Examples\n *-{8}\n\s*\S")
 
 

@@ -82,7 +82,7 @@ def symbol(target: str, source: str, order: int) -> str:
 
 
 def _bracketed(name: str) -> str:
-    return name if name.isidentifier() else f"({name})"
+    return name if name.rstrip("₀₁₂₃₄₅₆₇₈₉").isidentifier() else f"({name})"
 
 
 def examine(
@@ -115,7 +115,9 @@ def examine(
     context = context or Context()
     operations = len(observer._records)
     found = _differentiate(observer, targets, sources, order)
-    tensors = [(name, value) for name, value in context.named if isinstance(value, Traced) and value._id]
+    tensors = [
+        (name, value) for name, value in context.named if isinstance(value, Traced) and value._id
+    ]
     names = {value._id: name for name, value in reversed(tensors)} | dict(context.earlier)
     names |= {value._id: name for name, value in [*sources, *targets] if value._id}
     for (t, s, level), gradient in found.gradients.items():
@@ -132,7 +134,9 @@ def examine(
     return Findings(
         _variables(observer, context, targets, sources, naming.roles, adjoints),
         drawn.with_gradients(adjoints),
-        tuple(_derivative(observer, targets, sources, key, found, names) for key in found.gradients),
+        tuple(
+            _derivative(observer, targets, sources, key, found, names) for key in found.gradients
+        ),
         tuple(name for name, _ in targets),
         operations,
         order,
@@ -163,7 +167,13 @@ def _differentiate(
         with observer if level < order else nullcontext():
             for t, (_, target) in enumerate(targets):
                 if level == 1:
-                    _ask(observer, found, target, variables, [(t, s, 1) for s in range(len(variables))])
+                    _ask(
+                        observer,
+                        found,
+                        target,
+                        variables,
+                        [(t, s, 1) for s in range(len(variables))],
+                    )
                     continue
                 for s, x in enumerate(variables):
                     below = found.gradients[t, s, level - 1]
@@ -213,8 +223,10 @@ def _derivative(
     return Derivative(target_name, source_name, level, tuple(source.shape), text, why)
 
 
-def _roles(observer: Observer, targets: Sequence[Named], sources: Sequence[Named]) -> dict[int, Role]:
-    roles: dict[int, Role] = {i: "watched" for i in observer._leaves}
+def _roles(
+    observer: Observer, targets: Sequence[Named], sources: Sequence[Named]
+) -> dict[int, Role]:
+    roles: dict[int, Role] = dict.fromkeys(observer._leaves, "watched")
     roles |= {variable._id: "variable" for variable in observer.watched_variables()}
     roles |= {value._id: "watched" for _, value in sources if not isinstance(value, Variable)}
     roles |= {value._id: "target" for _, value in targets}
@@ -232,7 +244,9 @@ def _adjoints(
     """The gradient of each order's goals with respect to every value that is drawn in that order."""
     adjoints: dict[int, Any] = {}
     for level in range(order):
-        nodes = [x for index, x in drawn.tensors.items() if drawn.graph.values[index].order == level]
+        nodes = [
+            x for index, x in drawn.tensors.items() if drawn.graph.values[index].order == level
+        ]
         answer = _Found()
         if goals and nodes:
             _ask(observer, answer, goals, nodes, [(0, s, level) for s in range(len(nodes))])

@@ -11,6 +11,7 @@ import numpy as np
 from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.values import brief, dtype_name, span
 from tapemagic.engine.recording import Absent, Record
+from tapemagic.engine.sweep import sweep
 from tapemagic.engine.tensor import Tensor, wrap
 
 Role = Literal["watched", "variable", "intermediate", "target", "constant"]
@@ -52,6 +53,8 @@ class Step:
         How many operations stand in this place; 0 for an operation that is drawn.
     hidden : int
         How many of its inputs and outputs are not drawn.
+    slopes : tuple of (int, str)
+        Where it makes one number of numbers: the indices of those that are on the tape, and its derivative in each.
     """
 
     index: int
@@ -62,6 +65,7 @@ class Step:
     order: int = 0
     elided: int = 0
     hidden: int = 0
+    slopes: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -155,6 +159,7 @@ class _Freezer:
         self.values: list[Value] = []
         self.steps: list[Step] = []
         self.outputs: list[list[int]] = []
+        self.made: list[int] = []
         self.tensors: dict[int, Tensor] = {}
         self.index: dict[int, int] = {}
         self.constants: dict[int | str, int] = {}
@@ -168,8 +173,10 @@ class _Freezer:
             self.gap(start, stop)
         for position in range(stop, len(self.observer._records)):
             self.step(position)
-        pairs = zip(self.steps, self.outputs, strict=True)
-        steps = tuple(replace(step, outputs=tuple(outputs)) for step, outputs in pairs)
+        steps = tuple(
+            replace(step, outputs=tuple(outputs), hidden=step.hidden + max(0, made - len(outputs)))
+            for step, outputs, made in zip(self.steps, self.outputs, self.made, strict=True)
+        )
         return Drawn(Graph(tuple(self.values), steps), self.tensors)
 
     def gap(self, start: int, stop: int) -> None:
@@ -182,10 +189,11 @@ class _Freezer:
         hidden = len(into) - len(shown)
         self.add(Step(len(self.steps), name, shown, (), elided=stop - start, hidden=hidden))
 
-    def add(self, step: Step) -> None:
-        """Add a step without outputs."""
+    def add(self, step: Step, made: int = 0) -> None:
+        """Add a step, whose outputs are drawn later, if all are."""
         self.steps.append(step)
         self.outputs.append([])
+        self.made.append(made)
 
     def step(self, position: int) -> None:
         """Add one record, and the values that it is the first to mention."""
@@ -193,13 +201,19 @@ class _Freezer:
         line, order = self.observer.lines[position], self.observer.orders[position]
         given = [(v, i) for v, i in zip(record.values, record.ids, strict=True) if v is not None]
         made = list(zip(_outputs(record), _numbers(record.output_id), strict=True))
-        shown_inputs, shown_outputs = few(given, self.many), few(made, self.many)
-        hidden = len(given) + len(made) - len(shown_inputs) - len(shown_outputs)
+        shown = few(given, self.many)
         index = len(self.steps)
-        inputs = tuple(self.value(value, i, None, order) for value, i in shown_inputs)
-        self.add(Step(index, record.operation.name, inputs, (), line, order, hidden=hidden))
+        inputs = tuple(self.value(value, i, None, order) for value, i in shown)
+        hidden = len(given) - len(shown)
+        slopes = tuple(
+            (self.index[i], span(slope))
+            for i, slope in _slopes(record, self.observer._tracked).items()
+            if i in self.index
+        )
+        name = record.operation.name
+        self.add(Step(index, name, inputs, (), line, order, 0, hidden, slopes), len(made))
         self.maker.update((i, index) for _, i in made)
-        for value, i in shown_outputs:
+        for value, i in few(made, self.many):
             self.value(value, i, line, order)
 
     def value(self, value: Any, i: int, line: int | None, order: int) -> int:
@@ -223,6 +237,18 @@ class _Freezer:
         text, kind = brief(value), dtype_name(value)
         self.values.append(Value(index, name, role, np.shape(value), kind, text, None, line, order))
         return index
+
+
+def _slopes(record: Record, tracked: Mapping[int, int]) -> dict[int, Any]:
+    """The local derivatives of an operation that makes one number, in the numbers that it is made of."""
+    output_id = record.output_id
+    if isinstance(output_id, tuple) or np.ndim(record.output) or any(map(np.ndim, record.values)):
+        return {}
+    seed = {output_id: record.output.dtype.type(1)}
+    try:
+        return sweep([tuple(record)], tracked, seed, set(), False)
+    except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
+        return {}
 
 
 def few(items: list[T], many: int) -> list[T]:

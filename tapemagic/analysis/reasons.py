@@ -20,7 +20,12 @@ def ancestors(observer: Observer, number: int) -> set[int]:
 
 
 def reason(
-    observer: Observer, target: Any, target_name: str, source: Any, source_name: str, names: Mapping[int, str]
+    observer: Observer,
+    target: Any,
+    target_name: str,
+    source: Any,
+    source_name: str,
+    names: Mapping[int, str],
 ) -> str:
     """Why the gradient of `target` with respect to `source` is None, and what to do about it."""
     if source.dtype.kind not in "fc":
@@ -37,7 +42,9 @@ def reason(
             f"{target_name} was not computed from anything that the tape watched"
             " by operations that have a derivative"
         )
-    known = [names[i] for i in sorted(ancestors(observer, target._id) & observer._leaves) if i in names]
+    known = [
+        names[i] for i in sorted(ancestors(observer, target._id) & observer._leaves) if i in names
+    ]
     depends = f"; it depends on {_listed(known)}" if known else ""
     return f"{target_name} was not computed from {source_name}{depends}"
 

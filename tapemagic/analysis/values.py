@@ -47,7 +47,8 @@ def span(value: Any) -> str:
         return "[" + ", ".join(map(span, value)) + "]"
     if isinstance(value, Absent) or value.dtype.kind not in "iuf":
         return ""
-    return f"{number(value.min())} to {number(value.max())}"
+    low, high = value.min(), value.max()
+    return f"all {number(low)}" if low == high else f"{number(low)} to {number(high)}"
 
 
 def dtype_name(value: Any) -> str:
@@ -80,5 +81,5 @@ def _plain(value: Any) -> bool:
     if type(value) is dict:
         return all(map(_plain, value)) and all(map(_plain, value.values()))
     if isinstance(value, np.ndarray):
-        return value.dtype.kind != "O"
-    return value is None or isinstance(value, (Traced, np.generic, int, float, complex, str))
+        return bool(value.dtype.kind != "O")
+    return value is None or isinstance(value, Traced | np.generic | int | float | complex | str)

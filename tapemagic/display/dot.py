@@ -57,7 +57,7 @@ def dot(graph: Graph, lines: Sequence[str] = ()) -> str:
     str
         The same for the same recording, whatever the machine.
     """
-    orders = sorted({part.order for part in (*graph.values, *graph.steps)})
+    orders = sorted({x.order for x in graph.values} | {x.order for x in graph.steps})
     down = len(orders) > 1 or width(graph) > PAGE
     source = graphviz.Digraph(
         "tape",
@@ -85,13 +85,13 @@ def dot(graph: Graph, lines: Sequence[str] = ()) -> str:
         values = [value for value in graph.values if value.order == order]
         steps = [step for step in graph.steps if step.order == order]
         if len(orders) == 1:
-            _nodes(source, values, steps, lines, down)
+            _nodes(source, graph, values, steps, lines, down)
             continue
         with source.subgraph(name=f"cluster_{order}") as cluster:
             cluster.attr(
                 label=ordinal(order), style="rounded,filled", color="#d1d5db", fillcolor="#f9fafb"
             )
-            _nodes(cluster, values, steps, lines, down)
+            _nodes(cluster, graph, values, steps, lines, down)
     for step in graph.steps:
         for value in step.inputs:
             quiet = {"style": "dashed"} if graph.values[value].role == "constant" else {}
@@ -108,6 +108,7 @@ def ordinal(order: int) -> str:
 
 def _nodes(
     source: graphviz.Digraph,
+    graph: Graph,
     values: Sequence[Value],
     steps: Sequence[Step],
     lines: Sequence[str],
@@ -118,7 +119,7 @@ def _nodes(
             f"n{value.index}",
             record(value, down),
             shape="record",
-            tooltip=escape(written(value.line, lines) or f"{value.role} {value.name}", "\\"),
+            tooltip=tip(written(value.line, lines) or f"{value.role} {value.name}".rstrip()),
             **STYLES[value.role],
         )
     for step in steps:
@@ -131,7 +132,7 @@ def _nodes(
             height="0.3",
             width="0.5",
             margin="0.04,0.02",
-            tooltip=escape(f"{step.name}, {written(step.line, lines)}".rstrip(", "), "\\"),
+            tooltip=tip(explained(step, graph, lines)),
             **elided,
         )
 
@@ -147,18 +148,18 @@ def width(graph: Graph) -> float:
         for i in step.outputs:
             rank[i] = column + 1
             widest[column + 1] = max(widest.get(column + 1, 0), inches(graph.values[i]))
-    return sum(widest.values()) + 1.5 * max(rank, default=0)
+    return sum(widest.values()) + 1.0 * max(rank, default=0)
 
 
 def inches(value: Value) -> float:
     """About how wide the box of a value is."""
-    return 0.3 + 0.085 * max(map(len, fields(value)))
+    return 0.2 + 0.066 * max(map(len, fields(value)))
 
 
 def operation(step: Step) -> str:
     """The label of an operation: its symbol, or its name."""
     more = f"\\n… {step.hidden:,} not shown" if step.hidden else ""
-    return escape(SYMBOLS.get(step.name, step.name), "\\") + more
+    return str(graphviz.escape(SYMBOLS.get(step.name, step.name))) + more
 
 
 def record(value: Value, down: bool) -> str:
@@ -182,10 +183,24 @@ def short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def escape(text: str, special: str = "\\{}|<>") -> str:
-    """Text that a record label shows as it is; where braces are nothing special, pass what is."""
+def escape(text: str) -> str:
+    """Text that a label shows as it is."""
     text = printable(text).replace("&", "&amp;")
-    return "".join(f"\\{char}" if char in special else char for char in text)
+    return "".join(f"\\{char}" if char in "\\{}|<>" else char for char in text)
+
+
+def tip(text: str) -> str:
+    """Text that a tooltip shows as it is, but for backslashes, which Graphviz always understands."""
+    return printable(text).replace("&", "&amp;").replace("\\", "∖")
+
+
+def explained(step: Step, graph: Graph, lines: Sequence[str]) -> str:
+    """What an operation is, where it was written, and its local derivatives."""
+    words = [step.name, written(step.line, lines)]
+    for index, slope in step.slopes:
+        value = graph.values[index]
+        words.append(f"∂/∂{short(value.name) or f'({value.text})'} = {slope}")
+    return "; ".join(filter(None, words))
 
 
 def written(line: int | None, lines: Sequence[str]) -> str:

@@ -78,7 +78,13 @@ def gradients(derivatives: Sequence[Derivative]) -> str:
             result = f'<b>None</b> <span style="{QUIET}">{escape(entry.reason or "")}</span>'
         else:
             result = escape(entry.text)
-        rows.append([f'<span style="{NAME}">{escape(printable(entry.symbol))}</span>', str(entry.order), result])
+        rows.append(
+            [
+                f'<span style="{NAME}">{escape(printable(entry.symbol))}</span>',
+                str(entry.order),
+                result,
+            ]
+        )
     return _table(("gradient", "order", "value"), rows)
 
 
@@ -101,7 +107,11 @@ def picture(findings: Findings, drawing: Drawing, live: bool = False) -> str:
 
 def caption(findings: Findings) -> str:
     """What the parts of the picture mean."""
-    goal = " and ".join(findings.targets) if len(findings.targets) < 2 else f"the sum of {', '.join(findings.targets)}"
+    goal = (
+        " and ".join(findings.targets)
+        if len(findings.targets) < 2
+        else f"the sum of {', '.join(findings.targets)}"
+    )
     words = "In each box: name, value"
     if goal:
         words += f", and the gradient of {goal} with respect to it"
@@ -122,7 +132,10 @@ def alternative(findings: Findings) -> str:
 
 def sentences(graph: Graph) -> list[str]:
     """Every operation as an equation: y = multiply(x, x)."""
-    name = [value.name or (value.text if value.role == "constant" else f"v{value.index}") for value in graph.values]
+    name = [
+        value.name or (value.text if value.role == "constant" else f"v{value.index}")
+        for value in graph.values
+    ]
     return [
         f"{', '.join(name[i] for i in step.outputs) or '…'} = "
         f"{step.name}({', '.join(name[i] for i in step.inputs)})"
@@ -133,6 +146,8 @@ def sentences(graph: Graph) -> list[str]:
 def _table(headings: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
     head = "".join(f'<th style="{HEAD}">{escape(words)}</th>' for words in headings)
     body = "".join(
-        "<tr>" + "".join(f'<td style="{CELL}">{cell}</td>' for cell in cells) + "</tr>" for cells in rows
+        "<tr>" + "".join(f'<td style="{CELL}">{cell}</td>' for cell in cells) + "</tr>"
+        for cells in rows
     )
-    return f'<table style="border-collapse:collapse;font-size:13px"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    rows_of_all = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return f'<table style="border-collapse:collapse;font-size:13px;line-height:1.45">{rows_of_all}</table>'

@@ -26,7 +26,9 @@ class TapeReport:
         The variables, graph and gradients as plain data.
     """
 
-    def __init__(self, findings: Findings, value: Any = None, value_is_target: bool = False) -> None:
+    def __init__(
+        self, findings: Findings, value: Any = None, value_is_target: bool = False
+    ) -> None:
         self.findings = findings
         self.value = value
         self._value_is_target = value_is_target
@@ -55,7 +57,7 @@ class TapeReport:
         """The cell's value, where it says something that the tables do not."""
         return aside(self.value, self._value_is_target)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = {"text/plain": repr(self)}
         try:
             bundle["text/html"] = html.page(self.findings, self.drawing, self._shown_value())

@@ -36,7 +36,14 @@ def headline(findings: Findings) -> str:
 def row(value: Value) -> tuple[str, ...]:
     """A row of the table of variables."""
     line = "" if value.line is None else str(value.line)
-    return (printable(value.name), value.role, dimensions(value.shape), value.dtype, value.text, line)
+    return (
+        printable(value.name),
+        value.role,
+        dimensions(value.shape),
+        value.dtype,
+        value.text,
+        line,
+    )
 
 
 def equation(derivative: Derivative) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from html import escape
 from typing import Any
 
 import ipywidgets
@@ -10,6 +11,7 @@ import ipywidgets
 from tapemagic.analysis.findings import Findings
 from tapemagic.display import html
 from tapemagic.display.svg import Drawing
+from tapemagic.display.text import headline
 
 NOTHING = f'<div style="{html.QUIET}">Nothing was recorded: no watched variable was used.</div>'
 UNASKED = f'<div style="{html.QUIET}">There is nothing to differentiate.</div>'
@@ -26,7 +28,7 @@ def tabs(findings: Findings, drawing: Drawing, value: str | None) -> ipywidgets.
     tab = ipywidgets.Tab(
         [ipywidgets.HTML(face) for face in faces.values()], titles=list(faces), selected_index=1
     )
-    above = f'<div style="{html.QUIET}">{html.escape(html.headline(findings))}</div>'
+    above = f'<div style="{html.QUIET}">{escape(headline(findings))}</div>'
     return ipywidgets.VBox([ipywidgets.HTML(above + html.notes(findings, value)), tab])
 
 

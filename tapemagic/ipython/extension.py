@@ -10,10 +10,8 @@ MAGICS = {"cell": ("tape",), "line": ("tape", "gradient")}
 
 
 def load(shell: InteractiveShell) -> None:
-    """Register the magics, and let %config know them."""
-    magics = TapeMagics(shell)
-    shell.register_magics(magics)
-    shell.configurables.append(magics)
+    """Register the magics; %config knows them then."""
+    shell.register_magics(TapeMagics(shell))
 
 
 def unload(shell: InteractiveShell) -> None:

@@ -27,9 +27,11 @@ from tapemagic.analysis.reasons import reason
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.tensor import Traced
 from tapemagic.ipython.runcell import Cell, prepare
-from tapemagic.ipython.session import NUMBERS, Session
+from tapemagic.ipython.session import Session, is_number
 from tapemagic.ipython.targets import choose
 
+EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
+FEWEST = 20
 LATER = "is not part of this version yet"
 
 
@@ -37,7 +39,11 @@ LATER = "is not part of this version yet"
 class TapeMagics(Magics):
     """%%tape runs a cell on a tape and shows what it recorded; %tape an expression; %gradient asks again."""
 
-    max_nodes = Int(MAX_NODES, min=20, help="How many nodes a picture has room for.").tag(config=True)
+    max_nodes = Int(MAX_NODES, help="How many nodes a picture has room for: 20 or more.").tag(
+        config=True
+    )
+
+    shell: InteractiveShell
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
@@ -49,8 +55,12 @@ class TapeMagics(Magics):
     @magic_arguments()
     @argument("names", nargs="*", metavar="NAME", help="variables to watch")
     @argument("-t", "--target", nargs="+", default=[], metavar="NAME", help="what to differentiate")
-    @argument("-o", "--order", default="1", metavar="ORDER", help="the highest order of derivatives")
-    @argument("-p", "--persistent", action="store_true", help="let tape.gradient be called more than once")
+    @argument(
+        "-o", "--order", default="1", metavar="ORDER", help="the highest order of derivatives"
+    )
+    @argument(
+        "-p", "--persistent", action="store_true", help="let tape.gradient be called more than once"
+    )
     @argument("-n", "--name", default="tape", metavar="TAPE_NAME", help="what to call the tape")
     @argument("--no-auto-watch", action="store_true", help="do not watch Variables by themselves")
     @argument("--hessian", action="store_true", help=f"the full matrix; {LATER}")
@@ -88,7 +98,9 @@ class TapeMagics(Magics):
             with session:
                 value = session.cell.run(session.named)
         except BaseException as error:
-            self._shown[key] = report = self._report(session, None, wanted, order, _stopped(error, session.cell))
+            self._shown[key] = report = self._report(
+                session, None, wanted, order, _stopped(error, session.cell)
+            )
             display(report)
             raise
         self._shown[key] = report = self._report(session, value, wanted, order)
@@ -100,27 +112,34 @@ class TapeMagics(Magics):
         targets = choose(session, value, wanted)
         context = session.context(note or targets.problem)
         sources = session.all_sources()
-        findings = examine(session.observer, targets.named, sources, order, context, self.max_nodes)
+        findings = examine(
+            session.observer, targets.named, sources, order, context, max(FEWEST, self.max_nodes)
+        )
         return TapeReport(findings, value, targets.is_value)
 
     def _cell_id(self) -> str:
         """What tells one cell of the notebook from another, run after run, if the front end says so."""
-        parent = getattr(self.shell, "get_parent", dict)() or {}
+        parent: dict[str, Any] = getattr(self.shell, "get_parent", dict)() or {}
         return str(parent.get("metadata", {}).get("cellId", ""))
 
     def _expression(self, line: str) -> TapeReport:
         """``%tape``: watch every number in an expression, and show the expression's gradients."""
         __tracebackhide__ = True
-        match = re.fullmatch(r"(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))\s+)?(.*)", line.strip())
-        assert match is not None
-        order, source = _order(match[1] or match[2] or "1", "%tape"), match[3]
+        [(apart, joined, source)] = EXPRESSION.findall(line.strip())
+        order = _order(apart or joined or "1", "%tape")
         if not source:
-            raise UsageError("%tape needs an expression, as in %tape x**2 + 1; above a whole cell, write %%tape")
+            raise UsageError(
+                "%tape needs an expression, as in %tape x**2 + 1; above a whole cell, write %%tape"
+            )
         cell = prepare(self.shell, [], source)
         if cell.assigned or not cell.last:
-            raise UsageError("%tape takes one expression; to run statements, write %%tape above a cell of them")
+            raise UsageError(
+                "%tape takes one expression; to run statements, write %%tape above a cell of them"
+            )
         namespace = cell.namespace
-        held = {name: namespace[name] for name in sorted(cell.read) if _is_number(namespace.get(name))}
+        held = {
+            name: namespace[name] for name in sorted(cell.read) if is_number(namespace.get(name))
+        }
         session = Session(cell, list(held), True, True)
         try:
             return self._run(session, [], order, f"{self._cell_id()} {line}")
@@ -133,10 +152,14 @@ class TapeMagics(Magics):
         """``%gradient TARGET SOURCE ...``: gradients from the recording of the last %%tape cell."""
         __tracebackhide__ = True
         if self._last is None:
-            raise UsageError("%gradient asks the last %%tape cell, and none has run yet: run one first")
+            raise UsageError(
+                "%gradient asks the last %%tape cell, and none has run yet: run one first"
+            )
         wanted = _words(line.split())
         if len(wanted) < 2:
-            raise UsageError("%gradient needs a target and at least one source, as in %gradient loss w b")
+            raise UsageError(
+                "%gradient needs a target and at least one source, as in %gradient loss w b"
+            )
         observer = self._last.observer
         target, *sources = [_tensor(name, self.shell.user_ns) for name in wanted]
         gradients = observer.gradient(target, sources)
@@ -145,10 +168,6 @@ class TapeMagics(Magics):
                 why = reason(observer, target, wanted[0], source, name, self._last.found_names())
                 print(f"d{wanted[0]}/d{name} is None: {why}")  # noqa: T201 -- the answer to a question
         return gradients[0] if len(gradients) == 1 else gradients
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (Traced, *NUMBERS)) and getattr(value, "dtype", None) != object
 
 
 def _tensor(name: str, namespace: dict[str, Any]) -> Any:
@@ -162,7 +181,9 @@ def _tensor(name: str, namespace: dict[str, Any]) -> Any:
     value = namespace.get(name)
     if not isinstance(value, Traced):
         what = f"is a {type(value).__name__}" if name in namespace else "does not exist"
-        raise UsageError(f"%gradient: {name!r} {what}, and not a Tensor or Variable of the last %%tape cell")
+        raise UsageError(
+            f"%gradient: {name!r} {what}, and not a Tensor or Variable of the last %%tape cell"
+        )
     return value
 
 
@@ -171,7 +192,9 @@ def _parsed(magic: Any, line: str) -> Any:
     try:
         return parse_argstring(magic, line)
     except ValueError as error:
-        raise UsageError(f"%%tape: {error} in {line!r}: write names apart, as in %%tape x y") from None
+        raise UsageError(
+            f"%%tape: {error} in {line!r}: write names apart, as in %%tape x y"
+        ) from None
 
 
 def _words(words: list[str]) -> list[str]:
@@ -186,7 +209,9 @@ def _split(words: list[str]) -> list[str]:
 
 def _order(text: str, magic: str = "%%tape") -> int:
     if text not in {*"123456789"}:
-        raise UsageError(f"{magic}: the order is a whole number from 1 to 9, not {text!r}: write -o 2")
+        raise UsageError(
+            f"{magic}: the order is a whole number from 1 to 9, not {text!r}: write -o 2"
+        )
     return int(text)
 
 
@@ -213,7 +238,9 @@ def _check_names(cell: Cell, names: list[str]) -> None:
     """Refuse names that nothing has."""
     for name in names:
         if not _is_name(name):
-            raise UsageError(f"%%tape: {name!r} is no name of a variable: write names apart, as in %%tape x y")
+            raise UsageError(
+                f"%%tape: {name!r} is no name of a variable: write names apart, as in %%tape x y"
+            )
         if name not in cell.namespace and name not in cell.assigned:
             raise UsageError(
                 f"%%tape: there is no variable {name!r} in the notebook, and the cell does not assign one: "

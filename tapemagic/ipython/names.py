@@ -15,13 +15,17 @@ Kinds = tuple[type[ast.AST], ...]
 def assigned(tree: ast.AST) -> set[str]:
     """The names that code assigns at its top level: loops and branches included, functions not."""
     names = _bound(_here(tree, (*SCOPES, *COMPREHENSIONS)))
-    return names | {node.target.id for node in _here(tree, SCOPES) if isinstance(node, ast.NamedExpr)}
+    return names | {
+        node.target.id for node in _here(tree, SCOPES) if isinstance(node, ast.NamedExpr)
+    }
 
 
 def read(tree: ast.AST) -> set[str]:
     """The names that code reads, anywhere in it."""
     nodes = ast.walk(tree)
-    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    return {
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
 
 
 def awaits(tree: ast.AST) -> bool:
@@ -98,7 +102,7 @@ def _heads(node: ast.AST) -> set[str]:
     """The names that a statement binds outside of its blocks: a loop's target, say."""
     heads = [getattr(node, field) for field in node._fields if field not in BLOCKS]
     parts = [part for head in heads for part in (head if isinstance(head, list) else [head])]
-    outer = ast.Tuple([part for part in parts if isinstance(part, ast.AST)])
+    outer = ast.Module([part for part in parts if isinstance(part, ast.AST)], [])  # type: ignore[misc]
     walrus = {part.target for part in _here(outer, SCOPES) if isinstance(part, ast.NamedExpr)}
     found = _here(outer, (*SCOPES, *COMPREHENSIONS))
     return _bound(part for part in found if part not in walrus)

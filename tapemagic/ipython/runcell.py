@@ -22,7 +22,7 @@ OLD_COUNT = IPython.version_info[0] < 9
 LONGEST = 48
 """How many characters of an expression serve as its name."""
 
-BLANK_LINES = re.compile(r"(?:[^\S\n]*\n)*")
+BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)*")
 
 
 @dataclass
@@ -85,43 +85,69 @@ class Cell:
                 namespace[names.HOOK] = outer
 
 
+class CellSyntaxError(Exception):
+    """A syntax error in the body of a magic, which is shown as in a cell without one: without a stack."""
+
+    def __init__(self, shell: InteractiveShell, error: SyntaxError) -> None:
+        super().__init__(str(error))
+        self._shell = shell
+        self._error = error
+
+    def _render_traceback_(self) -> list[str]:
+        return self._shell.SyntaxTB.structured_traceback(SyntaxError, self._error)
+
+
+CellSyntaxError.__name__ = "SyntaxError"
+"""What the front end is told, and writes above the error."""
+
+
 def prepare(shell: InteractiveShell, above: Sequence[str], body: str) -> Cell:
     """Compile the body of a magic that has the lines `above` it.
 
     Raises
     ------
-    SyntaxError
+    CellSyntaxError
         With the line numbers of the cell.
     UsageError
         If the cell awaits something at its top level.
     """
     __tracebackhide__ = True
     written = "\n".join([*above, body])
-    blank = BLANK_LINES.match(body)
-    assert blank is not None
-    source = "\n" * (len(above) + blank[0].count("\n")) + shell.transform_cell(body)
+    blank = body.count("\n") - BLANK_LINES.sub("", body).count("\n")
+    source = "\n" * (len(above) + blank) + shell.transform_cell(body)
     count = shell.execution_count - (0 if OLD_COUNT else 1)
     filename = shell.compile.cache(source, count, raw_code=written)
+    try:
+        return _compiled(shell, source, filename, written.splitlines())
+    except SyntaxError as error:
+        raise CellSyntaxError(shell, error) from None
+
+
+def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[str]) -> Cell:
     tree = shell.compile.ast_parse(source, filename=filename)
     if names.awaits(tree):
-        raise UsageError("%%tape cannot run 'await' at the top level of a cell: await it in a cell of its own")
+        raise UsageError(
+            "%%tape cannot run 'await' at the top level of a cell: await it in a cell of its own"
+        )
     tree = shell.transform_ast(tree)
     assigned, read = names.assigned(tree), names.read(tree)
-    end = None
+    end: Any = None
     last: list[str] = []
     if tree.body and isinstance(tree.body[-1], ast.Expr):
-        end = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
+        end = ast.Expression(tree.body.pop().value)
         last = [_spelled(source, part) for part in _parts(end.body)]
         names.announce(end)
     names.announce(tree)
     body_code = shell.compile(tree, filename, "exec")
     end_code = None if end is None else shell.compile(end, filename, "eval")
-    return Cell(shell.user_ns, filename, written.splitlines(), assigned, read, last, body_code, end_code)
+    return Cell(shell.user_ns, filename, lines, assigned, read, last, body_code, end_code)
 
 
 def _parts(value: ast.expr) -> list[ast.expr]:
     """What a list or tuple is made of; anything else by itself."""
-    if isinstance(value, (ast.List, ast.Tuple)) and not any(isinstance(x, ast.Starred) for x in value.elts):
+    if isinstance(value, (ast.List, ast.Tuple)) and not any(
+        isinstance(x, ast.Starred) for x in value.elts
+    ):
         return value.elts
     return [value]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from IPython.core.error import UsageError
@@ -18,7 +18,6 @@ from tapemagic.engine.variable import Variable
 from tapemagic.ipython.runcell import Cell
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-NUMBERS = (int, float, complex, np.ndarray, np.number, np.bool_)
 
 
 class CellTape(GradientTape):
@@ -28,7 +27,9 @@ class CellTape(GradientTape):
     gradient never empties the report.
     """
 
-    def __init__(self, observer: Observer, persistent: bool, watch_accessed_variables: bool) -> None:
+    def __init__(
+        self, observer: Observer, persistent: bool, watch_accessed_variables: bool
+    ) -> None:
         super().__init__(persistent, watch_accessed_variables)
         self._observer = observer
         self._warned = True
@@ -77,7 +78,9 @@ class Session:
         If something is to be watched which cannot be.
     """
 
-    def __init__(self, cell: Cell, watch: Sequence[str], persistent: bool, auto_watch: bool) -> None:
+    def __init__(
+        self, cell: Cell, watch: Sequence[str], persistent: bool, auto_watch: bool
+    ) -> None:
         self.cell = cell
         self.watch = frozenset(watch)
         self.observer = Observer(cell.line, auto_watch)
@@ -87,10 +90,12 @@ class Session:
         self.assigned: dict[str, int] = {}
         self._given = {}
         for name in watch:
-            if name in cell.namespace and (name not in cell.assigned or _is_watchable(cell.namespace[name])):
+            if name in cell.namespace and (
+                name not in cell.assigned or _is_watchable(cell.namespace[name])
+            ):
                 self._given[name] = watchable(name, cell.namespace[name])
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         self.observer.__enter__()
         self.tape.__enter__()
         for name, value in self._given.items():
@@ -109,11 +114,13 @@ class Session:
         return self._hear(name, value)
 
     def _hear(self, name: str, value: Any) -> Any:
-        if name in self.watch and not (isinstance(value, Traced) and value._id in self.observer._tracked):
+        if name in self.watch and not (
+            isinstance(value, Traced) and value._id in self.observer._tracked
+        ):
             value = watchable(name, value)
             self.tape._track(value)
             self.sources[name] = value
-        if isinstance(value, (Traced, *NUMBERS)):
+        if is_number(value):
             self.history.append((name, value))
         return value
 
@@ -124,9 +131,11 @@ class Session:
     def _named(self) -> list[Named]:
         """What has a name in the cell, or is read by it; counters are left out."""
         namespace = self.cell.namespace
-        named = {name: value for name, value in dict(self.history).items() if not isinstance(value, int)}
+        named = {
+            name: value for name, value in dict(self.history).items() if not isinstance(value, int)
+        }
         for name in sorted(self.cell.read - self.cell.assigned):
-            if isinstance(namespace.get(name), (Traced, *NUMBERS)):
+            if is_number(namespace.get(name)):
                 named.setdefault(name, namespace[name])
         return list(named.items())
 
@@ -147,7 +156,8 @@ class Session:
 
     def all_sources(self) -> list[Named]:
         """Everything that was watched, under the names that the user knows."""
-        sources = dict(self.sources)
+        names = self.found_names()
+        sources = {names.get(value._id, name): value for name, value in self.sources.items()}
         taken = {value._id for value in sources.values()}
         for value in self._watched():
             if value._id not in taken:
@@ -157,8 +167,8 @@ class Session:
 
     def _watched(self) -> list[Any]:
         """The variables that were watched, and what else is known by name."""
-        values = {variable._id: variable for variable in self.observer.watched_variables()}
-        held = [value for _, value in self.history] + list(self.cell.namespace.values())
+        values: dict[int, Any] = {x._id: x for x in self.observer.watched_variables()}
+        held = [*dict(self.history).values(), *self.cell.namespace.values()]
         for value in held:
             if isinstance(value, Traced) and value._id in self.observer._leaves:
                 values.setdefault(value._id, value)
@@ -182,6 +192,13 @@ def unused(name: str, taken: Container[str]) -> str:
         copy += 1
         candidate = f"{name} ({copy})"
     return candidate
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a tensor, a number or an array of numbers."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "biufc"
+    return isinstance(value, Traced | int | float | complex | np.number | np.bool_)
 
 
 def watchable(name: str, value: Any) -> Any:

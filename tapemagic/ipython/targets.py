@@ -28,17 +28,24 @@ def choose(session: Session, value: Any, wanted: Sequence[str]) -> Targets:
     values = list(value) if isinstance(value, (list, tuple)) else [value]
     if values and all(isinstance(x, Traced) and x._id in tracked for x in values):
         return Targets(_named(session, values), is_value=True)
-    for name, x in reversed(session.history):
-        if isinstance(x, Traced) and x._id in tracked and x._id not in leaves:
+    watched = leaves | {source._id for source in session.sources.values()}
+    history = reversed(session.history)
+    made = [(name, x) for name, x in history if isinstance(x, Traced) and x._id not in watched]
+    for name, x in made:
+        if x._id in tracked:
             return Targets([(name, x)])
     if isinstance(value, Traced):
         return Targets(_named(session, values), is_value=True)
+    if made and session.sources:
+        return Targets(made[:1])
     if not leaves and not session.sources:
         return Targets(
-            [], problem="nothing was watched: name variables in the first line, as in %%tape x, or use a Variable"
+            [],
+            problem="nothing was watched: name variables in the first line, as in %%tape x, or use a Variable",
         )
     return Targets(
-        [], problem="nothing was computed from what is watched, so there is nothing to differentiate"
+        [],
+        problem="nothing was computed from what is watched, so there is nothing to differentiate",
     )
 
 
@@ -46,8 +53,12 @@ def _wanted(session: Session, wanted: Sequence[str]) -> Targets:
     """The targets that -t names."""
     found = [(name, session.cell.namespace.get(name)) for name in wanted]
     plain = [f"{name} ({type(x).__name__})" for name, x in found if not isinstance(x, Traced)]
-    problem = f"not on the tape: {', '.join(plain)}. A target has to be computed from what is watched"
-    return Targets([(n, x) for n, x in found if isinstance(x, Traced)], problem=problem if plain else "")
+    problem = (
+        f"not on the tape: {', '.join(plain)}. A target has to be computed from what is watched"
+    )
+    return Targets(
+        [(n, x) for n, x in found if isinstance(x, Traced)], problem=problem if plain else ""
+    )
 
 
 def _named(session: Session, values: Sequence[Traced]) -> list[Named]:

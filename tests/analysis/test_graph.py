@@ -1,0 +1,201 @@
+"""A recording as a graph of plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapemagic as tm
+from tapemagic.analysis.findings import Context, examine
+from tapemagic.analysis.graph import Graph, Step, Value, few
+from tapemagic.analysis.observer import Observer
+from tests.analysis.recordings import chain, product, record, regression, square
+
+
+def test_the_square() -> None:
+    """Nodes and operations are numbered in the order of the tape."""
+    assert (
+        Graph(
+            (
+                Value(0, "a", "watched", (), "float64", "3.0", "6.0"),
+                Value(1, "", "constant", (), "int", "2"),
+                Value(2, "y", "target", (), "float64", "9.0", "1.0", 2),
+            ),
+            (Step(0, "power", (0, 1), (2,), 2, slopes=((0, "6.0"),)),),
+        )
+        == square().graph
+    )
+
+
+def test_constants_by_name() -> None:
+    """A constant array is known by the name of an array that is the same."""
+    named = {value.name: value.role for value in regression().graph.values if value.name}
+
+    assert {
+        "x": "constant",
+        "a": "variable",
+        "b": "variable",
+        "t": "constant",
+        "y": "target",
+    } == named
+
+
+def test_a_named_constant_is_one_node() -> None:
+    """However often it is read."""
+    data = np.array([1.0, 2.0])
+
+    values = record(
+        lambda a: np.sum(a * data + data) * np.sum(data * a), 2.0, data=data
+    ).graph.values
+
+    assert 1 == sum(value.name == "data" for value in values)
+
+
+def test_numbers_are_not_called_after_variables() -> None:
+    """A literal 2 is not a variable that happens to be 2, and each has its own node."""
+    values = record(lambda a: 2 * a**2, 3.0, n=2).graph.values
+
+    assert ["", ""] == [value.name for value in values if value.text == "2"]
+
+
+def test_a_large_constant_that_no_rule_reads() -> None:
+    """It has a shape, and a name if there is only one such array."""
+    data, other = np.arange(1000.0), np.arange(1000.0)
+
+    one = record(lambda a: np.sum(a + data), 2.0, data=data).graph.values[1]
+    two = record(lambda a: np.sum(a + data), 2.0, data=data, other=other).graph.values[1]
+
+    assert ("data", "1000", "constant") == (one.name, one.text.partition(",")[0], one.role)
+    assert two.name in {"", "data"}
+
+
+def test_orders() -> None:
+    """The operations of a derivative belong to its order; the seed is called dy/dy, and is one node."""
+    graph = product().graph
+
+    assert [0] * 3 + [1] * 7 == [step.order for step in graph.steps]
+    assert {"dy/dy": "1.0", "dy/da": "0.231011", "dy/db": "1.81859"} == {
+        value.name: value.text for value in graph.values if value.name.startswith("dy")
+    }
+    assert all(value.order == 0 for value in graph.values if value.name in "aby" and value.name)
+
+
+def test_slopes() -> None:
+    """An operation on numbers has its local derivatives; one on arrays has none."""
+    graph = record(lambda a, b: np.arctan2(a * a, b), 3.0, 9.0).graph
+
+    names = [
+        {graph.values[i].name or graph.values[i].text: s for i, s in x.slopes} for x in graph.steps
+    ]
+    assert [{"a": "6.0"}, {"9.0": "0.0555556", "b": "-0.0555556"}] == names
+    assert [(), ()] == [
+        step.slopes for step in record(lambda a: np.sum(a * a), [1.0, 2.0]).graph.steps
+    ]
+
+
+def test_not_computed_is_not_zero() -> None:
+    """A value on which the target does not depend has no gradient; one that cancels out has 0."""
+    graph = record(lambda a, b: (a * 0.0, b * 3.0)[0], 2.0, 5.0).graph
+    both = record(lambda a: (a - a) * np.sin(a), 2.0).graph
+
+    assert {"a": "0.0", "y": "1.0"} == {v.name: v.gradient for v in graph.values if v.gradient}
+    assert None is next(v for v in graph.values if v.name == "b").gradient
+    assert "0.909297" == both.values[1].gradient
+
+
+def test_a_value_of_another_tape_is_a_constant() -> None:
+    """What only another tape watches is not on this one."""
+    x, z = tm.constant(2.0), tm.constant(3.0)
+    with Observer() as observer, tm.GradientTape() as other:
+        observer.watch(x)
+        other.watch(z)
+        y = x * z
+
+    found = examine(observer, [("y", y)], [("x", x)], 1, Context([("z", z)]))
+
+    assert ["watched", "constant", "target"] == [value.role for value in found.graph.values]
+
+
+def test_several_outputs() -> None:
+    """An operation with several results has an edge to each."""
+    [step, *_] = record(lambda a: np.split(a, 2)[1] * 2, [1.0, 2.0, 3.0, 4.0]).graph.steps
+
+    assert ("split", 2) == (step.name, len(step.outputs))
+
+
+@pytest.mark.parametrize("length", [1, 2, 29, 30, 31, 45, 60, 100, 1000])
+@pytest.mark.parametrize("max_nodes", [20, 60, 500])
+def test_elision(length: int, max_nodes: int) -> None:
+    """A graph has at most so many nodes; what is left out is counted, and nothing is lost."""
+    graph = chain(length, max_nodes).graph
+
+    assert graph.nodes <= max_nodes
+    assert length == graph.elided + sum(not step.elided for step in graph.steps)
+    assert (graph.elided == 0) == (2 * length + 1 <= max_nodes)
+    assert all(value.gradient for value in graph.values)
+    assert connected(graph)
+
+
+def connected(graph: Graph) -> bool:
+    """Whether every value but the leaves has one operation that made it, and all are reached."""
+    made = [i for step in graph.steps for i in step.outputs]
+    leaves = {value.index for value in graph.values} - set(made)
+    roles = {graph.values[i].role for i in leaves}
+    return len(made) == len(set(made)) and roles <= {"watched", "variable", "constant"}
+
+
+def test_elision_in_the_middle() -> None:
+    """The beginning and the end are drawn, with one gap between them that says how much is missing."""
+    graph = chain(1000).graph
+
+    [gap] = [step for step in graph.steps if step.elided]
+    assert f"{gap.elided:,} more operations" == gap.name
+    assert gap.elided == graph.elided == 1000 - (len(graph.steps) - 1)
+    assert "a" == graph.values[0].name
+    assert "y" == graph.values[-1].name
+    [into], [out] = gap.inputs, gap.outputs
+    assert into < out
+
+
+def test_elision_of_derivatives() -> None:
+    """Values keep their order of differentiation beyond the gap."""
+
+    def compute(a: Any) -> Any:
+        for _ in range(40):
+            a = np.sin(a) * 1.1
+        return a
+
+    graph = record(compute, 0.5, order=2, max_nodes=60).graph
+
+    assert graph.nodes <= 60
+    assert {0, 1} == {value.order for value in graph.values}
+    assert connected(graph)
+
+
+@pytest.mark.parametrize("max_nodes", [20, 60])
+def test_an_operation_of_many_inputs(max_nodes: int) -> None:
+    """Of a thousand inputs the first and the last are drawn, and the others counted."""
+    graph = record(lambda a: np.stack([a * i for i in range(1000)]), 2.0, max_nodes=max_nodes).graph
+
+    assert graph.nodes <= max_nodes
+    stack = graph.steps[-1]
+    assert ("stack", 1000) == (stack.name, stack.hidden + len(stack.inputs))
+    assert connected(graph)
+
+
+def test_an_operation_of_many_outputs() -> None:
+    """The same of many outputs; one that is used later is drawn all the same."""
+    graph = record(lambda a: np.split(a, 100)[50] * 2, np.arange(100.0)).graph
+
+    [split, _] = graph.steps
+    assert 100 == split.hidden + len(split.outputs)
+    assert "50.0" in graph.values[graph.steps[1].inputs[0]].text
+    assert connected(graph)
+
+
+def test_few() -> None:
+    """The first ones and the last."""
+    assert [1, 2] == few([1, 2], 3)
+    assert [1, 2, 9] == few([1, 2, 3, 4, 9], 3)

@@ -1,0 +1,145 @@
+"""The graph as DOT, compared with what it shall be; and that nothing in a name can break it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+import tapemagic as tm
+from tapemagic.analysis.findings import Findings, examine
+from tapemagic.analysis.observer import Observer
+from tapemagic.display import dot as dot_module
+from tapemagic.display.dot import dot, operation, ordinal, record, short, width
+from tapemagic.display.svg import draw
+from tests.analysis import recordings
+from tests.analysis.recordings import chain, product, regression, square
+
+STORED = Path(__file__).parent / "stored"
+SVG = "{http://www.w3.org/2000/svg}"
+NASTY = [
+    '<b>"x|y{}\\',
+    "back\\nslash\\",
+    "{a|b}|<port> c",
+    "&lt;&amp;&",
+    "<TABLE></TABLE>",
+    "%d \\N \\G $x",
+    "tab\tnew\nline\x00\x1b",
+    "' onload='alert(1)",
+    "</script></svg>",
+    "é×−₁ 変数",
+    " ",
+]
+
+
+def source(found: Findings) -> str:
+    """The DOT of what was found."""
+    return dot(found.graph, found.lines)
+
+
+@pytest.mark.parametrize("example", ["square", "product", "regression"])
+def test_stored(example: str) -> None:
+    """The quickstart's examples are drawn as they were when somebody last looked at them."""
+    found = getattr(recordings, example)()
+
+    assert (STORED / f"{example}.dot").read_text(encoding="utf-8") == source(found)
+
+
+def test_the_same_in_every_run() -> None:
+    """Nodes are named by their place on the tape, and by nothing of this run."""
+    assert source(product()) == source(product())
+    assert not re.search(r"0x|\d{7}", source(product()))
+
+
+def test_clusters() -> None:
+    """There is a frame for each order of differentiation, and none if there is one alone."""
+    assert 2 == source(product()).count("subgraph cluster_")
+    assert "subgraph" not in source(square())
+
+
+def test_direction() -> None:
+    """A picture grows to the right if it fits on a page, else downwards."""
+    assert "rankdir=LR" in source(square())
+    assert "rankdir=TB" in source(regression())
+    assert "rankdir=TB" in source(product())
+
+
+@pytest.mark.parametrize("found", [square(), regression(), chain(3), chain(12)])
+def test_width(monkeypatch: pytest.MonkeyPatch, found: Findings) -> None:
+    """The width of a picture that would grow to the right is foreseen well enough."""
+    monkeypatch.setattr(dot_module, "PAGE", 1000)
+
+    picture = draw(source(found)).svg
+
+    points = float(re.findall(r'<svg width="(\d+)pt"', str(picture))[0])
+    assert points / 72 == pytest.approx(width(found.graph), rel=0.1)
+
+
+def test_orders_have_names() -> None:
+    """Up to the third in words."""
+    assert ["computation", "third derivative", "derivative of order 7"] == [
+        ordinal(i) for i in (0, 3, 7)
+    ]
+
+
+def test_a_long_value_is_cut() -> None:
+    """A box does not grow without end."""
+    assert "a" * 48 == short("a" * 48)
+    assert "a" * 47 + "…" == short("a" * 49)
+
+
+def test_the_gap() -> None:
+    """The gap in a long graph says how many operations it stands for."""
+    assert re.search(r'label="\d+ more operations".*style="filled,dashed"', source(chain(100)))
+
+
+def test_hidden_inputs() -> None:
+    """An operation says how many of its inputs are not drawn."""
+    found = recordings.record(lambda a: np.stack([a * i for i in range(1000)]), 2.0)
+
+    assert "stack\\n… 99" in operation(found.graph.steps[-1])
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_escaped(name: str) -> None:
+    """The picture shows any name as it is, in its box and in its tooltip."""
+    # A list holds the Variable, so that its own name is its only one.
+    weight = tm.Variable(3.0, name=name)
+    x = tm.constant(2.0)
+    with Observer() as observer:
+        observer.watch(x)
+        y = x * weight
+    found = examine(observer, [("y", y)], [("x", x), (name, weight)])
+
+    picture = draw(source(found)).svg
+
+    assert picture is not None
+    root = ET.fromstring(picture)  # noqa: S314 -- we drew it
+    shown = "".join(char if char.isprintable() else " " for char in name)
+    texts = [" ".join((part.text or "").split()) for part in root.iter(SVG + "text")]
+    assert " ".join(f"{shown} (variable)".split()) in texts
+    titles = [title.text for title in root.iter(SVG + "title")]
+    assert f"variable {shown}".replace("\\", "∖").strip() in [
+        str(title).strip() for title in titles
+    ]
+    assert {"svg", "g", "title", "polygon", "path", "polyline", "text", "ellipse"} >= {
+        part.tag.removeprefix(SVG) for part in root.iter()
+    }
+
+
+def test_records_lie_across_the_direction() -> None:
+    """The fields of a box are below one another, whichever way the picture grows."""
+    value = square().graph.values[0]
+
+    assert "a (watched) | 3.0 | gradient 6.0" == record(value, down=False)
+    assert "{a (watched) | 3.0 | gradient 6.0}" == record(value, down=True)
+
+
+def test_tooltips_quote_the_cell() -> None:
+    """What the mouse shows has the line of the cell, and what it says."""
+    assert 'tooltip="power; line 2: line 2; ∂/∂a = 6.0"' in source(square())
+    assert "multiply; line 4: line 4; ∂/∂(6.0) = 0.909297; ∂/∂(0.909297) = 6.0" in source(product())
+    assert 'tooltip="line 2: line 2"' in source(square())

@@ -1,0 +1,48 @@
+"""Every case of the rule table, examined to second order and shown in every form but the picture."""
+
+from __future__ import annotations
+
+import pytest
+
+import tapemagic as tm
+from tapemagic.analysis.findings import Findings, examine
+from tapemagic.analysis.observer import Observer
+from tapemagic.display import html
+from tapemagic.display.dot import dot
+from tapemagic.display.svg import Drawing, draw
+from tapemagic.display.text import text
+from tests.display.test_html import Reader
+from tests.rules import harness
+
+CASES = harness.collect("CASES")
+
+
+def found(entry: harness.Case) -> Findings:
+    """What is found of a case."""
+    inputs = [tm.constant(x) for x in entry.inputs]
+    with Observer() as observer:
+        observer.watch(inputs)
+        result = entry.call(*inputs)
+    results = result if isinstance(result, (tuple, list)) else [result]
+    targets = [(f"y{i}", y) for i, y in enumerate(results) if isinstance(y, tm.Tensor)]
+    return examine(observer, targets, [(f"x{i}", x) for i, x in enumerate(inputs)], 2)
+
+
+@pytest.mark.parametrize("module", sorted({name.partition("-")[0] for name in CASES}))
+def test_shown(module: str) -> None:
+    """Nothing that can be recorded is too strange to be shown, and no gradient fails."""
+    for name, entry in CASES.items():
+        if name.partition("-")[0] != module:
+            continue
+        findings = found(entry)
+        assert findings.graph.nodes <= 60, name
+        assert not [d for d in findings.derivatives if "failed" in (d.reason or "")], name
+        assert text(findings), name
+        assert Reader(html.page(findings, Drawing(None, ""), None)).tags, name
+        assert dot(findings.graph).startswith("digraph"), name
+
+
+def test_some_are_drawn() -> None:
+    """Graphviz understands the DOT of every fiftieth case."""
+    for name in list(CASES)[::50]:
+        assert draw(dot(found(CASES[name]).graph)).svg, name

@@ -1,0 +1,163 @@
+"""The report as HTML that survives in an untrusted notebook."""
+
+from __future__ import annotations
+
+import base64
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import tapemagic as tm
+from tapemagic.analysis.findings import Findings
+from tapemagic.display import html
+from tapemagic.display.report import TapeReport
+from tapemagic.display.svg import Drawing
+from tests.analysis.recordings import chain, product, record, regression, square
+from tests.display.test_dot import NASTY
+
+VOID = {"img", "br"}
+
+
+class Reader(HTMLParser):
+    """Reads HTML strictly: every tag is closed, in order."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(source)
+        self.close()
+        assert [] == self.open
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        """Hear of a tag."""
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Hear of its end."""
+        assert tag == self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        """Hear of text."""
+        self.text += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        """The attributes of all tags of a kind."""
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def page(found: Findings, value: str | None = None) -> Reader:
+    """A report, read."""
+    return Reader(html.page(found, TapeReport(found).drawing, value))
+
+
+@pytest.mark.parametrize("found", [square(), product(), regression(), chain(100)])
+def test_what_survives(found: Findings) -> None:
+    """There are inline styles and data URIs, and nothing that a notebook strips or that comes from elsewhere."""
+    read = page(found)
+
+    assert {"div", "table", "thead", "tbody", "tr", "th", "td", "span", "img", "b"} >= {
+        tag for tag, _ in read.tags
+    }
+    for _, attributes in read.tags:
+        assert attributes.keys() <= {"style", "src", "alt"}
+        assert not re.search(r"url|expression|@import", attributes.get("style") or "")
+    [image] = read.all("img")
+    assert str(image["src"]).startswith("data:image/svg+xml;base64,")
+
+
+def test_the_picture() -> None:
+    """The image is the drawing itself, with the operations in words for those who cannot see it."""
+    [image] = page(square()).all("img")
+
+    picture = base64.b64decode(str(image["src"]).partition(",")[2])
+    assert ET.fromstring(picture).tag.endswith("svg")  # noqa: S314 -- we drew it
+    assert "Graph of the recorded operations: y = power(a, 2). The target is y." == image["alt"]
+
+
+def test_sections() -> None:
+    """There is a section for each face, and the tables say what the text says."""
+    read = page(square())
+
+    assert re.search(
+        r"Variables.*a.*watched.*3\.0.*Graph.*Gradients.*dy/da.*1.*6\.0", read.text, re.DOTALL
+    )
+
+
+def test_captions() -> None:
+    """The caption says of what the gradients are, and what is not drawn."""
+    two = record(lambda a: (a * 2, a * 3), 1.0)
+
+    assert "the gradient of y with respect to it. A dash: not computed." in page(square()).text
+    assert "the gradient of the sum of y0, y1 with respect to it" in page(two).text
+    assert "in the frame of a derivative" in page(product()).text
+    assert "72 operations in the middle are not drawn." in page(chain(100)).text
+
+
+def test_reasons() -> None:
+    """A None has its reason beside it."""
+    assert "None the derivative of order 1 does not depend on b any more" in page(product()).text
+
+
+def test_notes_and_values() -> None:
+    """The cell's value, and what there is to say, stand on top."""
+    read = page(replace(square(), note="It <stopped>."), "'<i>value</i>'")
+
+    assert re.search(r"target y'<i>value</i>'It <stopped>\..*Variables", read.text, re.DOTALL)
+
+
+def test_nothing_recorded() -> None:
+    """Sections without content are left out."""
+    found = replace(
+        square(), variables=(), derivatives=(), targets=(), graph=record(lambda a: a, 1.0).graph
+    )
+
+    assert not re.search("Variables|Graph|Gradients", page(found).text)
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_escaped(name: str) -> None:
+    """Whatever a variable is called, it is text and nothing else."""
+    found = record(lambda w: w * 2, tm.Variable(1.0), **{name: 2.0})
+    found = replace(found, note=name, targets=(name,), derivatives=(
+        replace(found.derivatives[0], target=name, source=name, text=None, reason=name),
+    ), variables=tuple(replace(row, name=name, text=name) for row in found.variables))  # fmt: skip
+    plain = page(square())
+
+    read = page(found, name)
+
+    assert {tag for tag, _ in plain.tags} | {"b"} == {tag for tag, _ in read.tags}
+    shown = "".join(char if char.isprintable() else " " for char in name)
+    assert 5 <= read.text.count(shown)
+    [image] = read.all("img")
+    assert f"The target is {shown}." in str(image["alt"])
+    assert image.keys() == {"alt", "style", "src"}
+
+
+def test_live() -> None:
+    """In the widget the drawing is part of the page, with a text of its own and titles for the mouse."""
+    drawing = TapeReport(square()).drawing
+
+    read = Reader(html.picture(square(), drawing, live=True))
+
+    [frame] = [part for part in read.all("div") if part.get("role")]
+    assert "img" == frame["role"]
+    assert str(frame["aria-label"]).startswith("Graph of the recorded operations: y = power(a, 2)")
+    assert [] == read.all("img")
+    assert "power; line 2: line 2; ∂/∂a = 6.0" in read.text
+
+
+def test_no_drawing() -> None:
+    """Without a picture the reason and the operations are told."""
+    read = Reader(html.picture(product(), Drawing(None, "no <picture>"), live=False))
+
+    assert "no <picture>" in read.text
+    assert 10 == len(read.all("li"))
+    assert "dy/dy" in read.text

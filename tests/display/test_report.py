@@ -1,0 +1,129 @@
+"""TapeReport: the bundle, the widget, and what happens when something fails."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import ipywidgets
+import pytest
+from ipywidgets.widgets import widget
+
+from tapemagic.display import html, report, widgets
+from tapemagic.display.report import TapeReport
+from tests.analysis.recordings import product, record, square
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def test_the_bundle() -> None:
+    """Text, static HTML and a view of the widget."""
+    shown = TapeReport(square())
+
+    bundle = shown._repr_mimebundle_()
+
+    assert {"text/plain", "text/html", VIEW} == bundle.keys()
+    assert repr(shown) == bundle["text/plain"]
+    assert bundle["text/html"].startswith("<div")
+    assert {"version_major": 2, "version_minor": 0, "model_id": shown._view.model_id} == bundle[
+        VIEW
+    ]
+    shown.close()
+
+
+def test_the_widget() -> None:
+    """A headline over three tabs, of which the graph is open."""
+    found = product()
+    box = widgets.tabs(found, TapeReport(found).drawing, "a value")
+
+    headline, tab = box.children
+
+    assert isinstance(tab, ipywidgets.Tab)
+    assert ("Variables", "Graph", "Gradients") == tab.titles
+    assert 1 == tab.selected_index
+    assert "%%tape: 3 operations recorded" in headline.value
+    assert "a value" in headline.value
+    variables, graph, gradients = [page.value for page in tab.children]
+    assert html.variables(found) == variables
+    assert 'role="img"' in graph
+    assert html.gradients(found.derivatives) == gradients
+    widgets.close(box)
+
+
+def test_the_widget_of_nothing() -> None:
+    """A tab without content says so."""
+    found = record(lambda: (), max_nodes=60)
+    box = widgets.tabs(found, TapeReport(found).drawing, None)
+
+    pages = [page.value for page in box.children[1].children]
+
+    assert ["Nothing was recorded"] * 2 == [page[27:47] for page in pages[:2]]
+    assert "There is nothing to differentiate." in pages[2]
+    widgets.close(box)
+
+
+def test_closing() -> None:
+    """Closing a report leaves no live model; showing it again makes a new one, twice makes none."""
+    before = len(widget._instances)
+    shown = TapeReport(square())
+
+    first = shown._repr_mimebundle_()[VIEW]
+    count = len(widget._instances)
+    again = shown._repr_mimebundle_()[VIEW]
+
+    assert first == again
+    assert count == len(widget._instances) > before
+    shown.close()
+    shown.close()
+    assert before == len(widget._instances)
+    assert first != shown._repr_mimebundle_()[VIEW]
+    shown.close()
+    assert before == len(widget._instances)
+
+
+def test_attributes() -> None:
+    """The graph, its DOT and the value are there for a program to use."""
+    found = square()
+    shown = TapeReport(found, "value")
+
+    assert found.graph is shown.graph
+    assert shown.dot.startswith("digraph tape {")
+    assert "value" == shown.value
+    assert "'value'" == repr(shown).rpartition("\n")[2]
+
+
+def fail(*_args: Any, **_options: Any) -> Any:
+    """Something that does not work."""
+    raise RuntimeError("out of ink")
+
+
+def test_a_failure_in_drawing_warns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever fails, the text is shown, with a warning."""
+    monkeypatch.setattr(report, "draw", fail)
+
+    with pytest.warns(
+        UserWarning, match=r"could not be drawn in full: RuntimeError\('out of ink'\)"
+    ):
+        bundle = TapeReport(square())._repr_mimebundle_()
+
+    assert {"text/plain"} == bundle.keys()
+    assert "dy/da = 6.0" in bundle["text/plain"]
+
+
+def test_a_failure_of_the_widget_keeps_the_html(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was made before is shown."""
+    monkeypatch.setattr(widgets, "tabs", fail)
+
+    with pytest.warns(UserWarning, match="could not be drawn in full"):
+        bundle = TapeReport(square())._repr_mimebundle_()
+
+    assert {"text/plain", "text/html"} == bundle.keys()
+
+
+def test_no_warning_when_all_is_well() -> None:
+    """The error stream of a notebook is for errors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shown = TapeReport(product())
+        shown._repr_mimebundle_()
+        shown.close()

@@ -1,0 +1,81 @@
+"""One IPython shell for all tests, with a fresh namespace and fresh magics for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+Run = Callable[[str], Any]
+IMPORTS = "import numpy as np\nimport tapemagic as tm"
+
+
+@pytest.fixture(scope="session")
+def plain_shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InteractiveShell]:
+    """A shell without history and without the extension."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    folder = str(tmp_path_factory.mktemp("ipython"))
+    yield InteractiveShell.instance(config=config, ipython_dir=folder)
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def shell(plain_shell: InteractiveShell) -> Iterator[InteractiveShell]:
+    """The shell with the extension loaded, and nothing in its namespace but the usual imports."""
+    plain_shell.reset(new_session=False)
+    plain_shell.run_cell(f"%load_ext tapemagic\n{IMPORTS}").raise_error()
+    yield plain_shell
+    plain_shell.extension_manager.unload_extension("tapemagic")
+    plain_shell.config.pop("TapeMagics", None)
+
+
+@pytest.fixture
+def run(shell: InteractiveShell) -> Run:
+    """Runs a cell that succeeds; the value of its last expression."""
+
+    def run(source: str) -> Any:
+        result = shell.run_cell(source)
+        result.raise_error()
+        return result.result
+
+    return run
+
+
+@pytest.fixture
+def variables(shell: InteractiveShell) -> dict[str, Any]:
+    """The notebook's variables."""
+    return shell.user_ns
+
+
+@pytest.fixture
+def refused(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> Callable[[str], str]:
+    """Runs a cell that is refused with a UsageError; its one line, without the words in front."""
+
+    def refused(source: str) -> str:
+        before = dict(shell.user_ns)
+        capsys.readouterr()
+
+        result = shell.run_cell(source)
+
+        error = result.error_before_exec or result.error_in_exec
+        assert type(error).__name__ == "UsageError"
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        start, line = printed.err.rstrip("\n").split(" ", 1)
+        assert start == "UsageError:"
+        assert "\n" not in line
+        changed = {
+            name for name in {*before, *shell.user_ns} if not _same(name, before, shell.user_ns)
+        }
+        assert not changed - {"_i", "_ii", "_iii"}
+        return line
+
+    return refused
+
+
+def _same(name: str, before: dict[str, Any], after: dict[str, Any]) -> bool:
+    return name in before and name in after and before[name] is after[name]

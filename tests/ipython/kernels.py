@@ -1,0 +1,110 @@
+"""A real Jupyter kernel, and what comes out of the cells that it runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+import tapemagic
+
+ROOT = Path(tapemagic.__file__).parents[1]
+PATHS = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+VIEW = "application/vnd.jupyter.widget-view+json"
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+FIRST = "import numpy as np\nimport tapemagic as tm\n%load_ext tapemagic"
+
+
+@dataclass
+class Ran:
+    """What a cell gave."""
+
+    outputs: list[Any]
+    stopped: bool
+
+    @property
+    def stdout(self) -> str:
+        """What it printed."""
+        return self._stream("stdout")
+
+    @property
+    def stderr(self) -> str:
+        """What it said on the error stream."""
+        return self._stream("stderr")
+
+    def _stream(self, name: str) -> str:
+        streams = [out for out in self.outputs if out.output_type == "stream" and out.name == name]
+        return "".join(out.text for out in streams)
+
+    @property
+    def shown(self) -> list[Any]:
+        """The MIME bundles that it showed."""
+        return [
+            out.data
+            for out in self.outputs
+            if out.output_type in {"execute_result", "display_data"}
+        ]
+
+    @property
+    def text(self) -> str:
+        """The text of all that it showed."""
+        return "\n".join(data["text/plain"] for data in self.shown)
+
+    @property
+    def errors(self) -> list[str]:
+        """The tracebacks, without colours."""
+        found = [out for out in self.outputs if out.output_type == "error"]
+        return [COLOURS.sub("", "\n".join(out.traceback)) for out in found]
+
+
+class Kernel:
+    """A kernel that runs one cell after another, as a notebook does."""
+
+    def __init__(self, client: NotebookClient) -> None:
+        self._client = client
+
+    def run(self, source: str) -> Ran:
+        """Run a cell, whether it succeeds or not."""
+        cells = self._client.nb.cells
+        cells.append(nbformat.v4.new_code_cell(source))
+        stopped = False
+        try:
+            self._client.execute_cell(cells[-1], len(cells) - 1)
+        except CellExecutionError:
+            stopped = True
+        return Ran(cells[-1].outputs, stopped)
+
+    def show(self, source: str) -> str:
+        """Run a cell that succeeds and says nothing on the error stream; the text that it showed."""
+        ran = self.run(source)
+        assert [] == ran.errors
+        assert "" == ran.stderr
+        return ran.text or ran.stdout
+
+    def interrupt_after(self, seconds: float) -> None:
+        """Interrupt what the kernel runs then, as the square button does."""
+        stop = partial(os.kill, self._client.km.provisioner.pid, signal.SIGINT)
+        Timer(seconds, stop).start()
+
+
+@contextmanager
+def kernel(folder: Path) -> Iterator[Kernel]:
+    """A kernel with the extension loaded, which has no settings."""
+    environment = os.environ | {"PYTHONPATH": PATHS, "IPYTHONDIR": str(folder)}
+    notebook = nbformat.v4.new_notebook()
+    client = NotebookClient(notebook, timeout=60, kernel_name="python3")
+    with client.setup_kernel(env=environment, cwd=str(folder)):
+        started = Kernel(client)
+        assert "" == started.show(FIRST)
+        yield started

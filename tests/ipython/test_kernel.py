@@ -1,0 +1,283 @@
+"""%%tape in a real kernel, driven as JupyterLab and nbconvert do it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.ipython.kernels import VIEW, Kernel, kernel
+
+pytestmark = [
+    pytest.mark.kernel,
+    # What the client does with its event loop and sockets is not ours to mend.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
+]
+
+# A cell magic is called by the first line of its cell: that frame, and its words, are the usual ones.
+USUAL = re.compile(r"Cell In\[\d+\], line 1\n-*>? ?1 get_ipython\(\)\.run_cell_magic\('tape', .*\n")
+INTERNALS = (
+    "tapemagic",
+    "run_cell_magic",
+    "interactiveshell",
+    "exec(",
+    "eval(",
+    "magics.py",
+    "runcell.py",
+)
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+    """One kernel for all tests that leave it in order."""
+    with kernel(tmp_path_factory.mktemp("kernel")) as started:
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def x(notebook: Kernel) -> None:
+    """Every test begins with a number and a list."""
+    assert notebook.show("x, times = 3.0, []") == ""
+
+
+def internals(error: str) -> list[str]:
+    """What a traceback has of the machinery."""
+    return [word for word in INTERNALS if word in USUAL.sub("", error)]
+
+
+def test_a_cell_runs_once_and_its_assignments_stay(notebook: Kernel) -> None:
+    """Side effects happen once; names are there in the next cell."""
+    shown = notebook.show("%%tape x\ntimes.append('once')\ny = x**2")
+
+    assert "dy/dx = 6.0" in shown
+    assert "['once'] Tensor(9.0) Tensor(3.0)" in notebook.show("print(times, y, x)")
+    assert "Tensor(6.0)" == notebook.show("tape.gradient(y, x)")
+
+
+def test_the_bundle(notebook: Kernel) -> None:
+    """A report has a widget, static HTML and text, and is the value of the cell."""
+    ran = notebook.run("%%tape x\nx**2")
+
+    [data] = ran.shown
+    assert {"text/plain", "text/html", VIEW} == data.keys()
+    assert "Tensor(9.0)" == notebook.show("_.value")
+
+
+def test_a_cell_that_prints(notebook: Kernel) -> None:
+    """What a cell prints comes as ever."""
+    ran = notebook.run("%%tape x\nprint('begin')\ny = x**2\nprint('end')")
+
+    assert "begin\nend\n" == ran.stdout
+    assert "dy/dx = 6.0" in ran.text
+
+
+def test_a_semicolon_silences(notebook: Kernel) -> None:
+    """A cell that ends in ``;`` shows nothing."""
+    assert [] == notebook.run("%%tape x\ny = x**2;").outputs
+    assert "Tensor(9.0)" == notebook.show("y")
+
+
+def test_running_again_gives_the_same(notebook: Kernel) -> None:
+    """The same cell twice shows the same, to the byte, but for the number of its widget."""
+    cell = "%%tape x -o 2\ny = x**3"
+
+    [[first], [second]] = notebook.run(cell).shown, notebook.run(cell).shown
+
+    assert first["text/plain"] == second["text/plain"]
+    assert first["text/html"] == second["text/html"]
+
+
+def test_an_error(notebook: Kernel) -> None:
+    """It stops the notebook, with one traceback of the user's own lines, under the partial report."""
+    notebook.show("def divide(a, b):\n    return a / b")
+    cell = "%%tape x\n\ny = x * 2\ndef inner(u):\n    return divide(u, 1) + undefined\nz = inner(y)\nw = z"
+
+    ran = notebook.run(cell)
+
+    assert ran.stopped
+    assert ["display_data", "error"] == [out.output_type for out in ran.outputs]
+    assert "The cell stopped at line 6 with NameError: name 'undefined' is not defined" in ran.text
+    assert "2 operations recorded" in ran.text
+    [error] = ran.errors
+    assert ["1", "6", "5"] == re.findall(r"Cell In\[\d+\], line (\d+)", error)
+    assert "----> 6 z = inner(y)" in error
+    assert "----> 5     return divide(u, 1) + undefined" in error
+    assert 1 == error.count("Traceback (most recent call last)")
+    assert [] == internals(error)
+    assert "" == ran.stderr
+    assert "Tensor(6.0)" == notebook.show("y")
+    assert "False" == notebook.show("'w' in globals()")
+
+
+def test_an_error_in_the_last_expression(notebook: Kernel) -> None:
+    """The same where the last line is an expression."""
+    [error] = notebook.run("%%tape x\ny = x * 2\n\ny + 1 / 0").errors
+
+    assert ["1", "4"] == re.findall(r"Cell In\[\d+\], line (\d+)", error)
+    assert "----> 4 y + 1 / 0" in error
+    assert [] == internals(error)
+
+
+def test_an_error_of_tapemagic(notebook: Kernel) -> None:
+    """An error that the library raises for the user's line has that line on top."""
+    notebook.show("%%tape x\ny = x * 2")
+    notebook.show("tape.gradient(y, x)")
+
+    ran = notebook.run("tape.gradient(y, x)")
+
+    assert ran.stopped
+    assert "ConsumedTapeError: A non-persistent GradientTape can only be used" in ran.errors[0]
+
+
+@pytest.mark.parametrize(
+    ("cell", "line", "words"),
+    [
+        ("%%tape x\ny = x\nz = = 2", 3, "invalid syntax"),
+        ("%%tape x\n\n\ny = (x", 4, "incomplete input"),
+        ("%%tape x\ny = x * 2\nreturn y", 3, "'return' outside function"),
+        ("%%tape x\ny = x * 2\nif y:\nz = 1", 4, "expected an indented block"),
+    ],
+)
+def test_a_syntax_error(notebook: Kernel, cell: str, line: int, words: str) -> None:
+    """It has the right line, and nothing of the cell was run or changed."""
+    ran = notebook.run(cell)
+
+    assert ran.stopped
+    [error] = ran.errors
+    assert re.match(rf"  Cell In\[\d+\], line {line}\n", error)
+    assert words in error
+    assert "SyntaxError" == ran.outputs[0].ename
+    assert [] == internals(error)
+    assert [] == ran.shown
+    assert "3.0" == notebook.show("x")
+
+
+@pytest.mark.parametrize(
+    "options", ["q", "x --wrong", "x -o 0", "x --hessian", "times -o 2 np", "print"]
+)
+def test_a_usage_error(notebook: Kernel, options: str) -> None:
+    """It is one line on the error stream, and stops the notebook; nothing was run."""
+    notebook.show("times = 'text'")
+
+    ran = notebook.run(f"%%tape {options}\ntimes = 'run'\nx = 1.0")
+
+    assert ran.stopped
+    assert re.fullmatch(r"UsageError: [^\n]+\n", ran.stderr)
+    assert [] == ran.shown
+    assert "('text', 3.0)" == notebook.show("times, x")
+
+
+def test_await(notebook: Kernel) -> None:
+    """A cell that awaits is refused in one line."""
+    ran = notebook.run("%%tape x\nimport asyncio\nawait asyncio.sleep(0)")
+
+    assert re.fullmatch(
+        r"UsageError: %%tape cannot run 'await' at the top level[^\n]+\n", ran.stderr
+    )
+
+
+def test_an_interrupt(notebook: Kernel) -> None:
+    """The square button stops the cell, shows what was recorded, and the kernel lives on."""
+    notebook.interrupt_after(1.0)
+
+    ran = notebook.run("%%tape x\ny = x * 2\nimport time\nwhile True:\n    time.sleep(0.01)\nz = 1")
+
+    assert ran.stopped
+    assert re.search(r"The cell stopped at line [45] with KeyboardInterrupt", ran.text)
+    assert "dy/dx = 2.0" in ran.text
+    assert "KeyboardInterrupt" in ran.errors[0]
+    assert [] == internals(ran.errors[0])
+    assert "Tensor(6.0)" == notebook.show("y")
+    assert "Tensor(2.0)" == notebook.show("tape.gradient(y, x)")
+    assert "dz/dx = 6.0" in notebook.show("%%tape x\nz = x**2")
+
+
+def test_source_can_be_inspected(notebook: Kernel) -> None:
+    """A function that a %%tape cell defines has its source, as from any cell."""
+    notebook.show("%%tape x\n\ndef square(u):\n    return u * u\ny = square(x);")
+
+    assert "def square(u):\n    return u * u\n" == notebook.show(
+        "import inspect\nprint(inspect.getsource(square), end='')"
+    )
+
+
+def test_widgets_of_an_earlier_run_are_closed(notebook: Kernel) -> None:
+    """Twenty runs of a cell leave as many live models as one, also where it fails."""
+    count = "from ipywidgets.widgets import widget\nlen(widget._instances)"
+    cell = "%%tape x\ny = x**2\nif times: 1 / 0"
+    notebook.run(cell)
+    before = int(notebook.show(count))
+
+    for fails in (False, True):
+        notebook.show(f"times = [1] * {fails:d}")
+        for _ in range(10):
+            notebook.run(cell)
+
+    assert before > 0
+    assert before == int(notebook.show(count))
+
+
+def test_a_report_shown_twice_is_one_widget(notebook: Kernel) -> None:
+    """Showing a report again, in another cell, does not blank the first."""
+    [first] = notebook.run("%%tape x\nagain = x**2").shown
+
+    [second] = notebook.run("_").shown
+
+    assert first[VIEW]["model_id"] == second[VIEW]["model_id"]
+
+
+def test_many_operations(notebook: Kernel) -> None:
+    """A hundred thousand operations are recorded, and the graph says how many of them it leaves out."""
+    ran = notebook.run("%%tape x\ny = x\nfor i in range(50_000):\n    y = y * 0.999 + x")
+
+    [data] = ran.shown
+    assert "%%tape: 100,000 operations recorded" in data["text/plain"]
+    [elided] = re.findall(r"([\d,]+) operations in the middle are not drawn", data["text/html"])
+    assert 99_950 < int(elided.replace(",", "")) < 100_000
+    assert "" == ran.stderr
+
+
+def test_line_magics(notebook: Kernel) -> None:
+    """%tape and %gradient work in a kernel, and %tape leaves the variables alone."""
+    assert "d(x**2)/dx = 6.0" in notebook.show("%tape x**2")
+    assert "3.0" == notebook.show("x")
+    notebook.show("%%tape x\ny = x**2;")
+    assert "Tensor(6.0)" == notebook.show("%gradient y x")
+
+
+def test_reloading(notebook: Kernel) -> None:
+    """Unloading takes the magics away, loading and reloading bring them back."""
+    assert "" == notebook.show("%unload_ext tapemagic")
+    assert "UsageError: Cell magic `%%tape` not found" in notebook.run("%%tape x\nx").stderr
+    assert "" == notebook.show("%load_ext tapemagic\n%reload_ext tapemagic")
+    assert "dy/dx = 6.0" in notebook.show("%%tape x\ny = x**2")
+
+
+COURSE = [
+    "x, n = 2.0, 3\nw = tm.Variable(np.ones((2, 2)), name='<w>')\ndata = np.arange(1000.0)",
+    "%%tape x -o 2\ny = np.sin(x) * x**n\ny",
+    "%%tape\nloss = np.mean((w @ w) ** 2)\n(loss, w)",
+    "%%tape x\nz = np.sum(x * data)\nfor i in range(40):\n    z = z * 0.5 + x",
+    "%%tape x\nz = undefined",
+]
+
+
+def test_two_kernels_show_the_same(tmp_path: Path) -> None:
+    """The text and the HTML of a notebook are the same bytes in every run."""
+    runs = []
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        with kernel(folder) as started:
+            ran = [started.run(source) for source in COURSE]
+        runs.append(
+            [(data["text/plain"], data["text/html"]) for part in ran for data in part.shown]
+        )
+
+    assert len(COURSE) - 1 == len(runs[0])
+    assert runs[0] == runs[1]
+    assert not [
+        text for shown in runs[0] for text in shown if re.search(r"0x[0-9a-f]{6}|/tmp|/work", text)
+    ]

@@ -1,0 +1,224 @@
+"""The tape by its name, in the cell and after it: as any GradientTape tutorial writes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tapemagic import GradientTape
+from tapemagic.engine import recording
+from tapemagic.errors import ConsumedTapeError
+from tests.ipython.conftest import Run
+from tests.ipython.test_watching import gradients, role
+
+
+@pytest.fixture(autouse=True)
+def x(run: Run) -> None:
+    """Every test here begins with two numbers and a Variable."""
+    run("x = 3.0\nz = tm.constant(5.0)\nv = tm.Variable(2.0)")
+
+
+def test_after_the_cell(run: Run) -> None:
+    """``tape`` gives gradients after the cell, once if it is not persistent."""
+    report = run("%%tape x\ny = v * x**2")
+
+    assert isinstance(run("tape"), GradientTape)
+    assert [12.0, 9.0] == [float(g) for g in run("tape.gradient(y, [x, v])")]
+    with pytest.raises(ConsumedTapeError, match=r"GradientTape\(persistent=True\)"):
+        run("tape.gradient(y, x)")
+    assert {"dy/dx": "12.0", "dy/dv": "9.0"} == gradients(report)
+
+
+def test_persistent(run: Run) -> None:
+    """With -p it gives gradients as often as one likes, inside the cell and after it."""
+    run("%%tape x -p\ny = v * x**2\nw = y * 2\ng = tape.gradient(y, x), tape.gradient(w, x)")
+
+    assert [12.0, 24.0] == [float(g) for g in run("g")]
+    assert 12.0 == float(run("tape.gradient(y, x)"))
+    assert 24.0 == float(run("tape.gradient(w, x)"))
+
+
+def test_a_gradient_in_the_cell(run: Run) -> None:
+    """A gradient in the cell uses up the tape, and leaves the report whole: before and after it."""
+    report = run("%%tape x\ny = x**2\ng = tape.gradient(y, x)\nw = y * x")
+
+    assert {"dw/dx": "27.0"} == gradients(report)
+    assert "constant" == role(report, "g")
+    with pytest.raises(ConsumedTapeError):
+        run("tape.gradient(y, x)")
+
+
+def test_a_persistent_gradient_in_the_cell_can_be_differentiated(run: Run) -> None:
+    """As in TensorFlow, what a persistent tape computes inside its block is recorded."""
+    report = run("%%tape x -p\ny = x**3\ng = tape.gradient(y, x)\ng")
+
+    assert {"dg/dx": "18.0"} == gradients(report)
+    assert {0, 1} == {step.order for step in report.graph.steps}
+
+
+def test_showing_does_not_consume(run: Run) -> None:
+    """However often and to whatever order a report is made, the tape is as it was."""
+    report = run("%%tape x -o 3\ny = v * x**3")
+
+    for _ in range(3):
+        report._repr_mimebundle_()
+        repr(report)
+
+    assert 54.0 == float(run("tape.gradient(y, x)"))
+
+
+def test_the_records_of_the_tape_are_the_cell_s(run: Run) -> None:
+    """The higher derivatives of the report are not on the user's tape."""
+    run("%%tape x -o 3\ny = v * x**3")
+
+    assert ["power", "multiply"] == [record.operation.name for record in run("tape.records")]
+
+
+def test_watch(run: Run) -> None:
+    """``tape.watch`` in the cell adds a source to the report."""
+    report = run("%%tape\ntape.watch(z)\ny = z**2")
+
+    assert {"dy/dz": "10.0"} == gradients(report)
+    assert "watched" == role(report, "z")
+    assert 10.0 == float(run("tape.gradient(y, z)"))
+
+
+def test_watching_a_nameless_tensor(run: Run) -> None:
+    """What has no name is told of as such."""
+    report = run("%%tape\nl = [tm.constant(2.0)]\ntape.watch(l[0])\ny = l[0]**2")
+
+    assert {} == gradients(report)
+    assert 4.0 == float(run("tape.gradient(y, l[0])"))
+
+
+def test_stop_recording(run: Run) -> None:
+    """What is computed while the tape does not record is a constant, also in the report."""
+    report = run("%%tape x\nwith tape.stop_recording():\n    c = x * 2\ny = c * x")
+
+    assert {"dy/dx": "6.0"} == gradients(report)
+    assert "constant" == role(report, "c")
+    assert 6.0 == float(run("tape.gradient(y, x)"))
+
+
+def test_a_name_assigned_while_the_tape_pauses_is_watched(run: Run) -> None:
+    """A name of the first line is watched wherever it is assigned."""
+    report = run("%%tape a\nwith tape.stop_recording():\n    a = 4.0\ny = a**2")
+
+    assert {"dy/da": "8.0"} == gradients(report)
+
+
+def test_reset(run: Run) -> None:
+    """After a reset the tape knows nothing of before, and says so in the report."""
+    report = run("%%tape x\na = x * 2\ntape.reset()\ny = v * a")
+
+    assert {"dy/dx": None, "dy/dv": "6.0"} == gradients(report)
+    assert "x is not watched" in str(report.findings.derivatives[0].reason)
+    assert "1 operation recorded" in repr(report)
+
+
+def test_another_name(run: Run, variables: dict[str, Any]) -> None:
+    """-n calls the tape something else."""
+    run("%%tape x -n t\ny = x**2\nt.watch(z)")
+
+    assert 6.0 == float(run("t.gradient(y, x)"))
+    assert "tape" not in variables
+
+
+def test_nested_tapes(run: Run) -> None:
+    """The user's own tapes in a cell work, and what they compute is on the cell's tape."""
+    report = run(
+        "%%tape x\n"
+        "with tm.GradientTape() as inner:\n"
+        "    inner.watch(x)\n"
+        "    y = x**3\n"
+        "dy = inner.gradient(y, x)\n"
+        "dy"
+    )
+
+    assert {"d(dy)/dx": "18.0"} == gradients(report) or {"ddy/dx": "18.0"} == gradients(report)
+    assert 18.0 == float(run("tape.gradient(dy, x)"))
+
+
+def test_a_tensor_of_another_tape_is_a_constant(run: Run) -> None:
+    """What only an inner tape watches is a constant of the cell's tape."""
+    report = run(
+        "%%tape x\nwith tm.GradientTape() as inner:\n    inner.watch(z)\n    y = x * z\n"
+        "g = inner.gradient(y, z)\ny"
+    )
+
+    assert {"dy/dx": "5.0"} == gradients(report)
+    assert "constant" == role(report, "z")
+    assert {"x", "z", "y"} == {value.name for value in report.graph.values if value.order == 0}
+
+
+def test_going_on_after_the_cell(run: Run) -> None:
+    """``with tape:`` after the cell goes on recording on the same tape."""
+    run("%%tape x\ny = x**2")
+
+    run("with tape:\n    w = y * 2")
+
+    assert 12.0 == float(run("tape.gradient(w, x)"))
+
+
+def test_entering_again_in_the_cell(shell: Any) -> None:
+    """``with tape:`` in the cell is an error, since the tape records already; nothing stays live."""
+    result = shell.run_cell("%%tape x\nwith tape:\n    pass")
+
+    assert "Tape is still recording" in str(result.error_in_exec)
+    assert () == recording.live()
+
+
+def test_threads(run: Run) -> None:
+    """A cell may use threads; what they compute is not recorded, and the report says where the path ends."""
+    report = run(
+        "%%tape x\n"
+        "from threading import Thread\n"
+        "found = []\n"
+        "worker = Thread(target=lambda: found.append(x * 2))\n"
+        "worker.start()\n"
+        "worker.join()\n"
+        "y = found[0]\n"
+        "y"
+    )
+
+    assert {"dy/dx": None} == gradients(report)
+    assert "1 watched" in repr(report)
+    assert 6.0 == float(run("y"))
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "y = x * 2\n1 / 0",
+        "y = x * 2\nraise KeyboardInterrupt",
+        "y = x * 2\nraise SystemExit",
+        "y = x * 2\nwith tape.stop_recording():\n    1 / 0",
+        "y = x * 2\nwith tm.GradientTape():\n    1 / 0",
+    ],
+)
+@pytest.mark.filterwarnings("ignore:To exit")
+def test_a_failing_cell_leaves_no_tape_live(
+    run: Run, shell: Any, cell: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever stops a cell, its tapes stop too, and the recording until then is shown and usable."""
+    result = shell.run_cell(f"%%tape x\n{cell}")
+
+    assert result.error_in_exec is not None
+    assert () == recording.live()
+    assert "dy/dx = 2.0" in capsys.readouterr().out
+    assert 2.0 == float(run("tape.gradient(y, x)"))
+
+
+def test_a_cell_in_a_cell(run: Run) -> None:
+    """A %%tape cell may be run by code in another one."""
+    report = run(
+        "%%tape x\n"
+        "inner = get_ipython().run_cell_magic('tape', 'z -n t', 'u = z**2')\n"
+        "y = x**2\n"
+        "w = y * u"
+    )
+
+    assert {"dw/dx": "150.0"} == gradients(report)
+    assert {"du/dz": "10.0"} == gradients(run("inner"))
+    assert ["x", "y", "w", "u"] == [row.name for row in report.findings.variables]

@@ -1,0 +1,169 @@
+"""What a %%tape cell differentiates, and to which order."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.ipython.conftest import Run
+from tests.ipython.test_watching import gradients
+
+
+@pytest.fixture(autouse=True)
+def x(run: Run) -> None:
+    """Every test here begins with a number."""
+    run("x = 3.0\nz = 5.0")
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("y = x**2", {"dy/dx": "6.0"}),
+        ("y = x**2\nw = 7.0\nprint(end='')", {"dy/dx": "6.0"}),
+        ("x**2", {"d(x**2)/dx": "6.0"}),
+        ("y = x**2\n3 * x", {"d(3 * x)/dx": "3.0"}),
+        ("y = x**2\ny", {"dy/dx": "6.0"}),
+        ("y = x**2\nu = x * 2\n'done'", {"du/dx": "2.0"}),
+        ("y = x**2\ntm.constant(1.0)", {"dy/dx": "6.0"}),
+        ("y = x**2\nx**3, y", {"d(x**3)/dx": "27.0", "dy/dx": "6.0"}),
+        ("[x**2, x**2]", {"d(x**2)/dx": "6.0", "d(x**2 (2))/dx": "6.0"}),
+        ("pair = [x**2, x**3]\npair", {"d(pair[0])/dx": "6.0", "d(pair[1])/dx": "27.0"}),
+        ("x", {"dx/dx": "1.0"}),
+        ("np.sum(\n    x * 2\n)", {"d(np.sum(x * 2))/dx": "2.0"}),
+        ("if x > 2:\n    y = x**2\nelse:\n    y = -x", {"dy/dx": "6.0"}),
+    ],
+)
+def test_the_target(run: Run, cell: str, expected: dict[str, str]) -> None:
+    """The last expression, if it is differentiable, else the last differentiable value assigned."""
+    assert expected == gradients(run(f"%%tape x\n{cell}"))
+
+
+@pytest.mark.parametrize("line", ["x -t a b", "x -t a,b", "-t a b -o 1 -- x", "x --target a b"])
+def test_targets_by_name(run: Run, line: str) -> None:
+    """-t takes several names, and is heard before anything else."""
+    report = run(f"%%tape {line}\na = x * 2\nb = a * x\nc = b * x")
+
+    assert {"da/dx": "2.0", "db/dx": "12.0"} == gradients(report)
+    assert ("a", "b") == report.findings.targets
+    assert "targets a, b" in repr(report).splitlines()[0]
+
+
+def test_a_target_that_is_no_tensor(run: Run) -> None:
+    """A target that is an ordinary number is named, and the others are differentiated."""
+    report = run("%%tape x -t a b\na = 2.0\nb = a * x")
+
+    assert {"db/dx": "2.0"} == gradients(report)
+    assert "not on the tape: a (float). A target has to be computed" in report.findings.note
+
+
+def test_a_target_of_an_earlier_cell(run: Run) -> None:
+    """A target that this cell did not compute has a reason instead of a gradient."""
+    run("%%tape x\ny = x**2")
+
+    [entry] = run("%%tape x -t y\nw = x * 2").findings.derivatives
+
+    assert entry.text is None
+    assert "y was not computed from anything that the tape watched" in str(entry.reason)
+
+
+@pytest.mark.parametrize(
+    ("line", "cell", "words"),
+    [
+        ("", "y = 1.0", "nothing was watched: name variables in the first line, as in %%tape x"),
+        ("x", "y = 1.0", "nothing was computed from what is watched"),
+        ("x", "y = np.argmax(x)", "nothing was computed from what is watched"),
+    ],
+)
+def test_nothing_to_differentiate(run: Run, line: str, cell: str, words: str) -> None:
+    """A report without a target says why."""
+    report = run(f"%%tape {line}\n{cell}")
+
+    assert words in report.findings.note
+    assert () == report.findings.targets
+    assert words in repr(report)
+    assert words in report._repr_mimebundle_()["text/html"]
+
+
+def test_orders(run: Run) -> None:
+    """-o 3 gives three derivatives, and a reason where they end."""
+    report = run("%%tape x z -o 3\ny = x**3 * z")
+
+    assert {
+        "dy/dx": "135.0",
+        "dy/dz": "27.0",
+        "d²y/dx²": "90.0",
+        "d²y/dz²": None,
+        "d³y/dx³": "30.0",
+        "d³y/dz³": None,
+    } == gradients(report)
+    reasons = {entry.symbol: entry.reason for entry in report.findings.derivatives}
+    assert "y is a polynomial of degree 1 or less in z" in str(reasons["d²y/dz²"])
+    assert "there is no derivative of order 2 to differentiate" == reasons["d³y/dz³"]
+
+
+def test_reasons(run: Run) -> None:
+    """A gradient that is None because nothing leads there says so, and what there is instead."""
+    report = run("%%tape x z\ny = x**2")
+
+    [_, entry] = report.findings.derivatives
+    assert "y was not computed from z; it depends on x" == entry.reason
+
+
+def test_a_rule_that_fails_is_a_reason(run: Run) -> None:
+    """An error in the reverse sweep does not take the rest of the report away."""
+    run("from tapemagic.engine import registry, tensor")
+    run("def bad(x):\n    return x + 0.0")
+    run("def rule(g, _y, x):\n    raise np.linalg.LinAlgError('Singular matrix')")
+    run("op = registry.Operation(bad)\nop.rules = (rule,)")
+
+    report = run("%%tape x\ny = tensor.apply(op, (x,), {})\nw = x * 2\ny + w")
+
+    [entry] = report.findings.derivatives
+    assert "computing it failed with LinAlgError: Singular matrix" == entry.reason
+    assert "%%tape: 3 operations recorded" in repr(report)
+    assert "<img" in report._repr_mimebundle_()["text/html"]
+
+
+@pytest.mark.parametrize(
+    ("last", "shown"),
+    [
+        ("tape.gradient(y, x)", "Tensor(6.0)"),
+        ("[y, None]", "[Tensor(9.0), None]"),
+        ("{'y': y}", "{'y': Tensor(9.0)}"),
+        ("'as text'", "'as text'"),
+        ("(1, 2.5)", "(1, 2.5)"),
+        ("np.array([1.0, 2.0])", "array([1., 2.])"),
+        ("'a' * 5000", "'" + "a" * 1999 + " …"),
+    ],
+)
+def test_the_value_of_the_cell(run: Run, last: str, shown: str) -> None:
+    """The last expression's value is kept, and shown under the tables."""
+    report = run(f"%%tape x\ny = x**2\n{last}")
+
+    assert repr(report).endswith(f"dy/dx = 6.0\n\n{shown}")
+    assert repr(report.value)[:1999] in shown
+
+
+@pytest.mark.parametrize("last", ["y", "object()", "[object()]", "None"])
+def test_a_value_that_is_not_shown(run: Run, last: str) -> None:
+    """What the tables show already, and what would differ from run to run, is not shown."""
+    report = run(f"%%tape x\ny = x**2\n{last}")
+
+    assert repr(report).endswith("dy/dx = 6.0")
+    assert type(report.value) is type(run(last))
+
+
+def test_a_semicolon_silences(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    """A cell that ends in ``;`` shows nothing, and does all the rest."""
+    capsys.readouterr()
+
+    run("%%tape x\ny = x**2;")
+
+    assert "" == capsys.readouterr().out
+    assert run("float(y)") == 9.0
+
+
+def test_two_targets_of_two_sources(run: Run) -> None:
+    """Every target has a row for every source."""
+    report = run("%%tape x z\na, b = x * z, x + z\na, b")
+
+    assert {"da/dx": "5.0", "da/dz": "3.0", "db/dx": "1.0", "db/dz": "1.0"} == gradients(report)

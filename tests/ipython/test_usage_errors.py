@@ -1,0 +1,133 @@
+"""Mistakes in a magic's line: one line that says what to write, and nothing was run or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.ipython.conftest import Run
+
+Refused = Callable[[str], str]
+
+SETUP = """
+x = 3.0
+text, function, empty, ragged = 'three', len, None, [[1.0], [1.0, 2.0]]
+params = [tm.Variable(1.0), tm.Variable(2.0)]
+times = []
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("x q", "no variable 'q' in the notebook, and the cell does not assign one: write q = 3.0"),
+        ("x -t q", "no variable 'q'"),
+        ("x=3", "'x=3' is no name of a variable: write names apart, as in %%tape x y"),
+        ("x for", "'for' is no name of a variable"),
+        ("x # why", "'#' is no name of a variable"),
+        ("x --wrong", "unrecognized arguments: --wrong"),
+        ("x -t", "expected at least one argument"),
+        ("x 'y", "No closing quotation"),
+        ("x -o 0", "the order is a whole number from 1 to 9, not '0': write -o 2"),
+        ("x -o abc", "the order is a whole number from 1 to 9, not 'abc'"),
+        ("x -o -1", "not '-1'"),
+        ("x -o 2.0", "not '2.0'"),
+        ("x -o 10", "not '10'"),
+        ("x -o ²", "not '²'"),
+        ("x --hessian", "--hessian is not part of this version yet"),
+        ("x --jacobian", "--jacobian is not part of this version yet"),
+        ("text", "cannot watch 'text', which is a str: a watched variable is a real number"),
+        ("x text", "cannot watch 'text'"),
+        ("function", "cannot watch 'function', which is a builtin_function_or_method"),
+        ("empty", "cannot watch 'empty', which is a NoneType"),
+        ("ragged", "cannot watch 'ragged', which is a list"),
+        ("np", "cannot watch 'np', which is a module"),
+        ("params", "name each of them, as in w, b = params and %%tape w b"),
+        ("x -n 2t", "'2t' cannot be the name of a tape: write -n t"),
+        ("x -n class", "'class' cannot be the name of a tape"),
+        (
+            "x -n x",
+            "'x' is what the tape is called in the cell: give the tape another name with -n",
+        ),
+        ("x tape", "'tape' is what the tape is called"),
+    ],
+)
+def test_refused(
+    run: Run, refused: Refused, variables: dict[str, Any], line: str, words: str
+) -> None:
+    """The cell does not run, and no variable is touched."""
+    run(SETUP)
+
+    assert words in refused(f"%%tape {line}\ntimes.append(1)\ny = x**2")
+    assert [] == variables["times"]
+    assert type(variables["x"]) is float
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "await f()",
+        "y = await f()",
+        "async for i in f():\n    pass",
+        "async with f():\n    pass",
+        "[i async for i in f()]",
+        "[await i for i in f()]",
+        "if x:\n    z = (await f()) + 1",
+    ],
+)
+def test_await(run: Run, refused: Refused, cell: str) -> None:
+    """Awaiting at the top level of the cell is refused, wherever it hides."""
+    run(SETUP)
+
+    assert "cannot run 'await' at the top level of a cell" in refused(f"%%tape x\n{cell}")
+
+
+def test_awaiting_in_a_function(run: Run) -> None:
+    """A coroutine may be defined."""
+    run("x = 3.0")
+
+    report = run("%%tape x\nasync def f():\n    return [await g() async for g in h()]\ny = x**2")
+
+    assert ("y",) == report.findings.targets
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("", "%tape needs an expression, as in %tape x**2 + 1; above a whole cell, write %%tape"),
+        ("-o 2", "%tape needs an expression"),
+        ("y = x**2", "%tape takes one expression; to run statements, write %%tape above a cell"),
+        ("(y := x)", "%tape takes one expression"),
+        ("-o 0 x**2", "%tape: the order is a whole number from 1 to 9, not '0'"),
+        ("await x", "'await'"),
+    ],
+)
+def test_line_magic(run: Run, refused: Refused, line: str, words: str) -> None:
+    """%tape takes one expression."""
+    run(SETUP)
+
+    assert words in refused(f"%tape {line}")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("", "%gradient needs a target and at least one source, as in %gradient loss w b"),
+        ("y", "%gradient needs a target and at least one source"),
+        ("y q", "'q' does not exist, and not a Tensor or Variable of the last %%tape cell"),
+        ("text x", "'text' is a str, and not a Tensor"),
+    ],
+)
+def test_gradient(run: Run, refused: Refused, line: str, words: str) -> None:
+    """%gradient takes a target and sources that are tensors."""
+    run(SETUP)
+    run("%%tape x\ny = x**2")
+
+    assert words in refused(f"%gradient {line}")
+
+
+def test_gradient_before_any_tape(refused: Refused) -> None:
+    """%gradient needs a cell to ask."""
+    assert "none has run yet: run one first" in refused("%gradient y x")
