@@ -42,8 +42,7 @@ tests: dev-ready
 
 course: dev-ready
 	$(PY) tools/notebooks.py --check
-	$(PYTEST) -n 2 --dist loadfile --nbval --nbval-current-env \
-		--nbval-sanitize-with tools/nbval_sanitize.cfg notebooks
+	$(PYTEST) -n 2 --dist loadfile --nbval --nbval-current-env notebooks
 
 browser: dev-ready browser-ready
 	$(PYTEST) -m browser

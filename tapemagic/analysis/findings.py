@@ -128,6 +128,7 @@ def examine(
         _roles(observer, targets, sources),
         [(name, _array(value)) for name, value in context.named if not _tracked(observer, value)],
         {id(array): _seed_name(names.get(i, ""), array) for array, i in observer.seeds},
+        [*sources, *targets] if observer._records else [],
     )
     drawn = draw(observer, naming, max_nodes)
     adjoints = _adjoints(observer, drawn, [value for _, value in targets], found, order)

@@ -88,12 +88,13 @@ class Graph:
 
 @dataclass(frozen=True)
 class Naming:
-    """What the user calls things, by the number of the value or by its array."""
+    """What the user calls things, by the number of the value or by its array; and what is always drawn."""
 
     names: Mapping[int, str] = field(default_factory=dict)
     roles: Mapping[int, Role] = field(default_factory=dict)
     arrays: Sequence[tuple[str, Any]] = ()
     seeds: Mapping[int, str] = field(default_factory=dict)
+    always: Sequence[tuple[str, Any]] = ()
 
     def of_constant(self, value: Any) -> str:
         """The name of a constant: of a seed, or of an array that is the same. Whole numbers have none."""
@@ -137,7 +138,7 @@ def draw(observer: Observer, naming: Naming, max_nodes: int = MAX_NODES) -> Draw
     total = len(observer._records)
     many = max(2, min(MANY, max_nodes // 10))
     if 2 * total <= max_nodes:
-        drawn = _Freezer(observer, naming, many).freeze(total, total)
+        drawn = _Freezer(observer, naming, many).freeze(total, total, max_nodes)
         if drawn.graph.nodes <= max_nodes:
             return drawn
     half = max(1, min(max_nodes // 4, total // 2))
@@ -165,19 +166,33 @@ class _Freezer:
         self.constants: dict[int | str, int] = {}
         self.maker: dict[int, int] = {}
 
-    def freeze(self, start: int, stop: int) -> Drawn:
-        """The graph of all records but those from `start` to `stop`."""
+    def freeze(self, start: int, stop: int, room: int = 0) -> Drawn:
+        """The graph of all records but those from `start` to `stop`, and, if there is room, what is unconnected."""
         for position in range(start):
             self.step(position)
         if start < stop:
             self.gap(start, stop)
         for position in range(stop, len(self.observer._records)):
             self.step(position)
+        for name, tensor in self.naming.always[: max(0, room - len(self.values) - len(self.steps))]:
+            self.alone(name, tensor)
         steps = tuple(
             replace(step, outputs=tuple(outputs), hidden=step.hidden + max(0, made - len(outputs)))
             for step, outputs, made in zip(self.steps, self.outputs, self.made, strict=True)
         )
         return Drawn(Graph(tuple(self.values), steps), self.tensors)
+
+    def alone(self, name: str, tensor: Any) -> None:
+        """Add a target or a watched value that no operation has drawn."""
+        i = tensor._id
+        if i in self.index:
+            return
+        role = self.naming.roles.get(i, "watched")
+        index = self.index[i] = len(self.values)
+        if i in self.observer._tracked:
+            self.tensors[index] = wrap(tensor._value, i)
+        text, kind = brief(tensor._value), dtype_name(tensor._value)
+        self.values.append(Value(index, name, role, tensor.shape, kind, text))
 
     def gap(self, start: int, stop: int) -> None:
         """One step for the records from `start` to `stop`."""

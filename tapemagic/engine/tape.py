@@ -284,7 +284,8 @@ class GradientTape(Memory):
         if self._consumed:
             raise ConsumedTapeError(
                 "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians): "
-                "ask for all of them in one call, tape.gradient(y, [a, b]), or write GradientTape(persistent=True)"
+                "ask for all of them in one call, tape.gradient(y, [a, b]), or write "
+                "GradientTape(persistent=True), which is -p in the line of %%tape"
             )
 
     def _differentiate(

@@ -82,13 +82,13 @@ class Session:
         self, cell: Cell, watch: Sequence[str], persistent: bool, auto_watch: bool
     ) -> None:
         self.cell = cell
-        self.watch = frozenset(watch)
+        self.watch = tuple(watch)
         self.observer = Observer(cell.line, auto_watch)
         self.tape = CellTape(self.observer, persistent, auto_watch)
         self.history: list[Named] = []
         self.sources: dict[str, Any] = {}
         self.assigned: dict[str, int] = {}
-        self._given = {}
+        self._given: dict[str, Any] = {}
         for name in watch:
             if name in cell.namespace and (
                 name not in cell.assigned or _is_watchable(cell.namespace[name])
@@ -157,7 +157,8 @@ class Session:
     def all_sources(self) -> list[Named]:
         """Everything that was watched, under the names that the user knows."""
         names = self.found_names()
-        sources = {names.get(value._id, name): value for name, value in self.sources.items()}
+        named = [(name, self.sources[name]) for name in self.watch if name in self.sources]
+        sources = {names.get(value._id, name): value for name, value in named}
         taken = {value._id for value in sources.values()}
         for value in self._watched():
             if value._id not in taken:
@@ -166,13 +167,19 @@ class Session:
         return list(sources.items())
 
     def _watched(self) -> list[Any]:
-        """The variables that were watched, and what else is known by name."""
+        """The variables that were watched, and what else is known by name.
+
+        What a name held before the cell, if the cell bound it anew without using it, does not count.
+        """
+        stale = {x._id for name, x in self._given.items() if self.sources.get(name) is not x}
+        if stale:
+            stale -= {i for record in self.observer._records for i in record[2]}
         values: dict[int, Any] = {x._id: x for x in self.observer.watched_variables()}
         held = [*dict(self.history).values(), *self.cell.namespace.values()]
         for value in held:
             if isinstance(value, Traced) and value._id in self.observer._leaves:
                 values.setdefault(value._id, value)
-        return list(values.values())
+        return [value for number, value in values.items() if number not in stale]
 
     def _name_of(self, value: Traced) -> str:
         """A name of the notebook for a value: best one that the cell uses."""

@@ -199,3 +199,12 @@ def test_few() -> None:
     """The first ones and the last."""
     assert [1, 2] == few([1, 2], 3)
     assert [1, 2, 9] == few([1, 2, 3, 4, 9], 3)
+
+
+def test_what_is_not_connected_is_drawn_alone() -> None:
+    """A watched value that nothing used, and a target that nothing watched led to, stand by themselves."""
+    graph = record(lambda a, _b: (a * 2.0, np.zeros(2)[0] + tm.constant(1.0)), 3.0, 4.0).graph
+
+    used = {i for step in graph.steps for i in (*step.inputs, *step.outputs)}
+    alone = [(v.name, v.role, v.gradient) for v in graph.values if v.index not in used]
+    assert [("b", "watched", None), ("y1", "target", None)] == alone

@@ -225,3 +225,21 @@ def test_a_notebook_name_that_the_cell_uses_is_preferred(run: Run) -> None:
     run("old = w = other = tm.Variable(3.0, name='weight')")
 
     assert {"d(w * w)/dw": "6.0"} == gradients(run("%%tape\nw * w"))
+
+
+@pytest.mark.parametrize("first", ["tm.Variable(2.0)", "tm.constant(2.0)", "2.0"])
+def test_a_second_run_of_a_cell_that_makes_what_it_watches(run: Run, first: str) -> None:
+    """What the name held before is no source, since the cell never used it."""
+    cell = f"%%tape p\np = {first}\ny = p**2"
+    once, twice = run(cell), run(cell)
+
+    assert {"dy/dp": "4.0"} == gradients(once) == gradients(twice)
+    assert str(once) == str(twice)
+
+
+def test_sources_stand_in_the_order_of_the_line(run: Run) -> None:
+    """First run or second, whole numbers or real ones."""
+    cell = "%%tape b n a\na, n, b = 2.0, 3, 4.0\ny = a**n"
+
+    for _ in range(2):
+        assert ["dy/db", "dy/dn", "dy/da"] == list(gradients(run(cell)))
