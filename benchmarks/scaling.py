@@ -42,7 +42,9 @@ def per_operation() -> None:
     x = tm.constant(np.linspace(0.1, 0.9, 10))
     for operations in (1_000, 10_000, 100_000):
         seconds = median(lambda n=operations: chain(x, n), max(5, 200_000 // operations))
-        print(f"{operations:>7,} operations: {seconds / operations * 1e6:.2f} µs each, there and back")
+        print(
+            f"{operations:>7,} operations: {seconds / operations * 1e6:.2f} µs each, there and back"
+        )
 
 
 def additions() -> None:
@@ -99,7 +101,9 @@ def magic() -> None:
 
     shell = InteractiveShell.instance()
     shell.run_cell("%load_ext tapemagic\nimport numpy as np, tapemagic as tm\nx = 2.0")
-    shell.user_ns["cell"] = body = "x = 2.0\n" + "\n".join(["y = x * 1.0", *["y = np.sin(y) + x"] * 4, "y = y * x"])
+    shell.user_ns["cell"] = body = "x = 2.0\n" + "\n".join(
+        ["y = x * 1.0", *["y = np.sin(y) + x"] * 4, "y = y * x"]
+    )
 
     def bare() -> None:
         shell.run_cell(body)
@@ -110,7 +114,9 @@ def magic() -> None:
 
     taped()
     plain, shown = median(bare, 20), median(taped, 20)
-    print(f"%%tape adds {(shown - plain) * 1e3:.0f} ms to a cell of ten operations, picture included")
+    print(
+        f"%%tape adds {(shown - plain) * 1e3:.0f} ms to a cell of ten operations, picture included"
+    )
 
 
 def main() -> None:
