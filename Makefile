@@ -52,7 +52,7 @@ notebooks: dev-ready  ## execute all notebooks in place, without widget state
 
 screenshot: browser  ## renew the picture in README.md
 	mkdir -p docs
-	cp build/screenshots/graph.png docs/quickstart.png
+	cp build/screenshots/cell.png docs/quickstart.png
 
 coverage: dev-ready  ## the lines and branches which the unit tests reach
 	$(PY) -m coverage erase

@@ -19,6 +19,9 @@ SYMBOLS = {
     "power": "**",
     "getitem": "[ ]",
 }
+COMMUTATIVE = {"add", "multiply", "maximum", "minimum"}
+"""Operations whose operands may stand in any order, where that saves crossing lines."""
+
 ORDINALS = ("computation", "first derivative", "second derivative", "third derivative")
 FONT = "Helvetica,Arial,sans-serif"
 INK, QUIET = "#1f2937", "#6b7280"
@@ -66,7 +69,6 @@ def dot(graph: Graph, lines: Sequence[str] = ()) -> str:
             "bgcolor": "transparent",
             "nodesep": "0.25",
             "ranksep": "0.28",
-            "ordering": "in",
             "fontname": FONT,
             "fontsize": "11",
             "fontcolor": QUIET,
@@ -133,6 +135,7 @@ def _nodes(
             width="0.5",
             margin="0.04,0.02",
             tooltip=tip(explained(step, graph, lines)),
+            **({} if step.name in COMMUTATIVE else {"ordering": "in"}),
             **elided,
         )
 

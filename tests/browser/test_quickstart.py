@@ -174,3 +174,9 @@ def test_every_tab_shows_what_it_says(page: Page) -> None:
     expect(gradients).to_be_visible()
     expect(gradients).to_contain_text("1")
     keep(report, "gradients")
+
+    cell = page.locator(".jp-CodeCell", has_text="g = x1 * x2 * np.sin(x1)").first
+    cell.scroll_into_view_if_needed(timeout=30_000)
+    picture = cell.get_by_role("img", name="Graph of the recorded operations")
+    expect(picture).to_be_visible(timeout=30_000)
+    cell.screenshot(path=SCREENSHOTS / "cell.png")
