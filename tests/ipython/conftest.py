@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,12 +16,18 @@ IMPORTS = "import numpy as np\nimport tapemagic as tm"
 
 @pytest.fixture(scope="session")
 def plain_shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InteractiveShell]:
-    """A shell without history and without the extension."""
+    """A shell without history and without the extension.
+
+    A shell collects garbage whenever it is reset: it need not look at all the tests each time.
+    """
+    gc.collect()
+    gc.freeze()
     config = Config()
     config.HistoryManager.enabled = False
     folder = str(tmp_path_factory.mktemp("ipython"))
     yield InteractiveShell.instance(config=config, ipython_dir=folder)
     InteractiveShell.clear_instance()
+    gc.unfreeze()
 
 
 @pytest.fixture
