@@ -133,6 +133,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
                 grads[i] = before
             else:
                 mine.add(i)
+                value = dx
                 if value.__class__ is np.ndarray and value.nbytes > SMALL and sole(dx):
                     grads[i] = np.add(before, dx, out=dx)
                 else:
