@@ -33,7 +33,7 @@ def test_a_number_that_meets_arrays_again_and_again(size: int) -> None:
     """Contributions that broadcasting has repeated are summed before they are added."""
     x = np.linspace(1.0, 2.0, size)
 
-    (g,) = gradients(lambda w: np.sum(x * w) + np.sum(w * w * x) + np.sum(w + x), 3.0)
+    (g,) = gradients(lambda w: np.sum(w * w * x) + np.sum(x * w) + np.sum(w + x), 3.0)
 
     assert g == pytest.approx(np.sum(x) + 6.0 * np.sum(x) + size)
 
