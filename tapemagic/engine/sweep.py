@@ -106,6 +106,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             y = _revived(output, output_id)
         operation = NUMBERED[number]
         rules = operation.rules or operation.rules_for(len(ids))
+        arguments = (g, y, *inputs)
         position = -1
         for i in ids:
             position += 1
@@ -115,7 +116,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             rule = rules[position]
             if rule is None:
                 continue
-            dx = rule(g, y, *inputs, **params) if params else rule(g, y, *inputs)
+            dx = rule(*arguments, **params) if params else rule(*arguments)
             x = values[position]
             value = dx._value if nested and dx.__class__ is Tensor else dx
             if value.__class__ is np.ndarray:

@@ -88,14 +88,13 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
     return wrap(output, i)
 
 
-def _apply_to_one(operation: Operation, x: Tensor) -> Tensor:
-    """`apply` without its detours, for a function of one real or complex array that gives another."""
-    a = x._value
+def _apply_elementwise(operation: Operation, x: Tensor) -> Tensor:
+    """`apply` without its detours, for a ufunc of one argument."""
+    a, i = x._value, x._id
     y = operation.function(a)
     tapes = live()
-    if tapes and x._id:
-        size = max(a.nbytes, y.nbytes)
-        return wrap(y, note(operation, (a,), (x._id,), NO_PARAMS, y, tapes, size))
+    if tapes and i:
+        return wrap(y, note(operation, (a,), (i,), NO_PARAMS, y, tapes, y.nbytes))
     return wrap(y)
 
 
@@ -260,7 +259,7 @@ class Traced(ArrayMethods, Conversions, Operators):
         if len(inputs) == 1 and not kwargs and method == "__call__":
             operation = OPERATIONS.get(ufunc)
             if operation is not None and operation.rules:
-                return _apply_to_one(operation, self._read())
+                return _apply_elementwise(operation, self._read())
         if method == "__call__":
             if not all(isinstance(x, (Traced, *OPERANDS)) for x in inputs):
                 return NotImplemented
