@@ -16,9 +16,11 @@ from typing import Any
 
 from tapemagic import errors
 from tapemagic.engine import rules as _rules  # noqa: F401 (fills the table)
+from tapemagic.engine.constants import constant
 from tapemagic.engine.gradcheck import check_gradients
-from tapemagic.engine.tape import GradientTape, UnconnectedGradients
-from tapemagic.engine.tensor import Tensor, constant
+from tapemagic.engine.tape import GradientTape
+from tapemagic.engine.tensor import Tensor
+from tapemagic.engine.unconnected import UnconnectedGradients
 from tapemagic.engine.variable import Variable
 
 __version__ = "0.1.0"

@@ -15,10 +15,17 @@ import tapemagic
 PACKAGE = Path(tapemagic.__file__).parent
 
 _BASE = ("errors", "engine.registry", "engine.recording")
-_MIXINS = ("engine.conversions", "engine.methods", "engine.operators")
-_TENSOR = (*_BASE, *_MIXINS, "engine.tensor")
+_MIXINS = ("engine.conversions", "engine.methods", "engine.operators", "engine.values")
+_TENSOR = (*_BASE, *_MIXINS, "engine.tensor", "engine.constants")
 _STRUCTURE = (*_TENSOR, "engine.variable", "engine.structure")
-_SWEEP = (*_STRUCTURE, "engine.pruning", "engine.memory", "engine.seeds", "engine.sweep")
+_SWEEP = (
+    *_STRUCTURE,
+    "engine.pruning",
+    "engine.memory",
+    "engine.seeds",
+    "engine.sweep",
+    "engine.unconnected",
+)
 
 # A module, or all of a folder, and what it may import of this package beside itself.
 ALLOWED: dict[str, tuple[str, ...]] = {
@@ -32,6 +39,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.conversions": ("errors",),
     "engine.operators": ("errors",),
     "engine.tensor": (*_BASE, *_MIXINS),
+    "engine.values": ("errors",),
+    "engine.constants": (*_BASE, *_MIXINS, "engine.tensor"),
     "engine.variable": _TENSOR,
     "engine.structure": (*_TENSOR, "engine.variable"),
     "engine.operations": _STRUCTURE,
@@ -39,6 +48,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.pruning": _BASE,
     "engine.memory": (*_BASE, "engine.pruning"),
     "engine.sweep": _TENSOR,
+    "engine.unconnected": _TENSOR,
     "engine.seeds": _STRUCTURE,
     "engine.tape": _SWEEP,
     "engine.gradcheck": (*_SWEEP, "engine.tape"),

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapemagic.engine.constants import constant
 from tapemagic.engine.structure import describe, leaves
 from tapemagic.engine.tape import GradientTape
-from tapemagic.engine.tensor import Tensor, Traced, constant, own
+from tapemagic.engine.tensor import Tensor, Traced
+from tapemagic.engine.values import own
 from tapemagic.errors import GradientError, NotATensorError
 
 STEP = 1e-3

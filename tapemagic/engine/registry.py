@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+import numpy as np
+
 from tapemagic.errors import UnsupportedArgumentError
 
 Function = Callable[..., Any]
@@ -168,6 +170,17 @@ OPERATIONS: dict[Function, Operation] = {}
 NUMBERED: list[Operation] = []
 COMPOSITES: dict[Function, Function] = {}
 PLAIN: set[Function] = set()
+NAMED: dict[tuple[str, np.ufunc], Function] = {
+    ("reduce", np.add): np.sum,
+    ("reduce", np.multiply): np.prod,
+    ("reduce", np.maximum): np.max,
+    ("reduce", np.minimum): np.min,
+    ("reduce", np.logical_and): np.all,
+    ("reduce", np.logical_or): np.any,
+    ("accumulate", np.add): np.cumsum,
+    ("accumulate", np.multiply): np.cumprod,
+}
+"""The methods of ufuncs that have a name of their own."""
 
 
 def operation(function: Function) -> Operation:

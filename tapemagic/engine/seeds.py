@@ -8,7 +8,8 @@ import numpy as np
 
 from tapemagic.engine.recording import new_id
 from tapemagic.engine.structure import describe, matched
-from tapemagic.engine.tensor import Tensor, Traced, own, wrap
+from tapemagic.engine.tensor import Tensor, Traced, wrap
+from tapemagic.engine.values import own
 from tapemagic.errors import NotATensorError, ShapeError
 
 

@@ -2,46 +2,26 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
-
-import numpy as np
 
 from tapemagic.engine.memory import Memory, ignore
 from tapemagic.engine.recording import go_live, go_quiet, live, new_id
 from tapemagic.engine.seeds import identify, matched_cotangents, seeds
 from tapemagic.engine.structure import pack, tensors
 from tapemagic.engine.sweep import Gradients, reachable, sweep
-from tapemagic.engine.tensor import Tensor, Traced, wrap
+from tapemagic.engine.tensor import Tensor, Traced
+from tapemagic.engine.unconnected import UnconnectedGradients, result_for, zero_wanted
 from tapemagic.engine.variable import Variable
 from tapemagic.errors import (
     ConsumedTapeError,
     NotATensorError,
     NotRecordingError,
     NotWatchableError,
-    OptionError,
     TapeStateError,
 )
-
-
-class UnconnectedGradients(enum.Enum):
-    """What a gradient is where the target does not depend on the source.
-
-    Examples
-    --------
-    >>> import tapemagic as tm
-    >>> x, w = tm.Variable(2.0), tm.Variable(3.0)
-    >>> with tm.GradientTape() as tape:
-    ...     y = x * x
-    >>> tape.gradient(y, [x, w], unconnected_gradients=tm.UnconnectedGradients.ZERO)
-    [Tensor(4.0), Tensor(0.0)]
-    """
-
-    NONE = "none"
-    ZERO = "zero"
 
 
 class GradientTape(Memory):
@@ -264,7 +244,7 @@ class GradientTape(Memory):
         >>> tape.gradient(y, {"x": x})
         {'x': Tensor([2., 4.])}
         """
-        zero = _zero_wanted(unconnected_gradients)
+        zero = zero_wanted(unconnected_gradients)
         if target is None:
             raise NotATensorError(
                 "Argument `target` should be a Tensor, or a list or nested structure of Tensors and Variables to be "
@@ -277,7 +257,7 @@ class GradientTape(Memory):
             cotangents = matched_cotangents(output_gradients, target, targets)
         self._require_unused()
         grads = self._differentiate(targets, cotangents, wanted)
-        results = [_result(grads.get(x._id), x, zero) for x in wanted]
+        results = [result_for(grads.get(x._id), x, zero) for x in wanted]
         return results[0] if isinstance(sources, Traced) else pack(sources, iter(results))
 
     def _require_unused(self) -> None:
@@ -346,22 +326,3 @@ def warn(message: str, *args: Any) -> None:
     import logging
 
     logging.getLogger("tapemagic").warning(message, *args)
-
-
-def _zero_wanted(option: UnconnectedGradients | str) -> bool:
-    if option is UnconnectedGradients.NONE:
-        return False
-    try:
-        return UnconnectedGradients(option) is UnconnectedGradients.ZERO
-    except ValueError:
-        raise OptionError(
-            f"Unknown value for unconnected_gradients: {option!r}; write 'none' or 'zero'"
-        ) from None
-
-
-def _result(gradient: Any, source: Traced, zero: bool) -> Tensor | None:
-    if gradient is None:
-        return wrap(np.zeros(source.shape, source.dtype)[()]) if zero else None
-    if gradient.dtype.kind == "c":
-        gradient = np.conjugate(gradient)
-    return gradient if isinstance(gradient, Tensor) else wrap(gradient)

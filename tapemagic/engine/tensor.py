@@ -23,21 +23,11 @@ from tapemagic.engine.recording import (
     note,
     note_several,
 )
-from tapemagic.engine.registry import COMPOSITES, OPERATIONS, PLAIN, Function, Operation
+from tapemagic.engine.registry import COMPOSITES, NAMED, OPERATIONS, PLAIN, Function, Operation
+from tapemagic.engine.values import own, value_text
 from tapemagic.errors import ImmutableError, NoDerivativeError, UnsupportedArgumentError
 
 PLAIN_SCALARS = frozenset({float, int, bool, np.float64, np.float32, np.int64})
-NAMED: dict[tuple[str, np.ufunc], Function] = {
-    ("reduce", np.add): np.sum,
-    ("reduce", np.multiply): np.prod,
-    ("reduce", np.maximum): np.max,
-    ("reduce", np.minimum): np.min,
-    ("reduce", np.logical_and): np.all,
-    ("reduce", np.logical_or): np.any,
-    ("accumulate", np.add): np.cumsum,
-    ("accumulate", np.multiply): np.cumprod,
-}
-"""The methods of ufuncs that have a name of their own."""
 
 new = object.__new__
 
@@ -341,78 +331,3 @@ def unwrap_index(index: Any) -> Any:
     if isinstance(index, slice):
         return slice(*map(unwrap, (index.start, index.stop, index.step)))
     return index
-
-
-def own(value: Any, dtype: DTypeLike | None = None) -> Any:
-    """A private copy of anything that NumPy can make an array of; one number becomes a NumPy scalar.
-
-    Raises
-    ------
-    TypeError
-        If the value is not made of numbers.
-    """
-    if isinstance(value, Traced):
-        value = value._value
-    array = np.array(value, dtype=dtype)
-    if array.dtype.kind not in "biufc":
-        raise TypeError(f"a tensor holds numbers, not {array.dtype} such as {value!r}")
-    return array if array.ndim else array[()]
-
-
-def value_text(value: Any, indent: int = 0) -> str:
-    """A value as a repr shows it: eight significant digits, and the dtype where it is an unusual one."""
-    if value.ndim:
-        text = np.array2string(value, separator=", ", prefix=" " * indent)
-    elif value.dtype.kind == "f":
-        text = f"{value:.8g}"
-        text += ".0" if text.lstrip("-").isdigit() else ""
-    else:
-        text = str(value)
-    usual = value.dtype in (np.float64, np.int64, np.bool_, np.complex128)
-    return text if usual else f"{text}, dtype={value.dtype}"
-
-
-def constant(
-    value: Any,
-    dtype: DTypeLike | None = None,
-    shape: Any = None,
-    name: str | None = None,  # noqa: ARG001 (TensorFlow's signature)
-) -> Tensor:
-    """A tensor with the given value.
-
-    Parameters
-    ----------
-    value : array_like
-        Numbers, nested lists of numbers, an array or a tensor. It is copied.
-    dtype : dtype, optional
-        NumPy's own choice if left out: float64 for Python floats, int64 for Python integers.
-    shape : tuple of int, optional
-        The shape to fill: a single number fills it, other values are laid out in it.
-    name : str, optional
-        Accepted for TensorFlow's sake, and not used.
-
-    Returns
-    -------
-    Tensor
-
-    Raises
-    ------
-    TypeError
-        If `value` is not made of numbers.
-    ValueError
-        If `value` does not fit into `shape`.
-
-    Examples
-    --------
-    >>> import tapemagic as tm
-    >>> tm.constant(3.0)
-    Tensor(3.0)
-    >>> tm.constant(0.0, shape=(2,))
-    Tensor([0., 0.])
-    """
-    tensor = Tensor(value, dtype)
-    if shape is not None:
-        held = tensor._value
-        fitting = np.full(shape, held) if np.size(held) == 1 else np.reshape(held, shape)
-        tensor._value = fitting if fitting.ndim else fitting[()]
-    return tensor

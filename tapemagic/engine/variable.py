@@ -15,11 +15,10 @@ from tapemagic.engine.tensor import (
     Traced,
     apply,
     getitem,
-    own,
     unwrap_index,
-    value_text,
     wrap,
 )
+from tapemagic.engine.values import own, value_text
 from tapemagic.errors import ImmutableVariableError, ShapeError
 
 _created = itertools.count().__next__

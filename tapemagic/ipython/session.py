@@ -11,9 +11,10 @@ from IPython.core.error import UsageError
 
 from tapemagic.analysis.findings import Context, Named
 from tapemagic.analysis.observer import Observer
+from tapemagic.engine.constants import constant
 from tapemagic.engine.sweep import Gradients
 from tapemagic.engine.tape import GradientTape
-from tapemagic.engine.tensor import Traced, constant
+from tapemagic.engine.tensor import Traced
 from tapemagic.engine.variable import Variable
 from tapemagic.ipython.runcell import Cell
 

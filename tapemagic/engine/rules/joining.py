@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.constants import constant
 from tapemagic.engine.registry import Function, composite, operation, vjp, vjp_each
 from tapemagic.engine.rules.axes import negative_axis
 from tapemagic.engine.rules.shaping import at, relaid
-from tapemagic.engine.tensor import Traced, apply, as_operand, constant, unwrap
+from tapemagic.engine.tensor import Traced, apply, as_operand, unwrap
 from tapemagic.errors import ImmutableError
 
 Shape = tuple[int, ...]

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.constants import constant
 from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.shaping import at, gathered, relaid
-from tapemagic.engine.tensor import apply, as_operand, constant, unwrap
+from tapemagic.engine.tensor import apply, as_operand, unwrap
 from tapemagic.errors import UnsupportedArgumentError
 
 Widths = tuple[tuple[int, int], ...]

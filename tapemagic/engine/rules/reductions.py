@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.constants import constant
 from tapemagic.engine.registry import composite, not_differentiable, operation, vjp
 from tapemagic.engine.rules.axes import (
     along,
@@ -22,7 +23,7 @@ from tapemagic.engine.rules.axes import (
     shaped,
     spread,
 )
-from tapemagic.engine.tensor import apply, as_operand, constant
+from tapemagic.engine.tensor import apply, as_operand
 from tapemagic.errors import ShapeError
 
 

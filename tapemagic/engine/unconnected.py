@@ -1,0 +1,55 @@
+"""What tapes give back: gradients as tensors, and what stands for one where nothing is connected."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.tensor import Tensor, Traced, wrap
+from tapemagic.errors import OptionError
+
+
+class UnconnectedGradients(enum.Enum):
+    """What a gradient is where the target does not depend on the source.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> x, w = tm.Variable(2.0), tm.Variable(3.0)
+    >>> with tm.GradientTape() as tape:
+    ...     y = x * x
+    >>> tape.gradient(y, [x, w], unconnected_gradients=tm.UnconnectedGradients.ZERO)
+    [Tensor(4.0), Tensor(0.0)]
+    """
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+def zero_wanted(option: UnconnectedGradients | str) -> bool:
+    """Whether zeros shall stand for gradients that are not connected.
+
+    Raises
+    ------
+    OptionError
+        If the option is neither 'none' nor 'zero'.
+    """
+    if option is UnconnectedGradients.NONE:
+        return False
+    try:
+        return UnconnectedGradients(option) is UnconnectedGradients.ZERO
+    except ValueError:
+        raise OptionError(
+            f"Unknown value for unconnected_gradients: {option!r}; write 'none' or 'zero'"
+        ) from None
+
+
+def result_for(gradient: Any, source: Traced, zero: bool) -> Tensor | None:
+    """What the user gets for a source: its gradient in TensorFlow's convention, or what stands for None."""
+    if gradient is None:
+        return wrap(np.zeros(source.shape, source.dtype)[()]) if zero else None
+    if gradient.dtype.kind == "c":
+        gradient = np.conjugate(gradient)
+    return gradient if isinstance(gradient, Tensor) else wrap(gradient)
