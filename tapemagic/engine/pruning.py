@@ -11,22 +11,9 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from tapemagic.engine.recording import absent, new_id
+from tapemagic.engine.recording import absent
+from tapemagic.engine.references import ALONE, references
 from tapemagic.engine.registry import NUMBERED
-
-_references = getattr(sys, "getrefcount", lambda _: sys.maxsize)
-
-
-def _alone() -> int:
-    """How often a number is referred to that only a record and the tape's table know."""
-    record = (None, new_id())
-    tracked = {record[-1]: record[-1]}
-    count: int = _references(record[-1])
-    tracked.clear()
-    return count
-
-
-_ALONE = _alone()
 
 
 def drop_dead(records: list[Any], tracked: dict[int, int]) -> None:
@@ -39,11 +26,11 @@ def drop_dead(records: list[Any], tracked: dict[int, int]) -> None:
     for record in reversed(records):
         position -= 1
         if record[-1].__class__ is not tuple:
-            if _references(record[-1]) > _ALONE:
+            if references(record[-1]) > ALONE:
                 continue
             del tracked[record[-1]]
         else:
-            if any(_references(number) > _ALONE + 1 for number in record[-1]):
+            if any(references(number) > ALONE + 1 for number in record[-1]):
                 continue
             for number in record[-1]:
                 del tracked[number]

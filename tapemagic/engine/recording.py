@@ -23,6 +23,8 @@ FOREIGN = -1
 """The number of an array that belongs to somebody else, and may change."""
 
 PRUNE_MASK = 0xFFF
+"""Of small results, each whose number has none of these bits makes the tape look whether its records are many."""
+
 NO_PARAMS = None
 
 

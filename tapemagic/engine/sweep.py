@@ -6,7 +6,6 @@ with L real and z = a + ib, what a rule is given and returns is dL/da - i dL/db.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -14,35 +13,12 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.recording import SMALL, Absent
+from tapemagic.engine.references import sole
 from tapemagic.engine.registry import NUMBERED, Operation
 from tapemagic.engine.tensor import Tensor, wrap
 from tapemagic.errors import RuleError
 
 Gradients = dict[int, Any]
-
-
-def sole(array: Any) -> bool:
-    """Whether nobody but the sweep holds an array, which was just made: it may then be written into."""
-    return array.base is None and _references(array) <= _SOLE
-
-
-_references = getattr(sys, "getrefcount", lambda _: sys.maxsize)
-
-
-def _count_of_new() -> int:
-    """What `sole` counts for an array that nobody but a caller with two names for it holds."""
-    counts: list[int] = []
-    dx = value = np.empty(1)
-
-    def counted(array: Any) -> None:
-        counts.append(_references(array))
-
-    counted(dx)
-    del value
-    return counts[0]
-
-
-_SOLE = _count_of_new()
 
 
 def reachable(

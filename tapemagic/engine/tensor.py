@@ -111,8 +111,6 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     operation = OPERATIONS.get(function)
     if operation is not None and (operation.rules or operation.each):
         kwargs.pop("out", None)
-        if len(args) == 1 == len(operation.rules) and not kwargs and args[0].__class__ is Tensor:
-            return apply(operation, args, {})
         inputs, params = operation.bind(args, kwargs)
         return apply(operation, inputs, _settled(operation, params) if params else params)
     composite = COMPOSITES.get(function)
@@ -192,7 +190,7 @@ def _binary(function: Function, compute: Function) -> Callable[[Any, Any], Any]:
 def _binary_slow(operation: Operation, x: Any, y: Any) -> Any:
     if not isinstance(x, (Traced, *OPERANDS)) or not isinstance(y, (Traced, *OPERANDS)):
         return NotImplemented
-    return call(operation.function, (as_operand(x), as_operand(y)), {})
+    return call(operation.function, (x, y), {})
 
 
 def _reflected(function: Function, compute: Function) -> Callable[[Any, Any], Any]:
@@ -259,12 +257,12 @@ class Traced(ArrayMethods, Conversions, Operators):
                     f"write np.where(condition, np.{ufunc.__name__}(x), otherwise)"
                 )
             return call(ufunc, inputs, kwargs)
-        named = NAMED.get((method, ufunc))
         if method == "at":
             raise ImmutableError(
                 f"np.{ufunc.__name__}.at writes in place, and a tensor is immutable: to add up at indices, "
                 "write tapemagic.engine.operations.scatter_add(values, index, shape)"
             )
+        named = NAMED.get((method, ufunc))
         if named is None:
             raise NoDerivativeError(
                 f"np.{ufunc.__name__}.{method} has no derivative rule: write it with np.sum, np.cumsum, "
