@@ -1,25 +1,41 @@
 """The table: the derivative of every operation, one row each."""
 
 from tapemagic.engine.rules import (
+    convolutions,
+    creation,
+    decompositions,
     differences,
     einsum,
     elementwise,
+    fft,
     indexing,
     joining,
+    linalg,
+    neural,
     padding,
+    polynomials,
     products,
     reductions,
     shaping,
+    statistics,
 )
 
 __all__ = [
+    "convolutions",
+    "creation",
+    "decompositions",
     "differences",
     "einsum",
     "elementwise",
+    "fft",
     "indexing",
     "joining",
+    "linalg",
+    "neural",
     "padding",
+    "polynomials",
     "products",
     "reductions",
     "shaping",
+    "statistics",
 ]

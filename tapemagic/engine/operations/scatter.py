@@ -1,4 +1,4 @@
-"""What NumPy lacks: operations of our own, recorded and differentiated like NumPy's."""
+"""scatter_add: giving back what indexing has read."""
 
 from __future__ import annotations
 

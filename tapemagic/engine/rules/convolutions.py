@@ -1,0 +1,1 @@
+"""Convolutions over images and signals, and pooling."""

@@ -1,0 +1,1 @@
+"""Functions that make arrays out of numbers: linspace, full, vander and their kin."""

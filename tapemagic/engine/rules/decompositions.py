@@ -1,0 +1,1 @@
+"""Decompositions of matrices: eigenvalues, singular values, QR, Cholesky."""

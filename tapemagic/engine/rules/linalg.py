@@ -1,0 +1,1 @@
+"""Linear algebra: inverses, determinants, systems of equations, norms."""

@@ -1,0 +1,1 @@
+"""Activations, losses and normalizations of neural networks."""

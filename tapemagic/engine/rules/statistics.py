@@ -1,0 +1,1 @@
+"""Quantiles, covariances, histograms, sets."""
