@@ -42,6 +42,8 @@ class Operation:
         For a function of any number of arrays: one rule ``each(position, g, y, *inputs, **params)``.
     inputs : tuple of str
         The names of the array arguments, for calls that give them by keyword; found out when needed.
+    pointwise : bool
+        Whether each element of the result depends on the elements at its own place alone.
     accepts : frozenset of str
         The keyword arguments that the rules understand.
     ignores : frozenset of str
@@ -59,6 +61,7 @@ class Operation:
         "inputs",
         "name",
         "number",
+        "pointwise",
         "rules",
     )
 
@@ -70,6 +73,7 @@ class Operation:
         self.rules: tuple[Rule | None, ...] = ()
         self.each: Rule | None = None
         self.inputs: tuple[str, ...] = ()
+        self.pointwise = isinstance(function, np.ufunc) and function.signature is None
         self.accepts: frozenset[str] = frozenset()
         self.ignores: frozenset[str] = HARMLESS
         self._names: tuple[str, ...] | None = None
@@ -252,6 +256,12 @@ def vjp_each(function: Function, rule: Rule, name: str = "", ignores: str = "") 
         code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     )
     entry.ignores |= frozenset(ignores.split())
+
+
+def pointwise(*functions: Function) -> None:
+    """Say of functions which are no ufuncs that they compute each element by itself."""
+    for function in functions:
+        operation(function).pointwise = True
 
 
 def composite(function: Function) -> Callable[[F], F]:

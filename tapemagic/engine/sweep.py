@@ -41,6 +41,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
     grads: Gradients,
     kept: AbstractSet[int],
     nested: bool,
+    lead: tuple[int, ...] = (),
 ) -> Gradients:
     """Walk the records backwards, adding to `grads` what each operation passes to its inputs.
 
@@ -55,6 +56,8 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
         Intermediate values whose gradients are wanted at the end.
     nested : bool
         Whether to run the rules on tensors, so that the tapes which are live record them.
+    lead : tuple of int
+        The axes which all gradients have in front of those of their values: several are passed on at once.
 
     Returns
     -------
@@ -70,7 +73,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
         if g is None:
             if output_id.__class__ is not tuple:
                 continue
-            g = _collect(grads, output, output_id, kept, nested)
+            g = _collect(grads, output, output_id, kept, nested, lead)
             if g is None:
                 continue
             newest = output_id[0]
@@ -96,10 +99,12 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             x = values[position]
             value = dx._value if nested and dx.__class__ is Tensor else dx
             if value.__class__ is np.ndarray:
-                if value.shape != x.shape or value.dtype is not x.dtype:
-                    dx = fit(dx, x, operation, position)
+                if value.shape != x.shape or value.dtype is not x.dtype or lead:
+                    dx = fit(dx, x, operation, position, lead)
             elif value.__class__ is not x.__class__:
-                dx = fit(dx, x, operation, position)
+                if dx is None:
+                    continue
+                dx = fit(dx, x, operation, position, lead)
             before = grads.get(i)
             if before is None:
                 grads[i] = dx
@@ -119,13 +124,18 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
 
 
 def _collect(
-    grads: Gradients, outputs: Any, numbers: tuple[int, ...], kept: AbstractSet[int], nested: bool
+    grads: Gradients,
+    outputs: Any,
+    numbers: tuple[int, ...],
+    kept: AbstractSet[int],
+    nested: bool,
+    lead: tuple[int, ...],
 ) -> Any:
     """The gradients of an operation's several outputs, zeros where nothing came; None if nothing came at all."""
     found = [grads.get(i) if i in kept else grads.pop(i, None) for i in numbers]
     if all(g is None for g in found):
         return None
-    zeros = (np.zeros(output.shape, output.dtype) for output in outputs)
+    zeros = (np.zeros(lead + output.shape, output.dtype) for output in outputs)
     filled = [zero if g is None else g for g, zero in zip(found, zeros, strict=True)]
     return tuple(wrap(g) if nested and not isinstance(g, Tensor) else g for g in filled)
 
@@ -137,23 +147,25 @@ def _revived(value: Any, i: Any) -> Any:
     return value if i <= 0 or value.__class__ is Absent else wrap(value, i)
 
 
-def fit(dx: Any, x: Any, operation: Operation, position: int) -> Any:
-    """A rule's result in the shape and dtype of the input that it belongs to.
+def fit(dx: Any, x: Any, operation: Operation, position: int, lead: tuple[int, ...] = ()) -> Any:
+    """A rule's result in the shape and dtype of the input that it belongs to, behind the `lead` axes.
 
     Raises
     ------
     RuleError
         If no broadcasting leads from the input's shape to that of the result.
     """
-    shape = x.shape
+    shape = lead + x.shape
     if dx.shape != shape:
         try:
-            small = unbroadcast(dx, shape)
+            small = unbroadcast(dx, x.shape, len(lead))
             dx = small if small.shape == shape else np.broadcast_to(small, shape)
         except ValueError:
             raise RuleError(
                 f"the rule of {operation.name} for its argument {position} returned shape {dx.shape} "
-                f"for an argument of shape {shape}"
+                f"for an argument of shape {x.shape}"
+                + f" and gradients {lead} at once"
+                * bool(lead)
             ) from None
     if dx.dtype != x.dtype:
         if dx.dtype.kind == "c" and x.dtype.kind != "c":
@@ -162,16 +174,19 @@ def fit(dx: Any, x: Any, operation: Operation, position: int) -> Any:
     return dx
 
 
-def unbroadcast(dx: Any, shape: tuple[int, ...]) -> Any:
-    """Sum over the axes along which broadcasting has repeated an array of the given shape."""
+def unbroadcast(dx: Any, shape: tuple[int, ...], lead: int = 0) -> Any:
+    """Sum over the axes along which broadcasting has repeated an array of the given shape.
+
+    The first `lead` axes of `dx` are not the array's, and stay.
+    """
     total = np.add.reduce if dx.__class__ is np.ndarray else np.sum
-    if not shape:
+    if not shape and not lead:
         return total(dx, axis=None)
-    extra = dx.ndim - len(shape)
+    extra = dx.ndim - len(shape) - lead
     if extra > 0:
-        dx = total(dx, axis=tuple(range(extra)))
-    if 1 in shape and dx.ndim == len(shape):
-        pairs = enumerate(zip(dx.shape, shape, strict=True))
+        dx = total(dx, axis=tuple(range(lead, lead + extra)))
+    if 1 in shape and dx.ndim == len(shape) + lead:
+        pairs = enumerate(zip(dx.shape[lead:], shape, strict=True), lead)
         repeated = tuple(axis for axis, (long, short) in pairs if short == 1 != long)
         if repeated:
             dx = total(dx, axis=repeated, keepdims=True)

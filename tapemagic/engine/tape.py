@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from tapemagic.engine.memory import Memory, ignore
-from tapemagic.engine.recording import go_live, go_quiet, live, new_id
+import numpy as np
+
+from tapemagic.engine.batching import basis_of, batched_sweep
+from tapemagic.engine.recording import live
 from tapemagic.engine.seeds import identify, matched_cotangents, seeds
-from tapemagic.engine.structure import pack, tensors
+from tapemagic.engine.structure import describe, pack, tensors
 from tapemagic.engine.sweep import Gradients, reachable, sweep
 from tapemagic.engine.tensor import Tensor, Traced
 from tapemagic.engine.unconnected import UnconnectedGradients, result_for, zero_wanted
-from tapemagic.engine.variable import Variable
-from tapemagic.errors import (
-    ConsumedTapeError,
-    NotATensorError,
-    NotRecordingError,
-    NotWatchableError,
-    TapeStateError,
-)
+from tapemagic.engine.watching import Watching, warn
+from tapemagic.errors import ConsumedTapeError, NotATensorError, ShapeError
 
 
-class GradientTape(Memory):
+class GradientTape(Watching):
     """Records operations on watched tensors, and differentiates what it recorded.
 
     Parameters
@@ -49,151 +44,6 @@ class GradientTape(Memory):
     >>> tape.gradient(y, x)
     Tensor(6.0)
     """
-
-    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
-        self._persistent = bool(persistent)
-        self._watch_accessed_variables = bool(watch_accessed_variables)
-        self._variables: dict[int, Variable] = {}
-        self._clear()
-
-    _paused = _entered = _consumed = _warned = False
-
-    # -- life ---------------------------------------------------------------------------------------------------
-
-    def __repr__(self) -> str:
-        return f"GradientTape(persistent={self._persistent})"
-
-    def __enter__(self) -> Self:
-        if self._recording:
-            raise TapeStateError(
-                "Tape is still recording: leave its first 'with' block before entering it again, "
-                "or make a second GradientTape for a higher order"
-            )
-        if self._consumed:
-            self._clear()
-            self._variables = {}
-        self._entered, self._consumed = True, False
-        self._start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._recording:
-            self._stop()
-
-    def _start(self) -> None:
-        self._recording = True
-        self._append = self._take
-        go_live(self)
-
-    def _stop(self) -> None:
-        self._recording = False
-        self._append = ignore
-        go_quiet(self)
-
-    @contextmanager
-    def stop_recording(self) -> Iterator[None]:
-        """Record nothing inside this block; results computed in it are constants for this tape.
-
-        Raises
-        ------
-        NotRecordingError
-            If the tape was never entered.
-        TapeStateError
-            If the tape is not recording just now.
-        """
-        if not self._entered:
-            raise NotRecordingError(
-                "Trying to stop recording a tape which is not recording: enter it first, with 'with tape:'"
-            )
-        self._require_recording("stop_recording")
-        self._stop()
-        self._paused = True
-        try:
-            yield
-        finally:
-            self._paused = False
-            if not self._consumed:
-                self._start()
-
-    def reset(self) -> None:
-        """Forget all records, and everything that was watched, and go on recording.
-
-        Raises
-        ------
-        TapeStateError
-            If the tape is not recording just now.
-        """
-        self._require_recording("reset")
-        self._clear()
-        self._variables = {}
-
-    def _require_recording(self, what: str) -> None:
-        if not self._recording:
-            raise TapeStateError(f"Tape is not recording: {what}() belongs inside its 'with' block")
-
-    # -- watching -----------------------------------------------------------------------------------------------
-
-    def watch(self, tensor: Any) -> None:
-        """Track a tensor, so that gradients with respect to it can be taken.
-
-        Parameters
-        ----------
-        tensor : Tensor, Variable, or nested structure of them
-            Whole numbers and truth values may be watched, but have no gradient; a warning says so.
-
-        Raises
-        ------
-        NotWatchableError
-            If something else is among them.
-        TapeStateError
-            If the tape was not entered yet, or has been used up.
-        """
-        found = tensors(tensor, "what a tape watches", NotWatchableError)
-        if not self._entered:
-            raise TapeStateError(
-                "watch() before the tape records: write 'with GradientTape() as tape:' first, "
-                "and call tape.watch(x) inside that block"
-            )
-        if self._consumed:
-            raise TapeStateError(
-                "watch() on a tape that is used up: its first gradient released it; make a new GradientTape, "
-                "or make this one with persistent=True"
-            )
-        if not live() and not self._paused:
-            return
-        for x in found:
-            if x.dtype.kind not in "fc":
-                warn(
-                    "The dtype of the watched tensor must be floating (e.g. float64), got %s: its gradient is None",
-                    x.dtype,
-                )
-            if isinstance(x, Variable):
-                self._variables.setdefault(x._id, x)
-            self._track(x)
-
-    def _track(self, x: Traced) -> None:
-        i = x._id or identify(x)
-        if i not in self._tracked and x._value.dtype.kind in "fc":
-            self._tracked[i] = new_id()
-            self._leaves.add(i)
-
-    def _notice(self, variable: Variable) -> None:
-        """Hear that a variable is being read."""
-        i = variable._id
-        if i not in self._variables and self._watch_accessed_variables and variable._trainable:
-            self._variables[i] = variable
-            self._track(variable)
-
-    def watched_variables(self) -> tuple[Variable, ...]:
-        """The variables that the tape watches, in the order in which they were made."""
-        return tuple(sorted(self._variables.values(), key=lambda variable: variable._created))
-
-    # -- gradients ----------------------------------------------------------------------------------------------
 
     def gradient(
         self,
@@ -256,9 +106,141 @@ class GradientTape(Memory):
         if output_gradients is not None:
             cotangents = matched_cotangents(output_gradients, target, targets)
         self._require_unused()
-        grads = self._differentiate(targets, cotangents, wanted)
-        results = [result_for(grads.get(x._id), x, zero) for x in wanted]
+        grads = self._differentiate(lambda: self._gradients(targets, cotangents, wanted))
+        results = [result_for(grads.get(x._id), x, x.shape, zero) for x in wanted]
         return results[0] if isinstance(sources, Traced) else pack(sources, iter(results))
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,  # noqa: ARG002 (TensorFlow's signature)
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The derivative of each element of the target with respect to each element of each source.
+
+        Parameters
+        ----------
+        target : Tensor or Variable
+            What to differentiate: a single one.
+        sources : Tensor, Variable, or nested structure of them
+            What to differentiate with respect to: watched tensors, variables, or intermediate results.
+        unconnected_gradients : UnconnectedGradients or {'none', 'zero'}, optional
+            What stands for the Jacobian of a source on which the target does not depend.
+        parallel_iterations : int, optional
+            Accepted for TensorFlow's sake, and not used: all rows are computed at once.
+        experimental_use_pfor : bool, optional
+            The same; as in TensorFlow, False needs a persistent tape.
+
+        Returns
+        -------
+        structure of Tensor or None
+            Of the structure of `sources`, each of shape ``target.shape + source.shape`` and its source's dtype.
+
+        Raises
+        ------
+        ConsumedTapeError
+            If the tape is not persistent, and has given a set of gradients before, or `experimental_use_pfor`
+            is False.
+        NotATensorError
+            If the target is not one tensor, or a source is no tensor.
+        OptionError
+            If `unconnected_gradients` is unknown.
+
+        Notes
+        -----
+        Inside another tape's block it is recorded, so that ``outer.jacobian(inner.gradient(y, x), x)`` is a
+        Hessian. Beside the result it takes a few times 64 MB at most, or a few times the largest recorded value.
+
+        Examples
+        --------
+        >>> import numpy as np, tapemagic as tm
+        >>> x = tm.Variable([1.0, 2.0])
+        >>> with tm.GradientTape() as tape:
+        ...     y = np.cumsum(x * x)
+        >>> tape.jacobian(y, x)
+        Tensor([[2., 0.],
+                [2., 4.]])
+        """
+        zero = zero_wanted(unconnected_gradients)
+        _require_one(target, "jacobian", "target")
+        wanted = tensors(sources, "a source")
+        self._require_unused()
+        self._require_rows_at_once(experimental_use_pfor)
+        rows = self._differentiate(lambda: self._rows(target, wanted, by_example=False))
+        results = []
+        for x in wanted:
+            shape = target.shape + x.shape
+            found = rows.get(x._id)
+            results.append(result_for(found, x, shape, zero))
+        return results[0] if isinstance(sources, Traced) else pack(sources, iter(results))
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,  # noqa: ARG002 (TensorFlow's signature)
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The Jacobian of each example of a batch by itself.
+
+        Parameters
+        ----------
+        target : Tensor or Variable
+            Of two axes or more, of which the first counts the examples. Example k of it should depend on
+            example k of the source alone; if it does not, contributions of other examples are added up.
+        source : Tensor or Variable
+            Of two axes or more, the first of the same length.
+        unconnected_gradients : UnconnectedGradients or {'none', 'zero'}, optional
+            Accepted for TensorFlow's sake: where nothing is connected, the result is zeros.
+        parallel_iterations : int, optional
+            Accepted for TensorFlow's sake, and not used.
+        experimental_use_pfor : bool, optional
+            The same; as in TensorFlow, False needs a persistent tape.
+
+        Returns
+        -------
+        Tensor
+            Of shape ``(batch, *target.shape[1:], *source.shape[1:])`` and the source's dtype.
+
+        Raises
+        ------
+        ConsumedTapeError
+            As for `jacobian`.
+        NotATensorError
+            If target or source is not one tensor.
+        OptionError
+            If `unconnected_gradients` is unknown.
+        ShapeError
+            If one of them has fewer than two axes, or their first axes differ in length.
+
+        Examples
+        --------
+        >>> import numpy as np, tapemagic as tm
+        >>> x = tm.Variable([[1.0, 2.0], [3.0, 4.0]])
+        >>> with tm.GradientTape() as tape:
+        ...     y = x * x
+        >>> tape.batch_jacobian(y, x)
+        Tensor([[[2., 0.],
+                 [0., 4.]],
+        <BLANKLINE>
+                [[6., 0.],
+                 [0., 8.]]])
+        """
+        zero_wanted(unconnected_gradients)
+        _require_one(target, "batch_jacobian", "target")
+        _require_one(source, "batch_jacobian", "source")
+        _require_batches(target, source)
+        self._require_unused()
+        self._require_rows_at_once(experimental_use_pfor)
+        rows = self._differentiate(lambda: self._rows(target, [source], by_example=True))
+        found = rows.get(source._id)
+        shape = target.shape + source.shape[1:]
+        if found is not None:
+            found = np.moveaxis(found, 0, 1)
+        return result_for(found, source, shape, zero=True)
 
     def _require_unused(self) -> None:
         if self._consumed:
@@ -268,10 +250,15 @@ class GradientTape(Memory):
                 "GradientTape(persistent=True), which is -p in the line of %%tape"
             )
 
-    def _differentiate(
-        self, targets: list[Traced], cotangents: list[Tensor] | None, sources: list[Traced]
-    ) -> Gradients:
-        """Walk back from the targets to the sources; a tape that is not persistent is used up by it."""
+    def _require_rows_at_once(self, at_once: bool) -> None:
+        if not at_once and not self._persistent:
+            raise ConsumedTapeError(
+                "GradientTape must be created with persistent=True to compute a Jacobian row by row: "
+                "leave experimental_use_pfor out, or write GradientTape(persistent=True)"
+            )
+
+    def _differentiate(self, walk: Callable[[], Gradients]) -> Gradients:
+        """Walk back along the records; a tape that is not persistent is used up by it."""
         resume = self._recording and not self._persistent
         if resume:
             self._stop()
@@ -283,7 +270,7 @@ class GradientTape(Memory):
                 "higher order derivatives."
             )
         try:
-            grads = self._walk(targets, cotangents, sources)
+            grads = walk()
         except BaseException:
             if resume:
                 self._start()
@@ -293,36 +280,68 @@ class GradientTape(Memory):
             self._clear()
         return grads
 
-    def _walk(
+    def _gradients(
         self, targets: list[Traced], cotangents: list[Tensor] | None, sources: list[Traced]
     ) -> Gradients:
-        tapes = live()
-        nested = bool(tapes)
+        """Walk back from the targets to the sources."""
+        nested = bool(live())
         grads = seeds(targets, cotangents, nested)
-        ids = {x._id or identify(x) for x in sources}
-        records, tracked = self._records, self._tracked
-        if not ids >= self._leaves:
-            tracked = reachable(records, tracked, ids)
-        kept = ids - self._leaves
+        tracked, _, kept = self._goal(sources)
         if not nested:
-            return sweep(records, tracked, grads, kept, False)
+            return sweep(self._records, tracked, grads, kept, False)
+        with _listening(grads):
+            return sweep(self._records[:], tracked, grads, kept, True)
+
+    def _rows(self, target: Traced, sources: list[Traced], by_example: bool) -> Gradients:
+        """Walk back from each element of the target, or of its examples, to the sources."""
+        if target.dtype.kind not in "fc":
+            return {}
+        nested = bool(live())
+        diagonals = seeds([target], None, nested)
+        tracked, ids, kept = self._goal(sources)
+        basis = basis_of(target, by_example)
+        with _listening(diagonals):
+            return batched_sweep(self._records[:], tracked, diagonals, ids, kept, basis, nested)
+
+    def _goal(self, sources: list[Traced]) -> tuple[Mapping[int, int], set[int], set[int]]:
+        """What is to be passed gradients, the sources' numbers, and those of them that are intermediate."""
+        ids = {x._id or identify(x) for x in sources}
+        tracked = self._tracked
+        if not ids >= self._leaves:
+            tracked = reachable(self._records, tracked, ids)
+        return tracked, ids, ids - self._leaves
+
+
+@contextmanager
+def _listening(targets: Mapping[int, Any]) -> Iterator[None]:
+    """Tell the live tapes that what they hear now differentiates the targets."""
+    tapes = live()
+    for tape in tapes:
+        tape._sweep_begins(targets)
+    try:
+        yield
+    finally:
         for tape in tapes:
-            tape._sweep_begins(grads)
-        try:
-            return sweep(records[:], tracked, grads, kept, True)
-        finally:
-            for tape in tapes:
-                tape._sweep_ends()
-
-    def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
-        """Hear that what is recorded from now on differentiates `targets`."""
-
-    def _sweep_ends(self) -> None:
-        """Hear that the sweep is over."""
+            tape._sweep_ends()
 
 
-def warn(message: str, *args: Any) -> None:
-    """Log a warning: it goes where the notebook's author sends it, and carries no path."""
-    import logging
+def _require_one(x: Any, method: str, role: str) -> None:
+    if not isinstance(x, Traced):
+        raise NotATensorError(
+            f"{method} takes one Tensor or Variable as its {role}, not {describe(x)}: "
+            "for several, call it once for each, on a persistent tape"
+        )
 
-    logging.getLogger("tapemagic").warning(message, *args)
+
+def _require_batches(target: Traced, source: Traced) -> None:
+    for role, x in (("target", target), ("source", source)):
+        if x.ndim < 2:
+            raise ShapeError(
+                f"Shape {x.shape} must have rank at least 2: the first axis of batch_jacobian's {role} counts "
+                "the examples; for a single one, use jacobian"
+            )
+    if target.shape[0] != source.shape[0]:
+        raise ShapeError(
+            f"Need first dimension of target shape {target.shape} and source shape {source.shape} to match: "
+            "it counts the examples of the batch"
+        )

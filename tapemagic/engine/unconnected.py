@@ -46,10 +46,12 @@ def zero_wanted(option: UnconnectedGradients | str) -> bool:
         ) from None
 
 
-def result_for(gradient: Any, source: Traced, zero: bool) -> Tensor | None:
+def result_for(gradient: Any, source: Traced, shape: tuple[int, ...], zero: bool) -> Tensor | None:
     """What the user gets for a source: its gradient in TensorFlow's convention, or what stands for None."""
     if gradient is None:
-        return wrap(np.zeros(source.shape, source.dtype)[()]) if zero else None
+        return wrap(np.zeros(shape, source.dtype)[()]) if zero else None
+    if gradient.shape != shape:
+        gradient = np.reshape(gradient, shape)[()]
     if gradient.dtype.kind == "c":
         gradient = np.conjugate(gradient)
     return gradient if isinstance(gradient, Tensor) else wrap(gradient)

@@ -1,0 +1,172 @@
+"""Entering and leaving a tape, and what it watches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self
+
+from tapemagic.engine.memory import Memory, ignore
+from tapemagic.engine.recording import go_live, go_quiet, live, new_id
+from tapemagic.engine.seeds import identify
+from tapemagic.engine.structure import tensors
+from tapemagic.engine.tensor import Traced
+from tapemagic.engine.variable import Variable
+from tapemagic.errors import NotRecordingError, NotWatchableError, TapeStateError
+
+
+class Watching(Memory):
+    """A tape that records while it is entered, what is computed from the values that it watches."""
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._persistent = bool(persistent)
+        self._watch_accessed_variables = bool(watch_accessed_variables)
+        self._variables: dict[int, Variable] = {}
+        self._clear()
+
+    _paused = _entered = _consumed = _warned = False
+
+    def __repr__(self) -> str:
+        return f"GradientTape(persistent={self._persistent})"
+
+    def __enter__(self) -> Self:
+        if self._recording:
+            raise TapeStateError(
+                "Tape is still recording: leave its first 'with' block before entering it again, "
+                "or make a second GradientTape for a higher order"
+            )
+        if self._consumed:
+            self._clear()
+            self._variables = {}
+        self._entered, self._consumed = True, False
+        self._start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._recording:
+            self._stop()
+
+    def _start(self) -> None:
+        self._recording = True
+        self._append = self._take
+        go_live(self)
+
+    def _stop(self) -> None:
+        self._recording = False
+        self._append = ignore
+        go_quiet(self)
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Record nothing inside this block; results computed in it are constants for this tape.
+
+        Raises
+        ------
+        NotRecordingError
+            If the tape was never entered.
+        TapeStateError
+            If the tape is not recording just now.
+        """
+        if not self._entered:
+            raise NotRecordingError(
+                "Trying to stop recording a tape which is not recording: enter it first, with 'with tape:'"
+            )
+        self._require_recording("stop_recording")
+        self._stop()
+        self._paused = True
+        try:
+            yield
+        finally:
+            self._paused = False
+            if not self._consumed:
+                self._start()
+
+    def reset(self) -> None:
+        """Forget all records, and everything that was watched, and go on recording.
+
+        Raises
+        ------
+        TapeStateError
+            If the tape is not recording just now.
+        """
+        self._require_recording("reset")
+        self._clear()
+        self._variables = {}
+
+    def _require_recording(self, what: str) -> None:
+        if not self._recording:
+            raise TapeStateError(f"Tape is not recording: {what}() belongs inside its 'with' block")
+
+    def watch(self, tensor: Any) -> None:
+        """Track a tensor, so that gradients with respect to it can be taken.
+
+        Parameters
+        ----------
+        tensor : Tensor, Variable, or nested structure of them
+            Whole numbers and truth values may be watched, but have no gradient; a warning says so.
+
+        Raises
+        ------
+        NotWatchableError
+            If something else is among them.
+        TapeStateError
+            If the tape was not entered yet, or has been used up.
+        """
+        found = tensors(tensor, "what a tape watches", NotWatchableError)
+        if not self._entered:
+            raise TapeStateError(
+                "watch() before the tape records: write 'with GradientTape() as tape:' first, "
+                "and call tape.watch(x) inside that block"
+            )
+        if self._consumed:
+            raise TapeStateError(
+                "watch() on a tape that is used up: its first gradient released it; make a new GradientTape, "
+                "or make this one with persistent=True"
+            )
+        if not live() and not self._paused:
+            return
+        for x in found:
+            if x.dtype.kind not in "fc":
+                warn(
+                    "The dtype of the watched tensor must be floating (e.g. float64), got %s: its gradient is None",
+                    x.dtype,
+                )
+            if isinstance(x, Variable):
+                self._variables.setdefault(x._id, x)
+            self._track(x)
+
+    def _track(self, x: Traced) -> None:
+        i = x._id or identify(x)
+        if i not in self._tracked and x._value.dtype.kind in "fc":
+            self._tracked[i] = new_id()
+            self._leaves.add(i)
+
+    def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
+        """Hear that what is recorded from now on differentiates `targets`."""
+
+    def _sweep_ends(self) -> None:
+        """Hear that the sweep is over."""
+
+    def _notice(self, variable: Variable) -> None:
+        """Hear that a variable is being read."""
+        i = variable._id
+        if i not in self._variables and self._watch_accessed_variables and variable._trainable:
+            self._variables[i] = variable
+            self._track(variable)
+
+    def watched_variables(self) -> tuple[Variable, ...]:
+        """The variables that the tape watches, in the order in which they were made."""
+        return tuple(sorted(self._variables.values(), key=lambda variable: variable._created))
+
+
+def warn(message: str, *args: Any) -> None:
+    """Log a warning: it goes where the notebook's author sends it, and carries no path."""
+    import logging
+
+    logging.getLogger("tapemagic").warning(message, *args)
