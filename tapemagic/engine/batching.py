@@ -48,9 +48,9 @@ class Basis:
         return self._written(diagonal, start, stop)
 
     def _written(self, diagonal: Any, start: int, stop: int) -> Any:
-        chosen = np.arange(start, stop)
         rows = np.zeros((stop - start, self.examples, self.count), diagonal.dtype)
-        rows[chosen - start, :, chosen] = diagonal.reshape(self.examples, self.count)[:, chosen].T
+        one = diagonal.reshape(self.examples, self.count)[:, start:stop]
+        np.einsum("kek->ek", rows[:, :, start:stop])[...] = one
         return rows.reshape(stop - start, *self.shape)
 
 
@@ -122,20 +122,16 @@ def _pass_diagonals(
     dense: set[int] = set()
     for record in reversed(records):
         number, values, ids, _, output, output_id = record
-        if output_id.__class__ is tuple:
-            reached = [i for i in output_id if i in diagonals or i in dense]
-            pending.update((i, diagonals.pop(i)) for i in reached if i in diagonals)
-            passes = False
-        else:
-            reached = [output_id] if output_id in diagonals or output_id in dense else []
-            same = all(
-                x.shape == output.shape for x, i in zip(values, ids, strict=True) if i in tracked
-            )
-            passes = same and output_id not in dense and NUMBERED[number].pointwise
-        if not reached:
+        several = output_id.__class__ is tuple
+        reached = [i for i in (output_id if several else (output_id,)) if i in diagonals]
+        if not reached and dense.isdisjoint(output_id if several else (output_id,)):
             continue
-        if not passes:
-            pending.update((i, diagonals.pop(i)) for i in reached if i in diagonals)
+        if (
+            several
+            or output_id in dense
+            or not _keeps_diagonal(number, values, ids, output, tracked)
+        ):
+            pending.update((i, diagonals.pop(i)) for i in reached)
             dense.update(i for i in ids if i in tracked)
             continue
         diagonal = diagonals[output_id] if output_id in kept else diagonals.pop(output_id)
@@ -143,6 +139,19 @@ def _pass_diagonals(
         for i, part in passed.items():
             diagonals[i] = diagonals[i] + part if i in diagonals else part
     return pending
+
+
+def _keeps_diagonal(
+    number: int,
+    values: tuple[Any, ...],
+    ids: tuple[int, ...],
+    output: Any,
+    tracked: Mapping[int, int],
+) -> bool:
+    """Whether each element of an operation's tracked inputs reaches the result at its own place alone."""
+    return NUMBERED[number].pointwise and all(
+        x.shape == output.shape for x, i in zip(values, ids, strict=True) if i in tracked
+    )
 
 
 def _dense(
@@ -155,19 +164,24 @@ def _dense(
     rows: range,
 ) -> Gradients:
     """Walk back with some of the rows written out."""
-    grads = {i: basis.rows(diagonal, rows.start, rows.stop) for i, diagonal in pending.items()}
+    different = {id(diagonal): diagonal for diagonal in pending.values()}
+    written = {key: basis.rows(one, rows.start, rows.stop) for key, one in different.items()}
+    grads = {i: written[id(diagonal)] for i, diagonal in pending.items()}
     return sweep(records, tracked, grads, kept, nested, (len(rows),))
 
 
 def _chunks(records: Sequence[Any], basis: Basis) -> Iterator[range]:
     """The rows, as many at a time as fit into the budget; no row at all still makes one chunk."""
-    largest, count = 1, basis.count
-    for _, values, _, _, output, _ in records:
-        for value in (*values, *(output if output.__class__ is tuple else (output,))):
-            if getattr(value, "size", 0):
-                largest = max(largest, value.size * value.dtype.itemsize)
+    count = basis.count
+    outputs = [record[4] for record in records]
+    sizes = [y.nbytes if y.__class__ is not tuple else max(map(_bytes, y)) for y in outputs]
+    largest = max(1, *sizes)
     size = max(1, BUDGET // largest)
     yield from (range(k, min(k + size, count)) for k in range(0, max(count, 1), size))
+
+
+def _bytes(value: Any) -> int:
+    return value.nbytes  # type: ignore[no-any-return]
 
 
 def _joined(parts: list[Any]) -> Any:

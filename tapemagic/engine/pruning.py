@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from tapemagic.engine.recording import absent
+from tapemagic.engine.recording import Absent, absent
 from tapemagic.engine.references import ALONE, references
 from tapemagic.engine.registry import NUMBERED
 
@@ -43,7 +43,8 @@ def drop_dead(records: list[Any], tracked: dict[int, int]) -> None:
 def weight(record: Any) -> int:
     """The bytes of the arrays that a record holds; those that it shares with others count as its own."""
     _, values, _, _, output, _ = record
-    return sum(getattr(value, "nbytes", 0) for value in (*values, output))
+    held = (value for value in (*values, output) if value.__class__ is not Absent)
+    return sum(getattr(value, "nbytes", 0) for value in held)
 
 
 def slim(record: Any, tracked: Mapping[int, int]) -> Any:

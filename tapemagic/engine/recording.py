@@ -63,6 +63,11 @@ class Absent:
         """The number of elements."""
         return math.prod(self.shape)
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes that the elements took."""
+        return self.size * self.dtype.itemsize
+
     def __repr__(self) -> str:
         return f"<{self.dtype} of shape {self.shape}, not kept>"
 

@@ -88,6 +88,17 @@ def _apply_elementwise(operation: Operation, x: Tensor) -> Tensor:
     return wrap(y)
 
 
+def _elements(x: Tensor, index: Any) -> Tensor:
+    """`apply` without its detours, for ``x[index]``."""
+    a, i = x._value, x._id
+    index = unwrap_index(index)
+    y = a[index]
+    tapes = live()
+    if tapes and i and y.dtype.kind in "fc":
+        return wrap(y, note(_GETITEM, (a,), (i,), {"index": index}, y, tapes, a.nbytes))
+    return wrap(y)
+
+
 def constant_result(value: Any) -> Any:
     """A result without derivative: a tensor where it is a real or complex number, else as NumPy gave it."""
     if isinstance(value, (np.ndarray, np.inexact)) and value.dtype.kind in "fc":
@@ -275,7 +286,7 @@ class Traced(ArrayMethods, Conversions, Operators):
         return call(func, args, kwargs)
 
     def __getitem__(self, index: Any) -> Any:
-        return apply(_GETITEM, (self,), {"index": unwrap_index(index)})
+        return _elements(self._read(), index)
 
 
 class Tensor(Traced):
@@ -321,11 +332,11 @@ _GETITEM = registry.operation(getitem)
 
 def unwrap_index(index: Any) -> Any:
     """An index whose tensors are plain whole numbers or truth values, copied so that nobody can change it."""
-    index = unwrap(index)
-    if isinstance(index, np.ndarray):
-        return index.copy()
+    if isinstance(index, slice):
+        if isinstance(index.start, Traced) or isinstance(index.stop, Traced):
+            return slice(*map(unwrap, (index.start, index.stop, index.step)))
+        return index
     if isinstance(index, tuple):
         return tuple(map(unwrap_index, index))
-    if isinstance(index, slice):
-        return slice(*map(unwrap, (index.start, index.stop, index.step)))
-    return index
+    index = unwrap(index)
+    return index.copy() if isinstance(index, np.ndarray) else index

@@ -143,8 +143,7 @@ class Variable(Traced):
             ) from None
 
     def __getitem__(self, index: Any) -> Any:
-        part = apply(_GETITEM, (self,), {"index": unwrap_index(index)})
-        return Slice(part, self, index)
+        return Slice(super().__getitem__(index), self, index)
 
     def __repr__(self) -> str:
         text = value_text(self._value, len("Variable("))

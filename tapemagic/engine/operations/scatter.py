@@ -60,5 +60,7 @@ _SCATTER_ADD = registry.operation(scatter_add)
 
 def _names_once(index: Any) -> bool:
     """Whether an index surely names no element twice, so that adding is assigning."""
+    if index.__class__ is slice:
+        return True
     parts = index if isinstance(index, tuple) else (index,)
     return all(isinstance(part, UNIQUE) or np.asarray(part).dtype == np.bool_ for part in parts)
