@@ -17,9 +17,24 @@ from typing import Any
 from tapemagic import errors
 from tapemagic.engine import rules as _rules  # noqa: F401 (fills the table)
 from tapemagic.engine.constants import constant
+from tapemagic.engine.custom import (
+    custom_gradient,
+    grad_pass_through,
+    recompute_grad,
+    stop_gradient,
+)
+from tapemagic.engine.functional import (
+    gradients_function,
+    implicit_grad,
+    implicit_val_and_grad,
+    make_vjp,
+    val_and_grad_function,
+    value_and_gradients_function,
+)
 from tapemagic.engine.gradcheck import check_gradients
 from tapemagic.engine.tape import GradientTape
 from tapemagic.engine.tensor import Tensor
+from tapemagic.engine.transforms import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
 from tapemagic.engine.unconnected import UnconnectedGradients
 from tapemagic.engine.variable import Variable
 
@@ -31,9 +46,26 @@ __all__ = [
     "Variable",
     "check_gradients",
     "constant",
+    "custom_gradient",
     "errors",
+    "grad",
+    "grad_pass_through",
+    "gradients_function",
+    "hessian",
+    "hvp",
+    "implicit_grad",
+    "implicit_val_and_grad",
+    "jacobian",
+    "jvp",
     "load_ipython_extension",
+    "make_vjp",
+    "recompute_grad",
+    "stop_gradient",
     "unload_ipython_extension",
+    "val_and_grad_function",
+    "value_and_grad",
+    "value_and_gradients_function",
+    "vjp",
 ]
 
 

@@ -10,6 +10,9 @@
     ├── ShapeError (ValueError)                arrays whose shapes do not match
     ├── NotATensorError (TypeError)            a target, source or output gradient that is no tensor
     │   └── NotWatchableError (ValueError)     the same, of what a tape is to watch
+    ├── FunctionError (ValueError)             a function that cannot be differentiated, such as one that returns None
+    ├── CustomGradientError (ValueError)       a function for custom_gradient that breaks its contract
+    │   └── VariablesKeywordError (TypeError)  its gradient does not take the variables that the function reads
     ├── UnsupportedArgumentError (TypeError)   an argument that a NumPy function has, but no derivative rule
     ├── ImmutableError (TypeError)             writing into a tensor
     │   └── ImmutableVariableError (RuntimeError)   ``v += 1`` on a Variable
@@ -51,6 +54,18 @@ class NotATensorError(TapeError, TypeError):
 
 class NotWatchableError(NotATensorError, ValueError):
     """Something that is no tensor was given to ``watch``."""
+
+
+class FunctionError(TapeError, ValueError):
+    """A function that was to be differentiated returned nothing, or was called in a way that leaves no gradient."""
+
+
+class CustomGradientError(TapeError, ValueError):
+    """A function that was given to ``custom_gradient`` returned something else than it has to."""
+
+
+class VariablesKeywordError(CustomGradientError, TypeError):
+    """A function for ``custom_gradient`` reads variables, and its gradient does not take them."""
 
 
 class UnsupportedArgumentError(TapeError, TypeError):

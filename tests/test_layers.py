@@ -15,7 +15,13 @@ import tapemagic
 PACKAGE = Path(tapemagic.__file__).parent
 
 _BASE = ("errors", "engine.registry", "engine.recording")
-_MIXINS = ("engine.conversions", "engine.methods", "engine.operators", "engine.values")
+_MIXINS = (
+    "engine.events",
+    "engine.conversions",
+    "engine.methods",
+    "engine.operators",
+    "engine.values",
+)
 _TENSOR = (*_BASE, *_MIXINS, "engine.tensor", "engine.constants")
 _STRUCTURE = (*_TENSOR, "engine.variable", "engine.structure")
 _SWEEP = (
@@ -36,7 +42,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.registry": ("errors",),
     "engine.recording": ("errors", "engine.registry"),
     "engine.methods": ("errors",),
-    "engine.conversions": ("errors",),
+    "engine.events": ("errors", "engine.registry", "engine.recording"),
+    "engine.conversions": (*_BASE, "engine.events"),
     "engine.operators": ("errors",),
     "engine.tensor": (*_BASE, *_MIXINS),
     "engine.values": ("errors",),
@@ -51,9 +58,25 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.sweep": (*_TENSOR, "engine.references"),
     "engine.unconnected": _TENSOR,
     "engine.seeds": _STRUCTURE,
-    "engine.watching": (*_STRUCTURE, "engine.pruning", "engine.memory", "engine.seeds"),
+    "engine.watching": (
+        *_STRUCTURE,
+        "engine.events",
+        "engine.pruning",
+        "engine.memory",
+        "engine.seeds",
+    ),
     "engine.batching": (*_STRUCTURE, "engine.seeds", "engine.sweep"),
     "engine.tape": (*_SWEEP, "engine.watching", "engine.batching"),
+    "engine.custom": (*_SWEEP, "engine.watching", "engine.batching", "engine.tape"),
+    "engine.functional": (*_SWEEP, "engine.watching", "engine.batching", "engine.tape"),
+    "engine.transforms": (
+        *_SWEEP,
+        "engine.watching",
+        "engine.batching",
+        "engine.tape",
+        "engine.functional",
+    ),
+    "engine.late": ("errors", "engine.registry"),
     "engine.gradcheck": (*_SWEEP, "engine.tape"),
     "analysis": ("errors", "engine"),
     "display": ("errors", "analysis"),

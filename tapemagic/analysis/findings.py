@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.analysis.evidence import evidence_of
 from tapemagic.analysis.graph import MAX_NODES, Drawn, Graph, Naming, Role, Value, draw
 from tapemagic.analysis.observer import Observer
-from tapemagic.analysis.reasons import constant_reason, reason
+from tapemagic.analysis.reasons import Question, why_none
 from tapemagic.analysis.values import brief, dtype_name
 from tapemagic.engine.tensor import Tensor, Traced
 from tapemagic.engine.variable import Variable
 
 Named = tuple[str, Any]
+Bindings = Sequence[tuple[int, int | None]]
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class Context:
         The cell, for the lines that operations stand on.
     note : str
         Something to say above it all, such as where the cell stopped.
+    bindings : mapping of str to sequence of (int, int or None)
+        For each name, the numbers of the values that it was bound to, and on which lines, oldest first.
     """
 
     named: Sequence[Named] = ()
@@ -73,6 +77,7 @@ class Context:
     assigned: Mapping[str, int] = field(default_factory=dict)
     lines: Sequence[str] = ()
     note: str = ""
+    bindings: Mapping[str, Bindings] = field(default_factory=dict)
 
 
 def symbol(target: str, source: str, order: int) -> str:
@@ -116,12 +121,14 @@ def examine(
     operations = len(observer._records)
     found = _differentiate(observer, targets, sources, order)
     tensors = [
-        (name, value) for name, value in context.named if isinstance(value, Traced) and value._id
+        (name, value)
+        for name, value in context.named
+        if isinstance(value, Traced) and value._id > 0
     ]
     names = {value._id: name for name, value in reversed(tensors)} | dict(context.earlier)
-    names |= {value._id: name for name, value in [*sources, *targets] if value._id}
+    names |= {value._id: name for name, value in [*sources, *targets] if value._id > 0}
     for (t, s, level), gradient in found.gradients.items():
-        if gradient is not None and gradient._id:
+        if gradient is not None and gradient._id > 0:
             names.setdefault(gradient._id, symbol(targets[t][0], sources[s][0], level))
     naming = Naming(
         names,
@@ -136,7 +143,8 @@ def examine(
         _variables(observer, context, targets, sources, naming.roles, adjoints),
         drawn.with_gradients(adjoints),
         tuple(
-            _derivative(observer, targets, sources, key, found, names) for key in found.gradients
+            _derivative(observer, targets, sources, key, found, names, context)
+            for key in found.gradients
         ),
         tuple(name for name, _ in targets),
         operations,
@@ -205,6 +213,7 @@ def _derivative(
     key: Key,
     found: _Found,
     names: Mapping[int, str],
+    context: Context,
 ) -> Derivative:
     """A derivative as a row of the table, with a reason if it is None."""
     t, s, level = key
@@ -216,11 +225,26 @@ def _derivative(
     elif key in found.problems:
         why = found.problems[key]
     elif level == 1:
-        why = reason(observer, target, target_name, source, source_name, names)
+        bindings = context.bindings.get(source_name, ())
+        question = Question(
+            observer,
+            evidence_of(observer),
+            target,
+            source,
+            target_name,
+            source_name,
+            names,
+            bindings,
+            True,
+        )
+        why = why_none(question).text
     elif found.gradients[t, s, level - 1] is None:
         why = f"there is no derivative of order {level - 1} to differentiate"
     else:
-        why = constant_reason(target_name, source_name, level)
+        why = (
+            f"the derivative of order {level - 1} does not depend on {source_name} any more, so this one is zero: "
+            f"around here {target_name} is a polynomial of degree {level - 1} or less in {source_name}"
+        )
     return Derivative(target_name, source_name, level, tuple(source.shape), text, why)
 
 

@@ -184,10 +184,10 @@ class _Freezer:
 
     def alone(self, name: str, tensor: Any) -> None:
         """Add a target or a watched value that no operation has drawn."""
-        i = tensor._id
+        i = tensor._id if tensor._id > 0 else -id(tensor)
         if i in self.index:
             return
-        role = self.naming.roles.get(i, "watched")
+        role = self.naming.roles.get(tensor._id, "watched")
         index = self.index[i] = len(self.values)
         if i in self.observer._tracked:
             self.tensors[index] = wrap(tensor._value, i)
@@ -225,7 +225,7 @@ class _Freezer:
             for i, slope in _slopes(record, self.observer._tracked).items()
             if i in self.index
         )
-        name = record.operation.name
+        name = record.name
         self.add(Step(index, name, inputs, (), line, order, 0, hidden, slopes), len(made))
         self.maker.update((i, index) for _, i in made)
         for value, i in few(made, self.many):

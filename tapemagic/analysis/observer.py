@@ -66,8 +66,11 @@ class Observer(GradientTape):
         if not self._recording:
             yield
             return
-        with self.stop_recording():
+        self._stop()
+        try:
             yield
+        finally:
+            self._start()
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         self._depths.append(1 + max((self._order_of.get(i, 0) for i in targets), default=0))

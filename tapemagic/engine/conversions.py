@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.events import left
 from tapemagic.errors import ImmutableError
 
 
@@ -55,14 +56,17 @@ class Conversions:
         >>> tm.constant([1.0, 2.0]).numpy()
         array([1., 2.])
         """
+        left(self, ".numpy()")
         return self._value.copy()
 
     def item(self, *index: int) -> Any:
         """One element as a plain Python number: a knowing exit from the tape."""
+        left(self, ".item()")
         return self._value.item(*index)
 
     def tolist(self) -> Any:
         """The elements as nested lists of plain Python numbers: a knowing exit from the tape."""
+        left(self, ".tolist()")
         return self._value.tolist()
 
     def ref(self) -> Reference:
@@ -84,6 +88,7 @@ class Conversions:
         return Reference(self)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Any:
+        left(self, "np.asarray")
         if copy is False:
             view = np.asarray(self._value, dtype=dtype, copy=False).view()
             view.flags.writeable = False
@@ -116,15 +121,19 @@ class Conversions:
         return bool(self._value)
 
     def __float__(self) -> float:
+        left(self, "float()")
         return float(self._value)
 
     def __int__(self) -> int:
+        left(self, "int()")
         return int(self._value)
 
     def __complex__(self) -> complex:
+        left(self, "complex()")
         return complex(self._value)
 
     def __index__(self) -> int:
+        left(self, "int()")
         return operator.index(self._value)
 
     def __round__(self, digits: int = 0) -> Any:

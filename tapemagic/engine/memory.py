@@ -15,6 +15,9 @@ MANY = 1 << 12
 """The records at which a tape first looks for dead results."""
 
 
+Evidence = tuple[list[Any], dict[int, int], set[int]]
+
+
 def ignore(record: Any) -> None:
     """What a tape does with a record while it is not recording: a task that outlives its block may bring one."""
 
@@ -27,6 +30,7 @@ class Memory:
     _weight = 0
     _heavy = HEAVY
     _many = MANY
+    _last_evidence: Evidence | None = None
 
     def _clear(self) -> None:
         """Forget all records, and everything that was watched."""
@@ -36,6 +40,19 @@ class Memory:
         self._take = self._taker()
         self._append = self._take if self._recording else ignore
         self._sorted = self._unsorted = 0
+
+    def _evidence(self) -> Evidence:
+        """The records without their values, what is tracked, and what is watched: all that explains a None.
+
+        In the place of a value stands the identity of its array, where the tape does not track it.
+        """
+        if self._last_evidence is not None and not self._records:
+            return self._last_evidence
+        bare = [
+            (number, tuple([id(x) for x in values]), ids, None, None, output_id)
+            for number, values, ids, _, _, output_id in self._records
+        ]
+        return bare, dict(self._tracked), set(self._leaves)
 
     def _taker(self) -> Callable[[Any], None]:
         """What takes a new record in; it must not refer to the tape, which could then not be freed at once."""

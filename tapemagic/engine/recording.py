@@ -1,14 +1,17 @@
 """What a tape hears of an operation: the record, the set of live tapes, and the one function that notes down.
 
 A record on a tape is a plain tuple in the order of `Record`. Values are known by a number that no other value
-has, given when a tape first takes notice of it (0 until then).
+has, given when a tape first takes notice of it. What no tape took notice of has 0 if it was made as a constant,
+and the stamp of the clock, which is negative, if it was computed: numbers and stamps are of one count, so that a
+tape can tell what came before what.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol
 
@@ -42,6 +45,12 @@ class Record(NamedTuple):
     def operation(self) -> Operation:
         """The operation that the record's number stands for."""
         return NUMBERED[self.number]
+
+    @property
+    def name(self) -> str:
+        """What to call the operation: a function with a gradient of its own has its own name."""
+        call = (self.params or {}).get("call")
+        return call.name if call is not None else self.operation.name
 
 
 class Absent:
@@ -88,20 +97,52 @@ class Recorder(Protocol):
 
     def _gain(self, size: int) -> None: ...
 
+    def _hear(self, kind: Any, i: int, what: Any) -> None: ...
+
 
 _live: ContextVar[tuple[Recorder, ...]] = ContextVar("live tapes", default=())
 live = _live.get
 new_id = itertools.count(1 << 20).__next__
 
+clock = [-new_id()]
+"""The stamp for what is computed now, and recorded by no tape."""
 
-def go_live(tape: Recorder) -> None:
-    """Let `tape` hear of every operation on this thread."""
+GRADIENT = 1 << 60
+"""What the stamp of a gradient is lower by, to tell it from other results."""
+
+
+def tick() -> int:
+    """Advance the clock: what is computed from now on has a later stamp than what was computed before."""
+    now = new_id()
+    clock[0] = -now
+    return now
+
+
+def time_of(i: int) -> int:
+    """When a value came to be, by its number or stamp; 0 for a constant."""
+    return i if i >= 0 else -i % GRADIENT
+
+
+def go_live(tape: Recorder) -> int:
+    """Let `tape` hear of every operation on this thread; the time from which it does."""
     _live.set((*live(), tape))
+    return tick()
 
 
-def go_quiet(tape: Recorder) -> None:
-    """Let `tape` hear of nothing more on this thread."""
+def go_quiet(tape: Recorder) -> int:
+    """Let `tape` hear of nothing more on this thread; the time from which it does not."""
     _live.set(tuple(other for other in live() if other is not tape))
+    return tick()
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Let no tape hear of anything inside the block, on this thread."""
+    token = _live.set(())
+    try:
+        yield
+    finally:
+        _live.reset(token)
 
 
 def note(
@@ -113,7 +154,7 @@ def note(
     tapes: tuple[Recorder, ...],
     size: int,
 ) -> int:
-    """Append a record to every tape that tracks one of the inputs; the output's number, or 0 if none does.
+    """Append a record to every tape that tracks one of the inputs; the output's number, or a stamp if none does.
 
     `size` is the number of bytes of the largest value.
     """
@@ -136,7 +177,7 @@ def note(
             tape._gain(size)
         elif not output_id & PRUNE_MASK:
             tape._prune()
-    return output_id
+    return output_id or clock[0]
 
 
 def note_several(
@@ -150,7 +191,7 @@ def note_several(
     """As `note`, for an operation of several outputs: the numbers of all of them."""
     hearing = [tape for tape in tapes if any(i in tape._tracked for i in ids)]
     if not hearing:
-        return (0,) * len(outputs)
+        return (clock[0],) * len(outputs)
     output_ids = tuple(new_id() for _ in outputs)
     kept = protect(operation, values, ids)
     record = (operation.number, kept, ids, params, outputs, output_ids)

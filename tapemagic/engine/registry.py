@@ -171,6 +171,7 @@ def _keywords(rule: Rule, skip: int) -> frozenset[str]:
 
 
 OPERATIONS: dict[Function, Operation] = {}
+_CONSTANT: dict[Function, Operation] = {}
 NUMBERED: list[Operation] = []
 COMPOSITES: dict[Function, Function] = {}
 PLAIN: set[Function] = set()
@@ -192,6 +193,19 @@ def operation(function: Function) -> Operation:
     if function not in OPERATIONS:
         OPERATIONS[function] = Operation(function)
     return OPERATIONS[function]
+
+
+def constant_operation(function: Function) -> Operation:
+    """The operation of a function without derivative: tapes record that a path ends there."""
+    entry = _CONSTANT.get(function)
+    if entry is None:
+        entry = _CONSTANT[function] = Operation(function)
+        entry.each = no_derivative
+    return entry
+
+
+def no_derivative(_position: int, _g: Any, _y: Any, *_inputs: Any) -> None:
+    """The rule of what is constant almost everywhere."""
 
 
 def known(function: Function) -> bool:

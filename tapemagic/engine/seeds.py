@@ -13,9 +13,14 @@ from tapemagic.engine.values import own
 from tapemagic.errors import NotATensorError, ShapeError
 
 
+def key_of(x: Traced) -> int:
+    """What stands for a tensor in one call: its number, or, if it has none, something that no other one has."""
+    return x._id if x._id > 0 else -id(x)
+
+
 def identify(x: Traced) -> int:
     """The tensor's number, given now if it has none yet."""
-    if not x._id:
+    if x._id <= 0:
         x._id = new_id()  # type: ignore[misc] # a Variable has its number from the start
     return x._id
 
@@ -37,7 +42,7 @@ def seeds(targets: list[Traced], cotangents: list[Tensor] | None, nested: bool) 
                 seed = np.conjugate(seed)
         else:
             seed = wrap(ones(value)) if nested else ones(value)
-        i = target._id or identify(target)
+        i = key_of(target)
         grads[i] = grads[i] + seed if i in grads else seed
     return grads
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapemagic.engine.batching import basis_of, batched_sweep
 from tapemagic.engine.recording import live
-from tapemagic.engine.seeds import identify, matched_cotangents, seeds
+from tapemagic.engine.seeds import key_of, matched_cotangents, seeds
 from tapemagic.engine.structure import describe, pack, tensors
 from tapemagic.engine.sweep import Gradients, reachable, sweep
 from tapemagic.engine.tensor import Tensor, Traced
@@ -106,8 +106,8 @@ class GradientTape(Watching):
         if output_gradients is not None:
             cotangents = matched_cotangents(output_gradients, target, targets)
         self._require_unused()
-        grads = self._differentiate(lambda: self._gradients(targets, cotangents, wanted))
-        results = [result_for(grads.get(x._id), x, x.shape, zero) for x in wanted]
+        grads = self._differentiate(lambda: self._gradients(targets, cotangents, wanted), wanted)
+        results = [result_for(grads.get(key_of(x)), x, x.shape, zero) for x in wanted]
         return results[0] if isinstance(sources, Traced) else pack(sources, iter(results))
 
     def jacobian(
@@ -168,11 +168,11 @@ class GradientTape(Watching):
         wanted = tensors(sources, "a source")
         self._require_unused()
         self._require_rows_at_once(experimental_use_pfor)
-        rows = self._differentiate(lambda: self._rows(target, wanted, by_example=False))
+        rows = self._differentiate(lambda: self._rows(target, wanted, by_example=False), wanted)
         results = []
         for x in wanted:
             shape = target.shape + x.shape
-            found = rows.get(x._id)
+            found = rows.get(key_of(x))
             results.append(result_for(found, x, shape, zero))
         return results[0] if isinstance(sources, Traced) else pack(sources, iter(results))
 
@@ -235,12 +235,49 @@ class GradientTape(Watching):
         _require_batches(target, source)
         self._require_unused()
         self._require_rows_at_once(experimental_use_pfor)
-        rows = self._differentiate(lambda: self._rows(target, [source], by_example=True))
-        found = rows.get(source._id)
+        rows = self._differentiate(lambda: self._rows(target, [source], by_example=True), [source])
+        found = rows.get(key_of(source))
         shape = target.shape + source.shape[1:]
         if found is not None:
             found = np.moveaxis(found, 0, 1)
         return result_for(found, source, shape, zero=True)
+
+    def explain(self, target: Any, source: Any) -> Any:
+        """Say why a gradient is None, or along which paths it came about.
+
+        Parameters
+        ----------
+        target : object
+            What was, or would be, differentiated: a tensor, or whatever became of it.
+        source : object
+            What with respect to.
+
+        Returns
+        -------
+        Explanation
+            Prints as text: the reason and what to write instead, or the chain rule, written out. Its `cause` names
+            the reason in a word or two, and is empty where there is a gradient.
+
+        Notes
+        -----
+        The tape is not consumed. One that is used up remembers enough to explain a None, but not the paths.
+
+        Examples
+        --------
+        >>> import tapemagic as tm
+        >>> x, w = tm.Variable(2.0), tm.Variable(3.0)
+        >>> with tm.GradientTape(persistent=True) as tape:
+        ...     y = w * w
+        >>> tape.explain(y, x)
+        dy/dx is None: x was not read while the tape recorded; it depends on w
+        >>> tape.explain(y, w)
+        dy/dw = 6.0, the sum over 2 paths
+          w → multiply = y:  3.0 = 3.0
+          w → multiply = y:  3.0 = 3.0
+        """
+        from tapemagic.analysis.asking import explain_here
+
+        return explain_here(self, target, source)
 
     def _require_unused(self) -> None:
         if self._consumed:
@@ -257,7 +294,7 @@ class GradientTape(Watching):
                 "leave experimental_use_pfor out, or write GradientTape(persistent=True)"
             )
 
-    def _differentiate(self, walk: Callable[[], Gradients]) -> Gradients:
+    def _differentiate(self, walk: Callable[[], Gradients], sources: list[Traced]) -> Gradients:
         """Walk back along the records; a tape that is not persistent is used up by it."""
         resume = self._recording and not self._persistent
         if resume:
@@ -277,6 +314,8 @@ class GradientTape(Watching):
             raise
         if not self._persistent:
             self._consumed = True
+            if any(key_of(x) not in grads for x in sources):
+                self._last_evidence = self._evidence()
             self._clear()
         return grads
 
@@ -305,7 +344,7 @@ class GradientTape(Watching):
 
     def _goal(self, sources: list[Traced]) -> tuple[Mapping[int, int], set[int], set[int]]:
         """What is to be passed gradients, the sources' numbers, and those of them that are intermediate."""
-        ids = {x._id or identify(x) for x in sources}
+        ids = {key_of(x) for x in sources}
         tracked = self._tracked
         if not ids >= self._leaves:
             tracked = reachable(self._records, tracked, ids)

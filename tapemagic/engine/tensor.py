@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine import registry
 from tapemagic.engine.conversions import Conversions
+from tapemagic.engine.events import left
 from tapemagic.engine.methods import ArrayMethods
 from tapemagic.engine.operators import OPERANDS, Operators
 from tapemagic.engine.recording import (
@@ -18,12 +19,21 @@ from tapemagic.engine.recording import (
     NO_PARAMS,
     PRUNE_MASK,
     SMALL,
+    clock,
     live,
     new_id,
     note,
     note_several,
 )
-from tapemagic.engine.registry import COMPOSITES, NAMED, OPERATIONS, PLAIN, Function, Operation
+from tapemagic.engine.registry import (
+    COMPOSITES,
+    NAMED,
+    OPERATIONS,
+    PLAIN,
+    Function,
+    Operation,
+    constant_operation,
+)
 from tapemagic.engine.values import own, value_text
 from tapemagic.errors import ImmutableError, NoDerivativeError, UnsupportedArgumentError
 
@@ -66,11 +76,11 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
     output = operation.function(*values, **params)
     tapes = live()
     if type(output) is tuple:
-        numbers = (0,) * len(output)
+        numbers = (clock[0],) * len(output)
         if tapes:
             numbers = note_several(operation, tuple(values), tuple(ids), told, output, tapes)
         return tuple(map(wrap, output, numbers))
-    i = 0
+    i = clock[0]
     if tapes and output.dtype.kind in "fc":
         size = max([getattr(value, "nbytes", 0) for value in values], default=0)
         size = max(size, output.nbytes)
@@ -83,9 +93,9 @@ def _apply_elementwise(operation: Operation, x: Tensor) -> Tensor:
     a, i = x._value, x._id
     y = operation.function(a)
     tapes = live()
-    if tapes and i:
+    if tapes and i > 0:
         return wrap(y, note(operation, (a,), (i,), NO_PARAMS, y, tapes, y.nbytes))
-    return wrap(y)
+    return wrap(y, clock[0])
 
 
 def _elements(x: Tensor, index: Any) -> Tensor:
@@ -94,16 +104,35 @@ def _elements(x: Tensor, index: Any) -> Tensor:
     index = unwrap_index(index)
     y = a[index]
     tapes = live()
-    if tapes and i and y.dtype.kind in "fc":
+    if tapes and i > 0 and y.dtype.kind in "fc":
         return wrap(y, note(_GETITEM, (a,), (i,), {"index": index}, y, tapes, a.nbytes))
-    return wrap(y)
+    return wrap(y, clock[0])
 
 
 def constant_result(value: Any) -> Any:
     """A result without derivative: a tensor where it is a real or complex number, else as NumPy gave it."""
-    if isinstance(value, (np.ndarray, np.inexact)) and value.dtype.kind in "fc":
-        return wrap(value)
-    return value
+    return wrap(value, clock[0]) if _is_real_or_complex(value) else value
+
+
+def _is_real_or_complex(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.inexact)) and value.dtype.kind in "fc"
+
+
+def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function without derivative; the tapes note that a path ends here."""
+    value = function(*unwrap(args), **{name: unwrap(x) for name, x in kwargs.items()})
+    tapes = live()
+    given = [x for x in args if isinstance(x, Traced)] if tapes else []
+    if given and _is_real_or_complex(value):
+        read = [x._read() for x in given]
+        values, ids = tuple(x._value for x in read), tuple(x._id for x in read)
+        size = max(value.nbytes, *(x.nbytes for x in values))
+        i = note(constant_operation(function), values, ids, NO_PARAMS, value, tapes, size)
+        return wrap(value, i)
+    if isinstance(value, (np.ndarray, np.generic)):
+        for x in given:
+            left(x, f"np.{function.__name__}")
+    return constant_result(value)
 
 
 def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -133,7 +162,7 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
             f"{name} has no derivative rule, so the tape would lose the path here. Write {name}(x.numpy()) "
             "to leave the tape knowingly, or give it a rule with tapemagic.engine.registry.vjp"
         )
-    return constant_result(function(*unwrap(args), **{k: unwrap(v) for k, v in kwargs.items()}))
+    return _call_constant(function, args, kwargs)
 
 
 def _settled(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:
@@ -192,7 +221,7 @@ def _binary(function: Function, compute: Function) -> Callable[[Any, Any], Any]:
                 elif not i & PRUNE_MASK:
                     tape._prune()
                 return tensor
-        tensor._id = 0
+        tensor._id = clock[0]
         return tensor
 
     return forward
@@ -216,9 +245,9 @@ def _reflected(function: Function, compute: Function) -> Callable[[Any, Any], An
         a, ia = self._value, self._id
         y = compute(other, a)
         tapes = live()
-        if tapes and ia:
+        if tapes and ia > 0:
             return wrap(y, note(operation, (other, a), (0, ia), NO_PARAMS, y, tapes, y.nbytes))
-        return wrap(y)
+        return wrap(y, clock[0])
 
     return forward
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.recording import GRADIENT, clock
 from tapemagic.engine.tensor import Tensor, Traced, wrap
 from tapemagic.errors import OptionError
 
@@ -54,4 +55,6 @@ def result_for(gradient: Any, source: Traced, shape: tuple[int, ...], zero: bool
         gradient = np.reshape(gradient, shape)[()]
     if gradient.dtype.kind == "c":
         gradient = np.conjugate(gradient)
-    return gradient if isinstance(gradient, Tensor) else wrap(gradient)
+    if isinstance(gradient, Tensor) and gradient._id > 0:
+        return gradient
+    return wrap(getattr(gradient, "_value", gradient), clock[0] - GRADIENT)

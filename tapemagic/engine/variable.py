@@ -116,22 +116,27 @@ class Variable(Traced):
         ShapeError
             If `value` has another shape. The variable keeps its value.
         """
-        new = own(value)
+        return self._set(own(value), value, read_value)
+
+    def _set(self, new: Any, given: Any, read_value: bool) -> Tensor | None:
+        """Take on a value, and tell the tapes from what it was computed."""
         if new.shape != self.shape:
             raise ShapeError(
                 f"cannot assign a value of shape {new.shape} to {self.name!r}, which has shape {self.shape}: "
                 "a variable keeps its shape, so reshape or broadcast the value first"
             )
         self._handle = wrap(new.astype(self.dtype), self._id)
+        for tape in live():
+            tape._hear("assigned", self._id, given._id if isinstance(given, Traced) else 0)
         return self.read_value() if read_value else None
 
     def assign_add(self, delta: Any, read_value: bool = True) -> Tensor | None:
         """Add `delta`, of this variable's shape or a single number; otherwise as `assign`."""
-        return self.assign(self._changed(np.add, delta), read_value)
+        return self._set(self._changed(np.add, delta), delta, read_value)
 
     def assign_sub(self, delta: Any, read_value: bool = True) -> Tensor | None:
         """Subtract `delta`, of this variable's shape or a single number; otherwise as `assign`."""
-        return self.assign(self._changed(np.subtract, delta), read_value)
+        return self._set(self._changed(np.subtract, delta), delta, read_value)
 
     def _changed(self, function: np.ufunc, delta: Any) -> Any:
         try:
@@ -186,4 +191,4 @@ class Slice(Tensor):
                 f"cannot assign a value of shape {np.shape(value)} to a part of shape {self.shape} "
                 f"of {self._variable.name!r}"
             ) from None
-        return self._variable.assign(whole)
+        return self._variable._set(whole, value, read_value=True)

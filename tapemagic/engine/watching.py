@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
+from tapemagic.engine.events import MOST, Event, Kind, here
 from tapemagic.engine.memory import Memory, ignore
-from tapemagic.engine.recording import go_live, go_quiet, live, new_id
+from tapemagic.engine.recording import go_live, go_quiet, live, new_id, tick
 from tapemagic.engine.seeds import identify
 from tapemagic.engine.structure import tensors
 from tapemagic.engine.tensor import Traced
@@ -23,6 +24,8 @@ class Watching(Memory):
         self._persistent = bool(persistent)
         self._watch_accessed_variables = bool(watch_accessed_variables)
         self._variables: dict[int, Variable] = {}
+        self._events: list[Event] = []
+        self._times: list[int] = []
         self._clear()
 
     _paused = _entered = _consumed = _warned = False
@@ -39,6 +42,9 @@ class Watching(Memory):
         if self._consumed:
             self._clear()
             self._variables = {}
+            self._events = []
+            self._times = []
+            self._last_evidence = None
         self._entered, self._consumed = True, False
         self._start()
         return self
@@ -55,12 +61,12 @@ class Watching(Memory):
     def _start(self) -> None:
         self._recording = True
         self._append = self._take
-        go_live(self)
+        self._times.append(go_live(self))
 
     def _stop(self) -> None:
         self._recording = False
         self._append = ignore
-        go_quiet(self)
+        self._times.append(go_quiet(self))
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -85,6 +91,7 @@ class Watching(Memory):
         finally:
             self._paused = False
             if not self._consumed:
+                self._hear("paused", self._times[-1], tick())
                 self._start()
 
     def reset(self) -> None:
@@ -98,6 +105,12 @@ class Watching(Memory):
         self._require_recording("reset")
         self._clear()
         self._variables = {}
+        self._hear("reset", tick(), None)
+
+    def _hear(self, kind: Kind, i: int, what: Any) -> None:
+        """Remember an event, and the line of the program that did it."""
+        if len(self._events) < MOST:
+            self._events.append(Event(kind, i, what, here(), new_id()))
 
     def _require_recording(self, what: str) -> None:
         if not self._recording:
@@ -140,9 +153,10 @@ class Watching(Memory):
             if isinstance(x, Variable):
                 self._variables.setdefault(x._id, x)
             self._track(x)
+        tick()
 
     def _track(self, x: Traced) -> None:
-        i = x._id or identify(x)
+        i = identify(x)
         if i not in self._tracked and x._value.dtype.kind in "fc":
             self._tracked[i] = new_id()
             self._leaves.add(i)

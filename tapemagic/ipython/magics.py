@@ -21,9 +21,9 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from IPython.display import display
 from traitlets import Int
 
+from tapemagic.analysis.explain import Explanation
 from tapemagic.analysis.findings import examine
 from tapemagic.analysis.graph import MAX_NODES
-from tapemagic.analysis.reasons import reason
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.tensor import Traced
 from tapemagic.ipython.runcell import Cell, prepare
@@ -37,7 +37,7 @@ LATER = "is not part of this version yet"
 
 @magics_class
 class TapeMagics(Magics):
-    """%%tape runs a cell on a tape and shows what it recorded; %tape an expression; %gradient asks again."""
+    """%%tape runs a cell on a tape and shows what it recorded; %tape an expression; %gradient and %why ask again."""
 
     max_nodes = Int(MAX_NODES, help="How many nodes a picture has room for: 20 or more.").tag(
         config=True
@@ -165,9 +165,25 @@ class TapeMagics(Magics):
         gradients = observer.gradient(target, sources)
         for name, source, gradient in zip(wanted[1:], sources, gradients, strict=True):
             if gradient is None:
-                why = reason(observer, target, wanted[0], source, name, self._last.found_names())
-                print(f"d{wanted[0]}/d{name} is None: {why}")  # noqa: T201 -- the answer to a question
+                print(self._last.explain(wanted[0], target, name, source))  # noqa: T201 -- the answer to a question
         return gradients[0] if len(gradients) == 1 else gradients
+
+    @no_var_expand
+    @output_can_be_silenced
+    @line_magic
+    def why(self, line: str) -> Explanation:
+        """``%why TARGET SOURCE``: why a gradient is None, or along which paths it came about."""
+        __tracebackhide__ = True
+        if self._last is None:
+            raise UsageError("%why asks the last %%tape cell, and none has run yet: run one first")
+        wanted = _words(line.split())
+        if len(wanted) != 2:
+            raise UsageError("%why needs a target and a source, as in %why loss w")
+        for name in wanted:
+            if name not in self.shell.user_ns:
+                raise UsageError(f"%why: {name!r} does not exist in the notebook")
+        target, source = (self.shell.user_ns[name] for name in wanted)
+        return self._last.explain(wanted[0], target, wanted[1], source)
 
 
 def _tensor(name: str, namespace: dict[str, Any]) -> Any:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 from IPython.core.error import UsageError
 
+from tapemagic.analysis.asking import explain_here
+from tapemagic.analysis.explain import Explanation, explain
 from tapemagic.analysis.findings import Context, Named
 from tapemagic.analysis.observer import Observer
 from tapemagic.engine.constants import constant
@@ -54,11 +56,15 @@ class CellTape(GradientTape):
         with super().stop_recording(), self._observer.paused():
             yield
 
-    def _walk(self, *args: Any) -> Gradients:
+    def explain(self, target: Any, source: Any) -> Explanation:
+        """As every tape's; the observer knows more."""
+        return explain_here(self._observer, target, source)
+
+    def _differentiate(self, walk: Callable[[], Gradients], sources: list[Traced]) -> Gradients:
         if self._persistent:
-            return super()._walk(*args)
+            return super()._differentiate(walk, sources)
         with self._observer.paused():
-            return super()._walk(*args)
+            return super()._differentiate(walk, sources)
 
 
 class Session:
@@ -72,6 +78,8 @@ class Session:
         What the first line of the cell says to watch.
     assigned : dict of str to int
         The lines on which the cell last assigned its names.
+    bindings : dict of str to list of (int, int or None)
+        For each name the numbers of the tensors that it was bound to, and on which lines, oldest first.
 
     Raises
     ------
@@ -87,6 +95,7 @@ class Session:
         self.observer = Observer(cell.line, auto_watch)
         self.tape = CellTape(self.observer, persistent, auto_watch)
         self.history: list[Named] = []
+        self.bindings: dict[str, list[tuple[int, int | None]]] = {}
         self.sources: dict[str, Any] = {}
         self.assigned: dict[str, int] = {}
         self._given: dict[str, Any] = {}
@@ -100,7 +109,8 @@ class Session:
         self.observer.__enter__()
         self.tape.__enter__()
         for name, value in self._given.items():
-            self.cell.namespace[name] = self._hear(name, value)
+            self.cell.namespace[name] = held = self._hear(name, value)
+            self.bindings[name] = [(held._id, None)]
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -112,7 +122,10 @@ class Session:
         line = self.cell.line()
         if line is not None:
             self.assigned[name] = line
-        return self._hear(name, value)
+        value = self._hear(name, value)
+        if isinstance(value, Traced):
+            self.bindings.setdefault(name, []).append((value._id, line))
+        return value
 
     def _hear(self, name: str, value: Any) -> Any:
         if name in self.watch and not (
@@ -127,7 +140,22 @@ class Session:
 
     def context(self, note: str = "") -> Context:
         """What the cell calls things, and where."""
-        return Context(self._named(), self.found_names(), self.assigned, self.cell.lines, note)
+        return Context(
+            self._named(),
+            self.found_names(),
+            self.assigned,
+            self.cell.lines,
+            note,
+            self.bindings,
+        )
+
+    def explain(self, y: str, target: Any, x: str, source: Any) -> Explanation:
+        """Why a gradient is None, or along which paths it came about, in the cell's names."""
+        names = self.found_names()
+        for name, value in self.all_sources():
+            names.setdefault(value._id, name)
+        bindings = self.bindings.get(x, [])
+        return explain(self.observer, target, source, y, x, names, bindings, in_cell=True)
 
     def _named(self) -> list[Named]:
         """What has a name in the cell, or is read by it; counters are left out."""
@@ -145,7 +173,7 @@ class Session:
         found: dict[int, str] = {}
         versions: dict[str, list[int]] = {}
         for name, value in self.history:
-            if isinstance(value, Traced) and value._id and value._id not in found:
+            if isinstance(value, Traced) and value._id > 0 and value._id not in found:
                 found[value._id] = name
                 versions.setdefault(name, []).append(value._id)
         latest = dict(self.history)

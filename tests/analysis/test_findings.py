@@ -72,8 +72,8 @@ def because(found: Any) -> str:
     [
         (lambda a, _b: a * 2, (1.0, 2.0), "y was not computed from b; it depends on a"),
         (lambda a, b, _c: a * b, (1.0, 2.0, 3.0), "y was not computed from c; it depends on a and b"),
-        (lambda _a: tm.constant(1.0), (1.0,), "y was not computed from anything that the tape watched"),
-        (lambda a: tm.constant(np.floor(a.numpy())), (1.5,), "by operations that have a derivative"),
+        (lambda _a: tm.constant(1.0), (1.0,), "y is a constant: it was made as one"),
+        (lambda a: tm.constant(np.floor(a.numpy())), (1.5,), "a left the tape through .numpy()"),
         (lambda _a: tm.constant(2), (1.0,), "y holds whole numbers (int64), which change in steps"),
         (lambda _a: tm.constant(True), (1.0,), "y holds truth values (bool)"),
         (lambda a: a * 1.5, (2,), "whole numbers (int64), and only real numbers have derivatives: write a = 2.0"),
