@@ -126,13 +126,22 @@ def time_of(i: int) -> int:
 def go_live(tape: Recorder) -> int:
     """Let `tape` hear of every operation on this thread; the time from which it does."""
     _live.set((*live(), tape))
-    return tick()
+    now = new_id()
+    clock[0] = -now
+    return now
 
 
 def go_quiet(tape: Recorder) -> int:
     """Let `tape` hear of nothing more on this thread; the time from which it does not."""
-    _live.set(tuple(other for other in live() if other is not tape))
-    return tick()
+    tapes = live()
+    _live.set(
+        ()
+        if len(tapes) == 1 and tapes[0] is tape
+        else tuple(other for other in tapes if other is not tape)
+    )
+    now = new_id()
+    clock[0] = -now
+    return now
 
 
 @contextmanager

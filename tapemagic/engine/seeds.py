@@ -15,7 +15,8 @@ from tapemagic.errors import NotATensorError, ShapeError
 
 def key_of(x: Traced) -> int:
     """What stands for a tensor in one call: its number, or, if it has none, something that no other one has."""
-    return x._id if x._id > 0 else -id(x)
+    i = x._id
+    return i if i > 0 else -id(x)
 
 
 def identify(x: Traced) -> int:
@@ -42,7 +43,9 @@ def seeds(targets: list[Traced], cotangents: list[Tensor] | None, nested: bool) 
                 seed = np.conjugate(seed)
         else:
             seed = wrap(ones(value)) if nested else ones(value)
-        i = key_of(target)
+        i = target._id
+        if i <= 0:
+            i = key_of(target)
         grads[i] = grads[i] + seed if i in grads else seed
     return grads
 

@@ -18,6 +18,9 @@ from tapemagic.engine.unconnected import UnconnectedGradients, result_for, zero_
 from tapemagic.engine.watching import Watching, warn
 from tapemagic.errors import ConsumedTapeError, NotATensorError, ShapeError
 
+Walk = Callable[[set[int]], Gradients]
+"""What walks back to the sources with these numbers."""
+
 
 class GradientTape(Watching):
     """Records operations on watched tensors, and differentiates what it recorded.
@@ -106,8 +109,11 @@ class GradientTape(Watching):
         if output_gradients is not None:
             cotangents = matched_cotangents(output_gradients, target, targets)
         self._require_unused()
-        grads = self._differentiate(lambda: self._gradients(targets, cotangents, wanted), wanted)
-        results = [result_for(grads.get(key_of(x)), x, x.shape, zero) for x in wanted]
+        keys = [i if (i := x._id) > 0 else key_of(x) for x in wanted]
+        grads = self._differentiate(lambda ids: self._gradients(targets, cotangents, ids), keys)
+        results = [
+            result_for(grads.get(i), x, None, zero) for i, x in zip(keys, wanted, strict=True)
+        ]
         return results[0] if isinstance(sources, Traced) else pack(sources, iter(results))
 
     def jacobian(
@@ -168,12 +174,12 @@ class GradientTape(Watching):
         wanted = tensors(sources, "a source")
         self._require_unused()
         self._require_rows_at_once(experimental_use_pfor)
-        rows = self._differentiate(lambda: self._rows(target, wanted, by_example=False), wanted)
-        results = []
-        for x in wanted:
-            shape = target.shape + x.shape
-            found = rows.get(key_of(x))
-            results.append(result_for(found, x, shape, zero))
+        keys = list(map(key_of, wanted))
+        rows = self._differentiate(lambda ids: self._rows(target, ids, by_example=False), keys)
+        results = [
+            result_for(rows.get(i), x, target.shape + x.shape, zero)
+            for i, x in zip(keys, wanted, strict=True)
+        ]
         return results[0] if isinstance(sources, Traced) else pack(sources, iter(results))
 
     def batch_jacobian(
@@ -235,8 +241,9 @@ class GradientTape(Watching):
         _require_batches(target, source)
         self._require_unused()
         self._require_rows_at_once(experimental_use_pfor)
-        rows = self._differentiate(lambda: self._rows(target, [source], by_example=True), [source])
-        found = rows.get(key_of(source))
+        key = key_of(source)
+        rows = self._differentiate(lambda ids: self._rows(target, ids, by_example=True), [key])
+        found = rows.get(key)
         shape = target.shape + source.shape[1:]
         if found is not None:
             found = np.moveaxis(found, 0, 1)
@@ -294,8 +301,8 @@ class GradientTape(Watching):
                 "leave experimental_use_pfor out, or write GradientTape(persistent=True)"
             )
 
-    def _differentiate(self, walk: Callable[[], Gradients], sources: list[Traced]) -> Gradients:
-        """Walk back along the records; a tape that is not persistent is used up by it."""
+    def _differentiate(self, walk: Walk, keys: list[int]) -> Gradients:
+        """Walk back along the records to the sources; a tape that is not persistent is used up by it."""
         resume = self._recording and not self._persistent
         if resume:
             self._stop()
@@ -307,48 +314,47 @@ class GradientTape(Watching):
                 "higher order derivatives."
             )
         try:
-            grads = walk()
+            grads = walk(set(keys))
         except BaseException:
             if resume:
                 self._start()
             raise
         if not self._persistent:
             self._consumed = True
-            if any(key_of(x) not in grads for x in sources):
+            if not grads.keys() >= set(keys):
                 self._last_evidence = self._evidence()
             self._clear()
         return grads
 
     def _gradients(
-        self, targets: list[Traced], cotangents: list[Tensor] | None, sources: list[Traced]
+        self, targets: list[Traced], cotangents: list[Tensor] | None, ids: set[int]
     ) -> Gradients:
         """Walk back from the targets to the sources."""
         nested = bool(live())
         grads = seeds(targets, cotangents, nested)
-        tracked, _, kept = self._goal(sources)
+        tracked, kept = self._goal(ids)
         if not nested:
             return sweep(self._records, tracked, grads, kept, False)
         with _listening(grads):
             return sweep(self._records[:], tracked, grads, kept, True)
 
-    def _rows(self, target: Traced, sources: list[Traced], by_example: bool) -> Gradients:
+    def _rows(self, target: Traced, ids: set[int], by_example: bool) -> Gradients:
         """Walk back from each element of the target, or of its examples, to the sources."""
         if target.dtype.kind not in "fc":
             return {}
         nested = bool(live())
         diagonals = seeds([target], None, nested)
-        tracked, ids, kept = self._goal(sources)
+        tracked, kept = self._goal(ids)
         basis = basis_of(target, by_example)
         with _listening(diagonals):
             return batched_sweep(self._records[:], tracked, diagonals, ids, kept, basis, nested)
 
-    def _goal(self, sources: list[Traced]) -> tuple[Mapping[int, int], set[int], set[int]]:
-        """What is to be passed gradients, the sources' numbers, and those of them that are intermediate."""
-        ids = {key_of(x) for x in sources}
+    def _goal(self, ids: set[int]) -> tuple[Mapping[int, int], set[int]]:
+        """What is to be passed gradients, and which of the sources are intermediate values."""
         tracked = self._tracked
         if not ids >= self._leaves:
             tracked = reachable(self._records, tracked, ids)
-        return tracked, ids, ids - self._leaves
+        return tracked, ids - self._leaves
 
 
 @contextmanager

@@ -47,14 +47,25 @@ def zero_wanted(option: UnconnectedGradients | str) -> bool:
         ) from None
 
 
-def result_for(gradient: Any, source: Traced, shape: tuple[int, ...], zero: bool) -> Tensor | None:
-    """What the user gets for a source: its gradient in TensorFlow's convention, or what stands for None."""
+def result_for(
+    gradient: Any, source: Traced, shape: tuple[int, ...] | None, zero: bool
+) -> Tensor | None:
+    """What the user gets for a source: its gradient in TensorFlow's convention, or what stands for None.
+
+    It has the shape that is given, or else the source's.
+    """
     if gradient is None:
-        return wrap(np.zeros(shape, source.dtype)[()]) if zero else None
-    if gradient.shape != shape:
+        return (
+            wrap(np.zeros(source.shape if shape is None else shape, source.dtype)[()])
+            if zero
+            else None
+        )
+    if shape is not None and gradient.shape != shape:
         gradient = np.reshape(gradient, shape)[()]
     if gradient.dtype.kind == "c":
         gradient = np.conjugate(gradient)
-    if isinstance(gradient, Tensor) and gradient._id > 0:
-        return gradient
-    return wrap(getattr(gradient, "_value", gradient), clock[0] - GRADIENT)
+    if gradient.__class__ is Tensor:
+        if gradient._id > 0:
+            return gradient
+        gradient = gradient._value
+    return wrap(gradient, clock[0] - GRADIENT)

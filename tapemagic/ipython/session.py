@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -15,7 +15,7 @@ from tapemagic.analysis.findings import Context, Named
 from tapemagic.analysis.observer import Observer
 from tapemagic.engine.constants import constant
 from tapemagic.engine.sweep import Gradients
-from tapemagic.engine.tape import GradientTape
+from tapemagic.engine.tape import GradientTape, Walk
 from tapemagic.engine.tensor import Traced
 from tapemagic.engine.variable import Variable
 from tapemagic.ipython.runcell import Cell
@@ -60,11 +60,11 @@ class CellTape(GradientTape):
         """As every tape's; the observer knows more."""
         return explain_here(self._observer, target, source)
 
-    def _differentiate(self, walk: Callable[[], Gradients], sources: list[Traced]) -> Gradients:
+    def _differentiate(self, walk: Walk, keys: list[int]) -> Gradients:
         if self._persistent:
-            return super()._differentiate(walk, sources)
+            return super()._differentiate(walk, keys)
         with self._observer.paused():
-            return super()._differentiate(walk, sources)
+            return super()._differentiate(walk, keys)
 
 
 class Session:
