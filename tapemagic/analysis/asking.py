@@ -34,7 +34,7 @@ def _names(frame: FrameType) -> dict[int, str]:
 def _name_of(value: Any, frame: FrameType) -> str:
     """What a function calls an object."""
     held = {**frame.f_globals, **frame.f_locals}
-    if type(value) not in (int, float, str, bool, type(None)):
+    if type(value) not in (int, str, bool, type(None)):
         for name, other in reversed(held.items()):
             if other is value and not name.startswith("_"):
                 return name

@@ -16,6 +16,11 @@ from tapemagic.engine.tensor import Traced
 
 Bindings = Sequence[tuple[int, int | None]]
 
+RELEASED = (
+    "the tape has let go of its records after its one gradient: to see the paths, make it with persistent=True, "
+    "which is -p in the line of %%tape"
+)
+
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
@@ -54,7 +59,7 @@ class Explanation:
         if self.cause:
             return f"{self.symbol} is None: {self.reason}"
         if not self.paths:
-            return f"{self.symbol} is there: {self.reason}"
+            return f"{self.symbol}: {self.reason}"
         return "\n".join(self._lines())
 
     def _lines(self) -> list[str]:
@@ -98,6 +103,8 @@ def explain(
     -------
     Explanation
     """
+    if tape._consumed and tape._last_evidence is None:
+        return Explanation(y, x, reason=RELEASED)
     evidence = evidence_of(tape)
     known = {**(names or {})}
     question = Question(tape, evidence, target, source, y, x, known, bindings, in_cell)
@@ -115,8 +122,7 @@ def explain(
         return Explanation(
             y,
             x,
-            reason=f"{y} depends on {x}, but the tape has let go of its records: to see the paths, make it with "
-            "persistent=True, which is -p in the line of %%tape",
+            reason=f"{y} depends on {x}, but {RELEASED}",
         )
     known |= {source._id: x, target._id: y}
     found, count = paths(tape, target, source, known)

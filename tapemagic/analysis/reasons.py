@@ -342,7 +342,7 @@ def _stopped(q: Question) -> Reason | None:
                 f"{q.y} was computed from a value that was computed while recording was stopped{_at(pause)}, so that "
                 "value is a constant: compute it outside of stop_recording()",
             )
-        if not q.evidence.recording_at(time) and time > time_of(q.source._id):
+        if not q.evidence.recording_at(time):
             return Reason(
                 "computed before",
                 f"{q.y} was not computed from {q.x} while the tape recorded{_depends(q)}. One of the values in it had "
@@ -354,12 +354,11 @@ def _stopped(q: Question) -> Reason | None:
 def _left(q: Question) -> Reason | None:
     """Something computed from the source was converted to what no tape can follow."""
     below = q.below
-    time = time_of(q.target._id)
     constants = [link.made for link in q.inputs() if link.number <= 0]
     for event in reversed(q.evidence.heard("left")):
         if event.number not in below:
             continue
-        if time and event.time > time:
+        if q.target._id > 0 and event.time > q.target._id:
             continue
         if q.target._id in q.evidence.tracked and not any(t > event.time for t in constants):
             continue
@@ -416,6 +415,8 @@ def _way(event: Any) -> str:
         instead = "make one tensor of several with np.stack([x, y]) first"
     elif event.what.startswith("np.") and event.what != "np.asarray":
         instead = "its result has no derivative"
+    elif " to " in event.what:
+        instead = "whole numbers and truth values have no derivative"
     elif library:
         instead = "a tape follows NumPy alone"
     elif instead is None:

@@ -85,6 +85,10 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
         size = max([getattr(value, "nbytes", 0) for value in values], default=0)
         size = max(size, output.nbytes)
         i = note(operation, tuple(values), tuple(ids), told, output, tapes, size)
+    elif tapes:
+        for x in inputs:
+            if isinstance(x, Traced):
+                left(x, f"{operation.name} to {output.dtype}")
     return wrap(output, i)
 
 

@@ -126,8 +126,9 @@ class Variable(Traced):
                 "a variable keeps its shape, so reshape or broadcast the value first"
             )
         self._handle = wrap(new.astype(self.dtype), self._id)
+        source = given._read()._id if isinstance(given, Traced) else 0
         for tape in live():
-            tape._hear("assigned", self._id, given._id if isinstance(given, Traced) else 0)
+            tape._hear("assigned", self._id, source)
         return self.read_value() if read_value else None
 
     def assign_add(self, delta: Any, read_value: bool = True) -> Tensor | None:

@@ -26,6 +26,7 @@ from tapemagic.analysis.findings import examine
 from tapemagic.analysis.graph import MAX_NODES
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.tensor import Traced
+from tapemagic.ipython.check import CheckReport, check_gradient
 from tapemagic.ipython.runcell import Cell, prepare
 from tapemagic.ipython.session import Session, is_number
 from tapemagic.ipython.targets import choose
@@ -155,7 +156,7 @@ class TapeMagics(Magics):
             raise UsageError(
                 "%gradient asks the last %%tape cell, and none has run yet: run one first"
             )
-        wanted = _words(line.split())
+        wanted = _words(line.rstrip("; ").split())
         if len(wanted) < 2:
             raise UsageError(
                 "%gradient needs a target and at least one source, as in %gradient loss w b"
@@ -176,7 +177,7 @@ class TapeMagics(Magics):
         __tracebackhide__ = True
         if self._last is None:
             raise UsageError("%why asks the last %%tape cell, and none has run yet: run one first")
-        wanted = _words(line.split())
+        wanted = _words(line.rstrip("; ").split())
         if len(wanted) != 2:
             raise UsageError("%why needs a target and a source, as in %why loss w")
         for name in wanted:
@@ -184,6 +185,25 @@ class TapeMagics(Magics):
                 raise UsageError(f"%why: {name!r} does not exist in the notebook")
         target, source = (self.shell.user_ns[name] for name in wanted)
         return self._last.explain(wanted[0], target, wanted[1], source)
+
+    @no_var_expand
+    @output_can_be_silenced
+    @line_magic
+    def check_gradient(self, line: str) -> CheckReport:
+        """``%check_gradient MINE TARGET SOURCE``: your own derivative, compared with the tape's.
+
+        ``MINE`` is an expression for what you derived by hand: an array of the source's shape. The tape's is
+        that of the last %%tape cell. ``--rtol 1e-3`` and ``--atol 1e-6`` say what difference is none.
+
+        ::
+
+            %%tape x
+            y = np.sum(x**2)
+
+            %check_gradient 2 * x y x
+        """
+        __tracebackhide__ = True
+        return check_gradient(line, self._last, self.shell)
 
 
 def _tensor(name: str, namespace: dict[str, Any]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -53,7 +53,9 @@ class CellTape(GradientTape):
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
         """Record nothing inside this block; results computed in it are constants for this tape."""
-        with super().stop_recording(), self._observer.paused():
+        observer = self._observer
+        listening = observer.stop_recording() if observer._recording else nullcontext()
+        with super().stop_recording(), listening:
             yield
 
     def explain(self, target: Any, source: Any) -> Explanation:

@@ -1,0 +1,270 @@
+"""%check_gradient: a derivative by hand, against the tape's."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+from tapemagic.analysis.findings import symbol
+from tapemagic.analysis.slips import near, slip
+from tapemagic.analysis.values import number
+from tapemagic.display.html import CODE
+from tapemagic.engine.tensor import Traced, unwrap
+from tapemagic.engine.values import own
+from tapemagic.ipython import names
+from tapemagic.ipython.session import Session
+
+MAGIC = "%check_gradient"
+OPTION = re.compile(r"(?<!\S)--(rtol|atol)(?:\s*=\s*|\s+|\Z)(\S*)")
+UNKNOWN = re.compile(r"(?<!\S)--\w+")
+WORDS = re.compile(r"\A(.*\S)[\s,]+([^\s,]+)[\s,]+([^\s,]+)\Z")
+EXAMPLE = f"as in {MAGIC} my_dy_dx y x"
+LISTED = 10
+"""How many entries that differ are listed."""
+
+DOUBLE, SINGLE = (1e-6, 1e-10), (1e-3, 1e-6)
+"""The relative and absolute tolerance in double precision, and in a lower one."""
+
+Index = tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class CheckReport:
+    """What ``%check_gradient`` found.
+
+    Attributes
+    ----------
+    ok : bool
+        Whether there is a gradient, and all entries agree with it.
+    headline : str
+        The result in a sentence.
+    details : str
+        The entries that differ, and why they may.
+    differing : tuple of tuple of int
+        The indices of all entries that differ.
+    """
+
+    ok: bool
+    headline: str
+    details: str = ""
+    differing: tuple[Index, ...] = ()
+
+    def __repr__(self) -> str:
+        return _paragraphs(self.headline, self.details)
+
+    def _repr_html_(self) -> str:
+        colour = "#15803d" if self.ok else "#b91c1c"
+        headline = f'<div style="color:{colour};font-weight:600">{escape(self.headline)}</div>'
+        return f'{headline}<div style="{CODE}">{escape(self.details)}</div>'
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the line of the magic asks for."""
+
+    mine: str
+    target: str
+    source: str
+    rtol: float | None
+    atol: float | None
+
+
+def check_gradient(line: str, session: Session | None, shell: InteractiveShell) -> CheckReport:
+    """Compare a derivative by hand with the gradient that the last %%tape cell gives.
+
+    Parameters
+    ----------
+    line : str
+        What stands behind ``%check_gradient``: an expression for the derivative by hand, the names
+        of the target and of the source, and perhaps ``--rtol`` and ``--atol``.
+    session : Session or None
+        The last %%tape cell.
+    shell : InteractiveShell
+        Where the names are known.
+
+    Returns
+    -------
+    CheckReport
+
+    Raises
+    ------
+    UsageError
+        If the line cannot be understood, or names something else than it has to.
+    """
+    __tracebackhide__ = True
+    if session is None:
+        raise UsageError(f"{MAGIC} asks the last %%tape cell, and none has run yet: run one first")
+    request = parse(line)
+    target = _tensor(request.target, shell.user_ns)
+    source = _tensor(request.source, shell.user_ns)
+    with session.observer.paused():
+        mine = _array(request.mine, shell)
+        gradient = session.observer.gradient(target, source)
+    if gradient is None:
+        why = session.explain(request.target, target, request.source, source)
+        return CheckReport(False, str(why), "So there is nothing to compare yours with.")
+    return _compared(mine, gradient.numpy(), request, target.shape, _lengths(session))
+
+
+def parse(line: str) -> Request:
+    """The line of the magic, taken apart.
+
+    Raises
+    ------
+    UsageError
+        If it says something else than what to compare.
+
+    Examples
+    --------
+    >>> parse("2 * x y x --rtol 1e-3")
+    Request(mine='2 * x', target='y', source='x', rtol=0.001, atol=None)
+    """
+    line = line.rstrip(" ;")
+    tolerances = {name: _tolerance(name, text) for name, text in OPTION.findall(line)}
+    rest = OPTION.sub(" ", line).strip()
+    for unknown in UNKNOWN.findall(rest):
+        raise UsageError(f"{MAGIC} has the options --rtol and --atol, and no {unknown}")
+    words = WORDS.match(rest)
+    if not words or not words[2].isidentifier() or not words[3].isidentifier():
+        raise UsageError(
+            f"{MAGIC} needs your derivative, a target and a source, {EXAMPLE}: "
+            "target and source are names"
+        )
+    mine = words[1].rstrip(" ,")
+    return Request(mine, words[2], words[3], tolerances.get("rtol"), tolerances.get("atol"))
+
+
+def _tolerance(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise UsageError(
+            f"{MAGIC}: --{name} is a number from 0 on, not {text!r}: write --{name} 1e-6"
+        )
+    return value
+
+
+def _tensor(name: str, namespace: dict[str, Any]) -> Any:
+    """The tensor of that name."""
+    value = namespace.get(name)
+    if not isinstance(value, Traced):
+        what = f"is a {type(value).__name__}" if name in namespace else "does not exist"
+        raise UsageError(
+            f"{MAGIC}: {name!r} {what}, and not a Tensor or Variable of the last %%tape cell"
+        )
+    return value
+
+
+def _array(expression: str, shell: InteractiveShell) -> Any:
+    """The value of an expression in the notebook, as an array of numbers."""
+    __tracebackhide__ = True
+    try:
+        tree = ast.parse(expression, mode="eval")
+    except SyntaxError:
+        raise UsageError(
+            f"{MAGIC}: {expression!r} is no expression: "
+            f"write your derivative, then a target and a source, {EXAMPLE}"
+        ) from None
+    try:
+        value = shell.ev(expression)
+    except NameError as error:
+        if error.name not in names.read(tree):
+            raise
+        raise UsageError(
+            f"{MAGIC}: there is no variable {error.name!r} in the notebook: "
+            f"compute your derivative first, {EXAMPLE}"
+        ) from None
+    if callable(value):
+        raise UsageError(
+            f"{MAGIC}: {expression!r} is a function: call it, as in {MAGIC} {expression}(x) y x"
+        )
+    try:
+        array = np.asarray(own(unwrap(value)))
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"{MAGIC}: {expression!r} is a {type(value).__name__}, and not an array of numbers"
+        ) from None
+    return array.astype(float) if array.dtype.kind in "biu" else array
+
+
+def _lengths(session: Session) -> set[int]:
+    """How many numbers there are in what the cell computed with, along each axis and in all."""
+    shapes = [
+        getattr(value, "shape", ())
+        for record in session.observer.records
+        for value in record.values
+    ]
+    return {n for shape in shapes for n in (*shape, math.prod(shape))}
+
+
+def _compared(
+    mine: Any, tape: Any, request: Request, target_shape: Index, lengths: set[int]
+) -> CheckReport:
+    """Both arrays, entry by entry."""
+    rtol, atol = _tolerances(request, mine, tape)
+    agree = near(rtol, atol)
+    what = symbol(request.target, request.source, 1)
+    limits = f"(rtol {rtol:g}, atol {atol:g})"
+    of_a_sum = (
+        f"{request.target} is an array of shape {target_shape}: "
+        "the gradient is that of the sum of its entries."
+        if target_shape
+        else ""
+    )
+    if mine.shape != tape.shape:
+        headline = (
+            f"{what}: yours has shape {mine.shape}, "
+            f"the gradient has {request.source}'s shape {tape.shape}"
+        )
+        return CheckReport(False, headline, _paragraphs(of_a_sum, slip(mine, tape, agree)))
+    differing = tuple(map(tuple, np.argwhere(~agree(mine, tape)).tolist()))
+    if not differing:
+        where = f" in all {tape.size} entries" if tape.ndim else ""
+        return CheckReport(True, f"{what}: yours agrees with the tape's{where} {limits}", of_a_sum)
+    where = f" in {len(differing)} of {tape.size} entries" if tape.ndim else ""
+    return CheckReport(
+        False,
+        f"{what}: yours differs from the tape's{where} {limits}",
+        _paragraphs(of_a_sum, _table(mine, tape, differing), slip(mine, tape, agree, lengths)),
+        differing,
+    )
+
+
+def _tolerances(request: Request, mine: Any, tape: Any) -> tuple[float, float]:
+    """What the line says, else what suits the coarser of the two arrays."""
+    kinds = [x.dtype for x in (mine, tape) if x.dtype.kind in "fc"]
+    rtol, atol = SINGLE if any(np.finfo(kind).precision < 10 for kind in kinds) else DOUBLE
+    return (
+        rtol if request.rtol is None else request.rtol,
+        atol if request.atol is None else request.atol,
+    )
+
+
+def _table(mine: Any, tape: Any, differing: Sequence[Index]) -> str:
+    """The first entries that differ, and by how much."""
+    rows = [("entry", "yours", "tape's", "difference")]
+    for index in differing[:LISTED]:
+        a, b = mine[index], tape[index]
+        with np.errstate(invalid="ignore"):
+            rows.append((str(list(index)), number(a), number(b), number(a - b)))
+    columns = list(zip(*rows, strict=True))[0 if tape.ndim else 1 :]
+    widths = [max(map(len, column)) for column in columns]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
+    if len(differing) > LISTED:
+        lines.append(f"... and {len(differing) - LISTED} more")
+    return "\n".join(lines)
+
+
+def _paragraphs(*parts: str) -> str:
+    return "\n\n".join(filter(None, parts))

@@ -1,0 +1,100 @@
+"""%why: why a gradient of the last %%tape cell is None, in the notebook's own names and lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from IPython.core.error import UsageError
+
+from tests.ipython.conftest import Run
+
+
+@pytest.mark.parametrize(
+    ("cell", "question", "cause", "words"),
+    [
+        ("%%tape x\nx = 2.0\nw = 3.0\ny = w * x", "y w", "not watched", "w is a float and no tensor"),
+        ("%%tape x\nx = 2.0\ny = x * x\nx = x + 1", "y x", "name bound anew", "bound to a new value on line 4"),
+        ("%%tape x\nimport math\nx = 2.0\ny = x * math.sin(x)\nz = math.sin(x)", "z x", "left the tape",
+         "z is a float and no tensor, so no tape knows how it was computed: x left the tape through float() on line 5"),
+        ("%%tape x w\nx, w = 2.0, 3.0\nh = x.numpy()\ny = w * h", "y x", "left the tape", ".numpy() on line 3"),
+        ("%%tape x w\nx, w = 2.0, 3.0\nwith tape.stop_recording():\n    h = x * x\ny = w * h", "y x",
+         "recording stopped", "on line 3 (with tape.stop_recording():)"),
+        ("%%tape x w\nx, w = 2.0, 3.0\nh = np.round(x)\ny = w * h", "y x", "no derivative", "round stands between"),
+        ("%%tape x w\nx, w = 2.0, 3.0\ny = w * w", "y x", "not connected", "it depends on w"),
+        ("%%tape x w\nx, w = 2.0, 3.0\ny = w * w\ntape.gradient(y, w)", "y x", "not connected", "it depends on w"),
+        ("%%tape x\nx = 2.0\nv = tm.Variable(1.0)\nv.assign(x * 3)\ny = v * v", "y x", "assigned",
+         "the variable v, which was given a value computed from x on line 4 (v.assign(x * 3))"),
+        ("%%tape x\nx = 3\ny = x * 1.5", "y x", "integer dtype", "write x = 3.0"),
+    ],
+)  # fmt: skip
+def test_reasons(run: Run, cell: str, question: str, cause: str, words: str) -> None:
+    """Each pitfall is named, with the line of the cell."""
+    run(cell)
+    explanation = run(f"%why {question}")
+
+    assert cause == explanation.cause
+    assert words in explanation.reason
+    assert repr(explanation).startswith(f"d{question[0]}/d{question[2]} is None: ")
+
+
+def test_a_name_that_a_later_cell_bound_anew(run: Run) -> None:
+    """The classic one: x = x - step * gradient in place of a Variable's assign."""
+    run("%%tape x -p\nx = 2.0\ny = x * x")
+    run("x = x - 0.1 * tape.gradient(y, x)")
+
+    explanation = run("%why y x")
+
+    assert "name bound anew" == explanation.cause
+    assert "write x.assign(...)" in explanation.reason
+
+
+def test_the_chain_rule(run: Run) -> None:
+    """Of a number, the paths are told in the names of the cell; the tape need not be persistent."""
+    run("%%tape x\nx = 2.0\nh = x * x\ny = np.sin(h) + h\ntape.gradient(y, x)")
+
+    text = repr(run("%why y x"))
+
+    assert "dy/dx = 1.38543, the sum over 4 paths" in text
+    assert "x → multiply = h → sin → add = y:  1.0 · -0.653644 · 2.0 = -1.30729" in text
+    assert "x → multiply = h → sin → add = y" in repr(run("tape.explain(y, x)"))
+
+
+def test_the_report_says_the_same(run: Run) -> None:
+    """A None in the table of gradients has the reason that %why gives."""
+    report = run("%%tape x w\nx, w = 2.0, 3.0\nh = float(x)\ny = w * h")
+    [entry] = [entry for entry in report.findings.derivatives if entry.source == "x"]
+
+    assert "x left the tape through float() on line 3 (h = float(x))" in str(entry.reason)
+    assert run("%why y x").reason == entry.reason
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("%why", "%why needs a target and a source, as in %why loss w"),
+        ("%why y", "needs a target and a source"),
+        ("%why y x z", "needs a target and a source"),
+        ("%why y nobody", "'nobody' does not exist in the notebook"),
+    ],
+)
+def test_usage(run: Run, line: str, words: str) -> None:
+    """A wrong call says what to write."""
+    run("%%tape x\nx = 2.0\ny = x * x\nz = 1")
+    with pytest.raises(UsageError, match=words.replace("(", r"\(")):
+        run(line)
+
+
+def test_before_any_cell(run: Run) -> None:
+    """Without a recording there is nothing to ask."""
+    with pytest.raises(UsageError, match="none has run yet"):
+        run("%why y x")
+
+
+def test_a_semicolon_silences(run: Run, capsys: Any) -> None:
+    """As for every expression."""
+    run("%%tape x\nx = 2.0\ny = x * x;")
+    capsys.readouterr()
+    run("%why y x;")
+
+    assert "" == capsys.readouterr().out
