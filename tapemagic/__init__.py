@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapemagic import errors
+from tapemagic.engine import late as _late  # noqa: F401 (fills it further once SciPy is there)
 from tapemagic.engine import rules as _rules  # noqa: F401 (fills the table)
 from tapemagic.engine.constants import constant
 from tapemagic.engine.custom import (

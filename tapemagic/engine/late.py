@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
@@ -19,7 +18,7 @@ LATE = {"scipy.special": "tapemagic.engine.rules.special"}
 """Modules, and where the rules of their functions are."""
 
 
-class Finder(MetaPathFinder):
+class Finder:
     """Finds the modules of `LATE` with everybody else's help, and loads their rules after them."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from tapemagic.ipython.magics import TapeMagics
 
-MAGICS = {"cell": ("tape",), "line": ("tape", "gradient", "why")}
+MAGICS = {"cell": ("tape",), "line": ("tape", "gradient", "why", "check_gradient")}
 
 
 def load(shell: InteractiveShell) -> None:

@@ -88,12 +88,9 @@ def test_message() -> None:
         check_gradients(np.multiply, 2.0, 3.0)
     message = str(caught.value)
 
-    assert message.startswith(
-        "derivative of order 1 in input 1, of shape (): in a random direction"
-    )
-    assert "the tape says" in message
-    assert "the difference quotient" in message
-    assert "(relative error 0.001, tolerance 1e-07)" in message
+    assert message.startswith("derivative of order 1 in input 1")
+    assert ": the tape says 2.002, the difference quotient 2 " in message
+    assert message.endswith("(relative error 0.000999, tolerance 1e-07)")
     assert isinstance(caught.value, TapeError)
     assert isinstance(caught.value, AssertionError)
 

@@ -1,6 +1,7 @@
 """The table: the derivative of every operation, one row each."""
 
 from tapemagic.engine.rules import (
+    bessel,
     convolutions,
     creation,
     decompositions,
@@ -12,6 +13,7 @@ from tapemagic.engine.rules import (
     joining,
     linalg,
     neural,
+    norms,
     padding,
     polynomials,
     products,
@@ -21,6 +23,7 @@ from tapemagic.engine.rules import (
 )
 
 __all__ = [
+    "bessel",
     "convolutions",
     "creation",
     "decompositions",
@@ -32,6 +35,7 @@ __all__ = [
     "joining",
     "linalg",
     "neural",
+    "norms",
     "padding",
     "polynomials",
     "products",

@@ -1,1 +1,460 @@
-"""Decompositions of matrices: eigenvalues, singular values, QR, Cholesky."""
+"""Decompositions of matrices: Cholesky, QR, eigenvalues, singular values, and what is built on them.
+
+Formulas are in the plain convention, where the gradient G of a complex matrix Y has dL = Re tr(Gᴴ dY): each
+rule conjugates what it is given, and what it returns.
+
+Triangles. A function of Hermitian matrices (cholesky, eigh, eigvalsh, ``hermitian=True``) reads one triangle,
+and the real part of the diagonal. That is where its gradient lies, as a difference quotient would find it; the
+other triangle has zeros.
+
+Vectors. Eigenvectors and singular vectors are unique up to a phase; those of equal values, and the additional
+columns of ``full_matrices=True`` and ``mode="complete"``, up to a rotation among themselves. Their derivative
+leaves this freedom out. Functions on which it has no influence, such as the distance from a subspace, have the
+right gradient.
+
+Equal values, that is, equal but for rounding. Functions that are symmetric in them have the right gradient. The
+derivative of a function of both equal values and their vectors, say of ``(v * np.exp(w)) @ v.mT``, cannot be told
+from its derivatives in w and v, and is refused. So is the second derivative of a function of equal values.
+
+Zero. A singular value from ``svdvals`` that is zero has the gradient 0, as ``abs`` has there.
+
+References
+----------
+Giles (2008), "An extended collection of matrix derivative results for forward and reverse mode algorithmic
+differentiation". Murray (2016), "Differentiation of the Cholesky decomposition". Walter and Lehmann (2012),
+"Algorithmic differentiation of linear algebra functions with application in optimum experimental design".
+Golub and Pereyra (1973), "The differentiation of pseudo-inverses and nonlinear least squares problems whose
+variables separate".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.constants import constant
+from tapemagic.engine.registry import composite, operation, vjp
+from tapemagic.engine.rules.axes import spread
+from tapemagic.engine.rules.linalg import solved
+from tapemagic.engine.tensor import Traced, apply, as_operand, unwrap
+from tapemagic.errors import UnsupportedArgumentError
+
+EIG = type(np.linalg.eig(np.eye(1)))
+EIGH = type(np.linalg.eigh(np.eye(1)))
+QR = type(np.linalg.qr(np.eye(1)))
+SVD = type(np.linalg.svd(np.eye(1)))
+
+# -- what the rules share -------------------------------------------------------------------------
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate, without a call for real arrays."""
+    return np.conj(x) if x.dtype.kind == "c" else x
+
+
+def adjoint(x: Any) -> Any:
+    """The conjugate transposes of a stack of matrices."""
+    return conj(x.mT)
+
+
+def half(x: Any, upper: bool = False) -> Any:
+    """One triangle of square matrices, with half of the diagonal."""
+    size = x.shape[-1]
+    lower = np.tri(size, dtype=x.dtype) - np.eye(size, dtype=x.dtype) / 2
+    return x * (lower.T if upper else lower)
+
+
+def whole(x: Any, upper: bool = False) -> Any:
+    """The Hermitian matrices of which NumPy reads one triangle."""
+    part = half(x, upper)
+    return part + adjoint(part)
+
+
+def triangle(m: Any, upper: bool = False) -> Any:
+    """The gradient in the triangle that is read, from the gradient in the Hermitian matrix."""
+    return half(m + adjoint(m), upper)
+
+
+def is_upper(triangle_read: str) -> bool:
+    """Whether an UPLO means the upper triangle."""
+    return triangle_read.upper() == "U"
+
+
+def rounding(values: Any) -> Any:
+    """What eigenvalues or singular values, which NumPy computes in double precision, may be off by.
+
+    It has a last axis of length 1.
+    """
+    values = np.abs(unwrap(values))
+    eps = np.finfo(values.dtype).eps + 8 * values.shape[-1] * np.finfo(float).eps
+    return eps * values.max(-1, keepdims=True, initial=0)
+
+
+def over(x: Any, divisor: Any, tiny: Any) -> Any:
+    """``x / divisor``, and 0 where the divisor is zero but for rounding."""
+    none = np.abs(unwrap(divisor)) <= tiny
+    return np.where(none, 0, x / np.where(none, 1, divisor))
+
+
+def gaps(values: Any) -> Any:
+    """The differences ``values[j] - values[i]``."""
+    return values[..., None, :] - values[..., :, None]
+
+
+def sums(values: Any) -> Any:
+    """The sums ``values[i] + values[j]``."""
+    return values[..., None, :] + values[..., :, None]
+
+
+def refuse_ties(name: str, values: Any, dvalues: Any, *dvectors: Any, null: bool = False) -> None:
+    """Refuse a function that uses values which are equal, and vectors too.
+
+    If `null`, a single value that is zero counts as well: it has other vectors, or other phases of them.
+    """
+    values, tiny = unwrap(values), rounding(values)
+    tied = np.sum(np.abs(gaps(values)) <= tiny[..., None], axis=-1) > 1
+    tied |= null & (np.abs(values) <= tiny)
+    if np.any(tied & (unwrap(dvalues) != 0)) and any(np.any(unwrap(dx)) for dx in dvectors):
+        raise UnsupportedArgumentError(
+            f"{name} found values that are equal, or zero, and the derivative of what depends on both them and the "
+            "vectors cannot be told from theirs (nor can the second derivative of what depends on them alone): if they "
+            "are used separately, take the values from a call of their own (eigvalsh, eigvals, svdvals); or else make "
+            "the values differ, for example by adding a small diagonal matrix"
+        )
+
+
+def folded(g: Any, q: Any, count: int) -> Any:
+    """The gradient of the first `count` columns of unitary matrices, which turn the others with them.
+
+    With the columns Q = (Q₁ Q₂), dQ₂ = −Q₁ dQ₁ᴴ Q₂.
+    """
+    if q.shape[-1] == count:
+        return g
+    first, others = q[..., :count], q[..., count:]
+    return g[..., :count] - others @ (adjoint(g[..., count:]) @ first)
+
+
+# -- Cholesky -------------------------------------------------------------------------------------
+
+
+def _cholesky(g, y, _a, upper=False):
+    """L⁻ᴴ Φ(Lᴴ G) L⁻¹, where Φ takes the lower triangle and halves the diagonal (Murray 2016, section 3)."""
+    g = conj(g)
+    if upper:
+        g, y = adjoint(g), adjoint(y)
+    back = adjoint(y)
+    m = solved(back, half(back @ g))
+    return conj(triangle(solved(back, adjoint(m)), upper))
+
+
+vjp(np.linalg.cholesky, _cholesky)
+
+
+# -- QR -------------------------------------------------------------------------------------------
+
+
+def qr_(a: Any, mode: Any) -> tuple[Any, ...]:
+    """``np.linalg.qr``, in a mode that returns both factors."""
+    return tuple(np.linalg.qr(a, mode))
+
+
+def _qr(g, y, _a):
+    """(G_Q + Q (N + Nᴴ)) R⁻ᴴ, where N is half the upper triangle of G_R Rᴴ − Qᴴ G_Q.
+
+    Walter and Lehmann 2012; here for a complex Q too, with the diagonal of R real. If there are more
+    columns than rows, then those to the right are Q R₂, and the cotangents of their factors join the others.
+    """
+    size = min(_a.shape[-2:])
+    gq, q = folded(conj(g[0]), y[0], size), y[0][..., :size]
+    gr, r = conj(g[1])[..., :size, :], y[1][..., :size, :]
+    gr, right = gr[..., :size], gr[..., size:]
+    r, r_right = r[..., :size], r[..., size:]
+    if right.shape[-1]:
+        gq = gq + q @ (r_right @ adjoint(right))
+    refuse_dependent(unwrap(r))
+    n = half(gr @ adjoint(r) - adjoint(q) @ gq, upper=True)
+    left = adjoint(solved(r, adjoint(gq + q @ (n + adjoint(n)))))
+    if right.shape[-1]:
+        right = spread(q @ right, (*left.shape[:-1], right.shape[-1]))
+        left = np.concatenate([left, right], axis=-1)
+    return conj(left)
+
+
+def refuse_dependent(r: Any) -> None:
+    """Refuse columns of which one is a sum of those before it, but for rounding."""
+    tiny = 64 * r.shape[-1] * np.finfo(float).eps * np.max(np.abs(r), axis=-2, initial=0)
+    if np.any(np.abs(np.diagonal(r, axis1=-2, axis2=-1)) <= tiny):
+        raise UnsupportedArgumentError(
+            "qr of a matrix has no derivative where a column depends on those to the left of it: for a matrix of "
+            "lower rank, write np.linalg.svd(a), or np.linalg.pinv(a) for what was to be solved"
+        )
+
+
+vjp(qr_, _qr, ignores="mode")
+
+
+@composite(np.linalg.qr)
+def _qr_factors(a: Any, mode: str = "reduced") -> Any:
+    if mode in {"raw", "economic", "e"}:
+        raise UnsupportedArgumentError(
+            f"qr(a, mode={mode!r}) returns LAPACK's reflectors, which have no derivative here: "
+            "write mode='reduced', 'complete' or 'r'"
+        )
+    q, r = apply(operation(qr_), (a,), {"mode": "reduced" if mode == "r" else mode})
+    return r if mode == "r" else QR(q, r)
+
+
+# -- eigenvalues ----------------------------------------------------------------------------------
+
+
+def eigh_(a: Any, UPLO: Any) -> tuple[Any, ...]:  # noqa: N803 (NumPy's name)
+    """``np.linalg.eigh``, as a plain tuple."""
+    return tuple(np.linalg.eigh(a, UPLO))
+
+
+def _eigh(g, y, _a, UPLO):  # noqa: N803 (NumPy's name)
+    """V (diag(g_w) + F ∘ Vᴴ G_V) Vᴴ, with F_ij = 1 / (w_j − w_i) (Giles 2008, section 3.1)."""
+    (dw, dv), (w, v) = map(conj, g), y
+    refuse_ties("eigh", w, dw, dv)
+    turned = over(adjoint(v) @ dv, gaps(w), rounding(w)[..., None])
+    m = (v * dw[..., None, :] + v @ turned) @ adjoint(v)
+    return conj(triangle(m, is_upper(UPLO)))
+
+
+def eig_(a: Any) -> tuple[Any, ...]:
+    """``np.linalg.eig``, as a plain tuple."""
+    return tuple(np.linalg.eig(a))
+
+
+def _eig(g, y, _a):
+    """V⁻ᴴ (diag(g_w) + F ∘ (Q − Vᴴ V diag(Q))) Vᴴ, with Q = Vᴴ G_V (Giles 2008, section 3.1).
+
+    The last term keeps the length of the eigenvectors at 1.
+    """
+    (dw, dv), (w, v) = map(conj, g), y
+    back = adjoint(v)
+    gram, inner = back @ v, back @ dv
+    refuse_ties("eig", w, dw, dv)
+    refuse_defective(unwrap(w), unwrap(gram))
+    stretch = np.diagonal(inner, axis1=-2, axis2=-1)[..., None, :]
+    w = conj(w)
+    turned = over(inner - gram * stretch, gaps(w), rounding(w)[..., None])
+    return conj(solved(back, turned @ back + dw[..., :, None] * back))
+
+
+def refuse_defective(w: Any, gram: Any) -> None:
+    """Refuse eigenvectors of which two of one eigenvalue are parallel; `gram` has the products of all."""
+    tied = (np.abs(gaps(w)) <= rounding(w)[..., None]) & ~np.eye(w.shape[-1], dtype=bool)
+    if np.any(tied & (np.abs(gram) > 1 - 1e-6)):
+        raise UnsupportedArgumentError(
+            "eig of a defective matrix, which has fewer eigenvectors than rows, has no derivative: its eigenvalues "
+            "move like roots. Write np.trace, np.linalg.det or np.linalg.matrix_power, where that is what they are for"
+        )
+
+
+vjp(eigh_, _eigh)
+vjp(eig_, _eig)
+
+
+@composite(np.linalg.eigh)
+def _hermitian_pairs(a: Any, UPLO: Any = "L") -> Any:  # noqa: N803 (NumPy's name)
+    return EIGH(*apply(operation(eigh_), (a,), {"UPLO": UPLO}))
+
+
+@composite(np.linalg.eigvalsh)
+def _hermitian_values(a: Any, UPLO: Any = "L") -> Any:  # noqa: N803 (NumPy's name)
+    return np.linalg.eigh(a, UPLO)[0]
+
+
+@composite(np.linalg.eig)
+def _pairs(a: Any) -> Any:
+    return EIG(*apply(operation(eig_), (a,), {}))
+
+
+@composite(np.linalg.eigvals)
+def _values(a: Any) -> Any:
+    """In the order that eig has, which for large matrices may be another one than that of eigvals."""
+    return np.linalg.eig(a)[0]
+
+
+# -- singular values ------------------------------------------------------------------------------
+
+
+def svd_(a: Any, full_matrices: bool) -> tuple[Any, ...]:
+    """``np.linalg.svd``, as a plain tuple."""
+    return tuple(np.linalg.svd(a, full_matrices))
+
+
+def _svd(g, y, _a):
+    """U (diag(g_s) + K) Vᴴ, and beside it what leads out of the spaces that U and V span.
+
+    With the skew parts P = Uᴴ G_U − G_Uᴴ U and R of V likewise, the textbook's
+    K_ij = (P_ij s_j + s_i R_ij) / (s_j² − s_i²) is ((P + R)_ij / (s_j − s_i) + (P − R)_ij / (s_j + s_i)) / 2,
+    which is exact in its second part where singular values are equal. (Giles 2008, section 3, has s alone.)
+    """
+    (gu, ds, gvh), (u, s, vh) = map(conj, g), y
+    gv, v = adjoint(gvh), adjoint(vh)
+    size = s.shape[-1]
+    null = u.dtype.kind == "c" or _a.shape[-1] != _a.shape[-2]
+    refuse_ties("svd", s, ds, gu, gv, null=null)
+    gu, u = folded(gu, u, size), u[..., :size]
+    gv, v = folded(gv, v, size), v[..., :size]
+
+    tiny = rounding(s)
+    inner_u, inner_v = adjoint(u) @ gu, adjoint(v) @ gv
+    skew_u, skew_v = inner_u - adjoint(inner_u), inner_v - adjoint(inner_v)
+    k = over(skew_u + skew_v, gaps(s), tiny[..., None])
+    k = (k + over(skew_u - skew_v, sums(s), tiny[..., None])) / 2
+    left = u * ds[..., None, :] + u @ k
+    if _a.shape[-2] > size:
+        left = left + over(gu - u @ inner_u, s[..., None, :], tiny[..., None])
+    m = left @ adjoint(v)
+    if _a.shape[-1] > size:
+        m = m + u @ adjoint(over(gv - v @ inner_v, s[..., None, :], tiny[..., None]))
+    return conj(m)
+
+
+vjp(svd_, _svd, ignores="full_matrices")
+
+
+@composite(np.linalg.svd)
+def _singular(
+    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> Any:
+    if not compute_uv:
+        return _sizes(a) if hermitian else np.linalg.svdvals(a)
+    if hermitian:
+        return _from_eigenvalues(a)
+    return SVD(*apply(operation(svd_), (a,), {"full_matrices": full_matrices}))
+
+
+@composite(np.linalg.svdvals)
+def _singular_values(x: Any) -> Any:
+    s = apply(operation(svd_), (x,), {"full_matrices": False})[1]
+    return np.where(unwrap(s) > rounding(s), s, unwrap(s))
+
+
+def _sizes(a: Any) -> Any:
+    """The absolute eigenvalues, the largest one first."""
+    return np.flip(np.sort(np.abs(np.linalg.eigvalsh(a))), -1)
+
+
+def _from_eigenvalues(a: Any) -> Any:
+    """The singular value decomposition of Hermitian matrices, by that into eigenvectors, as in NumPy."""
+    w, v = np.linalg.eigh(a)
+    order = np.argsort(np.abs(unwrap(w)))[..., ::-1]
+    w = np.take_along_axis(w, order, axis=-1)
+    u = np.take_along_axis(v, order[..., None, :], axis=-1)
+    sign = np.copysign(1.0, unwrap(w)).astype(w.dtype)
+    return SVD(u, np.abs(w), adjoint(u * sign[..., None, :]))
+
+
+# -- the pseudo-inverse, and least squares --------------------------------------------------------
+
+
+def pinv_gradient(h: Any, p: Any, a: Any, limit: Any) -> Any:
+    """The gradient in `a` of L, where `p` is its pseudo-inverse, and `h` the adjoint of the gradient in `p`.
+
+    −(P H P)ᴴ + (I − A P) H P Pᴴ + Pᴴ P H (I − P A), for matrices near A of the same rank (Golub and Pereyra
+    1973, section 4). If `limit` is not None, smaller singular values, relative to the largest one, were left out.
+    """
+    if limit is not None and _cuts(unwrap(a), limit):
+        return _truncated_gradient(h, p, a, limit)
+    b = p @ h @ p
+    back = adjoint(p)
+    if a.shape[-2] > a.shape[-1]:
+        sides = h @ (p @ back) - a @ (b @ back) + back @ (p @ h - b @ a)
+    else:
+        sides = (h @ p - a @ b) @ back + (back @ p) @ h - back @ (b @ a)
+    return sides - adjoint(b)
+
+
+def _cuts(a: Any, limit: Any) -> Any:
+    """Whether some singular values were left out that were not zero."""
+    s = np.linalg.svd(a, compute_uv=False)
+    return np.any(~_kept(s, limit) & (s > rounding(s)))
+
+
+def _kept(s: Any, limit: Any) -> Any:
+    """Which of the singular values are above the limit."""
+    return s > np.asarray(limit)[..., None] * s.max(-1, keepdims=True, initial=0)
+
+
+def _truncated_gradient(h: Any, p: Any, a: Any, limit: Any) -> Any:
+    """As `pinv_gradient`, where singular values were left out that are not zero.
+
+    A function V f(S) Uᴴ has the derivative V (α ∘ X + β ∘ Xᴴ) Uᴴ, where X = Uᴴ dA V, α_ij is
+    (s_i f_j − s_j f_i) / (s_j² − s_i²), and β_ij is (s_j f_j − s_i f_i) / (s_j² − s_i²). Here f is 1 / s, or 0.
+    """
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    v, kept = adjoint(vh), _kept(unwrap(s), limit)
+    f = np.where(kept, 1 / np.where(kept, s, 1), 0)
+    across = kept[..., None, :] != kept[..., :, None]
+    squares = np.where(across, gaps(s) * sums(s), 1)
+    mixed = s[..., :, None] * f[..., None, :] - s[..., None, :] * f[..., :, None]
+    alpha = np.where(across, mixed / squares, -f[..., None, :] * f[..., :, None])
+    beta = gaps(kept * 1.0) / squares
+    inner = vh @ adjoint(h) @ u
+    m = u @ (alpha * inner + beta * adjoint(inner)) @ vh
+    m = m + (h - u @ (adjoint(u) @ h)) @ (p @ adjoint(p))
+    return m + (adjoint(p) @ p) @ (h - (h @ v) @ vh)
+
+
+def _pinv(g, y, a, rcond=None, hermitian=False, rtol=None):
+    """See `pinv_gradient`."""
+    limit = rtol if rcond is None else rcond
+    if not hermitian:
+        return conj(pinv_gradient(g.mT, y, a, limit))
+    return conj(triangle(pinv_gradient(g.mT, y, whole(a), limit)))
+
+
+vjp(np.linalg.pinv, _pinv)
+
+
+def lstsq_(a: Any, b: Any, rcond: Any) -> tuple[Any, ...]:
+    """The solutions, residuals and rank of ``np.linalg.lstsq``; the rank as a float, since it is recorded."""
+    x, residuals, rank, _ = np.linalg.lstsq(a, b, rcond)
+    return x, residuals, np.float64(rank)
+
+
+def _lstsq_a(g, y, a, b, rcond):
+    """The solutions are P B, where P is the pseudo-inverse; the residuals move with −2 Re(rᴴ dA x)."""
+    x, residuals, _ = y
+    p = np.linalg.pinv(a, cutoff(a, rcond))
+    m = pinv_gradient(b @ g[0].mT, p, a, rcond)
+    if residuals.shape == x.shape[-1:]:
+        m = m - ((b - a @ x) * (2 * g[1][..., None, :])) @ adjoint(x)
+    return conj(m)
+
+
+def _lstsq_b(g, y, a, b, rcond):
+    """The solutions are P B, where P is the pseudo-inverse; the residuals move with 2 Re(rᴴ dB)."""
+    x, residuals, _ = y
+    p = np.linalg.pinv(a, cutoff(a, rcond))
+    m = p.mT @ g[0]
+    if residuals.shape == x.shape[-1:]:
+        m = m + conj(b - a @ x) * (2 * g[1][..., None, :])
+    return m
+
+
+def cutoff(a: Any, rcond: Any) -> Any:
+    """The relative limit below which LAPACK takes singular values for zero."""
+    eps = np.finfo(float).eps
+    if rcond is None:
+        return eps * max(a.shape)
+    return rcond if rcond >= 0 else eps / 2
+
+
+vjp(lstsq_, _lstsq_a, _lstsq_b)
+
+
+@composite(np.linalg.lstsq)
+def _least_squares(a: Any, b: Any, rcond: Any = None) -> Any:
+    a, b = as_operand(a), as_operand(b)
+    a = a if isinstance(a, Traced) else constant(a)
+    flat = np.ndim(b) == 1
+    columns = b[:, None] if flat else b
+    x, residuals, rank = apply(operation(lstsq_), (a, columns), {"rcond": unwrap(rcond)})
+    s = np.linalg.svdvals(a)
+    return x[:, 0] if flat else x, residuals, unwrap(rank).astype(np.intc), s

@@ -1,0 +1,184 @@
+"""What a comparison of derivatives with difference quotients found, as plain data and in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tapemagic.errors import GradientError
+
+NOISE = 1e-8
+"""A number so much smaller than the other one is nothing but rounding."""
+
+
+@dataclass(frozen=True)
+class DerivativeCheck:
+    """One derivative, by the tape and by a difference quotient.
+
+    Attributes
+    ----------
+    order : int
+        1 for the gradient itself, 2 for its own derivative, and so on.
+    position : int or None
+        Which input; None for the weight of an output, in which gradients are differentiated too.
+    name : str
+        What the function calls the input, if it has a name for it; which weight it is.
+    shape : tuple of int
+        The input's.
+    index : tuple of int or None
+        The entry whose derivative is the wrongest; None if the numbers are of a random direction.
+    output : str
+        Which number of the function's result is differentiated; empty if it has only one.
+    tape, quotient : float or complex
+        The derivative by the tape, and the difference quotient.
+    error : float
+        Their relative difference; infinite where one of them is not finite.
+    note : str
+        What is likely to be the cause, if that can be seen.
+    """
+
+    order: int
+    position: int | None
+    name: str
+    shape: tuple[int, ...]
+    index: tuple[int, ...] | None
+    output: str
+    tape: Any
+    quotient: Any
+    error: float
+    note: str = ""
+
+    @property
+    def label(self) -> str:
+        """What is differentiated in, with its shape: ``input 0 (x) of shape (3,)``."""
+        name = label(self.position, self.name)
+        return f"{name} of shape {self.shape}" if self.shape else name
+
+    @property
+    def place(self) -> str:
+        """The same with the entry, and what is differentiated."""
+        entry = f" at {list(self.index)}" if self.index else ""
+        random = "in a random direction" if self.index is None else ""
+        output = f"of {self.output}" if self.output else ""
+        return ", ".join(filter(None, [self.label + entry, random, output]))
+
+    def numbers(self, tolerance: float) -> str:
+        """Both derivatives, and how far they are apart."""
+        floor = NOISE * max(abs(self.tape), abs(self.quotient))
+        return (
+            f"the tape says {digits(self.tape, floor)}, "
+            f"the difference quotient {digits(self.quotient, floor)} "
+            f"(relative error {self.error:.3g}, tolerance {tolerance:.3g})"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class GradientReport:
+    """What `check_gradients` found.
+
+    Attributes
+    ----------
+    derivatives : tuple of DerivativeCheck
+        One for each order and input, and for each weight of an output from the second order on.
+    order : int
+        Up to which order was asked. Where an order fails, the higher ones are not checked.
+    tolerance : float
+        The relative error to put up with.
+    """
+
+    derivatives: tuple[DerivativeCheck, ...]
+    order: int
+    tolerance: float
+
+    @property
+    def failures(self) -> tuple[DerivativeCheck, ...]:
+        """The derivatives that differ from their difference quotients."""
+        return tuple(check for check in self.derivatives if check.error > self.tolerance)
+
+    @property
+    def ok(self) -> bool:
+        """Whether all derivatives agree with their difference quotients."""
+        return not self.failures
+
+    @property
+    def errors(self) -> tuple[float, ...]:
+        """The largest relative error of the first derivatives, of the second ones, and so on."""
+        orders = range(1, self.derivatives[-1].order + 1)
+        return tuple(
+            max(check.error for check in self.derivatives if check.order == order)
+            for order in orders
+        )
+
+    @property
+    def worst(self) -> DerivativeCheck:
+        """The derivative with the largest relative error."""
+        return max(self.derivatives, key=lambda check: check.error)
+
+    @property
+    def max_error(self) -> float:
+        """The largest relative error of all."""
+        return self.worst.error
+
+    def raise_for_errors(self) -> None:
+        """Raise if a derivative differs from its difference quotient.
+
+        Raises
+        ------
+        GradientError
+            With the first one's order, input and entry, both values, and the likely cause.
+        """
+        if self.ok:
+            return
+        first, *others = self.failures
+        note = f": {first.note}" if first.note else ""
+        more = f"; and {len(others)} more of {len(self.derivatives)} derivatives" if others else ""
+        raise GradientError(
+            f"derivative of order {first.order} in {first.place}: "
+            f"{first.numbers(self.tolerance)}{note}{more}"
+        )
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        """The report in words, without errors within the tolerance: those are rounding, and vary."""
+        failed, count = self.failures, len(self.derivatives)
+        derivatives = f"{count} derivative{'s' * (count != 1)}"
+        if failed:
+            differ = "differs" if len(failed) == 1 else "differ"
+            told = f"{len(failed)} of {derivatives} {differ} from the difference quotient"
+        else:
+            agree = "agrees" if count == 1 else "agree"
+            told = (
+                f"{derivatives} {agree} with difference quotients (tolerance {self.tolerance:.3g})"
+            )
+        yield f"check_gradients: {told}"
+        for check in self.derivatives:
+            if check not in failed:
+                yield f"  order {check.order} in {check.label}: agrees"
+                continue
+            yield f"  order {check.order} in {check.place}: DIFFERS"
+            yield f"    {check.numbers(self.tolerance)}"
+            if check.note:
+                yield f"    {check.note}"
+        reached = self.derivatives[-1].order
+        if reached < self.order:
+            yield f"  order {reached + 1} is not checked, since order {reached} differs"
+
+
+def label(position: int | None, name: str) -> str:
+    """An input in words, by its position and its name; a weight by its name alone."""
+    if position is None:
+        return name
+    return f"input {position} ({name})" if name else f"input {position}"
+
+
+def digits(value: Any, floor: float = 0.0) -> str:
+    """A number with six significant digits; one that is not above `floor` is zero."""
+    if isinstance(value, complex):
+        imaginary = digits(value.imag, floor)
+        sign = "" if imaginary.startswith("-") else "+"
+        return f"{digits(value.real, floor)}{sign}{imaginary}j"
+    return "0" if abs(value) <= floor < math.inf else f"{value:.6g}"

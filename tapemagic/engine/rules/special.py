@@ -1,0 +1,563 @@
+"""SciPy's special functions: loaded by `tapemagic.engine.late` when somebody imports scipy.special.
+
+Formulas are from the NIST Digital Library of Mathematical Functions (DLMF), https://dlmf.nist.gov, unless they
+follow from a definition. Orders and parameters in which there is no closed derivative are taken as plain values;
+one that a tape tracks is refused.
+
+Most of these functions are ufuncs, which find their way here by themselves. SciPy's few functions written in Python
+turn what they are given into arrays first; these are `admitted`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from scipy import special as sp
+
+from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, vjp
+from tapemagic.engine.rules.axes import expand, negative_axes
+from tapemagic.engine.rules.elementwise import DEGREE, LN2, LN10, inverse
+from tapemagic.engine.structure import leaves
+from tapemagic.engine.tensor import Traced, apply, as_operand, call, constant_result, unwrap
+from tapemagic.errors import NoDerivativeError
+
+Function = Callable[..., Any]
+
+SQRT_2 = math.sqrt(2)
+SQRT_PI = math.sqrt(math.pi)
+SQRT_2PI = math.sqrt(2 * math.pi)
+
+
+# -- three ways into the table ----------------------------------------------------------------------
+
+
+def admitted(function: Function) -> Function:
+    """A Python function of SciPy's, changed in place so that it hands calls with tensors to the table.
+
+    It is its code that changes, so that a reference which somebody imported earlier sees the change too.
+    """
+    function = inspect.unwrap(function)  # SciPy wraps it where SCIPY_ARRAY_API is set
+    if not isinstance(function, FunctionType) or function.__closure__:
+        return function
+    original = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__
+    )
+
+    def chosen(*args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, Traced) for x in leaves([*args, *kwargs.values()])):
+            return call(function, args, kwargs)
+        return original(*args, **kwargs)
+
+    def entrance(*args: Any, chosen: Function, **kwargs: Any) -> Any:
+        return chosen(*args, **kwargs)
+
+    function.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    function.__kwdefaults__ = {"chosen": chosen}
+    function.__code__ = entrance.__code__
+    function.__defaults__ = None
+    return function
+
+
+def with_parameters(function: Function, names: str, rule: Function) -> None:
+    """Give a function, whose arguments have these names, a rule for its last one: ``rule(g, y, x, **parameters)``."""
+    *parameters, variable = names.split()
+
+    def evaluated(variable: Any, /, **given: Any) -> Any:
+        values = [given.pop(name) for name in parameters]
+        return function(*values, variable, **given)[()]
+
+    @composite(function)
+    def recorded(*args: Any, **kwargs: Any) -> Any:
+        given = {**dict(zip(names.split(), args, strict=False)), **kwargs}
+        given |= {name: as_operand(given[name]) for name in parameters if name in given}
+        return call(evaluated, (given.pop(variable, None),), given)
+
+    vjp(evaluated, rule, name=function.__name__)
+    pointwise(evaluated)
+
+
+def several(function: Function, rule: Function) -> None:
+    """Give a function of one argument that returns several arrays its rule; `g` and `y` are tuples."""
+
+    def evaluated(z: Any) -> Any:
+        return function(z)
+
+    composite(function)(lambda z, **options: apply(operation(evaluated), (z,), options))
+    vjp(evaluated, rule, name=function.__name__)
+
+
+# -- powers, exponentials, logistic functions -------------------------------------------------------
+
+# fmt: off
+vjp(sp.cbrt,      lambda g, y, _x: g / (3 * y * y))
+vjp(sp.exp2,      lambda g, y, _x: g * (y * LN2))
+vjp(sp.exp10,     lambda g, y, _x: g * (y * LN10))
+vjp(sp.expm1,     lambda g, _y, x: g * np.exp(x))
+vjp(sp.log1p,     lambda g, _y, x: g / (1 + x))
+vjp(sp.cosm1,     lambda g, _y, x: -g * np.sin(x))
+vjp(sp.sindg,     lambda g, _y, x: g * (DEGREE * sp.cosdg(x)))
+vjp(sp.cosdg,     lambda g, _y, x: -g * (DEGREE * sp.sindg(x)))
+vjp(sp.tandg,     lambda g, y, _x: g * (DEGREE * (1 + y * y)))
+vjp(sp.cotdg,     lambda g, y, _x: -g * (DEGREE * (1 + y * y)))
+vjp(sp.exprel,    lambda g, _y, x: g * exprel_slope(x))
+vjp(sp.expit,     lambda g, _y, x: g * (sp.expit(x) * sp.expit(-x)))
+vjp(sp.log_expit, lambda g, _y, x: g * sp.expit(-x))
+vjp(sp.logit,     lambda g, _y, x: g / (x * (1 - x)))
+vjp(sp.powm1,     lambda g, _z, x, y: g * (y * x ** (y - 1.0)),
+                  lambda g, _z, x, y: g * (x**y * np.log(x)))
+# fmt: on
+
+
+def exprel_slope(x: Any) -> Any:
+    """The integral of t * exp(x t) over 0 < t < 1: Kummer's function, which does not cancel (DLMF 13.4.1)."""
+    return sp.hyp1f1(2.0, 3.0, x) / 2
+
+
+def _power_slopes(logarithm: Function) -> tuple[Function, Function]:
+    """The rules of a Box-Cox transform L * exprel(lmbda * L) of the logarithm L of something with slope 1."""
+    return (
+        lambda g, _z, x, lmbda: g * np.exp((lmbda - 1) * logarithm(x)),
+        lambda g, _z, x, lmbda: g * (logarithm(x) ** 2 * exprel_slope(lmbda * logarithm(x))),
+    )
+
+
+def _inverse_power_slopes(logarithm: Function) -> tuple[Function, Function]:
+    """The rules of the inverse, from those of the transform at its result z."""
+    return (
+        lambda g, z, _y, lmbda: g * np.exp((1 - lmbda) * logarithm(z)),
+        lambda g, z, _y, lmbda: (
+            -g
+            * np.exp((1 - lmbda) * logarithm(z))
+            * (logarithm(z) ** 2 * exprel_slope(lmbda * logarithm(z)))
+        ),
+    )
+
+
+vjp(sp.boxcox, *_power_slopes(np.log))
+vjp(sp.boxcox1p, *_power_slopes(np.log1p))
+vjp(sp.inv_boxcox, *_inverse_power_slopes(np.log))
+vjp(sp.inv_boxcox1p, *_inverse_power_slopes(np.log1p))
+
+
+# -- entropies and robust losses --------------------------------------------------------------------
+
+
+def safe_log(x: Any, y: Any) -> Any:
+    """log(y), and 0 where x is 0 and y has no logarithm: x * log(y) is then said to be 0."""
+    outside = y == 0 if np.iscomplexobj(y) else y <= 0
+    return np.log(np.where((x == 0) & outside, 1, y))
+
+
+def safe_ratio(x: Any, y: Any) -> Any:
+    """x / y, and 0 where both are 0."""
+    return x / np.where((x == 0) & (y == 0), 1, y)
+
+
+# fmt: off
+vjp(sp.xlogy,        lambda g, _z, x, y: g * safe_log(x, y),
+                     lambda g, _z, x, y: g * safe_ratio(x, y))
+vjp(sp.xlog1py,      lambda g, _z, x, y: g * np.log1p(np.where((x == 0) & (y == -1), 0, y)),
+                     lambda g, _z, x, y: g * safe_ratio(x, 1 + y))
+vjp(sp.entr,         lambda g, _y, x: -g * (np.log(x) + 1))  # at 0: inf
+vjp(sp.rel_entr,     lambda g, _z, x, y: g * (log_ratio(x, y) + 1),
+                     lambda g, _z, x, y: -g * safe_ratio(x, y))
+vjp(sp.kl_div,       lambda g, _z, x, y: g * log_ratio(x, y),
+                     lambda g, _z, x, y: g * (1 - safe_ratio(x, y)))
+vjp(sp.huber,        lambda g, _z, delta, r: g * np.maximum(np.abs(r) - delta, 0),
+                     lambda g, _z, delta, r: g * np.clip(r, -delta, delta))
+vjp(sp.pseudo_huber, lambda g, _z, delta, r: g * _pseudo_huber_delta(delta, r),
+                     lambda g, _z, delta, r: g * (r * (delta * inverse(np.hypot(delta, r)))))
+# fmt: on
+
+
+def log_ratio(x: Any, y: Any) -> Any:
+    """log(x / y) without the quotient, which might overflow; 0 where both are 0."""
+    both = (x == 0) & (y == 0)
+    return np.log(np.where(both, 1, x)) - np.log(np.where(both, 1, y))
+
+
+def _pseudo_huber_delta(delta: Any, r: Any) -> Any:
+    """(h - delta)**2 / h for h = hypot(delta, r), where the difference does not cancel."""
+    h = np.hypot(delta, r)
+    return (r * (r * inverse(h + delta))) ** 2 * inverse(h)
+
+
+# -- error functions and the normal distribution ----------------------------------------------------
+
+
+def tail(u: Any) -> Any:
+    """The asymptotic series u + 3 u**2 + 15 u**3 + ..., to double precision for abs(u) < 1/200."""
+    series: Any = 1.0
+    for odd in range(23, 1, -2):
+        series = 1 + odd * u * series
+    return u * series
+
+
+def near_and_far(near: Function, far: Function, x: Any, is_far: Any) -> Any:
+    """One formula in the middle, and where that would cancel, another one of u = 1 / (2 x**2)."""
+    if x.dtype.kind == "c":
+        return near(x)
+    ends = np.where(is_far, x, 10)
+    return np.where(is_far, far(0.5 / ends / ends), near(np.where(is_far, 0, x)))
+
+
+def erfcx_slope(x: Any) -> Any:
+    """2 x erfcx(x) - 2 / sqrt(pi), and for large x its asymptotic series (DLMF 7.12.1)."""
+    near = lambda x: 2 * (x * sp.erfcx(x)) - 2 / SQRT_PI
+    return near_and_far(near, lambda u: 2 / SQRT_PI * tail(-u), x, x > 10)
+
+
+def dawsn_slope(x: Any) -> Any:
+    """1 - 2 x dawsn(x), and for large x its asymptotic series (DLMF 7.12)."""
+    return near_and_far(lambda x: 1 - 2 * (x * sp.dawsn(x)), lambda u: -tail(u), x, abs(x) > 10)
+
+
+def log_ndtr_slope(y: Any, x: Any) -> Any:
+    """The density over the probability: below 0 neither may be left to underflow."""
+    if x.dtype.kind == "c":
+        return np.exp(-x * x / 2 - y) / SQRT_2PI
+    below = x < 0
+    left = math.sqrt(2 / math.pi) / sp.erfcx(-np.where(below, x, 0) / SQRT_2)
+    right = np.where(below, 0, x)
+    return np.where(below, left, np.exp(-right * right / 2) / (SQRT_2PI * sp.ndtr(right)))
+
+
+# fmt: off
+vjp(sp.erf,       lambda g, _y, x: g * (2 / SQRT_PI * np.exp(-x * x)))
+vjp(sp.erfc,      lambda g, _y, x: -g * (2 / SQRT_PI * np.exp(-x * x)))
+vjp(sp.erfi,      lambda g, _y, x: g * (2 / SQRT_PI * np.exp(x * x)))
+vjp(sp.erfcx,     lambda g, _y, x: g * erfcx_slope(x))
+vjp(sp.dawsn,     lambda g, _y, x: g * dawsn_slope(x))
+vjp(sp.wofz,      lambda g, y, z: g * (2j / SQRT_PI - 2 * (z * y)))
+vjp(sp.erfinv,    lambda g, y, _x: g * (SQRT_PI / 2 * np.exp(y * y)))
+vjp(sp.erfcinv,   lambda g, y, _x: -g * (SQRT_PI / 2 * np.exp(y * y)))
+vjp(sp.ndtr,      lambda g, _y, x: g * (np.exp(-x * x / 2) / SQRT_2PI))
+vjp(sp.ndtri,     lambda g, y, _x: g * (SQRT_2PI * np.exp(y * y / 2)))
+vjp(sp.log_ndtr,  lambda g, y, x: g * log_ndtr_slope(y, x))
+vjp(sp.ndtri_exp, lambda g, y, _x: g * (SQRT_2PI / 2 * sp.erfcx(-y / SQRT_2)))
+vjp(sp.owens_t,   lambda g, _z, h, a: -g * (np.exp(-h * h / 2) * sp.erf(a * h / SQRT_2) / (2 * SQRT_2PI)),
+                  lambda g, _z, h, a: g * (np.exp(-h * h * (1 + a * a) / 2) / (2 * math.pi * (1 + a * a))))
+# fmt: on
+
+
+# -- gamma functions --------------------------------------------------------------------------------
+
+
+def _rgamma(g: Any, y: Any, x: Any) -> Any:
+    """-psi(x) / gamma(x), and left of 1/2 the derivative of its reflection (DLMF 5.5.3), which has no poles."""
+    left = np.real(x) < 0.5
+    mirrored = 1 - np.where(left, x, 0)
+    angle = math.pi * mirrored
+    reflected = -np.cos(angle) - np.sin(angle) * sp.psi(mirrored) / math.pi
+    right = np.where(left, 1, x)
+    return g * np.where(left, sp.gamma(mirrored) * reflected, -sp.rgamma(right) * sp.psi(right))
+
+
+def _psi(g: Any, _y: Any, x: Any) -> Any:
+    """The trigamma function, which SciPy has for real numbers."""
+    if x.dtype.kind == "c":
+        raise NoDerivativeError(
+            "psi of complex numbers has no derivative here, since SciPy's polygamma takes real ones: "
+            "stop at the first derivative of gamma and loggamma, or leave the tape knowingly with x.numpy()"
+        )
+    return g * sp.polygamma(1, x)
+
+
+def _zeta(g: Any, _y: Any, q: Any, x: Any) -> Any:
+    """Hurwitz's zeta function in its second argument (DLMF 25.11.17)."""
+    return -g * (x * sp.zeta(x + 1.0, q))
+
+
+def _multigammaln(g: Any, _y: Any, a: Any, d: Any) -> Any:
+    """A sum of psi(a - k / 2)."""
+    return g * sum(sp.psi(a - k / 2) for k in range(int(d)))
+
+
+# fmt: off
+vjp(sp.gamma,    lambda g, y, x: g * (y * sp.psi(x)))
+vjp(sp.rgamma,   _rgamma)
+vjp(sp.gammaln,  lambda g, _y, x: g * sp.psi(x))
+vjp(sp.loggamma, lambda g, _y, x: g * sp.psi(x))
+vjp(sp.psi,      _psi)
+vjp(sp.beta,     lambda g, z, a, b: g * (z * (sp.psi(a) - sp.psi(a + b))),
+                 lambda g, z, a, b: g * (z * (sp.psi(b) - sp.psi(a + b))))
+vjp(sp.betaln,   lambda g, _z, a, b: g * (sp.psi(a) - sp.psi(a + b)),
+                 lambda g, _z, a, b: g * (sp.psi(b) - sp.psi(a + b)))
+vjp(sp.binom,    lambda g, z, n, k: g * (z * (sp.psi(n + 1) - sp.psi(n - k + 1))),
+                 lambda g, z, n, k: g * (z * (sp.psi(n - k + 1) - sp.psi(k + 1))))
+vjp(sp.poch,     lambda g, y, z, m: g * (y * (sp.psi(z + m) - sp.psi(z))),
+                 lambda g, y, z, m: g * (y * sp.psi(z + m)))
+vjp(admitted(sp.multigammaln), _multigammaln)
+with_parameters(admitted(sp.zeta), "x q", _zeta)
+with_parameters(admitted(sp.polygamma), "n x", lambda g, _y, x, n: g * sp.polygamma(n + 1, x))
+# fmt: on
+
+
+# -- incomplete gamma and beta functions: distribution functions, by their densities ----------------
+
+
+def gamma_density(a: Any, x: Any) -> Any:
+    """x**(a - 1) exp(-x) / gamma(a)."""
+    return np.exp(sp.xlogy(a - 1.0, x) - x - sp.gammaln(a))
+
+
+def beta_density(a: Any, b: Any, x: Any) -> Any:
+    """x**(a - 1) (1 - x)**(b - 1) / beta(a, b)."""
+    return np.exp(sp.xlogy(a - 1.0, x) + sp.xlog1py(b - 1.0, -x) - sp.betaln(a, b))
+
+
+# fmt: off
+with_parameters(sp.gammainc,     "a x",   lambda g, _y, x, a: g * gamma_density(a, x))
+with_parameters(sp.gammaincc,    "a x",   lambda g, _y, x, a: -g * gamma_density(a, x))
+with_parameters(sp.gammaincinv,  "a p",   lambda g, y, _p, a: g / gamma_density(a, y))
+with_parameters(sp.gammainccinv, "a p",   lambda g, y, _p, a: -g / gamma_density(a, y))
+with_parameters(sp.betainc,      "a b x", lambda g, _y, x, a, b: g * beta_density(a, b, x))
+with_parameters(sp.betaincc,     "a b x", lambda g, _y, x, a, b: -g * beta_density(a, b, x))
+with_parameters(sp.betaincinv,   "a b p", lambda g, y, _p, a, b: g / beta_density(a, b, y))
+with_parameters(sp.betainccinv,  "a b p", lambda g, y, _p, a, b: -g / beta_density(a, b, y))
+# fmt: on
+
+
+# -- Bessel functions: DLMF 10.6, 10.29 -------------------------------------------------------------
+
+
+def neighbours(function: Function, below: float, above: float) -> Function:
+    """The slope of a Bessel function, as multiples of those of the order below and above."""
+    return lambda z, v: below * function(v - 1.0, z) + above * function(v + 1.0, z)
+
+
+BESSEL = {
+    sp.jv: neighbours(sp.jv, 0.5, -0.5),
+    sp.yv: neighbours(sp.yv, 0.5, -0.5),
+    sp.yn: neighbours(sp.yv, 0.5, -0.5),
+    sp.iv: neighbours(sp.iv, 0.5, 0.5),
+    sp.kv: neighbours(sp.kv, -0.5, -0.5),
+    sp.kn: neighbours(sp.kv, -0.5, -0.5),
+    sp.hankel1: neighbours(sp.hankel1, 0.5, -0.5),
+    sp.hankel2: neighbours(sp.hankel2, 0.5, -0.5),
+}
+
+
+def _bessel(function: Function, slope: Function) -> None:
+    with_parameters(function, "v z", lambda g, _y, z, v: g * slope(z, v))
+
+
+def _scaled(function: Function, slope: Function, factor: complex) -> None:
+    """A function scaled by an exponential with a derivative of `factor` times itself."""
+    with_parameters(function, "v z", lambda g, y, z, v: g * (slope(z, v) + factor * y))
+
+
+def _scaled_by_real(function: Function, slope: Function) -> None:
+    """A function scaled by exp(-abs(real(z)))."""
+    with_parameters(
+        function,
+        "v z",
+        lambda g, y, z, v: g * slope(z, v) - np.sign(np.real(z)) * np.real(g * y),
+    )
+
+
+def _scaled_by_imag(function: Function, slope: Function) -> None:
+    """A function scaled by exp(-abs(imag(z)))."""
+
+    def rule(g: Any, y: Any, z: Any, v: Any) -> Any:
+        dz = g * slope(z, v)
+        return dz + 1j * (np.sign(np.imag(z)) * np.real(g * y)) if z.dtype.kind == "c" else dz
+
+    with_parameters(function, "v z", rule)
+
+
+for _function, _slope in BESSEL.items():
+    _bessel(_function, _slope)
+
+_scaled(sp.kve, neighbours(sp.kve, -0.5, -0.5), 1)
+_scaled(sp.hankel1e, neighbours(sp.hankel1e, 0.5, -0.5), -1j)
+_scaled(sp.hankel2e, neighbours(sp.hankel2e, 0.5, -0.5), 1j)
+_scaled_by_real(sp.ive, neighbours(sp.ive, 0.5, 0.5))
+_scaled_by_imag(sp.jve, neighbours(sp.jve, 0.5, -0.5))
+_scaled_by_imag(sp.yve, neighbours(sp.yve, 0.5, -0.5))
+
+# fmt: off
+vjp(sp.j0,  lambda g, _y, x: -g * sp.j1(x))
+vjp(sp.j1,  lambda g, _y, x: g * BESSEL[sp.jv](x, 1))
+vjp(sp.y0,  lambda g, _y, x: -g * sp.y1(x))
+vjp(sp.y1,  lambda g, _y, x: g * BESSEL[sp.yv](x, 1))
+vjp(sp.i0,  lambda g, _y, x: g * sp.i1(x))
+vjp(sp.i1,  lambda g, _y, x: g * BESSEL[sp.iv](x, 1))
+vjp(sp.k0,  lambda g, _y, x: -g * sp.k1(x))
+vjp(sp.k1,  lambda g, _y, x: g * BESSEL[sp.kv](x, 1))
+vjp(sp.i0e, lambda g, y, x: g * (sp.i1e(x) - np.sign(x) * y))
+vjp(sp.i1e, lambda g, y, x: g * ((sp.i0e(x) + sp.ive(2.0, x)) / 2 - np.sign(x) * y))
+vjp(sp.k0e, lambda g, y, x: g * (y - sp.k1e(x)))
+vjp(sp.k1e, lambda g, y, x: g * (y - (sp.k0e(x) + sp.kve(2.0, x)) / 2))
+several(sp.airy, lambda g, y, z: g[0] * y[1] + g[1] * (z * y[0]) + g[2] * y[3] + g[3] * (z * y[2]))
+# fmt: on
+
+
+# -- integrals, hypergeometric and elliptic functions -----------------------------------------------
+
+
+def _expn(g: Any, y: Any, x: Any, n: Any) -> Any:
+    """The integral one below, which for n = 0 follows from the recurrence (DLMF 8.19.12, 8.19.13)."""
+    below = sp.expn(np.maximum(n, 1) - 1, x)
+    return -g * np.where(n == 0, (np.exp(-x) + y) / x, below)
+
+
+def _spence(g: Any, _y: Any, z: Any) -> Any:
+    """log(z) / (1 - z), near 1 as Gauss's function, which does not cancel (DLMF 15.4.1)."""
+    near = abs(z - 1) < 0.5
+    far = np.where(near, 3, z)
+    close = sp.hyp2f1(1.0, 1.0, 2.0, 1 - np.where(near, z, 1))
+    return g * np.where(near, -close, np.log(far) / (1 - far))
+
+
+def over(function: Function, z: Any) -> Any:
+    """sin(z) / z or, for sinh, sinh(z) / z, by sinc, which has its value at 0."""
+    if function is np.sin:
+        return np.sinc(z / math.pi)
+    return (
+        np.sinc(z * (1j / math.pi)) if z.dtype.kind == "c" else np.real(np.sinc(z * (1j / math.pi)))
+    )
+
+
+# fmt: off
+vjp(sp.exp1,        lambda g, _y, x: -g * (np.exp(-x) / x))
+vjp(sp.expi,        lambda g, _y, x: g * (np.exp(x) / x))
+vjp(sp.spence,      _spence)
+vjp(sp.wrightomega, lambda g, y, _z: g * (y / (1 + y)))
+vjp(admitted(sp.lambertw), lambda g, y, _z: g * (np.exp(-y) / (1 + y)), ignores="k tol")
+vjp(sp.ellipk,      lambda g, _y, m: g * (math.pi / 8 * sp.hyp2f1(1.5, 1.5, 2.0, m)))  # DLMF 19.5.1
+vjp(sp.ellipe,      lambda g, _y, m: -g * (math.pi / 8 * sp.hyp2f1(0.5, 1.5, 2.0, m)))  # DLMF 19.5.2
+several(sp.sici,    lambda g, _y, z: g[0] * over(np.sin, z) + safe_ratio(g[1] * np.cos(z), z))
+several(sp.shichi,  lambda g, _y, z: g[0] * over(np.sinh, z) + safe_ratio(g[1] * np.cosh(z), z))
+several(sp.fresnel, lambda g, _y, z: g[0] * np.sin(math.pi / 2 * z * z) + g[1] * np.cos(math.pi / 2 * z * z))
+with_parameters(sp.expn,   "n x",     _expn)
+with_parameters(sp.hyp0f1, "v z",     lambda g, _y, z, v: g * (sp.hyp0f1(v + 1.0, z) / v))
+with_parameters(sp.hyp1f1, "a b x",   lambda g, _y, x, a, b: g * (a / b * sp.hyp1f1(a + 1.0, b + 1.0, x)))
+with_parameters(sp.hyp2f1, "a b c z", lambda g, _y, z, a, b, c: g * (
+    a * b / c * sp.hyp2f1(a + 1.0, b + 1.0, c + 1.0, z)))
+with_parameters(sp.hyperu, "a b x",   lambda g, _y, x, a, b: -g * (a * sp.hyperu(a + 1.0, b + 1.0, x)))
+# fmt: on
+
+
+# -- orthogonal polynomials: the derivative is a polynomial one degree below, DLMF 18.9 -------------
+
+
+def one_less(n: Any) -> Any:
+    """The degree of the derivative."""
+    return np.maximum(n, 1) - 1
+
+
+# fmt: off
+with_parameters(sp.eval_legendre,    "n x",
+    lambda g, _y, x, n: g * ((n != 0) * sp.eval_gegenbauer(one_less(n), 1.5, x)))
+with_parameters(sp.eval_chebyt,      "n x",
+    lambda g, _y, x, n: g * (n * sp.eval_chebyu(one_less(n), x)))
+with_parameters(sp.eval_chebyu,      "n x",
+    lambda g, _y, x, n: g * ((n != 0) * 2 * sp.eval_gegenbauer(one_less(n), 2.0, x)))
+with_parameters(sp.eval_hermite,     "n x",
+    lambda g, _y, x, n: g * (2 * n * sp.eval_hermite(one_less(n), x)))
+with_parameters(sp.eval_hermitenorm, "n x",
+    lambda g, _y, x, n: g * (n * sp.eval_hermitenorm(one_less(n), x)))
+with_parameters(sp.eval_laguerre,    "n x",
+    lambda g, _y, x, n: -g * ((n != 0) * sp.eval_genlaguerre(one_less(n), 1.0, x)))
+with_parameters(sp.eval_genlaguerre, "n alpha x",
+    lambda g, _y, x, n, alpha: -g * ((n != 0) * sp.eval_genlaguerre(one_less(n), alpha + 1.0, x)))
+with_parameters(sp.eval_gegenbauer,  "n alpha x",
+    lambda g, _y, x, n, alpha: g * ((n != 0) * (2 * alpha) * sp.eval_gegenbauer(one_less(n), alpha + 1.0, x)))
+with_parameters(sp.eval_jacobi,      "n alpha beta x",
+    lambda g, _y, x, n, alpha, beta: g * (
+        (n != 0) * (n + alpha + beta + 1) / 2 * sp.eval_jacobi(one_less(n), alpha + 1.0, beta + 1.0, x)))
+# fmt: on
+
+
+# -- sums of exponentials ---------------------------------------------------------------------------
+
+
+def _softmax(g, y, _x, axis=None):
+    """Each weight's gradient less the mean of all by those weights."""
+    axes = negative_axes(axis, y.ndim)
+    return y * (g - np.sum(g * y, axis=axes, keepdims=True))
+
+
+def _log_softmax(g, y, _x, axis=None):
+    """The gradient less its sum, shared out by the weights."""
+    axes = negative_axes(axis, y.ndim)
+    return g - np.exp(y) * np.sum(g, axis=axes, keepdims=True)
+
+
+vjp(admitted(sp.softmax), _softmax)
+vjp(admitted(sp.log_softmax), _log_softmax)
+
+
+def logsumexp_(a: Any, b: Any, axis: Any, keepdims: bool, signed: bool) -> Any:
+    """``scipy.special.logsumexp``; of the magnitude of the sum, if `signed`."""
+    y = sp.logsumexp(a, axis, b, keepdims, signed)
+    return y[0] if signed else y
+
+
+def summed_axes(a: Any, b: Any, axis: Any) -> tuple[int, ...]:
+    """The axes of a sum over both together; a number counts as one of an axis."""
+    return negative_axes(axis, max(1, np.ndim(a), 0 if b is None else np.ndim(b)))
+
+
+def shares(y: Any, a: Any, axes: tuple[int, ...]) -> Any:
+    """exp(a - y); where y is infinite, an even share for each `a` that equals it."""
+    level = np.isinf(y)
+    even = (a == y) / np.maximum(np.sum(a == y, axis=axes, keepdims=True), 1)
+    return np.where(level, even, np.exp(np.where(level, 0, a) - np.where(level, 0, y)))
+
+
+def sign_of_sum(terms: Any, axes: tuple[int, ...], signed: bool) -> Any:
+    """The sign of a sum of terms, where its logarithm has been taken of its magnitude."""
+    return np.sign(np.sum(terms, axis=axes, keepdims=True)) if signed else 1
+
+
+def _logsumexp_a(g, y, a, b, axis, keepdims, signed):
+    """The share of each term in the sum; nothing for a weight of 0, whatever it weighs."""
+    axes = summed_axes(a, b, axis)
+    y = expand(y, axes, keepdims)
+    if b is None:
+        return expand(g, axes, keepdims) * shares(y, a, axes)
+    terms = b * shares(y, np.where(b == 0, 0, a), axes)
+    return expand(g, axes, keepdims) * (terms * sign_of_sum(terms, axes, signed))
+
+
+def _logsumexp_b(g, y, a, b, axis, keepdims, signed):
+    """The share of an exponential in the sum."""
+    axes = summed_axes(a, b, axis)
+    one = shares(expand(y, axes, keepdims), a, axes)
+    return expand(g, axes, keepdims) * (one * sign_of_sum(b * one, axes, signed))
+
+
+vjp(logsumexp_, _logsumexp_a, _logsumexp_b, name="logsumexp")
+
+
+@composite(admitted(sp.logsumexp))
+def _logsumexp(
+    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
+) -> Any:
+    a, b = as_operand(a), as_operand(b)
+    options = {"axis": axis, "keepdims": keepdims}
+    if not return_sign:
+        return apply(operation(logsumexp_), (a, b), {**options, "signed": False})
+    if np.result_type(a, 0 if b is None else b).kind == "c":
+        y = apply(operation(logsumexp_), (a, b), {**options, "signed": False})
+        return np.real(y), np.exp(1j * np.imag(y))
+    y = apply(operation(logsumexp_), (a, b), {**options, "signed": True})
+    _, sign = sp.logsumexp(unwrap(a), b=unwrap(b), return_sign=True, **options)
+    return y, constant_result(sign)
+
+
+# -- without derivative, or without a rule ----------------------------------------------------------
+
+not_differentiable(sp.gammasgn, sp.round)
+
+for _function in (
+    sp.comb, sp.perm, sp.factorial, sp.diric, sp.lqn, sp.lqmn, sp.ellip_harm_2, sp.ellip_normal
+):  # fmt: skip
+    admitted(_function)  # so that the table refuses what would leave the tape without a word
