@@ -1,1 +1,151 @@
-"""Activations, losses and normalizations of neural networks."""
+"""Activations, losses and dropout."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.operations.activations import (
+    BELL,
+    GELU_CUBIC,
+    GELU_SLOPE,
+    LOGISTIC,
+    SELU_ALPHA,
+    SELU_SCALE,
+    elu,
+    gelu,
+    leaky_relu,
+    relu,
+    relu6,
+    selu,
+    silu,
+)
+from tapemagic.engine.operations.common import kept
+from tapemagic.engine.operations.errorfunction import erf, erfc
+from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, softmax
+from tapemagic.engine.operations.logistic import (
+    hard_sigmoid,
+    log_sigmoid,
+    sigmoid,
+    softplus,
+    softsign,
+)
+from tapemagic.engine.operations.losses import (
+    sigmoid_cross_entropy,
+    softmax_cross_entropy,
+    sparse_softmax_cross_entropy,
+)
+from tapemagic.engine.operations.normalization import masked
+from tapemagic.engine.registry import pointwise, vjp
+from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
+
+# -- activations: at the bends, TensorFlow's derivatives ------------------------------------------
+
+
+def bell(x: Any) -> Any:
+    """exp(-x**2), without overflow on the way."""
+    near = np.clip(x, -BELL, BELL)
+    return np.exp(-near * near)
+
+
+def _gelu(g, _y, x, approximate=False):
+    """The probability, and x times its density."""
+    x = np.clip(x, -BELL, BELL)
+    if not approximate:
+        return g * (erfc(x * -(0.5**0.5)) / 2 + x * bell(x * 0.5**0.5) / math.sqrt(2 * math.pi))
+    square = x * x
+    p = sigmoid(GELU_SLOPE * x * (1 + GELU_CUBIC * square))
+    return g * (p * (1 + GELU_SLOPE * x * (1 + 3 * GELU_CUBIC * square) * (1 - p)))
+
+
+def _silu(g, _y, x):
+    """The logistic function, and x times its slope."""
+    x = np.clip(x, -LOGISTIC, LOGISTIC)
+    p = sigmoid(x)
+    return g * (p * (1 + x * (1 - p)))
+
+
+# fmt: off
+vjp(relu,         lambda g, y, _x: kept(g, y > 0))
+vjp(relu6,        lambda g, y, _x: kept(g, (y > 0) & (y < 6)))
+vjp(hard_sigmoid, lambda g, y, _x: kept(g, (y > 0) & (y < 1)) / 6)
+vjp(leaky_relu,   lambda g, _y, x, alpha=0.2: kept(g, x > 0) + kept(g, x <= 0) * alpha,
+                  lambda g, _y, x, _alpha: g * np.minimum(x, 0))
+vjp(elu,          lambda g, _y, x, alpha=1.0: kept(g, x > 0) + kept(g, x <= 0) * alpha * np.exp(np.minimum(x, 0)),
+                  lambda g, _y, x, _alpha: g * np.expm1(np.minimum(x, 0)))
+vjp(selu,         lambda g, _y, x: g * np.where(x < 0, SELU_ALPHA * np.exp(np.minimum(x, 0)), 1) * SELU_SCALE)
+vjp(gelu,         _gelu)
+vjp(silu,         _silu)
+vjp(sigmoid,      lambda g, y, _x: g * (y * (1 - y)))
+vjp(log_sigmoid,  lambda g, y, _x: -g * np.expm1(y))
+vjp(softplus,     lambda g, y, _x: -g * np.expm1(-y))
+vjp(softsign,     lambda g, _y, x: g * np.square(1 / (1 + np.abs(x))))
+vjp(erf,          lambda g, _y, x: g * (2 / math.sqrt(math.pi)) * bell(x))
+vjp(erfc,         lambda g, _y, x: g * (-2 / math.sqrt(math.pi)) * bell(x))
+vjp(masked,       lambda g, _y, _x, mask, factor: kept(g, mask) * factor, name="dropout")
+# fmt: on
+
+pointwise(relu, relu6, hard_sigmoid, leaky_relu, elu, selu, gelu, silu, sigmoid, log_sigmoid)
+pointwise(softplus, softsign, erf, erfc, masked, sigmoid_cross_entropy)
+
+
+# -- softmax and its logarithms -------------------------------------------------------------------
+
+
+def inner(a: Any, b: Any, axes: tuple[int, ...]) -> Any:
+    """The sum of the products along some axes, which stay."""
+    if len(axes) == 1:
+        return np.vecdot(a, b, axis=axes[0], keepdims=True)  # type: ignore[call-overload]
+    return np.sum(a * b, axis=axes, keepdims=True)
+
+
+def _softmax(g, y, _x, axis=-1):
+    """How much `g` is above its mean, where the shares are the weights."""
+    return y * (g - inner(g, y, negative_axes(axis, _x.ndim)))
+
+
+def _log_softmax(g, y, _x, axis=-1):
+    """`g` less the shares' parts of its sum."""
+    return g - np.exp(y) * np.sum(g, axis=negative_axes(axis, _x.ndim), keepdims=True)
+
+
+def _logsumexp(g, _y, x, axis=None, keepdims=False):
+    """The shares."""
+    return expand(g, negative_axes(axis, x.ndim), keepdims) * softmax(x, axis)
+
+
+vjp(softmax, _softmax)
+vjp(log_softmax, _log_softmax)
+vjp(logsumexp, _logsumexp)
+
+
+# -- losses ---------------------------------------------------------------------------------------
+
+
+def _cross_entropy_labels(g, _y, _labels, logits, axis=-1):
+    """The surprise at each class."""
+    axis = negative_axis(axis, logits.ndim)
+    return np.expand_dims(g, axis) * -log_softmax(logits, axis)
+
+
+def _cross_entropy_logits(g, _y, labels, logits, axis=-1):
+    """What the logits claim less what the labels say; the claim counts as much as all labels together."""
+    axis = negative_axis(axis, logits.ndim)
+    total = np.sum(labels, axis=axis, keepdims=True)
+    return np.expand_dims(g, axis) * (softmax(logits, axis) * total - labels)
+
+
+def _sparse_cross_entropy(g, _y, labels, logits):
+    """What the logits claim, less 1 for the label."""
+    hit = np.expand_dims(labels, -1) == np.arange(logits.shape[-1])
+    return np.expand_dims(g, -1) * (softmax(logits) - hit)
+
+
+# fmt: off
+vjp(softmax_cross_entropy,        _cross_entropy_labels, _cross_entropy_logits)
+vjp(sparse_softmax_cross_entropy, None, _sparse_cross_entropy)
+vjp(sigmoid_cross_entropy,        lambda g, _y, _labels, logits: -g * logits,
+                                  lambda g, _y, labels, logits: g * (sigmoid(logits) - labels))
+# fmt: on

@@ -1,0 +1,106 @@
+"""What the operations of our own share: checks of their arguments, and masks."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.tensor import Traced, as_operand, unwrap
+from tapemagic.errors import OptionError, UnsupportedArgumentError
+
+LARGE = 4096
+"""Of more elements, it pays to look whether a product with a mask would do in place of np.where."""
+
+
+def real(x: Any, name: str) -> Any:
+    """An array of real numbers: whole numbers and truth values become float64, others stay as they are.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        If `x` is not made of real numbers; the message says that `name` takes them.
+    """
+    x = np.asarray(x)
+    if x.dtype.kind == "f":
+        return x
+    if x.dtype.kind in "biu":
+        return x.astype(np.float64)
+    advice = ": give it np.real(x) or np.abs(x)" if x.dtype.kind == "c" else ""
+    raise UnsupportedArgumentError(f"{name} takes real numbers, not {x.dtype}{advice}")
+
+
+def whole(x: Any, name: str) -> Any:
+    """An array of whole numbers, taken out of a tensor if need be.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        If `x` is made of anything else; the message says that `name` have to be whole numbers.
+    """
+    x = np.asarray(unwrap(x))
+    if x.dtype.kind in "iu" or not x.size:
+        return x.astype(np.intp, copy=False)
+    raise UnsupportedArgumentError(
+        f"{name} have to be whole numbers, not {x.dtype}: if they are meant as such, write np.astype(x, int)"
+    )
+
+
+def count(number: Any, what: str) -> int:
+    """A whole number that is not negative.
+
+    Raises
+    ------
+    OptionError
+        If it is negative, or no whole number.
+    """
+    try:
+        size = operator.index(number)
+    except TypeError:
+        size = -1
+    if size < 0:
+        raise OptionError(f"{what} has to be a whole number, and not negative: {number!r} is not")
+    return size
+
+
+def inside(places: Any, length: int, name: str) -> None:
+    """Make sure that all places are among the first `length` ones.
+
+    Raises
+    ------
+    OptionError
+        If one is negative or too large; the message says which.
+    """
+    wrong = (places < 0) | (places >= length)
+    if wrong.any():
+        at = tuple(np.argwhere(wrong)[0].tolist())
+        where = str(list(at)) if at else ""
+        raise OptionError(f"{name}{where} = {places[at]} is not in [0, {length})")
+
+
+def operand(x: Any) -> Any:
+    """A tensor as it is, anything else as an array; lists keep the tensors inside on the tape."""
+    x = as_operand(x)
+    return x if isinstance(x, Traced) else plain(np.asarray(x))
+
+
+def plain(x: Any) -> Any:
+    """An array of one number without axes as the number itself, as NumPy's own functions return it."""
+    return x if x.ndim else x[()]
+
+
+def numpy_axis(axis: Any) -> Any:
+    """An axis as NumPy's functions take it: several as a tuple, where TensorFlow has a list."""
+    return tuple(axis) if isinstance(axis, list) else axis
+
+
+def kept(x: Any, mask: Any) -> Any:
+    """`x` where a mask is true, and 0 elsewhere.
+
+    On large arrays a product takes a fraction of the time of np.where, which stumbles over masks
+    that it cannot predict; but 0 * inf is NaN.
+    """
+    if x.size > LARGE and np.all(np.isfinite(x)):
+        return x * mask
+    return np.where(mask, x, 0)

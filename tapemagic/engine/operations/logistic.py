@@ -1,0 +1,161 @@
+"""The logistic function, its logarithm and integral, and cheaper curves of its shape: each one node on the tape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.operations.common import plain, real
+from tapemagic.engine.operations.primitive import primitive
+
+
+@primitive
+def sigmoid(x: Any) -> Any:
+    """The logistic function, ``1 / (1 + exp(-x))``, without overflow.
+
+    Parameters
+    ----------
+    x : array_like or Tensor
+        Real numbers.
+
+    Returns
+    -------
+    array or Tensor
+        Between 0 and 1, in the shape and dtype of `x`; float64 for whole numbers.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        If `x` is complex: ``1 / (1 + np.exp(-x))`` then is what you want.
+
+    Examples
+    --------
+    >>> from tapemagic.engine.operations.logistic import sigmoid
+    >>> sigmoid([-1000.0, 0.0, 1000.0])
+    array([0. , 0.5, 1. ])
+    """
+    x = real(x, "sigmoid")
+    y = np.negative(x, out=np.empty_like(x))
+    with np.errstate(over="ignore"):
+        np.exp(y, out=y)
+    y += 1
+    return plain(np.reciprocal(y, out=y))
+
+
+@primitive
+def log_sigmoid(x: Any) -> Any:
+    """The logarithm of `sigmoid`, accurate also where that is next to 0 or 1.
+
+    Parameters
+    ----------
+    x : array_like or Tensor
+        Real numbers.
+
+    Returns
+    -------
+    array or Tensor
+        At most 0, in the shape and dtype of `x`; float64 for whole numbers.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        If `x` is complex.
+
+    Examples
+    --------
+    >>> from tapemagic.engine.operations.logistic import log_sigmoid
+    >>> log_sigmoid([-1000.0, 0.0, 100.0])
+    array([-1.00000000e+03, -6.93147181e-01, -3.72007598e-44])
+    """
+    x = real(x, "log_sigmoid")
+    return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+
+
+@primitive
+def softplus(x: Any) -> Any:
+    """``log(1 + exp(x))``, a smooth `relu`, without overflow.
+
+    Parameters
+    ----------
+    x : array_like or Tensor
+        Real numbers.
+
+    Returns
+    -------
+    array or Tensor
+        At least 0, in the shape and dtype of `x`; float64 for whole numbers.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        If `x` is complex.
+
+    Examples
+    --------
+    >>> from tapemagic.engine.operations.logistic import softplus
+    >>> softplus([-1000.0, 0.0, 1000.0])
+    array([0.00000000e+00, 6.93147181e-01, 1.00000000e+03])
+    """
+    x = real(x, "softplus")
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+@primitive
+def softsign(x: Any) -> Any:
+    """``x / (1 + abs(x))``.
+
+    Parameters
+    ----------
+    x : array_like or Tensor
+        Real numbers.
+
+    Returns
+    -------
+    array or Tensor
+        Between -1 and 1, in the shape and dtype of `x`; float64 for whole numbers.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        If `x` is complex.
+
+    Examples
+    --------
+    >>> from tapemagic.engine.operations.logistic import softsign
+    >>> softsign([-float("inf"), 0.0, 1.0])
+    array([-1. ,  0. ,  0.5])
+    """
+    x = real(x, "softsign")
+    largest = np.finfo(x.dtype).max
+    x = np.clip(x, -largest, largest)
+    return x / (1 + np.abs(x))
+
+
+@primitive
+def hard_sigmoid(x: Any) -> Any:
+    """``relu6(x + 3) / 6``: three straight lines that look like `sigmoid`.
+
+    Parameters
+    ----------
+    x : array_like or Tensor
+        Real numbers.
+
+    Returns
+    -------
+    array or Tensor
+        Between 0 and 1, in the shape and dtype of `x`; float64 for whole numbers. Its derivative at
+        -3 and at 3 is 0, as in Keras 3.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        If `x` is complex.
+
+    Examples
+    --------
+    >>> from tapemagic.engine.operations.logistic import hard_sigmoid
+    >>> hard_sigmoid([-4.0, 0.0, 1.5])
+    array([0.  , 0.5 , 0.75])
+    """
+    return np.clip(real(x, "hard_sigmoid") + 3, 0, 6) / 6

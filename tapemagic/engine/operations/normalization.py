@@ -1,0 +1,203 @@
+"""Normalization of batches and layers, and dropout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.operations.common import kept, numpy_axis, operand, real
+from tapemagic.engine.operations.primitive import primitive
+from tapemagic.engine.tensor import as_operand, unwrap
+from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
+
+Axis = int | Sequence[int] | None
+
+
+def batch_norm(
+    x: Any,
+    mean: Any,
+    variance: Any,
+    offset: Any = None,
+    scale: Any = None,
+    epsilon: float = 1e-3,
+) -> Any:
+    """``scale * (x - mean) / sqrt(variance + epsilon) + offset``, for a given mean and variance.
+
+    Parameters
+    ----------
+    x : array_like or Tensor
+        Usually a batch of examples along the first axis.
+    mean, variance : array_like or Tensor
+        Broadcast to the shape of `x`: usually one for each feature, over the batch.
+    offset, scale : array_like or Tensor, optional
+        Broadcast to the shape of `x`; without them, nothing is added or multiplied.
+    epsilon : float, optional
+        Keeps a variance of 0 from dividing.
+
+    Returns
+    -------
+    array or Tensor
+        In the shape of `x`.
+
+    Raises
+    ------
+    ShapeError
+        If one of the others does not broadcast to the shape of `x`.
+
+    Notes
+    -----
+    The same as ``tf.nn.batch_normalization``. S. Ioffe and C. Szegedy, "Batch normalization:
+    accelerating deep network training by reducing internal covariate shift", ICML 2015,
+    algorithm 1. Made of NumPy's functions, each of which is a node on the tape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic.engine.operations.normalization import batch_norm
+    >>> x = np.array([[1.0, 2.0], [3.0, 6.0]])
+    >>> batch_norm(x, x.mean(axis=0), x.var(axis=0), epsilon=0.0)
+    array([[-1., -1.],
+           [ 1.,  1.]])
+    """
+    x = operand(x)
+    mean = _fitting(mean, x, "batch_norm", "mean")
+    variance = _fitting(variance, x, "batch_norm", "variance")
+    return _scaled(x - mean, variance, scale, offset, epsilon, "batch_norm")
+
+
+def layer_norm(
+    x: Any, scale: Any = None, offset: Any = None, axis: Axis = -1, epsilon: float = 1e-5
+) -> Any:
+    """Bring each example to mean 0 and variance 1, then multiply by `scale` and add `offset`.
+
+    Parameters
+    ----------
+    x : array_like or Tensor
+        Real numbers.
+    scale, offset : array_like or Tensor, optional
+        Broadcast to the shape of `x`, along its last axes unless they have axes of length 1.
+    axis : int or tuple of int or None, optional
+        The axis, or axes, over which mean and variance are taken; all if None.
+    epsilon : float, optional
+        Added to the variance, so that equal numbers become 0.
+
+    Returns
+    -------
+    array or Tensor
+        In the shape of `x`.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If `x` does not have the axis.
+    ShapeError
+        If `scale` or `offset` does not broadcast to the shape of `x`.
+
+    Notes
+    -----
+    J. L. Ba, J. R. Kiros and G. E. Hinton, "Layer normalization", arXiv:1607.06450.
+    Made of NumPy's functions, each of which is a node on the tape.
+
+    Examples
+    --------
+    >>> from tapemagic.engine.operations.normalization import layer_norm
+    >>> layer_norm([[1.0, 3.0], [2.0, 2.0]], offset=[0.0, 10.0], epsilon=0.0625)
+    array([[-0.9701425, 10.9701425],
+           [ 0.       , 10.       ]])
+    """
+    x, axis = operand(x), numpy_axis(axis)
+    centred = x - np.mean(x, axis=axis, keepdims=True)
+    variance = np.mean(np.square(centred), axis=axis, keepdims=True)
+    return _scaled(centred, variance, scale, offset, epsilon, "layer_norm")
+
+
+def _scaled(centred: Any, variance: Any, scale: Any, offset: Any, epsilon: float, name: str) -> Any:
+    """Deviations over their standard deviation, times `scale`, plus `offset`."""
+    inverse = 1 / np.sqrt(variance + epsilon)
+    if scale is not None:
+        inverse = inverse * _fitting(scale, centred, name, "scale")
+    y = centred * inverse
+    return y if offset is None else y + _fitting(offset, centred, name, "offset")
+
+
+def _fitting(part: Any, x: Any, name: str, role: str) -> Any:
+    """An operand that broadcasts to the shape of `x`.
+
+    Raises
+    ------
+    ShapeError
+        If it does not; the message says what its role is.
+    """
+    part = as_operand(part)
+    if type(part) in {int, float} and x.dtype.kind == "f":
+        part = x.dtype.type(part)  # which leaves single precision alone
+    shape = np.shape(unwrap(part))
+    try:
+        fits = np.broadcast_shapes(shape, x.shape) == x.shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ShapeError(
+            f"{name}: {role} of shape {shape} does not broadcast to the shape of x, {x.shape}"
+        )
+    return part
+
+
+def dropout(x: Any, rate: Any, rng: Any) -> Any:
+    """Set a random part of the elements to 0, and scale the others up, so that the sum stays in the mean.
+
+    Parameters
+    ----------
+    x : array_like or Tensor
+        Real numbers.
+    rate : float
+        The probability with which an element becomes 0; at least 0 and less than 1.
+    rng : numpy.random.Generator
+        Where the random numbers come from, such as ``np.random.default_rng(0)``: one for each
+        element of `x`.
+
+    Returns
+    -------
+    array or Tensor
+        In the shape and dtype of `x`; float64 for whole numbers. The same elements are 0 in its
+        derivatives.
+
+    Raises
+    ------
+    OptionError
+        If `rate` is not such a number.
+    UnsupportedArgumentError
+        If `rng` is not a generator, or `x` is complex.
+
+    Notes
+    -----
+    N. Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting",
+    Journal of Machine Learning Research 15 (2014). The factor ``1 / (1 - rate)`` is applied at once,
+    as in ``tf.nn.dropout``, so that nothing has to be scaled where no dropout is wanted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic.engine.operations.normalization import dropout
+    >>> dropout(np.ones(6), 0.5, np.random.default_rng(0))
+    array([2., 0., 0., 0., 2., 2.])
+    """
+    if not isinstance(rate, (int, float, np.integer, np.floating)) or not 0 <= rate < 1:
+        raise OptionError(
+            f"dropout needs a rate that is a plain number, at least 0 and less than 1, not {rate!r}"
+        )
+    if not isinstance(rng, np.random.Generator):
+        raise UnsupportedArgumentError(
+            f"dropout needs a random generator, such as np.random.default_rng(0), not {rng!r}: "
+            "it would otherwise not be reproducible"
+        )
+    x = operand(x)
+    return masked(x, mask=rng.random(x.shape) >= rate, factor=1 / (1 - float(rate)))
+
+
+@primitive
+def masked(x: Any, mask: Any, factor: float) -> Any:
+    """`x` times a factor where a mask is true, and 0 elsewhere: `dropout`, once the mask is drawn."""
+    return kept(real(x, "dropout"), mask) * factor

@@ -1,0 +1,174 @@
+"""The functions of neural networks at infinities, and for very large and very small numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tapemagic import GradientTape, constant
+from tapemagic.engine.operations.activations import (
+    elu,
+    gelu,
+    leaky_relu,
+    relu,
+    relu6,
+    selu,
+    silu,
+)
+from tapemagic.engine.operations.errorfunction import PIECE, erf, erfc
+from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, softmax
+from tapemagic.engine.operations.logistic import (
+    hard_sigmoid,
+    log_sigmoid,
+    sigmoid,
+    softplus,
+    softsign,
+)
+from tapemagic.engine.operations.losses import (
+    sigmoid_cross_entropy,
+    softmax_cross_entropy,
+    sparse_softmax_cross_entropy,
+)
+from tapemagic.engine.operations.norms import clip_by_global_norm, clip_by_norm, l2_normalize
+
+INF, NAN = np.inf, np.nan
+RNG = np.random.default_rng
+
+
+ENDS = [-INF, -1e3, 1e3, INF, NAN]
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (relu, [0, 0, 1e3, INF]),
+        (relu6, [0, 0, 6, 6]),
+        (leaky_relu, [-INF, -200, 1e3, INF]),
+        (elu, [-1, -1, 1e3, INF]),
+        (selu, [-1.7580993408473766, -1.7580993408473766, 1050.7009873554805, INF]),
+        (gelu, [0, 0, 1e3, INF]),
+        (lambda x: gelu(x, approximate=True), [0, 0, 1e3, INF]),
+        (silu, [0, 0, 1e3, INF]),
+        (sigmoid, [0, 0, 1, 1]),
+        (log_sigmoid, [-INF, -1e3, 0, 0]),
+        (softplus, [0, 0, 1e3, INF]),
+        (softsign, [-1, -1000 / 1001, 1000 / 1001, 1]),
+        (hard_sigmoid, [0, 0, 1, 1]),
+        (erf, [-1, -1, 1, 1]),
+        (erfc, [2, 2, 0, 0]),
+    ],
+)
+def test_ends(function: Any, expected: list[float]) -> None:
+    """Limits at infinity, no warning on the way, and NaN stays NaN."""
+    for dtype in (np.float64, np.float32):
+        y = function(np.array(ENDS, dtype))
+        np.testing.assert_allclose(y, np.array([*expected, NAN], dtype), rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-8, 0.3, 1.0, 2.0, 6.0])
+def test_error_functions(scale: float) -> None:
+    """erf and erfc have a relative error of a few units in the last place, as the C library's."""
+    x = RNG(0).normal(size=PIECE + 1000) * scale
+
+    np.testing.assert_allclose(erf(x), [math.erf(one) for one in x], rtol=1.5e-15)
+    np.testing.assert_allclose(erfc(x), [math.erfc(one) for one in x], rtol=1.5e-15, atol=1e-307)
+
+
+def test_error_functions_where_their_pieces_meet() -> None:
+    """At the ends of the intervals, on both sides; signs of zero; the smallest numbers."""
+    ends = [0.46875, 4.0, 6.0, 26.5, 40.0, 1e300]
+    x = np.array([y for end in ends for y in (np.nextafter(end, 0), end, np.nextafter(end, INF))])
+
+    for sign in (1, -1):
+        np.testing.assert_allclose(erf(sign * x), [math.erf(sign * y) for y in x], rtol=1.5e-15)
+        np.testing.assert_allclose(erfc(sign * x), [math.erfc(sign * y) for y in x], rtol=1.5e-15)
+    assert [False, True] == np.signbit(erf([0.0, -0.0])).tolist()
+    assert math.erf(5e-324) == erf(5e-324)
+
+
+def test_small_digits_are_kept() -> None:
+    """Far out on the negative side, values are small and still right."""
+    x = np.array([-5.0, -20.0])
+
+    np.testing.assert_allclose(gelu(x), [5 * -2.866515718791939e-07, 20 * -2.753624118606233e-89])
+    np.testing.assert_allclose(sigmoid(x), np.exp(x) / (1 + np.exp(x)), rtol=1e-15)
+    np.testing.assert_allclose(softplus(x), np.log1p(np.exp(x)), rtol=1e-15)
+    np.testing.assert_allclose(log_sigmoid(-x), -np.log1p(np.exp(x)), rtol=1e-15)
+    np.testing.assert_allclose(log_softmax([0.0, -40.0])[0], -np.exp(-40.0), atol=1e-17)
+
+
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [
+        ([1e3, 1e3], [0.5, 0.5]),
+        ([1e3, -1e3], [1, 0]),
+        ([INF, 0.0], [1, 0]),
+        ([INF, INF, -INF], [0.5, 0.5, 0]),
+        ([-INF, -INF], [0.5, 0.5]),
+        ([-INF, 3.0], [0, 1]),
+        ([NAN, 3.0], [NAN, NAN]),
+        ([1e308, -1e308], [1, 0]),
+        ([], []),
+    ],
+)
+def test_shares_of_extremes(x: list[float], expected: list[float]) -> None:
+    """Equal infinities are level; softmax, its logarithm and logsumexp agree."""
+    with np.errstate(divide="ignore"):
+        logarithms = np.log(expected)
+
+    np.testing.assert_array_equal(softmax(x), expected)
+    if np.isfinite(x).all():
+        np.testing.assert_array_equal(log_softmax(x)[: len(x) // 2], logarithms[: len(x) // 2])
+    else:
+        np.testing.assert_allclose(log_softmax(x), logarithms)
+
+
+def test_logsumexp_of_extremes() -> None:
+    """Finite where the true value is; -inf of nothing."""
+    assert math.log(2) - 1e3 == pytest.approx(logsumexp([-1e3, -1e3]), rel=1e-15)
+    assert [-INF, INF, INF] == logsumexp([[-INF, -INF], [INF, 1.0], [INF, -INF]], 1).tolist()
+    assert -INF == logsumexp([])
+    assert [[-INF], [-INF]] == logsumexp(np.zeros((2, 0)), axis=-1, keepdims=True).tolist()
+    assert np.isnan(logsumexp([NAN, 1.0]))
+
+
+def test_losses_of_extremes() -> None:
+    """The limits of the losses where logits are infinite; NaN stays NaN."""
+    assert math.log(2) == softmax_cross_entropy([1.0, 0.0, 0.0], [0.0, 0.0, -INF])
+    assert INF == softmax_cross_entropy([0.5, 0.5], [0.0, -INF])
+    assert [0.0, INF] == sparse_softmax_cross_entropy([0, 1], [[INF, 0.0]] * 2).tolist()
+    assert [0.0, INF, 1e3, INF] == sigmoid_cross_entropy(
+        [1.0, 0.0, 1.0, 0.5], [INF, INF, -1e3, INF]
+    ).tolist()
+    for labels, logits in (([0.0, 1.0], [NAN, 0.0]), ([NAN, 1.0], [0.0, 0.0])):
+        assert np.isnan(softmax_cross_entropy(labels, logits))
+        assert [True, False] == np.isnan(sigmoid_cross_entropy(labels, logits)).tolist()
+
+
+def test_gradients_through_large_masks() -> None:
+    """Where a large relu lets nothing through, an infinite gradient does not get through, either."""
+    x = constant(np.tile([-1.0, 4.0], 4000))
+    for function in (relu, relu6, leaky_relu):
+        with GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+        g = tape.gradient(y, x, output_gradients=constant(np.tile([INF, 2.0], 4000)))
+        left = INF if function is leaky_relu else 0.0
+        assert [left, 2.0] == g.numpy()[:2].tolist()
+
+
+def test_lengths_of_extremes() -> None:
+    """Squares of large and small numbers neither overflow nor vanish."""
+    np.testing.assert_allclose(l2_normalize([3e200, 4e200]), [0.6, 0.8])
+    np.testing.assert_allclose(l2_normalize([[3e200, 4e200], [3e-4, 4e-4]], 1), [[0.6, 0.8]] * 2)
+    np.testing.assert_allclose(l2_normalize([3e-200, 4e-200]), [3e-194, 4e-194])
+    np.testing.assert_allclose(clip_by_norm([3e200, 4e200], 1.0), [0.6, 0.8])
+    np.testing.assert_allclose(clip_by_norm([3e-200, 4e-200], 1e-200), [0.6e-200, 0.8e-200])
+    assert [3e-200, 4e-200] == clip_by_norm([3e-200, 4e-200], 1e200).tolist()
+    for scale in (1e200, 1e-200):
+        (clipped,), norm = clip_by_global_norm([[3 * scale, 4 * scale]], scale)
+        np.testing.assert_allclose(clipped, [0.6 * scale, 0.8 * scale])
+        assert 5 * scale == pytest.approx(norm, abs=0)
