@@ -135,7 +135,7 @@ CASES = [
         if "2" in f.__name__
     ),
     *(
-        case(f, None, make(), label=f"number {make}")
+        case(f, None, make(), label=f"number {make.__name__}")
         for f in (fft.fftn, fft.ifftn)
         for make in (normal, plane)
     ),

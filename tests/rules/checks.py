@@ -16,7 +16,7 @@ from tapemagic import GradientTape, Tensor, constant
 from tapemagic.engine import memory, recording, tensor
 from tapemagic.engine.gradcheck import check_gradients
 from tapemagic.engine.recording import Record
-from tapemagic.engine.registry import COMPOSITES
+from tapemagic.engine.registry import COMPOSITES, no_derivative
 from tapemagic.engine.structure import leaves
 from tapemagic.engine.sweep import fit
 from tests.rules.harness import Case, Plain, Refused, Special
@@ -134,6 +134,8 @@ def check_batch(case: Case) -> None:
 def asked(tape: GradientTape) -> Iterator[tuple[Record, list[int]]]:
     """The records of a tape, each with the positions of the inputs whose rules a sweep asks."""
     for record in tape.records:
+        if record.operation.each is no_derivative:
+            continue
         known = [k for k, i in enumerate(record.ids) if i in tape._tracked]
         yield record, [k for k in known if rule_of(record.operation, k) is not None]
 

@@ -24,44 +24,19 @@ def test_cases_load(word: str) -> None:
 
 
 @over("CASES")
-def test_value(entry: harness.Case) -> None:
-    """A call on tensors gives what it gives on arrays."""
-    checks.check_value(entry)
-
-
-@over("CASES")
-def test_recorded(entry: harness.Case) -> None:
-    """A call reaches the entry of the table that it is a case of."""
-    checks.check_recorded(entry)
-
-
-@over("CASES")
 def test_derivatives(entry: harness.Case) -> None:
     """First and second derivatives agree with difference quotients."""
     checks.check_derivatives(entry)
 
 
 @over("CASES")
-def test_nested(entry: harness.Case) -> None:
-    """An outer tape that listens does not change a gradient."""
+def test_recording(entry: harness.Case) -> None:
+    """A call has NumPy's value, is on the tape, and its gradient is the same however one takes it."""
+    checks.check_value(entry)
+    checks.check_recorded(entry)
     checks.check_nested(entry)
-
-
-@over("CASES")
-def test_slim(entry: harness.Case) -> None:
-    """No rule reads what its signature says that it does not."""
     checks.check_slim(entry)
-
-
-@over("CASES")
-def test_single(entry: harness.Case) -> None:
-    """Single precision stays single precision, forwards and backwards."""
     checks.check_single(entry)
-
-
-@over("CASES")
-def test_batch(entry: harness.Case) -> None:
-    """Rules take a batch of cotangents."""
     checks.check_batch(entry)
 
 
