@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Callable
 from typing import Any
 
@@ -141,9 +140,11 @@ def through_a_list() -> Explanation:
 
 def through_another_library() -> Explanation:
     """Through another library."""
-    x, w = variables(2.0, 3.0)
+    from scipy.ndimage import gaussian_filter1d
+
+    x, w = tm.Variable([1.0, 2.0, 4.0]), tm.Variable(3.0)
     with tm.GradientTape() as tape:
-        y = w * statistics.fmean([float(x), 1.0])
+        y = np.sum(w * gaussian_filter1d(x, 1.0))
     return tape.explain(y, x)
 
 
@@ -350,7 +351,7 @@ def never_entered() -> Explanation:
         (through_numpy, "left the tape", "squares left the tape through .numpy() on line"),
         (through_asarray, "left the tape", "np.asarray on line"),
         (through_a_list, "left the tape", "(y = w * np.sum([x, x])): make one tensor"),
-        (through_another_library, "left the tape", "float() on line"),
+        (through_another_library, "left the tape", "scipy, which converted it with np.asarray on line"),
         (no_tensor_any_more, "left the tape", "y is a float and no tensor"),
         (stopped, "recording stopped", "with tape.stop_recording():"),
         (stopped_on_the_way, "recording stopped", "that value is a constant"),
