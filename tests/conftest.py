@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
 from tapemagic.engine import recording, registry
+
+with suppress(ImportError):  # now, and not in the midst of a test, since the rule table grows by it
+    import scipy.special  # noqa: F401
 
 
 @pytest.fixture(autouse=True)
