@@ -6,7 +6,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo lab test test-fast lint format doctest tests course browser notebooks screenshot \
+.PHONY: help demo lab test test-fast lint format doctest tests course browser notebooks table screenshot \
         coverage bench clean course-ready dev-ready browser-ready
 
 help:  ## list the commands
@@ -49,6 +49,9 @@ browser: dev-ready browser-ready
 
 notebooks: dev-ready  ## execute all notebooks in place, without widget state
 	$(PY) tools/notebooks.py
+
+table: dev-ready  ## write docs/coverage.md: which functions of NumPy are differentiable
+	$(PY) tools/coverage_table.py
 
 screenshot: browser  ## renew the picture in README.md
 	mkdir -p docs

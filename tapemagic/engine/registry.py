@@ -21,7 +21,7 @@ Function = Callable[..., Any]
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 
-HARMLESS = frozenset({"dtype", "casting", "subok", "like"})
+HARMLESS = frozenset({"dtype", "casting", "order", "subok", "like"})
 
 
 class Operation:

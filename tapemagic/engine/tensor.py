@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
+from functools import cache
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -148,15 +151,15 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         If a live tape tracks one of the tensors, and the table has no entry for `function`.
     """
     if kwargs.get("out") is not None:
-        raise ImmutableError(
-            f"{function.__name__}(..., out=...) cannot write where a tape is watching: "
-            "leave 'out' out, and bind the result to a name"
-        )
+        raise _refused_out(function)
     operation = OPERATIONS.get(function)
     if operation is not None and (operation.rules or operation.each):
         kwargs.pop("out", None)
         inputs, params = operation.bind(args, kwargs)
         return apply(operation, inputs, _settled(operation, params) if params else params)
+    place = _place_of_out(function)
+    if len(args) > place and args[place] is not None:
+        raise _refused_out(function)
     composite = COMPOSITES.get(function)
     if composite is not None:
         return composite(*args, **kwargs)
@@ -167,6 +170,23 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
             "to leave the tape knowingly, or give it a rule with tapemagic.engine.registry.vjp"
         )
     return _call_constant(function, args, kwargs)
+
+
+def _refused_out(function: Function) -> ImmutableError:
+    return ImmutableError(
+        f"{function.__name__}(..., out=...) cannot write where a tape is watching: "
+        "leave 'out' out, and bind the result to a name"
+    )
+
+
+@cache
+def _place_of_out(function: Function) -> int:
+    """Where a function takes `out` by position; far beyond its arguments if it does not."""
+    try:
+        names = list(signature(function).parameters)
+    except (TypeError, ValueError):  # a function written in C
+        return sys.maxsize
+    return names.index("out") if "out" in names else sys.maxsize
 
 
 def _settled(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.errors import UnsupportedArgumentError
 from tests.rules.harness import between, case, normal, positive, refused, special
 
 CUBE = (3, 4, 3)
@@ -57,6 +56,16 @@ DIFF = [
     ),
     case(np.diff, lambda p: np.diff(np.array([1.0, 2.0]), prepend=p), normal(1), label="end alone"),
     case(np.diff, lambda a: np.diff(a, n=0, prepend=1.0) * a, normal(3), label="none"),
+    *(case(np.unwrap, None, 4 * normal(*shape)) for shape in ((7,), (3, 4), (1,), (0,))),
+    case(np.unwrap, partial(np.unwrap, axis=0), 4 * normal(3, 4), label="columns"),
+    case(np.unwrap, lambda p: np.unwrap(p, 2.5), 4 * normal(7), label="discont"),
+    case(
+        np.unwrap,
+        lambda p, period: np.unwrap(p, axis=1, period=period) * period,
+        4 * normal(3, 4),
+        positive(),
+        label="period",
+    ),
     case(np.ediff1d, None, normal(4)),
     case(np.ediff1d, None, normal(2, 3), label="2-d"),
     case(np.ediff1d, None, normal(1), label="one"),
@@ -230,6 +239,41 @@ INTERP = [
     case(np.interp, lambda xp: np.interp(INSIDE, xp, PLACES), KNOTS, label="xp alone"),
 ]
 
+ANGLES = 9 * normal(5)
+ROUND = 5 * normal(4, seed=3)
+
+INTERP += [
+    case(
+        np.interp,
+        lambda x, xp, fp: np.interp(x, xp, fp, period=4.1),
+        ANGLES,
+        ROUND,
+        normal(4),
+        label="period",
+    ),
+    case(
+        np.interp,
+        lambda x, xp, fp, period: np.interp(x, xp, fp, period=period),
+        ANGLES,
+        ROUND,
+        normal(4),
+        np.float64(-4.1),
+        label="period",
+    ),
+    case(
+        np.interp,
+        lambda fp: np.interp(-7.3, [1.0, 2, 3], fp, 8.0, 9.0, 3.5),
+        complexes(3),
+        label="period, fp alone",
+    ),
+    case(
+        np.interp,
+        lambda x: np.interp(x, [190, -190, 350, -350], [5, 10, 3, 4], period=360),
+        40 * ANGLES,
+        label="period, x alone",
+    ),
+]
+
 CASES = [*DIFF, *GRADIENT, *TRAPEZOID, *INTERP]
 
 single = partial(np.asarray, dtype=np.float32)
@@ -272,10 +316,17 @@ SPECIAL = [
 REFUSED = [
     refused(
         np.interp,
-        lambda x: np.interp(x, LINE, HEIGHTS, period=4.0),
+        lambda x: np.interp(x, LINE, HEIGHTS, period=0),
         [[1.0]],
-        UnsupportedArgumentError,
-        "period",
+        ValueError,
+        "period must be a non-zero value",
+    ),
+    refused(
+        np.interp,
+        lambda x: np.interp(x, LINE, HEIGHTS[:2], period=1),
+        [[1.0]],
+        ValueError,
+        "not of the same length",
     ),
     refused(np.gradient, None, [[1.0]], ValueError, "too small"),
     refused(

@@ -187,6 +187,9 @@ SORT = [
     case(np.sort, np.sort, normal(0), label="nothing"),
     case(np.sort, lambda x: np.sort(x, axis=0), COMPLEX, label="complex"),
     case(np.sort, lambda x: np.sort(x**3)[::-1] * x, MIXED, label="in a formula"),
+    case(np.sort_complex, np.sort_complex, MIXED),
+    case(np.sort_complex, np.sort_complex, MIXED_GRID, label="rows"),
+    case(np.sort_complex, np.sort_complex, COMPLEX, label="complex"),
     case(np.partition, lambda x: np.partition(x, 3), MIXED),
     case(np.partition, lambda x: np.partition(x, (1, 3)), MIXED_GRID, label="two places"),
     case(np.partition, lambda x: np.partition(x, -2, axis=0), MIXED_GRID, label="columns"),
@@ -235,13 +238,33 @@ DIAGONALS = [
     case(np.triu, np.triu, normal(3), label="vector"),
 ]
 
+PARTS = A([-1.3, 0.4, 2.1, -0.2])
+PIECES = [
+    case(np.piecewise, lambda x: np.piecewise(x, [x < 0, x > 1], [np.sin, np.exp]), PARTS),
+    case(np.piecewise, lambda x: np.piecewise(x, [x < 0], [np.sin, np.exp]), PARTS, label="else"),
+    case(np.piecewise, lambda x: np.piecewise(x, x < 0, [np.sin, 2]), PARTS, label="one condition"),
+    case(np.piecewise, lambda x, y: np.piecewise(x, [x < 0, x > 1], [lambda v: v * y, y, 3.0]), PARTS,
+         normal(), label="numbers"),
+    case(np.piecewise, lambda x: np.piecewise(x, [x < 0, x < 1], [np.sin, np.exp]), PARTS,
+         label="the last one counts"),
+    case(np.piecewise, lambda x: np.piecewise(x, [x < -9, x > -9], [np.sin, np.exp]), PARTS,
+         label="nowhere"),
+    case(np.piecewise, lambda x: np.piecewise(x, x > 0, [np.sin, np.exp]), normal(), label="0-d"),
+    case(np.piecewise, lambda x: np.piecewise(x, [x > 0, x < 0], [np.sin, np.exp]), normal(),
+         label="0-d, two conditions"),
+    case(np.piecewise, lambda x: np.piecewise(x, [x > 0], [lambda v, a, b: a * v**b, 1.0], 3.0, b=2),
+         normal(2, 3), label="arguments"),
+    case(np.piecewise, lambda z: np.piecewise(z, [np.abs(z) > 1], [np.sin, lambda v: v * v]), COMPLEX,
+         label="complex"),
+]
+
 BINCOUNT = [
     case(np.bincount, lambda w: np.bincount([0, 2, 2, 1], w), normal(4)),
     case(np.bincount, lambda w: np.bincount(A([3, 0, 3]), weights=w, minlength=6), normal(3),
          label="minlength"),
 ]
 
-CASES = [*GETITEM, *SCATTER_ADD, *TAKE, *CHOOSE, *SORT, *DIAGONALS, *BINCOUNT]
+CASES = [*GETITEM, *SCATTER_ADD, *TAKE, *CHOOSE, *PIECES, *SORT, *DIAGONALS, *BINCOUNT]
 
 
 WEIGHTS = A([1.0, 10.0, 100.0])
@@ -322,6 +345,9 @@ PLAIN = [
     plain(np.diag_indices_from, np.diag_indices_from, normal(3, 3)),
 ]
 
+if hasattr(np, "in1d"):  # before NumPy 2.4
+    PLAIN.append(plain(np.in1d, np.in1d, GRID, ROW))  # noqa: NPY201
+
 WRITES = "writes into an array"
 MASK = A([True, False, True, True, False])
 
@@ -338,7 +364,11 @@ REFUSED = [
     refused(np.take, lambda x: np.take(x, 0, out=np.zeros(())), [ROW], ImmutableError, "out"),
     refused(np.choose, lambda x: np.choose(PICKED, [x, x, x], out=np.zeros(4)), [normal(4)],
             ImmutableError, "out"),
+    refused(np.choose, lambda x: np.choose(PICKED, [x, x, x], np.zeros(4)), [normal(4)],
+            ImmutableError, "out"),
     refused(np.choose, lambda x: np.choose([2], [x, x]), [normal(1)], ValueError, "invalid entry"),
+    refused(np.piecewise, lambda x: np.piecewise(x, [x > 0], [1, 2, 3]), [ROW], ValueError,
+            "1 condition"),
     refused(np.select, lambda x: np.select([x > 0], [x, x]), [ROW], ValueError, "same length"),
     refused(np.select, lambda x: np.select([x], [x]), [ROW], TypeError, "bool"),
     refused(np.sort, lambda x: np.sort(x, order="a"), [ROW], UnsupportedArgumentError, "order"),

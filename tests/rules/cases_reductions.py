@@ -156,6 +156,7 @@ def over_spreads() -> list[Any]:
     cases = []
     choices: tuple[dict[str, Any], ...] = (
         {"ddof": 1},
+        {"mean": 0.3},
         {"correction": 1.5},
         {"ddof": 1, "axis": 1, "where": MASK},
         {"axis": 0, "ddof": 0.5},
@@ -169,7 +170,30 @@ def over_spreads() -> list[Any]:
         cases.append(
             case(function, partial(function, axis=0), complexes(3, 2), label="complex axis")
         )
+        for mean, given in (
+            (normal(seed=4), {}),
+            (normal(2, 1, seed=4), {"axis": 1, "ddof": 1}),
+            (normal(2, 1, seed=4), {"axis": 1, "keepdims": True}),
+            (normal(1, 3, seed=4), {"axis": 0, "where": MASK}),
+        ):
+            call = with_mean(function, **given)
+            cases.append(case(function, call, normal(2, 3), mean, label=f"mean, {text(given)}"))
+        cases += [
+            case(
+                function,
+                lambda x, f=function: f(x, axis=0, mean=np.mean(x, axis=0, keepdims=True)),
+                normal(2, 3),
+                label="its own mean",
+            ),
+            case(function, with_mean(function), complexes(2, 3), normal(), label="complex, mean"),
+            case(function, lambda x, f=function: f(x, 1, None, None, 1, True), normal(2, 3)),
+        ]
     return cases
+
+
+def with_mean(function: Any, **options: Any) -> Any:
+    """A variance of the first array with the second one as the mean."""
+    return lambda x, mean: function(x, mean=mean, **options)
 
 
 def over_running() -> list[Any]:
@@ -211,7 +235,28 @@ def over_products() -> list[Any]:
     return cases
 
 
+def over_cumulative() -> list[Any]:
+    """Running totals by their newer names, with what they begin with and without."""
+    if not hasattr(np, "cumulative_sum"):  # from NumPy 2.1 on
+        return []
+    return [
+        case(function, partial(function, **options), x, label=f"{x.shape}, {text(options)}")
+        for function in (np.cumulative_sum, np.cumulative_prod)
+        for initial in ({}, {"include_initial": True})
+        for x, options in (
+            (normal(), initial),
+            (normal(5), initial),
+            (normal(0), initial),
+            (complexes(4), initial),
+            (normal(2, 3), {"axis": 0, **initial}),
+            (normal(2, 3), {"axis": -1, "dtype": np.complex128, **initial}),
+            (normal(*CUBE), {"axis": 1, **initial}),
+        )
+    ]
+
+
 CASES = [
+    *over_cumulative(),
     *over_forms(),
     *over_where(),
     *over_gaps(),
@@ -247,6 +292,8 @@ CASES = [
     case(np.max, lambda x: np.max(x * x, axis=0), apart(3, 2) + 1.1, label="of squares"),
     case(np.median, None, apart(4), label="even"),
     case(np.median, lambda x: np.median(x, axis=1), apart(3, 4), label="even rows"),
+    case(np.var, lambda m: np.var([1.0, 2.0], mean=m), normal(), label="mean alone"),
+    case(np.std, lambda m: np.std([1.0, 2.0], mean=m), normal(), label="mean alone"),
     case(np.average, None, normal(3), label="no weights"),
     case(
         np.average,
@@ -461,20 +508,42 @@ PLAIN = [
 
 REFUSED = [
     refused(np.sum, lambda x: np.sum(x, out=np.zeros(())), [[1.0, 2.0]], ImmutableError, "out"),
-    refused(
-        np.var,
-        lambda x: np.var(x, mean=np.mean(x, keepdims=True)),
-        [[1.0, 2.0]],
-        UnsupportedArgumentError,
-        "mean",
+    *(
+        refused(
+            function,
+            lambda x, f=function: f(x, overwrite_input=True),
+            [[1.0, 2.0]],
+            ImmutableError,
+            "overwrite_input",
+        )
+        for function in (np.median, np.nanmedian)
     ),
-    refused(np.std, lambda x: np.std(x, mean=0.0), [[1.0, 2.0]], UnsupportedArgumentError, "mean"),
+    *(
+        refused(
+            function,
+            lambda x, f=function: f(x, None, np.zeros(())),
+            [[1.0, 2.0]],
+            ImmutableError,
+            "out=",
+        )
+        for function in (np.median, np.nanmedian)
+    ),
+    *(
+        refused(
+            function,
+            lambda x, f=function: f(x, None, None, np.zeros(2)),
+            [[1.0, 2.0]],
+            ImmutableError,
+            "out=",
+        )
+        for function in (*SPREADS, np.nancumsum, np.nancumprod)
+    ),
     refused(
-        np.median,
-        lambda x: np.median(x, overwrite_input=True),
-        [[1.0, 2.0]],
+        np.sum,
+        lambda x: np.sum(x, initial=x[0]),
+        [[1.0]],
         UnsupportedArgumentError,
-        "overwrite_input",
+        "has no derivative in 'initial'",
     ),
     refused(
         np.average,

@@ -12,6 +12,7 @@ from tapemagic.engine.registry import operation
 from tapemagic.engine.tensor import apply
 from tapemagic.engine.variable import identity
 from tapemagic.errors import ImmutableError, UnsupportedArgumentError
+from tests.rules.checks import silence
 from tests.rules.harness import case, normal, plain, refused, special
 
 A, B, C = normal(2, 3), normal(2, 3, seed=1), normal(2, 3, 4)
@@ -240,6 +241,74 @@ if NEWER := hasattr(np, "unstack"):  # from NumPy 2.1 on; 2.0 overflows in unsig
         case(np.unstack, lambda x: np.unstack(x)[1], A, label="one part"),
     ]
 
+# -- longer, shorter, slice by slice --------------------------------------------------------------
+
+ZEROS = np.array([0.0, 0.0, 1.0, 0.0, 1.0, 0.0])
+HOLES = np.array([[0.0, 0, 0, 0], [0, 1, 0, 1], [0, 0, 0, 0]])
+PLACES = (1, -1, [1], [0, 2], [2, 2, 0], slice(0, 2), [-1, 0])
+
+
+def trimmed(zeros: Any, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+    """Trimming an array that has some zeros."""
+    return lambda x: np.trim_zeros(x * zeros, *args, **kwargs)
+
+
+def inserted(obj: Any, axis: Any = None) -> Callable[..., Any]:
+    """Inserting the second array into the first."""
+    return lambda x, values: np.insert(x, obj, values, axis=axis)
+
+
+CHANGES = [
+    *(case(np.append, None, *xs) for xs in ((X, Y), (A, NUMBER), (NUMBER, A), (EMPTY, X))),
+    *(case(np.append, on(np.append, [[1.0, 2.0, 3.0]], axis=axis), A) for axis in (0, -2)),
+    case(np.append, lambda x, y: np.append(x, y, 1), A, normal(2, 1)),
+    case(np.append, lambda x: np.append([1.0, 2.0], x), X, label="to a list"),
+    case(np.append, lambda x: np.append(x, [x[0], 2.0]), X, label="a list"),
+    *(case(np.insert, inserted(obj), X, NUMBER, label=f"{obj}") for obj in PLACES),
+    *(case(np.insert, inserted(obj, 0), normal(3, 2), X[:2], label=f"{obj}, 0") for obj in PLACES),
+    *(case(np.insert, inserted(obj, 1), A, NUMBER, label=f"{obj}, 1") for obj in PLACES),
+    *(case(np.insert, inserted(obj), A, NUMBER, label=f"{obj}, all") for obj in (4, [0, 5])),
+    case(np.insert, inserted(1), X, Y, label="several in one place"),
+    case(np.insert, inserted([1]), X, Y, label="several in one place of a list"),
+    case(np.insert, inserted([0, 2]), X, Y[:2], label="several"),
+    case(np.insert, inserted(1, -1), A, Y[:2], label="a column"),
+    case(np.insert, inserted([1], -1), A, normal(2, 2), label="two columns"),
+    case(np.insert, inserted([0, 3], -1), A, normal(2, 2), label="two columns apart"),
+    case(np.insert, inserted([], 0), A, NUMBER, label="nothing"),
+    case(np.insert, inserted(0), EMPTY, NUMBER, label="into nothing"),
+    case(np.insert, inserted(2), X, PLANE[0].real, label="real"),
+    case(np.insert, lambda x: np.insert(x, 1, [5, 6]), X, label="plain values"),
+    case(np.insert, lambda x: np.insert([1.0, 2.0], 1, x), X, label="into a list"),
+    case(np.delete, on(np.delete, np.array([True, False, True])), X, label="mask"),
+    *(case(np.delete, on(np.delete, obj), X, label=f"{obj}") for obj in PLACES),
+    *(case(np.delete, on(np.delete, obj, axis=0), normal(3, 2)) for obj in PLACES),
+    case(np.delete, on(np.delete, [0, 7], None), C, label="of all"),
+    case(np.delete, on(np.delete, [], 1), A, label="nothing"),
+    case(np.delete, on(np.delete, slice(None), -1), C, label="everything"),
+    *(case(np.resize, on(np.resize, shape), x) for x in (NUMBER, A) for shape in (4, (2, 5), (1,))),
+    *(case(np.resize, on(np.resize, shape), A) for shape in ((), (0, 2), (3, 2, 1))),
+    *(case(np.trim_zeros, trimmed(ZEROS, trim), normal(6)) for trim in ("fb", "f", "B", "BF")),
+    case(np.trim_zeros, trimmed(np.zeros(6)), normal(6), label="nothing left"),
+    case(np.trim_zeros, np.trim_zeros, EMPTY, label="nothing"),
+    *(
+        case(np.apply_along_axis, lambda x, k=axis, f=f: np.apply_along_axis(f, k, x), C)
+        for axis in (0, 1, -1)
+        for f in (np.sum, np.cumsum, lambda row: np.outer(row, row), lambda row: [row[0], 2.0])
+    ),
+    case(np.apply_along_axis, lambda x: np.apply_along_axis(np.dot, 0, x, x), X, label="argument"),
+    case(
+        np.apply_along_axis,
+        lambda x: np.apply_along_axis(np.sum, 0, x, keepdims=True),
+        A,
+        label="keyword",
+    ),
+    *(
+        case(np.apply_over_axes, lambda x, k=axes: np.apply_over_axes(np.sum, x, k), C)
+        for axes in (0, -1, (0, 2), [1, -1])
+    ),
+    case(np.apply_over_axes, lambda x: np.apply_over_axes(np.cumsum, x, (0, 1)), A),
+]
+
 # -- padding --------------------------------------------------------------------------------------
 
 WIDTHS = (
@@ -326,7 +395,34 @@ PADS = [
     ),
 ]
 
-CASES = [*LAYOUTS, *AXES, *REPEATS, *JOINS, *SPLITS, *PADS]
+PADS += [
+    case(np.pad, on(np.pad, width, mode, reflect_type="odd"), x, label=f"{mode}, odd")
+    for mode in ("reflect", "symmetric")
+    for x, width in (
+        *((A, width) for width in WIDTHS),
+        (normal(2, 4), 9),
+        (normal(1, 3), (4, 5)),
+        (C, 1),
+        (HOLLOW, ((1, 1), (0, 0), (2, 1))),
+    )
+]
+
+with silence():  # earlier NumPys warn, and make numbers of a mask
+    if len(np.insert([1, 2], np.array([False, True]), 0)) == 3:
+        where = np.array([True, False, True])
+        CHANGES.append(case(np.insert, inserted(where), X, Y[:2], label="mask"))
+
+if NEWER:  # earlier ones trim a single axis
+    CHANGES += [
+        *(case(np.trim_zeros, trimmed(HOLES, t), normal(3, 4)) for t in ("fb", "f", "b")),
+        *(
+            case(np.trim_zeros, trimmed(HOLES, axis=axis), normal(3, 4))
+            for axis in (0, 1, -1, (0, 1), ())
+        ),
+        case(np.trim_zeros, trimmed(np.zeros((3, 4)), axis=1), normal(3, 4), label="nothing left"),
+    ]
+
+CASES = [*LAYOUTS, *AXES, *REPEATS, *JOINS, *SPLITS, *CHANGES, *PADS]
 
 # -- special points -------------------------------------------------------------------------------
 
@@ -468,6 +564,22 @@ SPECIAL = [
     ),
     special(np.tile, on(np.tile, 0), [TRIO], [np.zeros(3)], "nothing left"),
     special(np.repeat, on(np.repeat, [0, 2, 1]), [TRIO], [[0, 2, 1]], "counts"),
+    special(np.pad, lambda x: np.pad(x, 1, "empty")[1:-1] * TRIO, [TRIO], [TRIO], "empty"),
+    special(np.resize, on(np.resize, 4), [np.ones(0)], [None], "nothing"),
+    special(
+        np.append,
+        np.append,
+        [np.float32(TRIO), np.float64(2)],
+        [np.ones(3), 1.0],
+        "mixed floats",
+    ),
+    special(
+        np.apply_along_axis,
+        lambda x: np.apply_along_axis(lambda row: row[0] if row[0] > 1 else 0, 0, x[None]),
+        [TRIO],
+        [None],
+        "the first one's dtype",
+    ),
     special(np.pad, on(np.pad, 1, "maximum"), [np.array([1.0, 1.0])], [[2.0, 2.0]], "ties"),
     special(np.pad, on(np.pad, (3, 0), "wrap"), [TRIO[:2]], [[2, 3]], "wrapped twice"),
     special(np.pad, on(np.pad, 2), [np.int64([1, 2])], [None], "whole numbers"),
@@ -601,15 +713,38 @@ REFUSED = [
     refused(
         np.tile, lambda x: np.tile(TRIO, x), [np.float64(2)], UnsupportedArgumentError, "'reps'"
     ),
-    refused(np.pad, on(np.pad, 1, "empty"), [TRIO], UnsupportedArgumentError, "mode='empty'"),
-    refused(np.pad, on(np.pad, 1, lambda *_: None), [TRIO], UnsupportedArgumentError, "mode"),
+    refused(
+        np.pad, on(np.pad, 1, lambda *_: None), [TRIO], UnsupportedArgumentError, "mode=<lambda>"
+    ),
     refused(np.pad, on(np.pad, 1, "nonsense"), [TRIO], UnsupportedArgumentError, "'nonsense'"),
     refused(
         np.pad,
-        on(np.pad, 1, "reflect", reflect_type="odd"),
+        on(np.pad, 1, "reflect", reflect_type="strange"),
         [TRIO],
         UnsupportedArgumentError,
-        "odd",
+        "strange",
+    ),
+    refused(
+        np.pad, on(np.pad, 1, "reflect", reflect_type="odd"), [np.ones(0)], ValueError, "empty axis"
+    ),
+    refused(np.insert, lambda x: np.insert(x, 5, 1.0), [TRIO], IndexError, "out of bounds"),
+    refused(np.insert, lambda x: np.insert(x, 0, 1.0, 1), [TRIO], ValueError, "out of bounds"),
+    refused(np.insert, lambda x: np.insert(x, 0, x), [SIX], ValueError, "more dimensions"),
+    refused(np.delete, lambda x: np.delete(x, 5), [TRIO], IndexError, "out of bounds"),
+    refused(np.resize, lambda x: np.resize(x, (-1, 2)), [TRIO], ValueError, "non-negative"),
+    refused(
+        np.apply_along_axis,
+        lambda x: np.apply_along_axis(np.sum, 1, x),
+        [np.ones((0, 2))],
+        ValueError,
+        "iteration dimensions",
+    ),
+    refused(
+        np.apply_over_axes,
+        lambda x: np.apply_over_axes(lambda y, _: y[0, 0], x, 0),
+        [SIX],
+        ValueError,
+        "correct shape",
     ),
     refused(
         np.pad,

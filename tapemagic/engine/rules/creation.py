@@ -1,1 +1,206 @@
-"""Functions that make arrays out of numbers: linspace, full, vander and their kin."""
+"""Arrays made out of numbers: grids between two ends, lists, and the parts that a number consists of."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, vjp
+from tapemagic.engine.rules.axes import negative_axis
+from tapemagic.engine.rules.shaping import tensor_of
+from tapemagic.engine.tensor import apply, as_operand, unwrap
+
+# -- grids ----------------------------------------------------------------------------------------
+
+
+def linspace_(start: Any, stop: Any, **options: Any) -> Any:
+    """``np.linspace`` without the step."""
+    return np.linspace(start, stop, **options)
+
+
+def geomspace_(start: Any, stop: Any, **options: Any) -> Any:
+    """``np.geomspace``."""
+    return np.geomspace(start, stop, **options)
+
+
+def way(y: Any, endpoint: bool, axis: int) -> Any:
+    """How far each point of a grid is on its way from start to stop: from 0 to 1."""
+    count = y.shape[axis]
+    part = np.arange(count) / max(count - 1 if endpoint else count, 1)
+    return part.reshape(-1, *(1,) * (-axis - 1))
+
+
+def _linspace_start(g, _y, _start, _stop, endpoint, axis):
+    """Each point counts for the start as much as it is near to it."""
+    axis = negative_axis(axis, _y.ndim)
+    return np.sum(g * (1 - way(_y, endpoint, axis)), axis=axis)
+
+
+def _linspace_stop(g, _y, _start, _stop, endpoint, axis):
+    """Each point counts for the stop as much as it is near to it."""
+    axis = negative_axis(axis, _y.ndim)
+    return np.sum(g * way(_y, endpoint, axis), axis=axis)
+
+
+def _geomspace_start(g, y, start, _stop, endpoint, axis):
+    """The same of the logarithms."""
+    axis = negative_axis(axis, y.ndim)
+    return np.sum(g * (y * (1 - way(y, endpoint, axis))), axis=axis) / start
+
+
+def _geomspace_stop(g, y, _start, stop, endpoint, axis):
+    """The same of the logarithms."""
+    axis = negative_axis(axis, y.ndim)
+    return np.sum(g * (y * way(y, endpoint, axis)), axis=axis) / stop
+
+
+# fmt: off
+vjp(linspace_,  _linspace_start,  _linspace_stop,  ignores="num device")
+vjp(geomspace_, _geomspace_start, _geomspace_stop, ignores="num")
+# fmt: on
+
+
+@composite(np.linspace)
+def _linspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    num = operator.index(num)
+    start, stop = as_operand(start), as_operand(stop)
+    options = {"num": num, "endpoint": endpoint, "dtype": dtype, "axis": axis, "device": device}
+    points = apply(operation(linspace_), (start, stop), options)
+    steps = num - 1 if endpoint else num
+    return (points, (stop - start) / steps if steps > 0 else np.nan) if retstep else points
+
+
+@composite(np.geomspace)
+def _geomspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
+) -> Any:
+    options = {"num": operator.index(num), "endpoint": endpoint, "dtype": dtype, "axis": axis}
+    return apply(operation(geomspace_), (as_operand(start), as_operand(stop)), options)
+
+
+@composite(np.logspace)
+def _logspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    start, stop, base = map(as_operand, (start, stop, base))
+    if np.ndim(base):
+        ndim = max(map(np.ndim, (start, stop, base)))
+        start, stop, base = (_with_axes(x, ndim) for x in (start, stop, base))
+        base = np.expand_dims(base, axis)
+    points = np.power(base, np.linspace(start, stop, num, endpoint, axis=axis))
+    return points if dtype is None else np.astype(points, dtype)
+
+
+def _with_axes(x: Any, ndim: int) -> Any:
+    """`x` with axes of length 1 put in front, so that it has at least `ndim` axes."""
+    shape = np.shape(x)
+    return np.reshape(x, (1,) * (ndim - len(shape)) + shape)
+
+
+# -- arrays of lists: NumPy asks us only where `like` is a tensor ---------------------------------
+
+
+def _made(value: Any, dtype: Any, ndmin: int = 0) -> Any:
+    """A tensor made of anything, with the tensors inside kept on the tape."""
+    x = tensor_of(value)
+    return _with_axes(np.copy(x) if dtype is None else np.astype(x, dtype), ndmin)
+
+
+@composite(np.array)
+def _array(
+    object: Any,  # noqa: A002 (NumPy's name)
+    dtype: Any = None,
+    *,
+    copy: Any = True,
+    order: Any = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+) -> Any:
+    return _made(object, dtype, ndmin)
+
+
+def _as_array(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None
+) -> Any:
+    """A tensor; how it lies in memory is its own affair."""
+    return _made(a, dtype)
+
+
+composite(np.asarray)(_as_array)
+composite(np.asanyarray)(_as_array)
+
+
+@composite(np.full)
+def _full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None
+) -> Any:
+    return np.broadcast_to(_made(fill_value, dtype), shape)
+
+
+# -- the parts of a number ------------------------------------------------------------------------
+
+
+def fraction(x: Any, **options: Any) -> Any:
+    """What is behind the point."""
+    return np.modf(x, **options)[0]
+
+
+def mantissa(x: Any, **options: Any) -> Any:
+    """What is left of a number without its power of two."""
+    return np.frexp(x, **options)[0]
+
+
+def _mantissa(g, _y, x):
+    """Divided by the power of two, as the number is."""
+    return np.ldexp(g, -np.frexp(unwrap(x))[1])
+
+
+# fmt: off
+vjp(fraction,     lambda g, _y, _x: g, name="modf")
+vjp(mantissa,     _mantissa, name="frexp")
+vjp(np.nextafter, lambda g, _z, _x, _y: g, lambda g, _z, _x, _y: np.zeros(g.shape, g.dtype)[()])
+# fmt: on
+pointwise(fraction, mantissa)
+
+
+@composite(np.modf)
+def _modf(x: Any, **options: Any) -> tuple[Any, Any]:
+    part = apply(operation(fraction), (x,), options)
+    return part, np.trunc(x, dtype=part.dtype)
+
+
+@composite(np.frexp)
+def _frexp(x: Any, **options: Any) -> tuple[Any, Any]:
+    return apply(operation(mantissa), (x,), options), np.frexp(unwrap(x), **options)[1]
+
+
+# -- without derivative: what looks at an array's memory, its bits, or writes it into a file ------
+
+not_differentiable(
+    np.may_share_memory,
+    np.shares_memory,
+    np.packbits,
+    np.unpackbits,
+    np.save,
+    np.savez,
+    np.savez_compressed,
+    np.savetxt,
+)

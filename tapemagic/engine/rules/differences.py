@@ -1,4 +1,4 @@
-"""Differences of neighbours, numerical slopes and integrals, and linear interpolation."""
+"""Differences of neighbours, unwrapped angles, numerical slopes and integrals, and linear interpolation."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from tapemagic.engine.operations import scatter_add
 from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.axes import along, expand, framed, leading, negative_axis
+from tapemagic.engine.rules.shaping import cast
 from tapemagic.engine.tensor import apply, as_operand, unwrap
 
 # -- diff -----------------------------------------------------------------------------------------
@@ -61,6 +62,28 @@ def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     return np.concatenate(parts, dtype=inner.dtype) if len(parts) > 1 else inner
 
 
+# -- unwrap ---------------------------------------------------------------------------------------
+
+
+def unwrap_(p: Any, period: Any, discont: Any, axis: int) -> Any:
+    """``np.unwrap`` with its period in second place."""
+    return np.unwrap(p, discont, axis, period=period)
+
+
+def _unwrap_period(g, y, p, period, discont, axis):
+    """The number of periods that were added to each angle."""
+    return g * np.rint((y - p) / period)
+
+
+vjp(unwrap_, lambda g, _y, _p, _period, discont, axis: g, _unwrap_period, name="unwrap")
+
+
+@composite(np.unwrap)
+def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Any:
+    options = {"discont": unwrap(discont), "axis": axis}
+    return apply(operation(unwrap_), (as_operand(p), period), options)
+
+
 # -- gradient -------------------------------------------------------------------------------------
 
 
@@ -75,7 +98,7 @@ def _gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> A
         slope(f, as_operand(x), i, edge_order) for x, i in zip(spacing, axes, strict=True)
     )
     if f.dtype.kind in "fc":
-        slopes = tuple(y if y.dtype == f.dtype else y.astype(f.dtype) for y in slopes)
+        slopes = tuple(cast(y, f.dtype) for y in slopes)
     return slopes[0] if len(axes) == 1 else slopes
 
 
@@ -151,6 +174,11 @@ vjp(np.trapezoid, _trapezoid_y, _trapezoid_x, _trapezoid_dx)
 # -- interp ---------------------------------------------------------------------------------------
 
 
+def interp_(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
+    """``np.interp`` without a period."""
+    return np.interp(x, xp, fp, left, right)
+
+
 def position(x: Any, xp: Any) -> tuple[Any, Any, Any, Any]:
     """The knots on either side of each x, their distance, and the part of it (0 to 1) before x.
 
@@ -177,7 +205,7 @@ def shared(g: Any, y: Any, x: Any, xp: Any) -> Any:
     return scatter_add(g * (1 - part), (..., i), shape) + scatter_add(g * part, (..., j), shape)
 
 
-def _interp_fp(g, _y, x, xp, _fp, _left=None, _right=None):
+def _interp_fp(g, _y, x, xp, _fp, _left, _right):
     """Beyond the ends counts for the knot there, unless `left` and `right` stand for it."""
     if _left is not None:
         g = np.where(x < xp[0], 0, g)
@@ -188,11 +216,33 @@ def _interp_fp(g, _y, x, xp, _fp, _left=None, _right=None):
 
 # fmt: off
 vjp(
-    np.interp,
-    lambda g, _y, x, xp, fp, _left=None, _right=None: rise(g, x, xp, fp),
-    lambda g, _y, x, xp, fp, _left=None, _right=None: shared(-rise(g, x, xp, fp), _y, x, xp),
+    interp_,
+    lambda g, _y, x, xp, fp, _left, _right: rise(g, x, xp, fp),
+    lambda g, _y, x, xp, fp, _left, _right: shared(-rise(g, x, xp, fp), _y, x, xp),
     _interp_fp,
-    lambda g, _y, x, xp, _fp, _left=None, _right=None: np.where(x < xp[0], g, 0),
-    lambda g, _y, x, xp, _fp, _left=None, _right=None: np.where(x > xp[-1], g, 0),
+    lambda g, _y, x, xp, _fp, _left, _right: np.where(x < xp[0], g, 0),
+    lambda g, _y, x, xp, _fp, _left, _right: np.where(x > xp[-1], g, 0),
+    name="interp",
 )
 # fmt: on
+
+
+@composite(np.interp)
+def _interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
+    x, xp, fp = map(as_operand, (x, xp, fp))
+    if period is not None:
+        np.interp(0.0, unwrap(xp), unwrap(fp), period=unwrap(period))  # NumPy checks the arguments
+        left = right = None
+        x, xp, fp = around(x, xp, fp, np.abs(period))
+    return apply(operation(interp_), (x, xp, fp, left, right), {})
+
+
+def around(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
+    """Everything within one period, the knots in order, and one more at each end."""
+    xp = xp % period
+    order = np.argsort(unwrap(xp))
+    xp, fp = xp[order], fp[order]
+    xp = np.concatenate((xp[-1:] - period, xp, xp[:1] + period))
+    return x % period, xp, np.concatenate((fp[-1:], fp, fp[:1]))

@@ -11,6 +11,7 @@ import numpy as np
 from tapemagic.engine.operations import scatter_add
 from tapemagic.engine.registry import composite, not_differentiable, operation, vjp, vjp_each
 from tapemagic.engine.rules.axes import leading, negative_axis
+from tapemagic.engine.rules.shaping import cast, refuse_out
 from tapemagic.engine.tensor import apply, as_operand, getitem, unwrap
 from tapemagic.errors import ImmutableError
 
@@ -71,7 +72,7 @@ def _take(g, _y, _a, indices, axis=None, mode="raise"):
     return taken(g, _y, _a, places, axis)
 
 
-def _take_along_axis(g, _y, _arr, indices, axis=-1):
+def given_back(g, _y, _arr, indices, axis=-1):
     """Add the gradient of each element taken to the one that it was taken from, axis by axis."""
     places = unwrap(indices)
     if axis is None:
@@ -92,7 +93,7 @@ def _extract(g, _y, condition, _arr):
 
 
 vjp(np.take, _take, None)
-vjp(np.take_along_axis, _take_along_axis, None)
+vjp(np.take_along_axis, given_back, None)
 vjp(np.compress, None, _compress)
 vjp(np.extract, None, _extract)
 
@@ -122,6 +123,7 @@ vjp_each(select_, _chosen, name="select")
 
 @composite(np.choose)
 def _choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
+    refuse_out(out)
     which, options = np.asarray(unwrap(a)), tuple(map(as_operand, choices))
     if mode == "wrap":
         which = which % len(options)
@@ -136,6 +138,35 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     last = len(options) - 1
     which = np.select([unwrap(condition) for condition in condlist], range(last), last)
     return apply(operation(select_), (which, *options), {})
+
+
+@composite(np.piecewise)
+def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    x, conditions = as_operand(x), unwrap(condlist)
+    if np.isscalar(conditions) or (
+        not isinstance(conditions[0], (list, np.ndarray)) and np.ndim(x) != 0
+    ):
+        conditions = [conditions]
+    conditions = np.asarray(conditions, dtype=bool)
+    if len(conditions) == len(funclist) - 1:
+        otherwise = ~np.any(conditions, axis=0, keepdims=True)
+        conditions = np.concatenate([conditions, otherwise])
+    if len(conditions) != len(funclist):
+        raise ValueError(
+            f"with {len(conditions)} condition(s), either {len(conditions)} or "
+            f"{len(conditions) + 1} functions are expected"
+        )
+    y = np.zeros_like(unwrap(x))
+    for condition, function in zip(conditions, funclist, strict=True):
+        part = function
+        if callable(function):
+            values = x[condition]
+            if not values.size:
+                continue
+            part = cast(as_operand(function(values, *args, **kw)), x.dtype)
+            part = scatter_add(part, condition, x.shape)
+        y = np.where(condition, part, y)
+    return cast(y, x.dtype)
 
 
 # -- sorting: ties keep their order ---------------------------------------------------------------
@@ -164,6 +195,11 @@ def _partition(g, y, a, axis=-1):
     """The same, when y is in no order either; equal elements count as moved in theirs."""
     places = np.take_along_axis(np.argsort(y, axis, kind="stable"), _ranks(a, axis), axis)
     return rearranged(g, y, a, places, axis)
+
+
+@composite(np.sort_complex)
+def _sort_complex(a: Any) -> Any:
+    return cast(np.sort(a), np.result_type(a, np.sort_complex(np.zeros(0, a.dtype))))
 
 
 vjp(np.sort, _sort, ignores="kind stable")
@@ -245,6 +281,10 @@ not_differentiable(
     np.tril_indices_from, np.triu_indices_from, np.diag_indices_from,
 )
 # fmt: on
+
+
+if hasattr(np, "in1d"):  # before NumPy 2.4
+    not_differentiable(np.in1d)  # noqa: NPY201
 
 
 # -- writing in place is refused ------------------------------------------------------------------

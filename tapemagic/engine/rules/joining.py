@@ -1,4 +1,4 @@
-"""Joining and splitting: several arrays into one, one into several, several side by side."""
+"""Joining and splitting: several arrays into one, one into several, several side by side, slice by slice."""
 
 from __future__ import annotations
 
@@ -6,23 +6,20 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from tapemagic.engine.constants import constant
 from tapemagic.engine.registry import Function, composite, operation, vjp, vjp_each
 from tapemagic.engine.rules.axes import negative_axis
-from tapemagic.engine.rules.shaping import at, relaid
-from tapemagic.engine.tensor import Traced, apply, as_operand, unwrap
-from tapemagic.errors import ImmutableError
+from tapemagic.engine.rules.shaping import at, refuse_out, relaid, tensor_of
+from tapemagic.engine.tensor import apply, as_operand, unwrap
 
 Shape = tuple[int, ...]
 
 
 def _joined(function: Function, arrays: Any, options: dict[str, Any], out: Any = None) -> Any:
     """Apply an operation of many arrays to a list of them, some of which may be lists."""
-    if out is not None:
-        raise ImmutableError(
-            "out= cannot write where a tape is watching: leave it out, and name the result"
-        )
+    refuse_out(out)
     return apply(operation(function), tuple(map(as_operand, arrays)), options)
 
 
@@ -141,6 +138,63 @@ def _(arrays: Any) -> Any:
     return apply(operation(block), tuple(found), {"layout": layout})
 
 
+# -- longer and shorter ---------------------------------------------------------------------------
+
+
+def _lined_up(arr: Any, axis: int | None) -> tuple[Any, int]:
+    """An array with an axis that it has; all its elements in a row, if there is none."""
+    arr = as_operand(arr)
+    return (np.ravel(arr), 0) if axis is None else (arr, normalize_axis_index(axis, np.ndim(arr)))
+
+
+@composite(np.append)
+def _(arr: Any, values: Any, axis: int | None = None) -> Any:
+    return np.concatenate((as_operand(arr), as_operand(values)), axis=axis)
+
+
+@composite(np.insert)
+def _(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    arr, axis = _lined_up(arr, axis)
+    obj, values, length = unwrap(obj), as_operand(values), arr.shape[axis]
+    count = len(np.insert(np.arange(length), obj, 0)) - length
+    if count == 1:  # several values may go to this one place
+        values = np.reshape(values, (1,) * (arr.ndim - np.ndim(values)) + np.shape(values))
+        if not isinstance(obj, slice) and np.ndim(obj) == 0:
+            values = np.moveaxis(values, 0, axis)
+        count = values.shape[axis]
+    shape = (*arr.shape[:axis], count, *arr.shape[axis + 1 :])
+    parts = arr, np.broadcast_to(values, shape)
+    both = np.concatenate(parts, axis=axis, dtype=arr.dtype, casting="unsafe")
+    order = np.insert(np.arange(length), obj, np.arange(length, length + count))
+    return np.take(both, order, axis=axis)
+
+
+@composite(np.delete)
+def _(arr: Any, obj: Any, axis: int | None = None) -> Any:
+    arr, axis = _lined_up(arr, axis)
+    return np.take(arr, np.delete(np.arange(arr.shape[axis]), unwrap(obj)), axis=axis)
+
+
+@composite(np.resize)
+def _(a: Any, new_shape: Any) -> Any:
+    places = np.resize(np.arange(a.size), unwrap(new_shape))
+    return np.take(a, places) if a.size else constant(np.zeros(places.shape, a.dtype))
+
+
+@composite(np.trim_zeros)
+def _(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
+    np.trim_zeros(np.zeros(0), trim)  # NumPy checks the word
+    axes = range(filt.ndim) if axis is None else normalize_axis_tuple(axis, filt.ndim)
+    index = [slice(None)] * filt.ndim
+    for k, places in enumerate(np.nonzero(filt)):
+        if k in axes:
+            first, last = (places.min(), places.max() + 1) if places.size else (0, 0)
+            start = first if "f" in trim.lower() or not places.size else None
+            stop = last if "b" in trim.lower() or not places.size else None
+            index[k] = slice(start, stop)
+    return filt[tuple(index)]
+
+
 # -- one into several -----------------------------------------------------------------------------
 
 
@@ -215,17 +269,42 @@ vjp_each(broadcast_arrays, lambda position, g, _y, *_args: g[position])
 vjp_each(meshgrid, _meshgrid)
 
 
-def _own(x: Any) -> Any:
-    """Anything but a tensor as a constant, since results may be views of it."""
-    x = as_operand(x)
-    return x if isinstance(x, Traced) else constant(x)
-
-
 @composite(np.broadcast_arrays)
 def _(*args: Any, subok: bool = False) -> Any:
-    return apply(operation(broadcast_arrays), tuple(map(_own, args)), {})
+    return apply(operation(broadcast_arrays), tuple(map(tensor_of, args)), {})
 
 
 @composite(np.meshgrid)
 def _(*xi: Any, **options: Any) -> Any:
-    return apply(operation(meshgrid), tuple(map(_own, xi)), options)
+    return apply(operation(meshgrid), tuple(map(tensor_of, xi)), options)
+
+
+# -- slice by slice -------------------------------------------------------------------------------
+
+
+@composite(np.apply_along_axis)
+def _(func1d: Function, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    arr = as_operand(arr)
+    axis = normalize_axis_index(axis, arr.ndim)
+    rows = np.moveaxis(arr, axis, -1)
+    shape = rows.shape[:-1]
+    if 0 in shape:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    results = [as_operand(func1d(rows[index], *args, **kwargs)) for index in np.ndindex(shape)]
+    y = np.stack(results, dtype=np.result_type(results[0]), casting="unsafe")
+    own = y.ndim - 1
+    y = np.reshape(y, shape + y.shape[1:])
+    return np.moveaxis(y, range(-own, 0), range(axis, axis + own))
+
+
+@composite(np.apply_over_axes)
+def _(func: Function, a: Any, axes: Any) -> Any:
+    y = as_operand(a)
+    ndim = y.ndim
+    for axis in np.atleast_1d(axes):
+        place = axis + ndim if axis < 0 else axis
+        y = func(y, place)
+        y = y if np.ndim(y) == ndim else np.expand_dims(y, place)
+        if np.ndim(y) != ndim:
+            raise ValueError("function is not returning an array of the correct shape")
+    return y

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapemagic.engine.constants import constant
 from tapemagic.engine.registry import composite, operation, vjp
-from tapemagic.engine.rules.shaping import at, gathered, relaid
+from tapemagic.engine.rules.shaping import at, cast, gathered, relaid
 from tapemagic.engine.tensor import apply, as_operand, unwrap
 from tapemagic.errors import UnsupportedArgumentError
 
@@ -94,14 +94,18 @@ def _widths(pad_width: Any, ndim: int) -> Widths:
     return widths
 
 
+def _require_entries(array: Any, widths: Widths) -> None:
+    """Raise NumPy's error where there is nothing to pad with."""
+    for axis, (length, width) in enumerate(zip(array.shape, widths, strict=True)):
+        if not length and any(width):
+            raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant'")
+
+
 def _grown(array: Any, widths: Widths, strip: Callable[[Any, int, int, int], Any]) -> Any:
     """`array` with a ``strip(array, axis, end, width)`` at both ends of each axis in turn."""
+    _require_entries(array, widths)
     for axis, (before, after) in zip(range(-array.ndim, 0), widths, strict=True):
         if before or after:
-            if not array.shape[axis]:
-                raise ValueError(
-                    f"can't extend empty axis {axis} using modes other than 'constant'"
-                )
             ends = strip(array, axis, 0, before), strip(array, axis, 1, after)
             array = np.concatenate([ends[0], array, ends[1]], axis=axis)
     return array
@@ -121,7 +125,7 @@ def _ramp(array: Any, widths: Widths, end_values: Any = 0) -> Any:
         steps = np.arange(width).reshape(-1, *(1,) * (-axis - 1)) / max(width, 1)
         value, edge = values[axis, end], _last(array, axis, end, 1)
         ramp = value + (edge - value) * (np.flip(steps, 0) if end else steps)
-        return ramp if ramp.dtype == array.dtype else ramp.astype(array.dtype)
+        return cast(ramp, array.dtype)
 
     return _grown(array, widths, strip)
 
@@ -139,24 +143,59 @@ def _statistic(array: Any, widths: Widths, mode: str, stat_length: Any = None) -
     return _grown(array, widths, strip)
 
 
+def _odd(array: Any, widths: Widths, mode: str) -> Any:
+    """The array padded with its reflections, turned upside down at the ends."""
+    _require_entries(array, widths)
+    for axis, (before, after) in zip(range(-array.ndim, 0), widths, strict=True):
+        array = _reflected(array, axis, before, after, 0 if mode == "symmetric" else 1)
+    return array
+
+
+def _reflected(array: Any, axis: int, before: int, after: int, skipped: int) -> Any:
+    """`array` with odd reflections in the ends of an axis, which leave out the `skipped` outermost entries."""
+    period = array.shape[axis] - skipped
+    if period < 1:
+        ends = _last(array, axis, 0, 1), _last(array, axis, 1, 1)
+        first, last = (np.repeat(x, n, axis) for x, n in zip(ends, (before, after), strict=True))
+        return np.concatenate([first, array, last], axis=axis)
+    while before or after:
+        length = array.shape[axis]
+        reach = (length - skipped) // period * period
+        left, right = min(reach, before), min(reach, after)
+        inner = array[at(axis, slice(skipped, skipped + left))]
+        start = 2 * _last(array, axis, 0, 1) - np.flip(inner, axis)
+        inner = array[at(axis, slice(length - skipped - right, length - skipped))]
+        stop = 2 * _last(array, axis, 1, 1) - np.flip(inner, axis)
+        array = np.concatenate([start, array, stop], axis=axis)
+        before, after = before - left, after - right
+    return array
+
+
 @composite(np.pad)
 def _(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
     widths = _widths(pad_width, array.ndim)
     if not widths:
         return np.copy(array)
-    if mode == "constant":
+    if mode in {"constant", "empty"}:  # anything may stand in an empty place, zeros too
         values = as_operand(options.pop("constant_values", 0))
         return apply(operation(pad_constant), (array, values), {"widths": widths, **options})
     if mode in COPIES and options.get("reflect_type", "even") == "even":
         options.pop("reflect_type", None)
         return apply(operation(pad_copy), (array,), {"widths": widths, "mode": mode, **options})
+    if mode in {"reflect", "symmetric"} and options == {"reflect_type": "odd"}:
+        return _odd(array, widths, mode)
     if mode in COMPUTED and array.dtype.kind not in "fc":
         return constant(np.pad(unwrap(array), widths, mode, **options))
     if mode == "linear_ramp":
         return _ramp(array, widths, **options)
     if mode in STATISTICS:
         return _statistic(array, widths, mode, **options)
-    modes = ", ".join(map(repr, sorted(COPIES | COMPUTED | {"constant"})))
+    modes = ", ".join(map(repr, sorted(COPIES | COMPUTED | {"constant", "empty"})))
+    if callable(mode):
+        raise UnsupportedArgumentError(
+            f"pad(..., mode={mode.__name__}) would let the function write into the array, where no tape can follow: "
+            f"use {modes}, or np.concatenate"
+        )
     raise UnsupportedArgumentError(
         f"pad(..., mode={mode!r}) has no derivative here with the options {options}: use {modes}"
     )

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.constants import constant
-from tapemagic.engine.registry import composite, not_differentiable, operation, vjp
+from tapemagic.engine.registry import (
+    Function,
+    Rule,
+    composite,
+    not_differentiable,
+    operation,
+    vjp,
+)
 from tapemagic.engine.rules.axes import (
     along,
     expand,
@@ -23,8 +30,9 @@ from tapemagic.engine.rules.axes import (
     shaped,
     spread,
 )
+from tapemagic.engine.rules.shaping import refuse_out
 from tapemagic.engine.tensor import apply, as_operand
-from tapemagic.errors import ShapeError
+from tapemagic.errors import ImmutableError, ShapeError
 
 
 def count(x: Any, axes: tuple[int, ...], where: Any = True) -> Any:
@@ -140,10 +148,12 @@ def aligned(weights: Any, shape: tuple[int, ...], axis: Any) -> Any:
 # -- variance -------------------------------------------------------------------------------------
 
 
-def deviations(x: Any, axes: tuple[int, ...], where: Any) -> Any:
-    """How far the elements are from their mean, conjugated; 0 where `where` is false."""
-    total = np.sum(x, axis=axes, keepdims=True, where=where)
-    off = x - total / np.maximum(count(x, axes, where), 1)
+def deviations(x: Any, mean: Any, axes: tuple[int, ...], where: Any) -> Any:
+    """How far the elements are from the mean given, or theirs, conjugated; 0 where `where` is false."""
+    if mean is None:
+        total = np.sum(x, axis=axes, keepdims=True, where=where)
+        mean = total / np.maximum(count(x, axes, where), 1)
+    off = x - mean
     if x.dtype.kind == "c":
         off = np.conj(off)
     return off if where is True else np.where(where, off, 0)
@@ -155,37 +165,63 @@ def freedom(x: Any, axes: tuple[int, ...], where: Any, ddof: Any) -> Any:
     return np.where(n > ddof, n - ddof, np.nan)
 
 
-def _var(g, _y, x, axis=None, keepdims=False, where=True, ddof=0, correction=None):
+def _var(g, _y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correction=None):
     """Twice the deviation from the mean, over the degrees of freedom."""
     axes = negative_axes(axis, x.ndim)
     n = freedom(x, axes, where, ddof if correction is None else correction)
-    return expand(g, axes, keepdims) * (2 * deviations(x, axes, where) / n)
+    return expand(g, axes, keepdims) * (2 * deviations(x, mean, axes, where) / n)
 
 
-def _std(g, y, x, axis=None, keepdims=False, where=True, ddof=0, correction=None):
+def _std(g, y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correction=None):
     """The deviation from the mean, over the standard deviation and the degrees of freedom."""
     axes = negative_axes(axis, x.ndim)
     n = freedom(x, axes, where, ddof if correction is None else correction)
     y = expand(y, axes, keepdims)
-    extremes = {"axis": axes, "keepdims": True, "where": where}
-    flat = np.max(x, initial=-np.inf, **extremes) == np.min(x, initial=np.inf, **extremes)
-    flat = flat | (y == 0)  # equal values: 0, the finite subgradient, also where rounding hides it
-    share = np.where(flat, 0, deviations(x, axes, where)) / (n * np.where(flat, 1, y))
+    flat = y == 0  # equal values: 0, the finite subgradient, also where rounding hides it
+    if mean is None:
+        extremes = {"axis": axes, "keepdims": True, "where": where}
+        top, bottom = np.max(x, initial=-np.inf, **extremes), np.min(x, initial=np.inf, **extremes)
+        flat = flat | (top == bottom)
+    share = np.where(flat, 0, deviations(x, mean, axes, where)) / (n * np.where(flat, 1, y))
     return expand(g, axes, keepdims) * share
 
 
-def _nanvar(g, _y, x, axis=None, keepdims=False, where=True, ddof=0, correction=None):
-    return _var(g, _y, x, axis, keepdims, numbers(x, where), ddof, correction)
+def _spreads(function: Function, rule: Rule, gaps: bool) -> None:
+    """Give the `rule` to ``np.var`` or one of its kind: with `gaps`, NaN counts for nothing."""
+
+    def compute(a: Any, mean: Any, **options: Any) -> Any:
+        return function(a, **options) if mean is None else function(a, mean=mean, **options)
+
+    def in_values(g, y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correction=None):
+        where = numbers(x, where) if gaps else where
+        return rule(g, y, x, mean, axis, keepdims, where, ddof, correction)
+
+    def in_mean(g, y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correction=None):
+        return -in_values(g, y, x, mean, axis, keepdims, where, ddof, correction)
+
+    vjp(compute, in_values, in_mean, name=function.__name__)
+
+    @composite(function)
+    def spread(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: None = None,
+        ddof: Any = 0,
+        keepdims: Any = False,
+        *,
+        mean: Any = None,
+        **options: Any,
+    ) -> Any:
+        refuse_out(out)
+        options |= {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
+        return apply(operation(compute), (as_operand(a), as_operand(mean)), options)
 
 
-def _nanstd(g, y, x, axis=None, keepdims=False, where=True, ddof=0, correction=None):
-    return _std(g, y, x, axis, keepdims, numbers(x, where), ddof, correction)
-
-
-vjp(np.var, _var)
-vjp(np.std, _std)
-vjp(np.nanvar, _nanvar)
-vjp(np.nanstd, _nanstd)
+_spreads(np.var, _var, gaps=False)
+_spreads(np.std, _std, gaps=False)
+_spreads(np.nanvar, _var, gaps=True)
+_spreads(np.nanstd, _std, gaps=True)
 
 
 # -- max, min, median -----------------------------------------------------------------------------
@@ -243,8 +279,45 @@ vjp(np.amin, _extreme, ignores="initial", name="min")
 vjp(np.nanmax, _nanextreme, ignores="initial")
 vjp(np.nanmin, _nanextreme, ignores="initial")
 vjp(np.ptp, _ptp)
-vjp(np.median, _median)
-vjp(np.nanmedian, _nanmedian)
+
+
+def _medians(function: Function, rule: Rule) -> None:
+    """Give the `rule` to ``np.median`` or its kin."""
+
+    def compute(a: Any, **options: Any) -> Any:
+        return function(a, **options)
+
+    vjp(compute, rule, name=function.__name__)
+
+    @composite(function)
+    def median(
+        a: Any,
+        axis: Any = None,
+        out: None = None,
+        overwrite_input: bool = False,
+        keepdims: Any = False,
+    ) -> Any:
+        refuse_out(out)
+        refuse_overwriting(overwrite_input)
+        return apply(operation(compute), (as_operand(a),), {"axis": axis, "keepdims": keepdims})
+
+
+def refuse_overwriting(overwrite_input: bool) -> None:
+    """Raise, if the input's memory is to be used.
+
+    Raises
+    ------
+    ImmutableError
+        If `overwrite_input` is true.
+    """
+    if overwrite_input:
+        raise ImmutableError(
+            "overwrite_input=True would write into a tensor, which is immutable: leave it out"
+        )
+
+
+_medians(np.median, _median)
+_medians(np.nanmedian, _nanmedian)
 
 
 # -- products and running totals ------------------------------------------------------------------
@@ -312,12 +385,45 @@ vjp(np.cumprod, _cumprod)
 
 @composite(np.nancumsum)
 def _nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
+    refuse_out(out)
     return np.cumsum(np.where(np.isnan(a), 0, a), axis=axis, dtype=dtype)
 
 
 @composite(np.nancumprod)
 def _nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
+    refuse_out(out)
     return np.cumprod(np.where(np.isnan(a), 1, a), axis=axis, dtype=dtype)
+
+
+def _cumulative(function: Function, running: Function, identity: int) -> None:
+    """Make ``np.cumulative_sum`` or its kin the older function, with the `identity` put in front if wanted."""
+
+    @composite(function)
+    def cumulative(
+        x: Any,
+        /,
+        *,
+        axis: int | None = None,
+        dtype: Any = None,
+        out: None = None,
+        include_initial: bool = False,
+    ) -> Any:
+        x = np.atleast_1d(as_operand(x))
+        if axis is None and x.ndim > 1:
+            raise ValueError(
+                "For arrays which have more than one dimension ``axis`` argument is required."
+            )
+        axis = negative_axis(axis or 0, x.ndim)
+        y = running(x, axis=axis, dtype=dtype)
+        if not include_initial:
+            return y
+        shape = [1 if k == axis else n for k, n in enumerate(x.shape, start=-x.ndim)]
+        return np.concatenate([np.full(shape, identity, y.dtype), y], axis=axis)
+
+
+if hasattr(np, "cumulative_sum"):  # from NumPy 2.1 on
+    _cumulative(np.cumulative_sum, np.cumsum, identity=0)
+    _cumulative(np.cumulative_prod, np.cumprod, identity=1)
 
 
 not_differentiable(

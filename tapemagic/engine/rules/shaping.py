@@ -10,9 +10,9 @@ from tapemagic.engine.constants import constant
 from tapemagic.engine.operations import scatter_add
 from tapemagic.engine.registry import composite, not_differentiable, operation, vjp
 from tapemagic.engine.rules.axes import leading, negative_axes, negative_axis
-from tapemagic.engine.tensor import Traced, apply
+from tapemagic.engine.tensor import Traced, apply, as_operand
 from tapemagic.engine.variable import identity
-from tapemagic.errors import UnsupportedArgumentError
+from tapemagic.errors import ImmutableError, UnsupportedArgumentError
 
 
 def relaid(g: Any, ndim: int, shape: tuple[int, ...]) -> Any:
@@ -47,6 +47,31 @@ def astype(x: Any, dtype: Any) -> Any:
 @composite(np.astype)
 def _(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     return apply(operation(astype), (x,), {"dtype": dtype})
+
+
+def tensor_of(value: Any) -> Any:
+    """Anything as a tensor, with the tensors in a list kept on the tape; an array is copied."""
+    x = as_operand(value)
+    return x if isinstance(x, Traced) else constant(x)
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """`x` in a dtype; itself, if that is its own."""
+    return x if x.dtype == dtype else np.astype(x, dtype)
+
+
+def refuse_out(out: Any) -> None:
+    """Raise, if there is an array to write into.
+
+    Raises
+    ------
+    ImmutableError
+        If `out` is given.
+    """
+    if out is not None:
+        raise ImmutableError(
+            "out= cannot write where a tape is watching: leave it out, and name the result"
+        )
 
 
 # fmt: off

@@ -1,1 +1,410 @@
-"""Quantiles, covariances, histograms, sets."""
+"""How values are distributed: quantiles, covariances, histograms, and sets of distinct values."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.constants import constant
+from tapemagic.engine.operations import scatter_add
+from tapemagic.engine.registry import Function, composite, operation, vjp
+from tapemagic.engine.rules.axes import leading, negative_axes
+from tapemagic.engine.rules.indexing import given_back
+from tapemagic.engine.rules.reductions import refuse_overwriting
+from tapemagic.engine.rules.shaping import cast, refuse_out, tensor_of
+from tapemagic.engine.tensor import Traced, apply, as_operand, constant_result, unwrap
+
+# -- quantiles ------------------------------------------------------------------------------------
+
+CONTINUOUS: dict[str, tuple[float, float]] = {
+    "interpolated_inverted_cdf": (0, 1),
+    "hazen": (1 / 2, 1 / 2),
+    "weibull": (0, 0),
+    "linear": (1, 1),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+"""The methods in which a quantile moves steadily from one value to the next, with their alpha and beta.
+
+R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The American Statistician 50 (1996), eq. 3.
+"""
+
+
+def flattened(a: Any, axes: tuple[int, ...]) -> Any:
+    """`a` with the negative `axes` laid out along a new last one: a row for each place on the others."""
+    rest = tuple(axis for axis in range(-a.ndim, 0) if axis not in axes)
+    length = math.prod(a.shape[axis] for axis in axes)
+    return np.transpose(a, (*rest, *axes)).reshape((*(a.shape[axis] for axis in rest), length))
+
+
+def unflattened(rows: Any, a: Any, axes: tuple[int, ...]) -> Any:
+    """What `flattened` has done, undone; `rows` may have further axes in front."""
+    order = (*(axis for axis in range(-a.ndim, 0) if axis not in axes), *axes)
+    lead = rows.shape[: rows.ndim - 1 - a.ndim + len(axes)]
+    apart = rows.reshape((*lead, *(a.shape[axis] for axis in order)))
+    return np.moveaxis(apart, tuple(range(-a.ndim, 0)), order)
+
+
+def by_row(g: Any, y: Any, rows: Any, count: int) -> Any:
+    """What belongs to the `count` quantiles of each row, along the last axis."""
+    lead = leading(g, y)
+    return np.moveaxis(g.reshape((*lead, count, *rows.shape[:-1])), len(lead), -1)
+
+
+def place(n: Any, q: Any, method: str) -> Any:
+    """Where a quantile is among `n` values in their order, the first one being at 0."""
+    if method == "midpoint":
+        return (np.floor((n - 1) * q) + np.ceil((n - 1) * q)) / 2
+    alpha, beta = CONTINUOUS.get(method, (0, 1))
+    return (n - 1) * q if alpha == beta == 1 else n * q + (alpha + q * (1 - alpha - beta)) - 1
+
+
+def neighbours(rows: Any, y: Any, q: Any, method: str, gaps: bool) -> tuple[Any, Any, Any]:
+    """Which two values of its row a quantile is between, and what the second one's share is.
+
+    Where NaN has won, it is both of them. Methods that choose one of the values give it twice.
+    """
+    length = rows.shape[-1]
+    missing = np.isnan(rows)
+    if method not in {*CONTINUOUS, "midpoint", "averaged_inverted_cdf"}:
+        hits = (
+            (rows == one[..., None]) | missing & np.isnan(one)[..., None]
+            for one in np.moveaxis(unwrap(y), -1, 0)
+        )
+        chosen = np.stack([np.argmax(hit, axis=-1) for hit in hits], axis=-1)
+        return chosen, chosen, 0.5
+    n = np.sum(~missing, axis=-1, keepdims=True, dtype=q.dtype) if gaps else length
+    at = place(n, q, method)
+    low = np.floor(unwrap(at))
+    share = (1 + (unwrap(at) > low)) / 2 if method == "averaged_inverted_cdf" else at - low
+    order = np.argsort(rows, axis=-1, kind="stable")
+    first, second = (
+        np.where(np.isnan(y), length - 1, np.clip(one, 0, n - 1)).astype(int)
+        for one in (low, low + 1)
+    )
+    return np.take_along_axis(order, first, -1), np.take_along_axis(order, second, -1), share
+
+
+def _quantiles(function: Function, gaps: bool, scale: int) -> None:
+    """Give the rules to ``np.quantile`` or one of its kind: with `gaps`, NaN counts for nothing."""
+
+    def compute(a: Any, q: Any, weights: Any, **options: Any) -> Any:
+        return function(a, q, weights=weights, **options)
+
+    def prepared(g, y, a, q, axis, method):
+        """The rows, their gradient, the quantiles as fractions, and their neighbours."""
+        rows = flattened(a, negative_axes(axis, a.ndim))
+        q = np.reshape(q, -1) / scale
+        g, y = by_row(g, y, rows, q.size), by_row(y, y, rows, q.size)
+        if gaps:
+            g = np.where(np.isnan(y), 0, g)
+        return rows, g, q, neighbours(rows, y, q, method, gaps)
+
+    def in_values(g, y, a, q, _weights, axis, method, keepdims):
+        """To each neighbour its share."""
+        if not a.size:
+            return np.zeros((*leading(g, y), *a.shape), g.dtype)
+        rows, g, _, (first, second, share) = prepared(g, y, a, q, axis, method)
+        dx = given_back(g * (1 - share), first, rows, first)
+        dx = dx + given_back(g * share, second, rows, second)
+        return unflattened(dx, a, negative_axes(axis, a.ndim))
+
+    def in_fraction(g, y, a, q, _weights, axis, method, keepdims):
+        """How far the neighbours are apart; a quantile that is one of the values does not move."""
+        shape = leading(g, y) + np.shape(q)
+        if method not in CONTINUOUS or not a.size:
+            return np.zeros(shape, g.dtype)
+        rows, g, _, (first, second, _) = prepared(g, y, a, q, axis, method)
+        n = np.sum(~np.isnan(rows), axis=-1, keepdims=True) if gaps else rows.shape[-1]
+        step = np.take_along_axis(rows, second, -1) - np.take_along_axis(rows, first, -1)
+        slope = (n + 1 - sum(CONTINUOUS[method])) / scale * step
+        return np.sum(g * slope, axis=tuple(range(-rows.ndim, -1))).reshape(shape)
+
+    def in_weights(g, _y, _a, _q, _weights, axis, method, keepdims):
+        """They only choose."""
+        return np.zeros((*leading(g, _y), *_weights.shape), g.dtype)
+
+    vjp(compute, in_values, in_fraction, in_weights, name=function.__name__)
+
+    @composite(function)
+    def quantile(
+        a: Any,
+        q: Any,
+        axis: Any = None,
+        out: Any = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: Any = False,
+        *,
+        weights: Any = None,
+    ) -> Any:
+        refuse_out(out)
+        refuse_overwriting(overwrite_input)
+        a = as_operand(a)
+        a = a if hasattr(a, "ndim") else np.asarray(a)
+        inputs = a, as_operand(q), as_operand(weights)
+        options = {"axis": axis, "method": method, "keepdims": keepdims}
+        return apply(operation(compute), inputs, options)
+
+
+_quantiles(np.quantile, gaps=False, scale=1)
+_quantiles(np.percentile, gaps=False, scale=100)
+_quantiles(np.nanquantile, gaps=True, scale=1)
+_quantiles(np.nanpercentile, gaps=True, scale=100)
+
+
+# -- covariances ----------------------------------------------------------------------------------
+
+
+@composite(np.cov)
+def _cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: Any = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: Any = None,
+) -> Any:
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    x = variables(as_operand(m), as_operand(y), rowvar, dtype)
+    if not x.shape[0]:
+        return constant(np.zeros((0, 0)))
+    ddof = ddof if ddof is not None else 0 if bias else 1
+    weights, freedom = _weighing(fweights, as_operand(aweights), x.shape[1], ddof)
+    if unwrap(freedom) <= 0:
+        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
+        freedom = 0.0
+    mean = np.average(x, axis=1, weights=weights, keepdims=True)
+    off = x - cast(mean, x.dtype)
+    weighed = off if weights is None else off * weights
+    products = off @ (np.conj(weighed) if x.dtype.kind == "c" else weighed).T
+    return np.squeeze(products * np.true_divide(1, freedom))
+
+
+def variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
+    """The observations as a matrix with a row for each variable.
+
+    Raises
+    ------
+    ValueError
+        If `m` or `y` has more than two axes.
+    """
+    parts = [part for part in (m, y) if part is not None]
+    for name, part in zip("my", parts, strict=False):
+        if np.ndim(part) > 2:
+            raise ValueError(f"{name} has more than 2 dimensions")
+    dtype = dtype or np.result_type(*parts, np.float64)
+    rows = [cast(np.atleast_2d(part), dtype) for part in parts]
+    if not rowvar:
+        rows[0] = rows[0].T if np.ndim(m) != 1 else rows[0]
+        rows[1:] = [part.T if part.shape[0] != 1 else part for part in rows[1:]]
+    return np.concatenate(rows) if len(rows) > 1 else rows[0]
+
+
+def _weighing(fweights: Any, aweights: Any, count: int, ddof: Any) -> tuple[Any, Any]:
+    """The weights of the observations, or None, and the degrees of freedom."""
+    if fweights is None and aweights is None:
+        return None, count - ddof
+    plain = {"fweights": unwrap(fweights), "aweights": unwrap(aweights)}
+    np.cov(np.zeros((1, count)), ddof=0, **plain)  # NumPy checks the weights
+    repeats = 1.0 if fweights is None else np.asarray(plain["fweights"], float)
+    if aweights is None:
+        return repeats, np.sum(repeats) - ddof
+    aweights = cast(aweights, float)
+    weights = repeats * aweights
+    total = np.sum(weights)
+    return weights, total - ddof * np.sum(weights * aweights) / total if ddof else total
+
+
+@composite(np.corrcoef)
+def _corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+    c = np.cov(x, y, rowvar, dtype=dtype)
+    if not np.ndim(c):
+        return c / c
+    deviation = np.sqrt(np.real(np.diagonal(c)))
+    c = c / deviation[:, None] / deviation
+    if c.dtype.kind != "c":
+        return np.clip(c, -1, 1)
+    return np.clip(np.real(c), -1, 1) + 1j * np.clip(np.imag(c), -1, 1)
+
+
+# -- histograms -----------------------------------------------------------------------------------
+
+
+def grid(bins: Any, interval: Any, a: Any, count: int, dtype: Any = None) -> Any:
+    """The edges of `count` bins: those given, or points in the `interval` that is given, or that of the values."""
+    if np.ndim(unwrap(bins)):
+        return tensor_of(bins)
+    if interval is None and not np.size(a):
+        interval = 0, 1
+    first, last = (np.min(a), np.max(a)) if interval is None else interval
+    if unwrap(first) == unwrap(last):
+        first, last = first - 0.5, last + 0.5
+    return tensor_of(np.linspace(first, last, count + 1, dtype=dtype))
+
+
+def entries(bins: Any) -> int:
+    """How many entries a sequence has; 0 for what is none."""
+    try:
+        return len(bins)
+    except TypeError:
+        return 0
+
+
+def binned(weights: Any, columns: list[Any], edges: list[Any]) -> Any:
+    """The sum of the weights in each cell of a grid; the last bin of each axis has both its ends."""
+    places, inside = [], np.array(True)
+    for column, edge in zip(unwrap(columns), unwrap(edges), strict=True):
+        found = np.searchsorted(edge, column, side="right") - 1
+        found[column == edge[-1]] = len(edge) - 2
+        inside = inside & (found >= 0) & (found < len(edge) - 1)
+        places.append(found)
+    index = tuple(found[inside] for found in places)
+    return scatter_add(np.ravel(weights)[inside], index, tuple(len(edge) - 1 for edge in edges))
+
+
+@composite(np.histogram_bin_edges)
+def _histogram_bin_edges(
+    a: Any,
+    bins: Any = 10,
+    range: Any = None,  # noqa: A002 (NumPy's name)
+    weights: Any = None,
+) -> Any:
+    plain = np.histogram_bin_edges(*unwrap((a, bins, range, weights)))
+    return grid(bins, range, as_operand(a), len(plain) - 1, plain.dtype)
+
+
+@composite(np.histogram)
+def _histogram(
+    a: Any,
+    bins: Any = 10,
+    range: Any = None,  # noqa: A002 (NumPy's name)
+    density: Any = None,
+    weights: Any = None,
+) -> Any:
+    found = np.histogram(*unwrap((a, bins, range, None, weights)))
+    edges = grid(bins, range, as_operand(a), len(found[0]), found[1].dtype)
+    counts, weights = found[0], as_operand(weights)
+    if isinstance(weights, Traced):
+        counts = cast(binned(weights, [np.ravel(unwrap(a))], [edges]), counts.dtype)
+    if density:
+        counts = counts / cast(np.diff(edges), float) / counts.sum()
+    return constant_result(counts), edges
+
+
+@composite(np.histogramdd)
+def _histogramdd(
+    sample: Any,
+    bins: Any = 10,
+    range: Any = None,  # noqa: A002 (NumPy's name)
+    density: Any = None,
+    weights: Any = None,
+) -> Any:
+    plain, _ = np.histogramdd(*unwrap((sample, bins, range, None, weights)))
+    sample = sample.T if np.ndim(unwrap(sample)) == 2 and hasattr(sample, "shape") else sample
+    columns = list(np.atleast_2d(as_operand(sample)))
+    bins = bins if entries(bins) else [bins] * len(columns)
+    intervals = [None] * len(columns) if range is None else range
+    edges = list(map(grid, bins, intervals, columns, plain.shape))
+    counts, weights = constant(plain), as_operand(weights)
+    if isinstance(weights, Traced):
+        counts = cast(binned(weights, columns, edges), float)
+    if density:
+        total = np.sum(counts)
+        for axis, edge in enumerate(edges):
+            steps = np.diff(edge)
+            counts = counts / steps.reshape((-1, *(1,) * (len(edges) - 1 - axis)))
+        counts = counts / total
+    return counts, edges
+
+
+@composite(np.histogram2d)
+def _histogram2d(
+    x: Any,
+    y: Any,
+    bins: Any = 10,
+    range: Any = None,  # noqa: A002 (NumPy's name)
+    density: Any = None,
+    weights: Any = None,
+) -> Any:
+    if len(x) != len(y):
+        raise ValueError("x and y must have the same length.")
+    bins = [bins, bins] if entries(bins) > 2 else bins
+    counts, edges = _histogramdd([x, y], bins, range, density, weights)
+    return counts, *edges
+
+
+# -- sets of distinct values: each is the first one that is equal --------------------------------
+
+
+@composite(np.unique)
+def _unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    **options: Any,
+) -> Any:
+    ar = as_operand(ar)
+    options |= {"return_inverse": return_inverse, "return_counts": return_counts, "axis": axis}
+    _, index, *rest = np.unique(unwrap(ar), return_index=True, **options)
+    values = np.take(ar, index, axis)
+    found = (values, *([index] if return_index else []), *rest)
+    return found if len(found) > 1 else values
+
+
+def _unique_kind(function: Function, *parts: str) -> None:
+    """Make `function` give the values and some more `parts` of what `np.unique` finds, in its named tuple."""
+    form = type(function(np.zeros(1)))
+
+    @composite(function)
+    def unique(x: Any) -> Any:
+        wanted: dict[str, Any] = {f"return_{part}": True for part in parts}
+        found = np.unique(x, equal_nan=False, **wanted)
+        return form(*found) if parts else found
+
+
+_unique_kind(np.unique_all, "index", "inverse", "counts")
+_unique_kind(np.unique_counts, "counts")
+_unique_kind(np.unique_inverse, "inverse")
+_unique_kind(np.unique_values)
+
+
+@composite(np.union1d)
+def _union1d(ar1: Any, ar2: Any) -> Any:
+    return np.unique(np.concatenate((as_operand(ar1), as_operand(ar2)), axis=None))
+
+
+@composite(np.intersect1d)
+def _intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
+) -> Any:
+    ar1, ar2 = as_operand(ar1), as_operand(ar2)
+    _, *indices = np.intersect1d(unwrap(ar1), unwrap(ar2), assume_unique, True)
+    values = np.take(ar1, indices[0]) if isinstance(ar1, Traced) else np.take(ar2, indices[1])
+    return (values, *indices) if return_indices else values
+
+
+@composite(np.setdiff1d)
+def _setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    values = np.ravel(as_operand(ar1)) if assume_unique else np.unique(as_operand(ar1))
+    return values[np.isin(unwrap(values), unwrap(ar2), invert=True)]
+
+
+@composite(np.setxor1d)
+def _setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    parts = [as_operand(ar1), as_operand(ar2)]
+    parts = parts if assume_unique else list(map(np.unique, parts))
+    both = np.sort(np.concatenate(parts, axis=None))
+    if not both.size:
+        return both
+    differs = np.concatenate(([True], unwrap(both)[1:] != unwrap(both)[:-1], [True]))
+    return both[differs[1:] & differs[:-1]]
