@@ -183,10 +183,12 @@ def _refused_out(function: Function) -> ImmutableError:
 def _place_of_out(function: Function) -> int:
     """Where a function takes `out` by position; far beyond its arguments if it does not."""
     try:
-        names = list(signature(function).parameters)
+        parameters = signature(function).parameters
     except (TypeError, ValueError):  # a function written in C
         return sys.maxsize
-    return names.index("out") if "out" in names else sys.maxsize
+    out = parameters.get("out")
+    by_place = out is not None and out.kind is out.POSITIONAL_OR_KEYWORD
+    return list(parameters).index("out") if by_place else sys.maxsize
 
 
 def _settled(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:
