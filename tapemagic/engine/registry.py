@@ -21,7 +21,7 @@ Function = Callable[..., Any]
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 
-HARMLESS = frozenset({"dtype", "casting", "order", "subok", "like"})
+HARMLESS = frozenset({"dtype", "casting", "subok", "like"})
 
 
 class Operation:
@@ -75,7 +75,7 @@ class Operation:
         self.inputs: tuple[str, ...] = ()
         self.pointwise = isinstance(function, np.ufunc) and function.signature is None
         self.accepts: frozenset[str] = frozenset()
-        self.ignores: frozenset[str] = HARMLESS
+        self.ignores: frozenset[str] = HARMLESS | ({"order"} if self.pointwise else set())
         self._names: tuple[str, ...] | None = None
         self._leads = True
         self._unread: dict[tuple[bool, ...], tuple[int, ...]] = {}
