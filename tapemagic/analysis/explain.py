@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tapemagic.analysis.evidence import Names, evidence_of
 from tapemagic.analysis.paths import Path, paths
-from tapemagic.analysis.reasons import Question, why_none
+from tapemagic.analysis.question import Question
+from tapemagic.analysis.reasons import why_none
 from tapemagic.analysis.values import brief
 from tapemagic.engine.seeds import key_of
 from tapemagic.engine.tape import GradientTape
@@ -57,9 +59,9 @@ class Explanation:
 
     def __repr__(self) -> str:
         if self.cause:
-            return f"{self.symbol} is None: {self.reason}"
+            return _wrapped(f"{self.symbol} is None: {self.reason}")
         if not self.paths:
-            return f"{self.symbol}: {self.reason}"
+            return _wrapped(f"{self.symbol}: {self.reason}")
         return "\n".join(self._lines())
 
     def _lines(self) -> list[str]:
@@ -70,6 +72,13 @@ class Explanation:
         if self.count > len(self.paths):
             lines.append(f"  … and {self.count - len(self.paths):,} more")
         return lines
+
+
+def _wrapped(text: str) -> str:
+    """Text in lines that fit into a notebook's output."""
+    return textwrap.fill(
+        text, 88, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def explain(

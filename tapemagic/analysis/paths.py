@@ -110,13 +110,17 @@ def _step(record: Record, position: int, made: int, names: Mapping[int, str]) ->
     return Step(record.name, names.get(made, ""), slope, value)
 
 
+def _size(x: Any) -> str:
+    return dimensions(np.shape(x)) if np.ndim(x) else "1"
+
+
 def _slope(record: Record, position: int) -> tuple[str, float | None]:
     """An operation's derivative in one of its inputs: a number, or its shape."""
     x, y = record.values[position], record.output
     if isinstance(y, tuple):
-        return f"[{dimensions(np.shape(x))}]", None
+        return f"[{_size(x)}]", None
     if np.ndim(x) or np.ndim(y):
-        return f"[{dimensions(np.shape(y))} by {dimensions(np.shape(x))}]", None
+        return f"[{_size(y)} by {_size(x)}]", None
     rule: Any = record.operation.rules_for(len(record.ids))[position]
     slope = rule(y.dtype.type(1), y, *record.values, **(record.params or {}))
     text = number(np.asarray(slope)[()])

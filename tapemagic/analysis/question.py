@@ -1,0 +1,81 @@
+"""A gradient that is None, what is known of it, and the reason that is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tapemagic.analysis.evidence import Evidence, Link, Names
+from tapemagic.analysis.wording import listed
+from tapemagic.engine.tape import GradientTape
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why there is no gradient.
+
+    Attributes
+    ----------
+    cause : str
+        One of the causes in a word or two, the same for all Nones of a kind, such as ``"not watched"``.
+    text : str
+        A sentence in the user's names, with what to write instead.
+    """
+
+    cause: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """A gradient that is None, and what is known of it.
+
+    Attributes
+    ----------
+    tape : GradientTape
+    evidence : Evidence
+    target, source : object
+        What was to be differentiated, and with respect to what.
+    y, x : str
+        What the user calls them.
+    names : mapping of int to str
+        What the user calls other values, by their numbers.
+    bindings : sequence of (int, int or None)
+        The numbers of the values that the source's name was bound to, and the lines, oldest first.
+    in_cell : bool
+        Whether a ``%%tape`` line says what is watched.
+    """
+
+    tape: GradientTape
+    evidence: Evidence
+    target: Any
+    source: Any
+    y: str
+    x: str
+    names: Names = field(default_factory=dict)
+    bindings: Sequence[tuple[int, int | None]] = ()
+    in_cell: bool = False
+
+    @property
+    def above(self) -> Mapping[int, None]:
+        """The values on which the target depends by operations that have a derivative."""
+        return self.evidence.above(self.target._id, blocked=False)
+
+    @property
+    def below(self) -> Mapping[int, None]:
+        """The values that were computed from the source by operations that the tape recorded."""
+        return self.evidence.below(self.source._id)
+
+    def inputs(self) -> Iterator[Link]:
+        """All inputs of the operations that made the target."""
+        for number in self.above:
+            yield from self.evidence.links.get(number, ())
+
+
+def depends(q: Question) -> str:
+    """What the target does depend on, if that has names."""
+    above = q.above
+    leaves = sorted(i for i in above if i in q.evidence.leaves)
+    names = [q.names[i] for i in leaves if i in q.names]
+    return f"; it depends on {listed(names)}" if names else ""
