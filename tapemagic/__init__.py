@@ -12,69 +12,64 @@ Tensor(-2.8288575)
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from tapemagic import errors
-from tapemagic.engine import late as _late  # noqa: F401 (fills it further once SciPy is there)
+from tapemagic.engine import late as _late  # noqa: F401 (fills the table further once SciPy is there)
 from tapemagic.engine import rules as _rules  # noqa: F401 (fills the table)
 from tapemagic.engine.constants import constant
-from tapemagic.engine.custom import (
-    custom_gradient,
-    grad_pass_through,
-    recompute_grad,
-    stop_gradient,
-)
-from tapemagic.engine.functional import (
-    gradients_function,
-    implicit_grad,
-    implicit_val_and_grad,
-    make_vjp,
-    val_and_grad_function,
-    value_and_gradients_function,
-)
-from tapemagic.engine.gradcheck import check_gradients
-from tapemagic.engine.operations import (
-    batch_norm,
-    cast,
-    clip_by_global_norm,
-    clip_by_norm,
-    dropout,
-    elu,
-    erf,
-    erfc,
-    gather,
-    gather_nd,
-    gelu,
-    hard_sigmoid,
-    l2_normalize,
-    layer_norm,
-    leaky_relu,
-    log_sigmoid,
-    log_softmax,
-    logsumexp,
-    one_hot,
-    relu,
-    relu6,
-    scatter_add,
-    scatter_nd,
-    segment_sum,
-    selu,
-    sigmoid,
-    sigmoid_cross_entropy,
-    silu,
-    softmax,
-    softmax_cross_entropy,
-    softplus,
-    softsign,
-    sparse_softmax_cross_entropy,
-    swish,
-    top_k,
-)
 from tapemagic.engine.tape import GradientTape
 from tapemagic.engine.tensor import Tensor
-from tapemagic.engine.transforms import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
 from tapemagic.engine.unconnected import UnconnectedGradients
 from tapemagic.engine.variable import Variable
+
+if TYPE_CHECKING:
+    from tapemagic.engine.custom import (
+        custom_gradient,
+        grad_pass_through,
+        recompute_grad,
+        stop_gradient,
+    )
+    from tapemagic.engine.functional import (
+        gradients_function,
+        implicit_grad,
+        implicit_val_and_grad,
+        make_vjp,
+        val_and_grad_function,
+        value_and_gradients_function,
+    )
+    from tapemagic.engine.gradcheck import check_gradients
+    from tapemagic.engine.operations.activations import (
+        elu,
+        gelu,
+        leaky_relu,
+        relu,
+        relu6,
+        selu,
+        silu,
+        swish,
+    )
+    from tapemagic.engine.operations.errorfunction import erf, erfc
+    from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, softmax
+    from tapemagic.engine.operations.gathering import gather, gather_nd, scatter_nd, segment_sum
+    from tapemagic.engine.operations.logistic import (
+        hard_sigmoid,
+        log_sigmoid,
+        sigmoid,
+        softplus,
+        softsign,
+    )
+    from tapemagic.engine.operations.losses import (
+        sigmoid_cross_entropy,
+        softmax_cross_entropy,
+        sparse_softmax_cross_entropy,
+    )
+    from tapemagic.engine.operations.normalization import batch_norm, dropout, layer_norm
+    from tapemagic.engine.operations.norms import clip_by_global_norm, clip_by_norm, l2_normalize
+    from tapemagic.engine.operations.scatter import scatter_add
+    from tapemagic.engine.operations.selection import cast, one_hot, top_k
+    from tapemagic.engine.transforms import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
 
 __version__ = "0.1.0"
 __all__ = [
@@ -140,6 +135,41 @@ __all__ = [
     "value_and_gradients_function",
     "vjp",
 ]
+
+_HOMES = {
+    "tapemagic.engine.custom": "custom_gradient grad_pass_through recompute_grad stop_gradient",
+    "tapemagic.engine.functional": (
+        "gradients_function implicit_grad implicit_val_and_grad make_vjp "
+        "val_and_grad_function value_and_gradients_function"
+    ),
+    "tapemagic.engine.gradcheck": "check_gradients",
+    "tapemagic.engine.operations.activations": "elu gelu leaky_relu relu relu6 selu silu swish",
+    "tapemagic.engine.operations.errorfunction": "erf erfc",
+    "tapemagic.engine.operations.exponentials": "log_softmax logsumexp softmax",
+    "tapemagic.engine.operations.gathering": "gather gather_nd scatter_nd segment_sum",
+    "tapemagic.engine.operations.logistic": "hard_sigmoid log_sigmoid sigmoid softplus softsign",
+    "tapemagic.engine.operations.losses": (
+        "sigmoid_cross_entropy softmax_cross_entropy sparse_softmax_cross_entropy"
+    ),
+    "tapemagic.engine.operations.normalization": "batch_norm dropout layer_norm",
+    "tapemagic.engine.operations.norms": "clip_by_global_norm clip_by_norm l2_normalize",
+    "tapemagic.engine.operations.scatter": "scatter_add",
+    "tapemagic.engine.operations.selection": "cast one_hot top_k",
+    "tapemagic.engine.transforms": "grad hessian hvp jacobian jvp value_and_grad vjp",
+}
+"""Where the names are that are loaded when they are first asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOMES.items():
+        if name in names.split():
+            globals()[name] = value = getattr(import_module(module), name)
+            return value
+    raise AttributeError(f"module 'tapemagic' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def load_ipython_extension(shell: Any) -> None:

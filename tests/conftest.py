@@ -9,6 +9,7 @@ import pytest
 
 from tapemagic.engine import recording, registry
 
+registry.complete()
 with suppress(ImportError):  # now, and not in the midst of a test, since the rule table grows by it
     import scipy.special  # noqa: F401
 

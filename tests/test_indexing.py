@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.engine.operations import scatter_add
+from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.errors import ImmutableError
 
 ROW = [1.0, 2.0, 3.0]

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +21,7 @@ BUDGET = 1 << 26
 """The bytes that a batch of gradients of the largest value may take; a sweep holds a few such batches at once."""
 
 
-@dataclass(frozen=True)
-class Basis:
+class Basis(NamedTuple):
     """The unit cotangents of a target: one for each element, or for each element of an example.
 
     Attributes
@@ -32,24 +30,24 @@ class Basis:
         The target's shape.
     examples : int
         How many examples the target's first axis counts; 1 if the target is a single one.
-    count : int
+    size : int
         The number of unit cotangents.
     """
 
     shape: tuple[int, ...]
     examples: int
-    count: int
+    size: int
 
     def rows(self, diagonal: Any, start: int, stop: int) -> Any:
         """The cotangents from `start` to `stop`, each element multiplied with that of the `diagonal`."""
         if isinstance(diagonal, Tensor):
-            units = self._written(np.ones(self.shape, diagonal.dtype), start, stop)
-            return np.multiply(units, diagonal)
+            units = self._written(np.ones(self.shape, np.bool_), start, stop)
+            return np.where(units, diagonal, diagonal.dtype.type(0))
         return self._written(diagonal, start, stop)
 
     def _written(self, diagonal: Any, start: int, stop: int) -> Any:
-        rows = np.zeros((stop - start, self.examples, self.count), diagonal.dtype)
-        one = diagonal.reshape(self.examples, self.count)[:, start:stop]
+        rows = np.zeros((stop - start, self.examples, self.size), diagonal.dtype)
+        one = diagonal.reshape(self.examples, self.size)[:, start:stop]
         np.einsum("kek->ek", rows[:, :, start:stop])[...] = one
         return rows.reshape(stop - start, *self.shape)
 
@@ -96,13 +94,13 @@ def batched_sweep(
     pending = _pass_diagonals(records, tracked, diagonals, kept, nested)
     found: Gradients = {}
     if pending:
-        parts = [
-            _dense(records, tracked, pending, kept, basis, nested, rows)
-            for rows in _chunks(records, basis)
-        ]
-        found = {i: _joined([part[i] for part in parts]) for i in wanted if i in parts[0]}
+        chunks = list(_chunks(records, basis))
+        parts = (
+            (rows, _dense(records, tracked, pending, kept, basis, nested, rows)) for rows in chunks
+        )
+        found = _joined(parts, wanted, basis.size, nested or len(chunks) == 1)
     for i in wanted & diagonals.keys():
-        rows = basis.rows(diagonals[i], 0, basis.count)
+        rows = basis.rows(diagonals[i], 0, basis.size)
         found[i] = found[i] + rows if i in found else rows
     return found
 
@@ -172,7 +170,7 @@ def _dense(
 
 def _chunks(records: Sequence[Any], basis: Basis) -> Iterator[range]:
     """The rows, as many at a time as fit into the budget; no row at all still makes one chunk."""
-    count = basis.count
+    count = basis.size
     outputs = [record[4] for record in records]
     sizes = [y.nbytes if y.__class__ is not tuple else max(map(_bytes, y)) for y in outputs]
     largest = max(1, *sizes)
@@ -184,5 +182,22 @@ def _bytes(value: Any) -> int:
     return value.nbytes  # type: ignore[no-any-return]
 
 
-def _joined(parts: list[Any]) -> Any:
+def _joined(
+    parts: Iterator[tuple[range, Gradients]], wanted: AbstractSet[int], count: int, together: bool
+) -> Gradients:
+    """The rows of each source one after the other: put `together` at the end, or each at once in its place."""
+    if together:
+        held = [{i: part[i] for i in wanted & part.keys()} for _, part in parts]
+        return {i: _concatenated([part[i] for part in held]) for i in held[0]}
+    found: Gradients = {}
+    for rows, part in parts:
+        for i in wanted & part.keys():
+            g = part[i]
+            if i not in found:
+                found[i] = np.empty((count, *g.shape[1:]), g.dtype)
+            found[i][rows.start : rows.stop] = g
+    return found
+
+
+def _concatenated(parts: list[Any]) -> Any:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,10 +13,6 @@ from tapemagic.engine.recording import live
 
 MOST = 1000
 """How many events a tape remembers; of more, the first ones."""
-
-OWN = str(Path(__file__).parent.parent)
-LIBRARIES = (str(Path(np.__file__).parent.parent), str(Path(os.__file__).parent))
-"""Where installed packages are, and the standard library, which may be around them."""
 
 Kind = Literal["left", "assigned", "paused", "reset"]
 
@@ -75,11 +71,12 @@ def left(x: Any, how: str) -> None:
 def here() -> Place | None:
     """The line of the user's program that is running."""
     frame = sys._getframe(1)
+    own, libraries = _folders()
     library = ""
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(OWN):
-            name = _library(file)
+        if not file.startswith(own):
+            name = _library(file, libraries)
             if not name:
                 return Place(file, frame.f_lineno, library)
             library = library or name
@@ -87,11 +84,21 @@ def here() -> Place | None:
     return None
 
 
-def _library(file: str) -> str:
+@cache
+def _folders() -> tuple[str, tuple[str, str]]:
+    """Where this package is; where others are, and the standard library, which may be around them."""
+    from pathlib import Path
+
+    packages, standard = Path(np.__file__).parent.parent, Path(os.__file__).parent
+    return str(Path(__file__).parent.parent), (str(packages), str(standard))
+
+
+def _library(file: str, libraries: tuple[str, ...]) -> str:
     """The library to which a file belongs, by the name under which one imports it; empty for the user's own."""
     if file.startswith("<") and not file.startswith("<ipython"):
         return "python" if file.startswith("<frozen") else ""
-    for folder in LIBRARIES:
+    for folder in libraries:
         if file.startswith(folder):
-            return Path(file).relative_to(folder).parts[0].removesuffix(".py")
+            below = file.removeprefix(folder).lstrip(os.sep)
+            return below.partition(os.sep)[0].removesuffix(".py")
     return ""

@@ -208,6 +208,19 @@ def no_derivative(_position: int, _g: Any, _y: Any, *_inputs: Any) -> None:
     """The rule of what is constant almost everywhere."""
 
 
+LATER: list[Callable[[], None]] = []
+"""What fills the rest of the table, when a function is not found in it."""
+
+
+def complete() -> bool:
+    """Fill the rest of the table; whether there was a rest."""
+    rest = LATER[:]
+    LATER.clear()
+    for fill in rest:
+        fill()
+    return bool(rest)
+
+
 def known(function: Function) -> bool:
     """Whether the table has an answer for `function`."""
     entry = OPERATIONS.get(function)

@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine import registry
+
+registry.complete()
 KINDS = ("CASES", "SPECIAL", "PLAIN", "REFUSED")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine import registry
+from tapemagic.engine.operations.common import operand
 from tapemagic.engine.tensor import Traced, apply, unwrap, unwrap_index
 
 UNIQUE = (int, slice, type(None), type(Ellipsis), np.integer, np.bool_)
@@ -18,7 +19,7 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
 
     Parameters
     ----------
-    values : array or Tensor
+    values : array_like or Tensor
         What to add; broadcast to the shape of ``np.zeros(shape)[index]``.
     index : int, slice, None, Ellipsis, array_like, or tuple of them
         Any index that NumPy knows. Where it names an element several times, all its values
@@ -41,13 +42,16 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> from tapemagic.engine.operations import scatter_add
+    >>> from tapemagic.engine.operations.scatter import scatter_add
     >>> scatter_add(np.array([1.0, 2.0, 3.0]), [0, 2, 2], (4,))
     array([1., 0., 5., 0.])
     """
     if isinstance(values, Traced):
         return apply(_SCATTER_ADD, (values,), {"index": unwrap_index(index), "shape": shape})
-    total = np.zeros(shape, values.dtype)
+    try:
+        total = np.zeros(shape, values.dtype)
+    except AttributeError:
+        return scatter_add(operand(values), index, shape)
     if _names_once(index):
         total[index] = values
     else:

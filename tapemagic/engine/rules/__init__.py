@@ -1,45 +1,50 @@
-"""The table: the derivative of every operation, one row each."""
+"""The table: the derivative of every operation, one row each.
 
+What most programs use is here from the start; the rest follows when a function is not found.
+"""
+
+from importlib import import_module
+
+from tapemagic.engine.registry import LATER
 from tapemagic.engine.rules import (
-    bessel,
-    convolutions,
-    creation,
-    decompositions,
     differences,
-    einsum,
     elementwise,
-    fft,
     indexing,
     joining,
-    linalg,
-    neural,
-    norms,
-    padding,
-    polynomials,
     products,
     reductions,
     shaping,
-    statistics,
 )
 
 __all__ = [
+    "differences",
+    "elementwise",
+    "indexing",
+    "joining",
+    "products",
+    "reductions",
+    "shaping",
+]
+
+REST = (
     "bessel",
     "convolutions",
     "creation",
     "decompositions",
-    "differences",
     "einsum",
-    "elementwise",
     "fft",
-    "indexing",
-    "joining",
     "linalg",
     "neural",
     "norms",
     "padding",
     "polynomials",
-    "products",
-    "reductions",
-    "shaping",
     "statistics",
-]
+)
+
+
+def _follow() -> None:
+    for name in REST:
+        import_module(f"{__name__}.{name}")
+
+
+LATER.append(_follow)

@@ -1,1 +1,129 @@
-"""Convolutions over images and signals, and pooling."""
+"""Convolutions over images and signals, and pooling.
+
+A batch of cotangents needs no loop: of a gradient in images it is a larger batch, and of a gradient in a kernel
+its leading axes ride along as more channels.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.operations.convolving import (
+    convolution,
+    kernel_gradient,
+    transposed_convolution,
+)
+from tapemagic.engine.operations.pooling import average, maxima, maximum, spread_average
+from tapemagic.engine.operations.scatter import scatter_add
+from tapemagic.engine.operations.windows import spatial
+from tapemagic.engine.registry import vjp
+from tapemagic.engine.rules.axes import leading
+from tapemagic.engine.tensor import unwrap
+
+Shape = tuple[int, ...]
+
+
+def _merged(a: Any, lead: Shape, axis: int = -1, groups: int = 1) -> Any:
+    """The leading axes of an array as part of its channels, each group's by itself."""
+    if not lead:
+        return a
+    shape = a.shape[len(lead) :]
+    at, count = len(shape) + axis, math.prod(lead)
+    apart = (count, *shape[:at], groups, shape[axis] // groups, *shape[at + 1 :])
+    together = (*shape[:at], count * shape[axis], *shape[at + 1 :])
+    return np.moveaxis(a.reshape(apart), 0, at + 1).reshape(together)
+
+
+def _parted(a: Any, lead: Shape, shape: Shape, axis: int = -1, groups: int = 1) -> Any:
+    """The inverse: an array of the given shape, with the leading axes in front."""
+    if not lead:
+        return a
+    at = len(shape) + axis
+    apart = (*shape[:at], groups, math.prod(lead), shape[axis] // groups, *shape[at + 1 :])
+    return np.moveaxis(a.reshape(apart), at + 1, 0).reshape(lead + shape)
+
+
+def _groups(x: Any, kernel: Any) -> int:
+    """How many groups of channels a kernel is applied to."""
+    return x.shape[-1] // kernel.shape[-2]  # type: ignore[no-any-return]
+
+
+def _convolution_x(g, _y, _x, kernel, window):
+    """The transposed convolution of the cotangent."""
+    return transposed_convolution(
+        g, kernel, window=window, lengths=spatial(_x, window), groups=_groups(_x, kernel)
+    )
+
+
+def _convolution_kernel(g, _y, x, _kernel, window):
+    """The products of the cotangent with what lay below the kernel."""
+    lead, groups = leading(g, _y), _groups(x, _kernel)
+    g = _merged(g, lead, groups=groups)
+    dk = kernel_gradient(x, g, window=window, groups=groups)
+    return _parted(dk, lead, _kernel.shape, groups=groups)
+
+
+vjp(convolution, _convolution_x, _convolution_kernel, name="conv")
+
+
+def _transposed_g(v, _dx, _g, kernel, window, lengths, groups):
+    """The convolution of the cotangent."""
+    return convolution(v, kernel, window=window)
+
+
+def _transposed_kernel(v, _dx, g, _kernel, window, lengths, groups):
+    """The kernel's gradient with the cotangent in the place of x."""
+    lead = leading(v, _dx)
+    dk = kernel_gradient(_merged(v, lead, groups=groups), g, window=window, groups=groups)
+    return _parted(dk, lead, _kernel.shape, axis=-2)
+
+
+vjp(transposed_convolution, _transposed_g, _transposed_kernel, name="conv_transpose")
+
+
+def _kernel_gradient_x(v, _dk, _x, g, window, groups):
+    """The transposed convolution of g with the cotangent in the place of the kernel."""
+    lead = leading(v, _dk)
+    kernel = _merged(v, lead, axis=-2)
+    dx = transposed_convolution(
+        g, kernel, window=window, lengths=spatial(_x, window), groups=groups
+    )
+    return _parted(dx, lead, _x.shape, groups=groups)
+
+
+def _kernel_gradient_g(v, _dk, x, _g, window, groups):
+    """The convolution of x with the cotangent in the place of the kernel."""
+    lead = leading(v, _dk)
+    y = convolution(x, _merged(v, lead, groups=groups), window=window)
+    return _parted(y, lead, _g.shape, groups=groups)
+
+
+vjp(kernel_gradient, _kernel_gradient_x, _kernel_gradient_g, name="conv_kernel")
+
+
+# -- pooling --------------------------------------------------------------------------------------
+
+
+def _maximum(g, y, x, window):
+    """The cotangent to the first maximum in each window."""
+    lead = leading(g, y)
+    places = maxima(unwrap(x), unwrap(y), window).ravel()
+    index = (..., places) if lead else places
+    return scatter_add(g.reshape((*lead, y.size)), index, (*lead, x.size)).reshape(lead + x.shape)
+
+
+vjp(maximum, _maximum, name="max_pool")
+
+vjp(
+    average,
+    lambda g, _y, _x, window: spread_average(g, window=window, lengths=spatial(_x, window)),
+    name="avg_pool",
+)
+vjp(
+    spread_average,
+    lambda v, _dx, _g, window, lengths: average(v, window=window),
+    name="avg_unpool",
+)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations import scatter_add
+from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.axes import along, expand, framed, leading, negative_axis
 from tapemagic.engine.rules.shaping import cast

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations import scatter_add
+from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.registry import composite, not_differentiable, operation, vjp, vjp_each
 from tapemagic.engine.rules.axes import leading, negative_axis
 from tapemagic.engine.rules.shaping import cast, refuse_out

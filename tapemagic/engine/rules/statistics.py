@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.constants import constant
-from tapemagic.engine.operations import scatter_add
+from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.registry import Function, composite, operation, vjp
 from tapemagic.engine.rules.axes import leading, negative_axes
 from tapemagic.engine.rules.indexing import given_back
