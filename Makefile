@@ -7,7 +7,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo lab test test-fast lint format doctest tests course browser notebooks table screenshot \
-        coverage bench clean course-ready dev-ready browser-ready
+        coverage bench crosscheck clean course-ready dev-ready browser-ready
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -66,7 +66,13 @@ coverage: dev-ready  ## the lines and branches which the unit tests reach
 bench:  ## compare with other libraries, in an environment of its own (.venv-bench)
 	tools/setup_venv.sh benchmarks .venv-bench
 	.venv-bench/bin/python -m benchmarks.run
+	.venv-bench/bin/python -m benchmarks.matrices
+	.venv-bench/bin/python -m benchmarks.convolution
 	.venv-bench/bin/python -m benchmarks.scaling
+
+crosscheck:  ## compare random programs with JAX and PyTorch, in an environment of its own (.venv-bench)
+	tools/setup_venv.sh benchmarks .venv-bench
+	.venv-bench/bin/python -m benchmarks.crosscheck $(ARGS)
 
 clean:  ## remove what was built, and caches; .venv stays
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*
