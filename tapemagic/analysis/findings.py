@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from tapemagic.analysis.derivatives import Derivative, Found, Key, Named, ask, differentiate, symbol
 from tapemagic.analysis.evidence import evidence_of
 from tapemagic.analysis.graph import MAX_NODES, Drawn, Graph, Naming, Role, Value, draw
+from tapemagic.analysis.jacobians import hessians, jacobians
+from tapemagic.analysis.matrices import Kind, Matrix
 from tapemagic.analysis.observer import Observer
-from tapemagic.analysis.reasons import Question, why_none
+from tapemagic.analysis.question import Question
+from tapemagic.analysis.reasons import why_none
 from tapemagic.analysis.values import brief, dtype_name
-from tapemagic.engine.tensor import Tensor, Traced
+from tapemagic.engine.tensor import Traced
 from tapemagic.engine.variable import Variable
 
-Named = tuple[str, Any]
 Bindings = Sequence[tuple[int, int | None]]
 
-
-@dataclass(frozen=True)
-class Derivative:
-    """One entry of the table of gradients: a value, or the reason why there is none."""
-
-    target: str
-    source: str
-    order: int
-    shape: tuple[int, ...]
-    text: str | None
-    reason: str | None = None
-
-    @property
-    def symbol(self) -> str:
-        """The derivative as it is written: d²y/dx²."""
-        return symbol(self.target, self.source, self.order)
+MATRICES: dict[Kind, Callable[..., list[Matrix]]] = {"jacobian": jacobians, "hessian": hessians}
+"""What computes the full matrices of each kind."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +38,7 @@ class Findings:
     order: int = 1
     lines: tuple[str, ...] = ()
     note: str = ""
+    matrices: tuple[Matrix, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,16 +69,6 @@ class Context:
     bindings: Mapping[str, Bindings] = field(default_factory=dict)
 
 
-def symbol(target: str, source: str, order: int) -> str:
-    """The derivative of a given order as it is written: d²y/dx²."""
-    power = "" if order == 1 else "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(order))
-    return f"d{power}{_bracketed(target)}/d{_bracketed(source)}{power}"
-
-
-def _bracketed(name: str) -> str:
-    return name if name.rstrip("₀₁₂₃₄₅₆₇₈₉").isidentifier() else f"({name})"
-
-
 def examine(
     observer: Observer,
     targets: Sequence[Named],
@@ -97,6 +76,7 @@ def examine(
     order: int = 1,
     context: Context | None = None,
     max_nodes: int = MAX_NODES,
+    kinds: Collection[Kind] = (),
 ) -> Findings:
     """Differentiate a recording up to an order, and gather what there is to show.
 
@@ -112,6 +92,8 @@ def examine(
         What the user calls things, and where.
     max_nodes : int, optional
         How many nodes the graph has room for.
+    kinds : collection of {'jacobian', 'hessian'}, optional
+        The full matrices to compute beside the gradients.
 
     Returns
     -------
@@ -119,7 +101,7 @@ def examine(
     """
     context = context or Context()
     operations = len(observer._records)
-    found = _differentiate(observer, targets, sources, order)
+    found = differentiate(observer, targets, sources, order)
     tensors = [
         (name, value)
         for name, value in context.named
@@ -139,71 +121,28 @@ def examine(
     )
     drawn = draw(observer, naming, max_nodes)
     adjoints = _adjoints(observer, drawn, [value for _, value in targets], found, order)
+    derivatives = {
+        key: _derivative(observer, targets, sources, key, found, names, context)
+        for key in found.gradients
+    }
+    reasons = {(t, s): entry.reason for (t, s, level), entry in derivatives.items() if level == 1}
+    matrices = [
+        matrix
+        for kind, compute in MATRICES.items()
+        if kind in kinds
+        for matrix in compute(observer, targets, sources, reasons)
+    ]
     return Findings(
         _variables(observer, context, targets, sources, naming.roles, adjoints),
         drawn.with_gradients(adjoints),
-        tuple(
-            _derivative(observer, targets, sources, key, found, names, context)
-            for key in found.gradients
-        ),
+        tuple(derivatives.values()),
         tuple(name for name, _ in targets),
         operations,
         order,
         tuple(context.lines),
         context.note,
+        tuple(matrices),
     )
-
-
-Key = tuple[int, int, int]
-"""A derivative: the index of its target, that of its source, and its order."""
-
-
-@dataclass
-class _Found:
-    """Derivatives, and what went wrong where there are none."""
-
-    gradients: dict[Key, Tensor | None] = field(default_factory=dict)
-    problems: dict[Key, str] = field(default_factory=dict)
-
-
-def _differentiate(
-    observer: Observer, targets: Sequence[Named], sources: Sequence[Named], order: int
-) -> _Found:
-    """The derivatives of every order; those below the last are recorded on the observer."""
-    found = _Found()
-    variables = [value for _, value in sources]
-    for level in range(1, order + 1):
-        with observer if level < order else nullcontext():
-            for t, (_, target) in enumerate(targets):
-                if level == 1:
-                    _ask(
-                        observer,
-                        found,
-                        target,
-                        variables,
-                        [(t, s, 1) for s in range(len(variables))],
-                    )
-                    continue
-                for s, x in enumerate(variables):
-                    below = found.gradients[t, s, level - 1]
-                    if below is None:
-                        found.gradients[t, s, level] = None
-                    else:
-                        _ask(observer, found, below, [x], [(t, s, level)])
-    return found
-
-
-def _ask(
-    observer: Observer, found: _Found, target: Any, sources: Sequence[Any], keys: Sequence[Key]
-) -> None:
-    """Take gradients; a rule that fails is a reason for None, and does not hide what else was found."""
-    try:
-        gradients = observer.gradient(target, sources)
-    except Exception as error:  # noqa: BLE001 -- a rule may call anything, and LinAlgError is no ValueError
-        gradients = [None] * len(keys)
-        problem = f"computing it failed with {type(error).__name__}: {error}"
-        found.problems.update((key, problem) for key in keys)
-    found.gradients.update(zip(keys, gradients, strict=True))
 
 
 def _derivative(
@@ -211,7 +150,7 @@ def _derivative(
     targets: Sequence[Named],
     sources: Sequence[Named],
     key: Key,
-    found: _Found,
+    found: Found,
     names: Mapping[int, str],
     context: Context,
 ) -> Derivative:
@@ -264,7 +203,7 @@ def _seed_name(target: str, seed: Any) -> str:
 
 
 def _adjoints(
-    observer: Observer, drawn: Drawn, goals: list[Any], found: _Found, order: int
+    observer: Observer, drawn: Drawn, goals: list[Any], found: Found, order: int
 ) -> dict[int, Any]:
     """The gradient of each order's goals with respect to every value that is drawn in that order."""
     adjoints: dict[int, Any] = {}
@@ -272,9 +211,9 @@ def _adjoints(
         nodes = [
             x for index, x in drawn.tensors.items() if drawn.graph.values[index].order == level
         ]
-        answer = _Found()
+        answer = Found()
         if goals and nodes:
-            _ask(observer, answer, goals, nodes, [(0, s, level) for s in range(len(nodes))])
+            ask(observer, answer, goals, nodes, [(0, s, level) for s in range(len(nodes))])
         pairs = zip(nodes, answer.gradients.values(), strict=False)
         adjoints |= {x._id: g._value for x, g in pairs if g is not None}
         goals = [g for (_, _, k), g in found.gradients.items() if k == level + 1 and g is not None]

@@ -72,6 +72,15 @@ class Observer(GradientTape):
         finally:
             self._start()
 
+    def fork(self) -> GradientTape:
+        """A tape that knows what this one has recorded, and hears what comes by itself."""
+        fork = GradientTape(persistent=True, watch_accessed_variables=False)
+        fork._records += self._records
+        fork._tracked |= self._tracked
+        fork._leaves |= self._leaves
+        fork._keeps = fork._warned = True
+        return fork
+
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         self._depths.append(1 + max((self._order_of.get(i, 0) for i in targets), default=0))
         self.seeds += [(seed._value, i) for i, seed in targets.items()]

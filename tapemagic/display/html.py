@@ -6,18 +6,16 @@ import base64
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from tapemagic.analysis.findings import Derivative, Findings
+from tapemagic.analysis.findings import Findings
 from tapemagic.analysis.graph import Graph
 from tapemagic.analysis.values import printable
+from tapemagic.display import matrices
+from tapemagic.display.styles import CODE, NAME, QUIET, SMALL, TITLE
 from tapemagic.display.svg import Drawing
 from tapemagic.display.text import HEADINGS, headline, row
 
 CELL = "padding:3px 12px 3px 0;text-align:left;vertical-align:top;border-bottom:1px solid #e5e7eb"
 HEAD = f"{CELL};font-weight:600;color:#6b7280"
-NAME = "font-family:ui-monospace,Menlo,Consolas,monospace;white-space:pre"
-CODE = f"{NAME}-wrap"
-TITLE = "margin:14px 0 4px;font-weight:600"
-QUIET = "color:#6b7280"
 FRAME = "overflow:auto;max-height:760px"
 ROLES = {
     "watched": "color:#1d4ed8;font-weight:600",
@@ -36,7 +34,7 @@ def page(findings: Findings, drawing: Drawing, value: str | None) -> str:
     if findings.graph.steps:
         parts += [title("Graph"), picture(findings, drawing)]
     if findings.derivatives:
-        parts += [title("Gradients"), gradients(findings.derivatives)]
+        parts += [title("Gradients"), gradients(findings)]
     return f'<div style="font-size:13px;line-height:1.45">{"".join(parts)}</div>'
 
 
@@ -70,10 +68,10 @@ def variables(findings: Findings) -> str:
     return _table(HEADINGS, rows)
 
 
-def gradients(derivatives: Sequence[Derivative]) -> str:
-    """The table of gradients, with a reason for every None."""
+def gradients(findings: Findings) -> str:
+    """The table of gradients, with a reason for every None, and the full matrices."""
     rows = []
-    for entry in derivatives:
+    for entry in findings.derivatives:
         if entry.text is None:
             result = f'<b>None</b> <span style="{QUIET}">{escape(entry.reason or "")}</span>'
         else:
@@ -85,7 +83,7 @@ def gradients(derivatives: Sequence[Derivative]) -> str:
                 result,
             ]
         )
-    return _table(("gradient", "order", "value"), rows)
+    return _table(("gradient", "order", "value"), rows) + matrices.html(findings.matrices)
 
 
 def picture(findings: Findings, drawing: Drawing, live: bool = False) -> str:
@@ -120,7 +118,7 @@ def caption(findings: Findings) -> str:
     words += ". A dash: not computed."
     if findings.graph.elided:
         words += f" {findings.graph.elided:,} operations in the middle are not drawn."
-    return f'<div style="{QUIET};font-size:12px">{escape(printable(words))}</div>'
+    return f'<div style="{SMALL}">{escape(printable(words))}</div>'
 
 
 def alternative(findings: Findings) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapemagic.analysis.findings import Derivative, Findings
+from tapemagic.analysis.derivatives import Derivative
+from tapemagic.analysis.findings import Findings
 from tapemagic.analysis.graph import Value
 from tapemagic.analysis.values import dimensions, printable
+from tapemagic.display import matrices
 
 HEADINGS = ("name", "role", "shape", "dtype", "value", "line")
 
 
 def text(findings: Findings) -> str:
-    """The whole report: what was recorded, the variables, the gradients."""
+    """The whole report: what was recorded, the variables, the gradients, the full matrices."""
     parts = [headline(findings)]
     if findings.note:
         parts.append(findings.note)
@@ -20,6 +22,8 @@ def text(findings: Findings) -> str:
         parts.append(_table([HEADINGS, *map(row, findings.variables)]))
     if findings.derivatives:
         parts.append("\n".join(map(equation, findings.derivatives)))
+    if findings.matrices:
+        parts.append(matrices.text(findings.matrices))
     return "\n\n".join(parts)
 
 

@@ -10,11 +10,12 @@ import ipywidgets
 
 from tapemagic.analysis.findings import Findings
 from tapemagic.display import html
+from tapemagic.display.styles import QUIET
 from tapemagic.display.svg import Drawing
 from tapemagic.display.text import headline
 
-NOTHING = f'<div style="{html.QUIET}">Nothing was recorded: no watched variable was used.</div>'
-UNASKED = f'<div style="{html.QUIET}">There is nothing to differentiate.</div>'
+NOTHING = f'<div style="{QUIET}">Nothing was recorded: no watched variable was used.</div>'
+UNASKED = f'<div style="{QUIET}">There is nothing to differentiate.</div>'
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -23,12 +24,12 @@ def tabs(findings: Findings, drawing: Drawing, value: str | None) -> ipywidgets.
     faces = {
         "Variables": html.variables(findings) if findings.variables else NOTHING,
         "Graph": html.picture(findings, drawing, live=True) if findings.graph.steps else NOTHING,
-        "Gradients": html.gradients(findings.derivatives) if findings.derivatives else UNASKED,
+        "Gradients": html.gradients(findings) if findings.derivatives else UNASKED,
     }
     tab = ipywidgets.Tab(
         [ipywidgets.HTML(face) for face in faces.values()], titles=list(faces), selected_index=1
     )
-    above = f'<div style="{html.QUIET}">{escape(headline(findings))}</div>'
+    above = f'<div style="{QUIET}">{escape(headline(findings))}</div>'
     return ipywidgets.VBox([ipywidgets.HTML(above + html.notes(findings, value)), tab])
 
 

@@ -14,10 +14,10 @@ import numpy as np
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.analysis.findings import symbol
+from tapemagic.analysis.derivatives import symbol
 from tapemagic.analysis.slips import near, slip
 from tapemagic.analysis.values import number
-from tapemagic.display.html import CODE
+from tapemagic.display.styles import CODE
 from tapemagic.engine.tensor import Traced, unwrap
 from tapemagic.engine.values import own
 from tapemagic.ipython import names

@@ -22,18 +22,17 @@ from IPython.display import display
 from traitlets import Int
 
 from tapemagic.analysis.explain import Explanation
-from tapemagic.analysis.findings import examine
+from tapemagic.analysis.findings import MATRICES, examine
 from tapemagic.analysis.graph import MAX_NODES
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.tensor import Traced
 from tapemagic.ipython.check import CheckReport, check_gradient
 from tapemagic.ipython.runcell import Cell, prepare
 from tapemagic.ipython.session import Session, is_number
-from tapemagic.ipython.targets import choose
+from tapemagic.ipython.targets import Asked, choose
 
 EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
 FEWEST = 20
-LATER = "is not part of this version yet"
 
 
 @magics_class
@@ -64,15 +63,16 @@ class TapeMagics(Magics):
     )
     @argument("-n", "--name", default="tape", metavar="TAPE_NAME", help="what to call the tape")
     @argument("--no-auto-watch", action="store_true", help="do not watch Variables by themselves")
-    @argument("--hessian", action="store_true", help=f"the full matrix; {LATER}")
-    @argument("--jacobian", action="store_true", help=f"the full matrix; {LATER}")
+    @argument("--jacobian", action="store_true", help="show the derivatives of every element, too")
+    @argument("--hessian", action="store_true", help="show the matrix of second derivatives, too")
     @line_cell_magic
     def tape(self, line: str, cell: str | None = None) -> TapeReport | None:
         """Run a cell of NumPy on a recording tape, and show variables, graph and gradients.
 
         ``%%tape x y`` above a cell watches ``x`` and ``y``, which are in the notebook already or are
         assigned in the cell. What the cell's last expression gives is differentiated, or what ``-t`` names.
-        In the cell and after it, ``tape`` is the GradientTape.
+        In the cell and after it, ``tape`` is the GradientTape. ``--jacobian`` and ``--hessian`` add the full
+        matrices of first and second derivatives to the gradients.
 
         ``%tape EXPRESSION`` does the same for one expression: every number in it is watched.
         """
@@ -88,9 +88,10 @@ class TapeMagics(Magics):
         session = Session(ready, watch, options.persistent, not options.no_auto_watch)
         ready.namespace[options.name] = session.tape
         self._last = session
-        return self._run(session, targets, order, self._cell_id() or cell)
+        asked = Asked(targets, order, [kind for kind in MATRICES if getattr(options, kind)])
+        return self._run(session, asked, self._cell_id() or cell)
 
-    def _run(self, session: Session, wanted: list[str], order: int, key: str) -> TapeReport:
+    def _run(self, session: Session, asked: Asked, key: str) -> TapeReport:
         """Run the cell; the report, which is also shown if the cell fails half-way."""
         __tracebackhide__ = True
         if key in self._shown:
@@ -100,21 +101,25 @@ class TapeMagics(Magics):
                 value = session.cell.run(session.named)
         except BaseException as error:
             self._shown[key] = report = self._report(
-                session, None, wanted, order, _stopped(error, session.cell)
+                session, None, asked, _stopped(error, session.cell)
             )
             display(report)
             raise
-        self._shown[key] = report = self._report(session, value, wanted, order)
+        self._shown[key] = report = self._report(session, value, asked)
         return report
 
-    def _report(
-        self, session: Session, value: Any, wanted: list[str], order: int, note: str = ""
-    ) -> TapeReport:
-        targets = choose(session, value, wanted)
+    def _report(self, session: Session, value: Any, asked: Asked, note: str = "") -> TapeReport:
+        targets = choose(session, value, asked.targets)
         context = session.context(note or targets.problem)
         sources = session.all_sources()
         findings = examine(
-            session.observer, targets.named, sources, order, context, max(FEWEST, self.max_nodes)
+            session.observer,
+            targets.named,
+            sources,
+            asked.order,
+            context,
+            max(FEWEST, self.max_nodes),
+            asked.matrices,
         )
         return TapeReport(findings, value, targets.is_value)
 
@@ -143,7 +148,7 @@ class TapeMagics(Magics):
         }
         session = Session(cell, list(held), True, True)
         try:
-            return self._run(session, [], order, f"{self._cell_id()} {line}")
+            return self._run(session, Asked(order=order), f"{self._cell_id()} {line}")
         finally:
             namespace.update(held)
 
@@ -256,12 +261,7 @@ def _is_name(text: str) -> bool:
 
 
 def _check_options(options: Any, names: list[str]) -> None:
-    """Refuse options that are impossible, or still to come."""
-    for name in ("hessian", "jacobian"):
-        if getattr(options, name):
-            raise UsageError(
-                f"%%tape: --{name} {LATER}: for second derivatives of each variable by itself, write -o 2"
-            )
+    """Refuse options that are impossible."""
     if not _is_name(options.name):
         raise UsageError(f"%%tape: {options.name!r} cannot be the name of a tape: write -n t")
     if options.name in names:

@@ -10,9 +10,11 @@ import numpy as np
 from IPython.core.error import UsageError
 
 from tapemagic.analysis.asking import explain_here
+from tapemagic.analysis.derivatives import Named
 from tapemagic.analysis.explain import Explanation, explain
-from tapemagic.analysis.findings import Context, Named
+from tapemagic.analysis.findings import Context
 from tapemagic.analysis.observer import Observer
+from tapemagic.analysis.wording import way
 from tapemagic.engine.constants import constant
 from tapemagic.engine.sweep import Gradients
 from tapemagic.engine.tape import GradientTape, Walk
@@ -158,6 +160,14 @@ class Session:
             names.setdefault(value._id, name)
         bindings = self.bindings.get(x, [])
         return explain(self.observer, target, source, y, x, names, bindings, in_cell=True)
+
+    def last_exit(self) -> str:
+        """How a value last left the tape, as the end of a sentence; empty if none did."""
+        for event in self.observer._events[::-1]:
+            if event.kind == "left":
+                name = self.found_names().get(event.number, "a value")
+                return f": {name} left the tape through {way(event)}"
+        return ""
 
     def _named(self) -> list[Named]:
         """What has a name in the cell, or is read by it; counters are left out."""

@@ -6,9 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tapemagic.analysis.findings import Named
+from tapemagic.analysis.derivatives import Named
+from tapemagic.analysis.matrices import Kind
 from tapemagic.engine.tensor import Traced
 from tapemagic.ipython.session import Session, unused
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the line above a cell asks for: targets by name, the highest order, and full matrices."""
+
+    targets: Sequence[str] = ()
+    order: int = 1
+    matrices: Sequence[Kind] = ()
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,8 @@ def choose(session: Session, value: Any, wanted: Sequence[str]) -> Targets:
         )
     return Targets(
         [],
-        problem="nothing was computed from what is watched, so there is nothing to differentiate",
+        problem="nothing was computed from what is watched, so there is nothing to differentiate"
+        + session.last_exit(),
     )
 
 

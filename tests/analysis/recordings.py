@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 
 import tapemagic as tm
 from tapemagic.analysis.findings import Context, Findings, examine
+from tapemagic.analysis.matrices import Kind
 from tapemagic.analysis.observer import Observer
 
 
 def record(
-    function: Callable[..., Any], *inputs: Any, order: int = 1, max_nodes: int = 60, **names: Any
+    function: Callable[..., Any],
+    *inputs: Any,
+    order: int = 1,
+    max_nodes: int = 60,
+    kinds: Collection[Kind] = (),
+    **names: Any,
 ) -> Findings:
     """What is found of ``y = function(a, b, ...)``, with a, b, ... watched; `names` are constants."""
     values = [x if isinstance(x, tm.Variable) else tm.constant(x) for x in inputs]
@@ -26,7 +32,7 @@ def record(
     outputs = y if isinstance(y, (tuple, list)) else [y]
     targets = [("y" if len(outputs) == 1 else f"y{i}", x) for i, x in enumerate(outputs)]
     context = Context(list(names.items()), lines=["%%tape", *(f"line {i}" for i in range(2, 20))])
-    return examine(observer, targets, sources, order, context, max_nodes)
+    return examine(observer, targets, sources, order, context, max_nodes, kinds)
 
 
 def square() -> Findings:

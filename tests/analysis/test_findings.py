@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.findings import Context, Derivative, examine, symbol
+from tapemagic.analysis.derivatives import Derivative, mixed_symbol, symbol
+from tapemagic.analysis.findings import Context, examine
 from tapemagic.analysis.graph import Value
 from tapemagic.analysis.observer import Observer
 from tests.analysis.recordings import product, record, regression, square
@@ -59,6 +60,12 @@ def test_orders() -> None:
 def test_symbol(target: str, source: str, order: int, expected: str) -> None:
     """Derivatives are written as in a textbook."""
     assert expected == symbol(target, source, order)
+
+
+def test_mixed_symbol() -> None:
+    """So are those in two variables."""
+    assert "d²y/dx dw" == mixed_symbol("y", "x", "w")
+    assert "d²(x * 2)/dx d(w[0])" == mixed_symbol("x * 2", "x", "w[0]")
 
 
 def because(found: Any) -> str:

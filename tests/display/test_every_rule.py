@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.findings import Findings, examine
+from tapemagic.analysis.matrices import Kind
 from tapemagic.analysis.observer import Observer
 from tapemagic.display import html
 from tapemagic.display.dot import dot
@@ -17,7 +20,7 @@ from tests.rules import harness
 CASES = harness.collect("CASES")
 
 
-def found(entry: harness.Case) -> Findings:
+def found(entry: harness.Case, order: int = 2, kinds: Collection[Kind] = ()) -> Findings:
     """What is found of a case."""
     inputs = [tm.constant(x) for x in entry.inputs]
     with Observer() as observer:
@@ -25,7 +28,9 @@ def found(entry: harness.Case) -> Findings:
         result = entry.call(*inputs)
     results = result if isinstance(result, (tuple, list)) else [result]
     targets = [(f"y{i}", y) for i, y in enumerate(results) if isinstance(y, tm.Tensor)]
-    return examine(observer, targets, [(f"x{i}", x) for i, x in enumerate(inputs)], 2)
+    return examine(
+        observer, targets, [(f"x{i}", x) for i, x in enumerate(inputs)], order, kinds=kinds
+    )
 
 
 @pytest.mark.parametrize("module", sorted({name.partition("-")[0] for name in CASES}))
@@ -46,3 +51,12 @@ def test_some_are_drawn() -> None:
     """Graphviz understands the DOT of every fiftieth case."""
     for name in list(CASES)[::50]:
         assert draw(dot(found(CASES[name]).graph)).svg, name
+
+
+def test_matrices_of_some() -> None:
+    """Every tenth case has its Jacobians and Hessians."""
+    for name in list(CASES)[::10]:
+        findings = found(CASES[name], 1, ("jacobian", "hessian"))
+        assert not [m for m in findings.matrices if "failed" in (m.reason or "")], name
+        assert Reader(html.page(findings, Drawing(None, ""), None)).tags, name
+        assert text(findings), name

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.ipython.magics import TapeMagics
 from tapemagic.ipython.extension import MAGICS
+from tapemagic.ipython.magics import TapeMagics
 from tests.ipython.conftest import Run
 
 

@@ -113,7 +113,7 @@ def test_reset(run: Run) -> None:
     report = run("%%tape x\na = x * 2\ntape.reset()\ny = v * a")
 
     assert {"dy/dx": None, "dy/dv": "6.0"} == gradients(report)
-    assert "x is not watched" in str(report.findings.derivatives[0].reason)
+    assert "before tape.reset() on line 3" in str(report.findings.derivatives[0].reason)
     assert "1 operation recorded" in repr(report)
 
 

@@ -36,8 +36,6 @@ times = []
         ("x -o 2.0", "not '2.0'"),
         ("x -o 10", "not '10'"),
         ("x -o ²", "not '²'"),
-        ("x --hessian", "--hessian is not part of this version yet"),
-        ("x --jacobian", "--jacobian is not part of this version yet"),
         ("text", "cannot watch 'text', which is a str: a watched variable is a real number"),
         ("x text", "cannot watch 'text'"),
         ("function", "cannot watch 'function', which is a builtin_function_or_method"),

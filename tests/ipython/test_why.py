@@ -98,3 +98,20 @@ def test_a_semicolon_silences(run: Run, capsys: Any) -> None:
     run("%why y x;")
 
     assert "" == capsys.readouterr().out
+
+
+def test_a_report_without_a_target_says_where_the_value_went(run: Run) -> None:
+    """Where all that was computed is plain, the report names the way out."""
+    report = run("%%tape a b\na, b = 3.0, 4.0\nlength = np.sqrt(np.sum(np.array([a, b]) ** 2))")
+
+    assert "nothing was computed from what is watched" in report.findings.note
+    assert "left the tape through float() on line 3" in report.findings.note
+
+
+def test_a_cell_that_runs_twice(run: Run) -> None:
+    """The second run has the same reasons as the first."""
+    cell = "%%tape x w\nimport math\nx, w = 2.0, 3.0\ny = w * math.sin(x)"
+    run(cell)
+    run(cell)
+
+    assert "left the tape" == run("%why y x").cause

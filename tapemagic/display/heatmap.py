@@ -1,0 +1,120 @@
+"""A matrix as a picture: blue where it is negative, white where it is zero, orange where it is positive."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from itertools import groupby
+
+from tapemagic.analysis.matrices import Matrix
+from tapemagic.analysis.values import number, printable
+
+NEGATIVE, ZERO, POSITIVE = (29, 78, 216), (255, 255, 255), (180, 83, 9)
+BLANK, UNKNOWN = "#ffffff", "#9ca3af"
+SHADES = 32
+"""How many colours there are on each side of zero."""
+SIDE, LEAST, CELL = 320, 40, 24
+"""How many pixels the picture is wide and high, about: at most, at least, and for each cell at most."""
+LETTER, LINE = 7, 18
+"""About how many pixels a letter is wide, and a line of text is high."""
+LONGEST = 20
+FRAME = 'stroke="#9ca3af" stroke-width="1"'
+
+Cells = tuple[tuple[float, ...], ...]
+
+
+def heatmap(matrix: Matrix, cells: Cells) -> str:
+    """The cells in colours, with the names of the first and the last row and column, and a scale.
+
+    Parameters
+    ----------
+    matrix : Matrix
+        What they show.
+    cells : tuple of tuple of float
+
+    Returns
+    -------
+    str
+        An SVG element: the same for the same numbers, whatever the machine.
+    """
+    low, high = _bounds(cells)
+    across, down = _ends(matrix.columns), _ends(matrix.rows)
+    scale = _ends((number(high), number(low)))
+    side = max(4, min(CELL, SIDE // max(len(cells), len(cells[0]))))
+    wide = max(side, -(-max(LEAST, LETTER * len("  ".join(across))) // len(cells[0])))
+    tall = max(side, -(-max(LEAST, LINE * len(down)) // len(cells)))
+    width, height = wide * len(cells[0]), tall * len(cells)
+    left, top = LETTER * max(map(len, down)) + 6, LINE
+    right, bottom = left + width, top + height
+    bar = right + 16
+    words = [
+        *_texts(across, [(left, top - 5, "start"), (right, top - 5, "end")]),
+        *_texts(down, [(left - 6, top + 11, "end"), (left - 6, bottom - 3, "end")]),
+        *_texts(scale, [(bar + 17, top + 10, "start"), (bar + 17, bottom - 2, "start")]),
+    ]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{bar + 20 + LETTER * max(map(len, scale))}"'
+        f' height="{bottom + 2}" font-family="Helvetica,Arial,sans-serif" font-size="11" fill="#6b7280">'
+        f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="{BLANK}"/>'
+        f'<g transform="translate({left} {top}) scale({wide} {tall}) translate(0 .5)"'
+        f' shape-rendering="crispEdges">{_strokes(cells, max(-low, high))}</g>'
+        f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="none" {FRAME}/>'
+        f'<defs><linearGradient id="scale" x1="0" x2="0" y1="0" y2="1">{_stops(low, high)}</linearGradient></defs>'
+        f'<rect x="{bar}" y="{top}" width="12" height="{height}" fill="url(#scale)" {FRAME}/>'
+        f"{''.join(words)}</svg>"
+    )
+
+
+def _bounds(cells: Cells) -> tuple[float, float]:
+    """From where to where the scale goes: over all finite values, and zero."""
+    finite = [0.0, *(x for row in cells for x in row if math.isfinite(x))]
+    return min(finite), max(finite)
+
+
+def _ends(names: tuple[str, ...]) -> list[str]:
+    """The first name and the last, if there are two, as far as there is room."""
+    ends = [names[0], names[-1]] if names[0] != names[-1] else [names[0]]
+    return [name if len(name) <= LONGEST else f"…{name[1 - LONGEST :]}" for name in ends]
+
+
+def _texts(words: list[str], places: list[tuple[int, int, str]]) -> list[str]:
+    return [
+        f'<text x="{x}" y="{y}" text-anchor="{anchor}">{escape(printable(word))}</text>'
+        for word, (x, y, anchor) in zip(words, places, strict=False)
+    ]
+
+
+def _strokes(cells: Cells, most: float) -> str:
+    """A path for every colour: a stroke for every run of cells that have it."""
+    paths: dict[str, list[str]] = {}
+    for i, row in enumerate(cells):
+        j = 0
+        for shade, run in groupby(colour(x / most if most else x) for x in row):
+            length = len(list(run))
+            if shade != BLANK:
+                paths.setdefault(shade, []).append(f"M{j} {i}h{length}")
+            j += length
+    return "".join(f'<path stroke="{shade}" d="{"".join(runs)}"/>' for shade, runs in paths.items())
+
+
+def _stops(low: float, high: float) -> str:
+    """The colours of the scale, from the top down."""
+    most, span = max(-low, high) or 1.0, (high - low) or 1.0
+    stops = [(0.0, high), (high / span, 0.0), (1.0, low)]
+    return "".join(
+        f'<stop offset="{place:.4g}" stop-color="{colour(value / most)}"/>'
+        for place, value in stops
+    )
+
+
+def colour(part: float) -> str:
+    """The colour of a number between -1 and 1; larger ones have the strongest, and what is no number is grey.
+
+    Rounding comes first, so that the last digits of a number do not change its colour.
+    """
+    if math.isnan(part):
+        return UNKNOWN
+    strength = round(round(min(1.0, abs(part)), 6) * SHADES) / SHADES
+    end = POSITIVE if part > 0 else NEGATIVE
+    mixed = (round(z + strength * (e - z)) for z, e in zip(ZERO, end, strict=True))
+    return "#" + "".join(f"{channel:02x}" for channel in mixed)

@@ -1,0 +1,146 @@
+"""Full matrices of derivatives as text, and as static HTML: tables, or heat-maps of larger ones."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Sequence
+from html import escape
+from itertools import groupby, repeat
+
+from tapemagic.analysis.matrices import Heat, Matrix
+from tapemagic.analysis.values import dimensions, printable
+from tapemagic.display.heatmap import heatmap
+from tapemagic.display.styles import NAME, QUIET, SMALL
+
+BLOCK = "display:inline-block;vertical-align:top;margin:14px 40px 0 0;max-width:100%;overflow:auto"
+LABEL = f"padding:2px 10px 2px 0;text-align:left;font-weight:400;{QUIET};{NAME}"
+TOP = f"padding:2px 10px;text-align:right;font-weight:400;{QUIET};{NAME}"
+ENTRY = "padding:2px 10px;text-align:right;font-variant-numeric:tabular-nums"
+EDGE = "1px solid #9ca3af"
+
+
+def text(matrices: Sequence[Matrix]) -> str:
+    """The matrices one below the other; those that take more than one line stand by themselves."""
+    blocks = map(_lines, matrices)
+    groups = groupby(blocks, lambda block: "\n" in block)
+    return "\n\n".join(("\n\n" if long else "\n").join(group) for long, group in groups)
+
+
+def _lines(matrix: Matrix) -> str:
+    """A matrix in aligned columns, under a heading, over what there is to say."""
+    heading = f"{_kind(matrix)} {matrix.symbol}"
+    if matrix.reason is not None:
+        return printable(f"{heading} = None: {matrix.reason}")
+    if not matrix.cells:
+        return printable(f"{heading}, {_size(matrix)}: {_notes(matrix)}")
+    if _is_number(matrix):
+        lines = [f"{heading} = {matrix.cells[0][0]}"]
+    else:
+        lines = [f"{heading}, {_size(matrix)}", *_columns(matrix)]
+    return "\n".join(map(printable, filter(None, [*lines, _notes(matrix)])))
+
+
+def html(matrices: Sequence[Matrix]) -> str:
+    """The matrices of each target side by side, as far as there is room."""
+    groups = groupby(matrices, lambda matrix: (matrix.kind, matrix.target))
+    lines = ["".join(map(_block, group)) for _, group in groups]
+    return "".join(f'<div style="font-size:13px;line-height:1.45">{line}</div>' for line in lines)
+
+
+def _block(matrix: Matrix) -> str:
+    """A matrix under a heading, over what there is to say."""
+    symbol = f'<span style="{NAME}">{escape(printable(matrix.symbol))}</span>'
+    heading, size, notes = f"<b>{_kind(matrix)}</b> {symbol}", _size(matrix), _notes(matrix)
+    if matrix.reason is not None:
+        parts = [f"{heading} = <b>None</b> {_quiet(matrix.reason)}"]
+    elif not matrix.cells:
+        parts = [f"{heading}, {_quiet(f'{size}: {notes}')}"]
+    elif _is_number(matrix):
+        parts = [f"{heading} = {escape(matrix.cells[0][0])}", _caption(notes)]
+    elif matrix.heat is None:
+        parts = [f"{heading}, {_quiet(size)}", _table(matrix), _caption(notes)]
+    else:
+        said = "; ".join(filter(None, [notes, _legend(matrix.heat)]))
+        parts = [f"{heading}, {_quiet(size)}", _picture(matrix, matrix.heat), _caption(said)]
+    return f'<div style="{BLOCK}">{"".join(parts)}</div>'
+
+
+def _kind(matrix: Matrix) -> str:
+    return matrix.kind.capitalize()
+
+
+def _size(matrix: Matrix) -> str:
+    """How large a matrix is, and how large its entries are if not all of them are written out."""
+    return ", ".join(filter(None, [dimensions(matrix.shape), matrix.extent]))
+
+
+def _notes(matrix: Matrix) -> str:
+    return "; ".join(matrix.notes) or ("" if matrix.cells else "empty")
+
+
+def _is_number(matrix: Matrix) -> bool:
+    return len(matrix.rows) == len(matrix.columns) == 1
+
+
+def _columns(matrix: Matrix) -> list[str]:
+    """The names and entries in aligned columns."""
+    rows = [("", *matrix.columns)]
+    rows += [(name, *entries) for name, entries in zip(matrix.rows, matrix.cells, strict=True)]
+    first, *others = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([name.ljust(first), *map(str.rjust, entries, others)]) for name, *entries in rows
+    ]
+
+
+def _table(matrix: Matrix) -> str:
+    """The entries, between the two lines that mark a matrix."""
+    last = len(matrix.columns) - 1
+    styles = [
+        ENTRY + f";border-left:{EDGE}" * (j == 0) + f";border-right:{EDGE}" * (j == last)
+        for j in range(last + 1)
+    ]
+    head = "".join(_cell("th", TOP, name) for name in ("", *matrix.columns))
+    rows = [
+        _cell("th", LABEL, name) + "".join(map(_cell, repeat("td"), styles, entries))
+        for name, entries in zip(matrix.rows, matrix.cells, strict=True)
+    ]
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return (
+        '<table style="border-collapse:collapse;font-size:13px;line-height:1.45;margin:4px 0">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _cell(tag: str, style: str, words: str) -> str:
+    return f'<{tag} style="{style}">{escape(printable(words))}</{tag}>'
+
+
+def _picture(matrix: Matrix, heat: Heat) -> str:
+    """The heat-map, with words for those who cannot see it."""
+    words = f"Heat-map of the {_kind(matrix)} {matrix.symbol}: {_size(matrix)}"
+    data = base64.b64encode(heatmap(matrix, heat.cells).encode()).decode()
+    return (
+        f'<img alt="{escape(printable(words))}" style="display:block;max-width:none;margin:4px 0"'
+        f' src="data:image/svg+xml;base64,{data}">'
+    )
+
+
+def _legend(heat: Heat) -> str:
+    """What the cells of a heat-map are."""
+    rows, columns = heat.block
+    what = ["absolute values"] if heat.absolute else []
+    if (rows, columns) != (1, 1):
+        what.append(f"each cell is the mean of {rows}×{columns} entries")
+    what.append("blue: negative, white: zero, orange: positive")
+    if any(math.isnan(x) for row in heat.cells for x in row):
+        what[-1] += ", grey: not a number"
+    return "; ".join(what)
+
+
+def _caption(words: str) -> str:
+    return f'<div style="{SMALL};max-width:420px">{escape(printable(words))}</div>' if words else ""
+
+
+def _quiet(words: str) -> str:
+    return f'<span style="{QUIET}">{escape(printable(words))}</span>'
