@@ -50,6 +50,12 @@ if TYPE_CHECKING:
         silu,
         swish,
     )
+    from tapemagic.engine.operations.convolution import (
+        conv1d,
+        conv1d_transpose,
+        conv2d,
+        conv2d_transpose,
+    )
     from tapemagic.engine.operations.errorfunction import erf, erfc
     from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, softmax
     from tapemagic.engine.operations.gathering import gather, gather_nd, scatter_nd, segment_sum
@@ -67,6 +73,7 @@ if TYPE_CHECKING:
     )
     from tapemagic.engine.operations.normalization import batch_norm, dropout, layer_norm
     from tapemagic.engine.operations.norms import clip_by_global_norm, clip_by_norm, l2_normalize
+    from tapemagic.engine.operations.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
     from tapemagic.engine.operations.scatter import scatter_add
     from tapemagic.engine.operations.selection import cast, one_hot, top_k
     from tapemagic.engine.transforms import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
@@ -77,12 +84,18 @@ __all__ = [
     "Tensor",
     "UnconnectedGradients",
     "Variable",
+    "avg_pool1d",
+    "avg_pool2d",
     "batch_norm",
     "cast",
     "check_gradients",
     "clip_by_global_norm",
     "clip_by_norm",
     "constant",
+    "conv1d",
+    "conv1d_transpose",
+    "conv2d",
+    "conv2d_transpose",
     "custom_gradient",
     "dropout",
     "elu",
@@ -110,6 +123,8 @@ __all__ = [
     "log_softmax",
     "logsumexp",
     "make_vjp",
+    "max_pool1d",
+    "max_pool2d",
     "one_hot",
     "recompute_grad",
     "relu",
@@ -144,6 +159,7 @@ _HOMES = {
     ),
     "tapemagic.engine.gradcheck": "check_gradients",
     "tapemagic.engine.operations.activations": "elu gelu leaky_relu relu relu6 selu silu swish",
+    "tapemagic.engine.operations.convolution": "conv1d conv1d_transpose conv2d conv2d_transpose",
     "tapemagic.engine.operations.errorfunction": "erf erfc",
     "tapemagic.engine.operations.exponentials": "log_softmax logsumexp softmax",
     "tapemagic.engine.operations.gathering": "gather gather_nd scatter_nd segment_sum",
@@ -153,6 +169,7 @@ _HOMES = {
     ),
     "tapemagic.engine.operations.normalization": "batch_norm dropout layer_norm",
     "tapemagic.engine.operations.norms": "clip_by_global_norm clip_by_norm l2_normalize",
+    "tapemagic.engine.operations.pooling": "avg_pool1d avg_pool2d max_pool1d max_pool2d",
     "tapemagic.engine.operations.scatter": "scatter_add",
     "tapemagic.engine.operations.selection": "cast one_hot top_k",
     "tapemagic.engine.transforms": "grad hessian hvp jacobian jvp value_and_grad vjp",

@@ -1,0 +1,243 @@
+"""Convolutions of signals and images, with TensorFlow's names and layout: channels last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapemagic.engine.operations.convolving import convolution, transposed_convolution
+from tapemagic.engine.operations.windows import (
+    AXES,
+    images,
+    numbers,
+    places,
+    sliding,
+    whole_numbers,
+)
+from tapemagic.errors import ShapeError
+
+
+def conv2d(
+    x: Any, kernel: Any, strides: Any = 1, padding: Any = "VALID", dilations: Any = 1
+) -> Any:
+    """The convolution of images with a kernel, as ``tf.nn.conv2d``: the kernel is not flipped.
+
+    Parameters
+    ----------
+    x : array_like or Tensor, shape (..., height, width, channels in)
+        Real or complex numbers, with at least one axis for a batch.
+    kernel : array_like or Tensor, shape (height, width, channels in, channels out)
+        If it has fewer channels in than x, by a factor, it is applied to groups of channels: to each its own
+        part of the channels out.
+    strides : int or sequence of int, optional
+        How far the kernel moves: one number, one for each spatial axis, or TensorFlow's (1, h, w, 1).
+    padding : {'VALID', 'SAME'} or sequence of (int, int), optional
+        Where the kernel may lie: inside x; so that there are ceil(length / stride) results, with
+        zeros around x, of which the odd one comes last; or inside x with zeros before and after each spatial axis.
+    dilations : int or sequence of int, optional
+        How far apart the elements are to which the kernel is applied.
+
+    Returns
+    -------
+    array or Tensor, shape (..., height out, width out, channels out)
+
+    Raises
+    ------
+    ShapeError
+        If x or the kernel have the wrong number of axes, if their channels do not match, or if the
+        kernel is larger than the padded images.
+    OptionError
+        If strides, padding or dilations are none.
+    UnsupportedArgumentError
+        If x or the kernel are not made of real or complex numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic.engine.operations.convolution import conv2d
+    >>> x = np.arange(9.0).reshape(1, 3, 3, 1)
+    >>> conv2d(x, np.ones((2, 2, 1, 1)))[0, ..., 0]
+    array([[ 8., 12.],
+           [20., 24.]])
+    >>> conv2d(x, np.ones((2, 2, 1, 1)), strides=2, padding="SAME")[0, ..., 0]
+    array([[ 8.,  7.],
+           [13.,  8.]])
+    """
+    return _forward(x, kernel, strides, padding, dilations, 2, "conv2d")
+
+
+def conv1d(x: Any, kernel: Any, stride: Any = 1, padding: Any = "VALID", dilation: Any = 1) -> Any:
+    """The convolution of signals with a kernel, as ``tf.nn.conv1d``: the kernel is not flipped.
+
+    Parameters
+    ----------
+    x : array_like or Tensor, shape (..., length, channels in)
+        Real or complex numbers, with at least one axis for a batch.
+    kernel : array_like or Tensor, shape (length, channels in, channels out)
+        As in `conv2d`.
+    stride, padding, dilation : optional
+        As in `conv2d`, for one axis.
+
+    Returns
+    -------
+    array or Tensor, shape (..., length out, channels out)
+
+    Raises
+    ------
+    ShapeError, OptionError, UnsupportedArgumentError
+        As `conv2d`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic.engine.operations.convolution import conv1d
+    >>> x = np.array([1.0, 2.0, 4.0, 8.0]).reshape(1, 4, 1)
+    >>> conv1d(x, np.array([-1.0, 1.0]).reshape(2, 1, 1)).ravel()
+    array([1., 2., 4.])
+    """
+    return _forward(x, kernel, stride, padding, dilation, 1, "conv1d")
+
+
+def conv2d_transpose(
+    x: Any,
+    kernel: Any,
+    output_shape: Any,
+    strides: Any = 1,
+    padding: Any = "SAME",
+    dilations: Any = 1,
+) -> Any:
+    """The transpose of `conv2d`, as ``tf.nn.conv2d_transpose``: its gradient in the images.
+
+    Parameters
+    ----------
+    x : array_like or Tensor, shape (..., height, width, channels in)
+        Real or complex numbers, with at least one axis for a batch.
+    kernel : array_like or Tensor, shape (height, width, channels out, channels in)
+        That of the `conv2d` which leads from the result's shape to that of x.
+    output_shape : sequence of int
+        The shape of the result, or its height and width.
+    strides, padding, dilations : optional
+        Those of that `conv2d`.
+
+    Returns
+    -------
+    array or Tensor, shape (..., height out, width out, channels out)
+
+    Raises
+    ------
+    ShapeError
+        If `conv2d` would not lead from `output_shape` to the shape of x.
+    OptionError, UnsupportedArgumentError
+        As `conv2d`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic.engine.operations.convolution import conv2d_transpose
+    >>> x = np.array([[1.0, 2.0], [3.0, 4.0]]).reshape(1, 2, 2, 1)
+    >>> conv2d_transpose(x, np.ones((2, 2, 1, 1)), (1, 4, 4, 1), strides=2)[0, ..., 0]
+    array([[1., 1., 2., 2.],
+           [1., 1., 2., 2.],
+           [3., 3., 4., 4.],
+           [3., 3., 4., 4.]])
+    """
+    return _backward(x, kernel, output_shape, strides, padding, dilations, 2, "conv2d_transpose")
+
+
+def conv1d_transpose(
+    x: Any,
+    kernel: Any,
+    output_shape: Any,
+    strides: Any = 1,
+    padding: Any = "SAME",
+    dilations: Any = 1,
+) -> Any:
+    """The transpose of `conv1d`, as ``tf.nn.conv1d_transpose``: its gradient in the signals.
+
+    Parameters
+    ----------
+    x : array_like or Tensor, shape (..., length, channels in)
+        Real or complex numbers, with at least one axis for a batch.
+    kernel : array_like or Tensor, shape (length, channels out, channels in)
+        That of the `conv1d` which leads from the result's shape to that of x.
+    output_shape, strides, padding, dilations : optional
+        As in `conv2d_transpose`, for one axis.
+
+    Returns
+    -------
+    array or Tensor, shape (..., length out, channels out)
+
+    Raises
+    ------
+    ShapeError, OptionError, UnsupportedArgumentError
+        As `conv2d_transpose`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic.engine.operations.convolution import conv1d_transpose
+    >>> x = np.array([1.0, 2.0]).reshape(1, 2, 1)
+    >>> conv1d_transpose(x, np.array([1.0, 10.0]).reshape(2, 1, 1), (1, 4, 1), strides=2).ravel()
+    array([ 1., 10.,  2., 20.])
+    """
+    return _backward(x, kernel, output_shape, strides, padding, dilations, 1, "conv1d_transpose")
+
+
+def _forward(
+    x: Any, kernel: Any, strides: Any, padding: Any, dilations: Any, ndim: int, name: str
+) -> Any:
+    """Check the arguments of a convolution with `ndim` spatial axes, and compute it."""
+    x, kernel = images(x, ndim, name), _kernel(kernel, ndim, name)
+    channels, width = kernel.shape[-2:]
+    groups, rest = divmod(x.shape[-1], channels)
+    if rest or not groups or width % groups:
+        raise ShapeError(
+            f"{name} cannot apply a kernel of shape {kernel.shape} to {x.shape[-1]} channels of x: its last axis "
+            f"but one has to be {x.shape[-1]} too, or that divided by n, with a last axis that is a multiple of n"
+        )
+    lengths = x.shape[-ndim - 1 : -1]
+    window = sliding(kernel.shape[:ndim], strides, padding, dilations, lengths, name)
+    return convolution(x, kernel, window=window)
+
+
+def _backward(
+    x: Any,
+    kernel: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any,
+    dilations: Any,
+    ndim: int,
+    name: str,
+) -> Any:
+    """Check the arguments of a transposed convolution with `ndim` spatial axes, and compute it."""
+    x, kernel = images(x, ndim, name), _kernel(kernel, ndim, name)
+    channels, width = kernel.shape[-2:]
+    batch, reached = x.shape[: -ndim - 1], x.shape[-ndim - 1 : -1]
+    shape = whole_numbers(output_shape)
+    if len(shape) == ndim:
+        shape = (*batch, *shape, channels)
+    groups, rest = divmod(shape[-1], channels) if shape else (0, 0)
+    lengths = shape[-ndim - 1 : -1]
+    if shape != (*batch, *lengths, groups * channels) or rest or groups < 1 or width % groups:
+        raise ShapeError(
+            f"{name} cannot lead from x of shape {x.shape} to {output_shape!r}, with a kernel of shape "
+            f"{kernel.shape}: output_shape has to be {(*batch, *AXES[ndim].split(', '), channels)}"
+        )
+    window = sliding(kernel.shape[:ndim], strides, padding, dilations, lengths, name)
+    if width != x.shape[-1] or places(window, lengths) != reached:
+        raise ShapeError(
+            f"{name} cannot lead from x of shape {x.shape} to {output_shape!r}: a convolution from there has shape "
+            f"{(*batch, *places(window, lengths), width)} with this kernel, strides, padding and dilations"
+        )
+    return transposed_convolution(x, kernel, window=window, lengths=lengths, groups=groups)
+
+
+def _kernel(kernel: Any, ndim: int, name: str) -> Any:
+    """A kernel with the right number of axes, none of them empty."""
+    kernel = numbers(kernel, name)
+    if kernel.ndim != ndim + 2 or not kernel.size:
+        raise ShapeError(
+            f"{name} takes a kernel with axes ({AXES[ndim]}, channels in, channels out), none of them empty, "
+            f"not of shape {kernel.shape}"
+        )
+    return kernel

@@ -1,0 +1,213 @@
+"""The convolution with any number of spatial axes, and its two gradients: three operations on the tape.
+
+Each is linear in both of its arguments, and the gradients of each are the two others, so that they are enough
+for derivatives of every order. Channels are last; kernels have the axes (spatial ones, channels in, channels out).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.operations.primitive import primitive
+from tapemagic.engine.operations.windows import Index, Lengths, Slide, Window, phases, places
+
+PRODUCTS = 10**6
+"""A matrix product of so few multiplications is done by OpenBLAS on one thread, and without packing."""
+
+ROWS = 256
+"""Below so many rows, a matrix product is not worth its call."""
+
+CACHED, PACKED = 10**6, 4 * 10**6
+"""How many bytes to work on at once: in small products, and in others."""
+
+
+@primitive
+def convolution(x: Any, kernel: Any, window: Window) -> Any:
+    """The sums of products of a kernel and what lies below it, in each place of a window.
+
+    Parameters
+    ----------
+    x : array or Tensor, shape (..., spatial axes, channels)
+    kernel : array or Tensor, shape (spatial axes, channels of a group, channels out)
+        Of the size of the window.
+    window : Window
+
+    Returns
+    -------
+    array or Tensor, shape (..., places, channels out)
+    """
+    batch, x = _one_batch(x, window)
+    groups = x.shape[-1] // kernel.shape[-2]
+    y = _by_groups(lambda x, kernel: _convolution(x, kernel, window), groups, x, kernel)
+    return y.reshape(batch + y.shape[1:])
+
+
+@primitive
+def transposed_convolution(
+    g: Any, kernel: Any, window: Window, lengths: Lengths, groups: int
+) -> Any:
+    """The gradient of `convolution` in x.
+
+    Parameters
+    ----------
+    g : array or Tensor, shape (..., places, channels out)
+    kernel : array or Tensor, shape (spatial axes, channels of a group, channels out)
+    window : Window
+    lengths : tuple of int
+        The spatial axes of x.
+    groups : int
+        How many groups of channels there are.
+
+    Returns
+    -------
+    array or Tensor, shape (..., spatial axes, channels)
+    """
+    batch, g = _one_batch(g, window)
+    dx = _by_groups(lambda g, kernel: _transposed(g, kernel, window, lengths), groups, g, kernel)
+    return dx.reshape(batch + dx.shape[1:])
+
+
+@primitive
+def kernel_gradient(x: Any, g: Any, window: Window, groups: int) -> Any:
+    """The gradient of `convolution` in the kernel.
+
+    Parameters
+    ----------
+    x : array or Tensor, shape (..., spatial axes, channels)
+    g : array or Tensor, shape (..., places, channels out)
+    window : Window
+    groups : int
+        How many groups of channels there are.
+
+    Returns
+    -------
+    array or Tensor, shape (spatial axes, channels of a group, channels out)
+    """
+    (_, x), (_, g) = _one_batch(x, window), _one_batch(g, window)
+    return _by_groups(lambda x, g: _kernel_gradient(x, g, window), groups, x, g)
+
+
+def _one_batch(x: Any, window: Window) -> tuple[Lengths, Any]:
+    """The axes in front of the spatial ones, and the array with a single one in their place."""
+    first = x.ndim - len(window) - 1
+    return x.shape[:first], x.reshape((math.prod(x.shape[:first]), *x.shape[first:]))
+
+
+def _by_groups(product: Callable[[Any, Any], Any], groups: int, a: Any, b: Any) -> Any:
+    """A product that is taken of each group of channels by itself; they are the last axes."""
+    if groups == 1:
+        return product(a, b)
+    parts = zip(np.split(a, groups, -1), np.split(b, groups, -1), strict=True)
+    return np.concatenate([product(*part) for part in parts], -1)
+
+
+def _convolution(x: Any, kernel: Any, window: Window) -> Any:
+    """A product of a matrix of all that lies below the kernel with the kernel as a matrix."""
+    channels, width = kernel.shape[-2:]
+    dtype = np.result_type(x, kernel)
+    matrix = kernel.astype(dtype, copy=False).reshape((_taps(window) * channels, width))
+    y = np.zeros((len(x), *places(window, x.shape[1:-1]), width), dtype)
+    for images, block, columns in _columns(x.astype(dtype, copy=False), window, width):
+        np.matmul(columns, matrix, out=y[images][block].reshape((len(columns), width)))
+    return y
+
+
+def _kernel_gradient(x: Any, g: Any, window: Window) -> Any:
+    """The transposed matrix of all that lies below the kernel, times the gradient."""
+    channels, width = x.shape[-1], g.shape[-1]
+    dtype = np.result_type(x, g)
+    total = np.zeros((_taps(window) * channels, width), dtype)
+    for images, block, columns in _columns(x.astype(dtype, copy=False), window, width):
+        total += columns.T @ g[images][block].reshape((len(columns), width))
+    sizes = (slide.size for slide in window)
+    return total.reshape((*sizes, channels, width))
+
+
+def _transposed(g: Any, kernel: Any, window: Window, lengths: Lengths) -> Any:
+    """Convolutions of stride 1 with flipped parts of the kernel, one for each phase of the strides."""
+    axes = tuple(range(len(lengths)))
+    parts = (
+        (below, _convolution(g, np.flip(kernel[taps], axes).swapaxes(-1, -2), flipped))
+        for taps, below, flipped in phases(window, lengths)
+    )
+    if all(slide.stride == 1 for slide in window):
+        return next(parts)[1]
+    dx = np.zeros((len(g), *lengths, kernel.shape[-2]), np.result_type(g, kernel))
+    for below, part in parts:
+        dx[below] = part
+    return dx
+
+
+def _columns(x: Any, window: Window, width: int) -> Iterator[tuple[slice, Index, Any]]:
+    """Block by block, a matrix of what lies below the kernel, with a row for each place.
+
+    Yields some images of the batch, a block of their places, and the matrix, which is as large as suits a
+    product with one of the given `width`.
+    """
+    if not x.size:
+        return
+    depth = _taps(window) * x.shape[-1]
+    rows = _rows(depth, width, x.itemsize)
+    count = max(1, CACHED * len(x) // x.nbytes)
+    for first in range(0, len(x), count):
+        images = slice(first, first + count)
+        below = _below(_padded(x[images], window), window, x.shape[1:-1])
+        for block in _blocks(below.shape, len(window), rows):
+            columns = np.ascontiguousarray(below[block]).view(x.dtype)
+            yield images, block, columns.reshape((-1, depth))
+
+
+def _rows(depth: int, width: int, itemsize: int) -> int:
+    """How many rows of a matrix of the given depth to multiply at once with one of the given width."""
+    rows = PRODUCTS // (depth * width or 1)
+    if rows < ROWS:
+        return PACKED // (depth * itemsize)
+    return min(rows, CACHED // (depth * itemsize))
+
+
+def _blocks(shape: Lengths, ndim: int, rows: int) -> Iterator[Index]:
+    """Some images, or some lines of one, with about so many places together."""
+    count, height, *lower = shape[: ndim + 1]
+    lines = max(1, rows // math.prod(lower))
+    images = max(1, lines // height)
+    for first in range(0, count, images):
+        for line in range(0, height, lines):
+            yield slice(first, first + images), slice(line, line + lines)
+
+
+def _taps(window: Window) -> int:
+    """How many elements a window takes."""
+    return math.prod(slide.size for slide in window)
+
+
+def _below(padded: Any, window: Window, lengths: Lengths) -> Any:
+    """A view of what lies below the kernel in each place, as items of many bytes: NumPy copies those faster."""
+    run, taps = padded.shape[-1], window
+    if window[-1].dilation == 1:  # neighbours and their channels lie in a row
+        run, taps = run * window[-1].size, window[:-1]
+    image, *steps, itemsize = padded.strides
+    shape = (len(padded), *places(window, lengths), *(slide.size for slide in taps))
+    moves = [step * slide.stride for step, slide in zip(steps, window, strict=True)]
+    moves += [step * slide.dilation for step, slide in zip(steps, taps, strict=False)]
+    items = np.dtype((np.void, run * itemsize))
+    return np.ndarray(shape, items, padded, 0, (image, *moves))
+
+
+def _padded(x: Any, window: Window) -> Any:
+    """A contiguous array, with zeros around its spatial axes; negative padding cuts elements off."""
+    if not any(slide.before or slide.after for slide in window):
+        return np.ascontiguousarray(x)
+    source, target = [slice(None)], [slice(None)]
+    for slide, length in zip(window, x.shape[1:-1], strict=True):
+        first = max(0, -slide.before)
+        end = max(first, min(length, length + slide.after))
+        source.append(slice(first, end))
+        target.append(slice(first + slide.before, end + slide.before))
+    lengths = map(Slide.padded, window, x.shape[1:-1])
+    padded = np.zeros((len(x), *lengths, x.shape[-1]), x.dtype)
+    padded[tuple(target)] = x[tuple(source)]
+    return padded

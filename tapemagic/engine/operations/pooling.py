@@ -1,0 +1,272 @@
+"""Pooling: the maximum or the average in each place of a window, with TensorFlow's layout: channels last."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.operations.primitive import primitive
+from tapemagic.engine.operations.windows import (
+    Lengths,
+    Slide,
+    Window,
+    each,
+    images,
+    overlaps,
+    places,
+    sliding,
+    spatial,
+)
+from tapemagic.errors import OptionError, UnsupportedArgumentError
+
+
+def max_pool2d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID") -> Any:
+    """The maximum in each place of a window, channel by channel, as ``tf.nn.max_pool2d``.
+
+    Parameters
+    ----------
+    x : array_like or Tensor, shape (..., height, width, channels)
+        Real numbers, with at least one axis for a batch.
+    size : int or sequence of int, optional
+        The height and width of the window: one number, one for each, or TensorFlow's (1, h, w, 1).
+    strides : int or sequence of int, optional
+        How far the window moves: as far as it is large, if left out.
+    padding : {'VALID', 'SAME'} or sequence of (int, int), optional
+        As in `conv2d`, but what is around x counts as nothing.
+
+    Returns
+    -------
+    array or Tensor, shape (..., height out, width out, channels)
+        Of the dtype of x. Where a window holds its maximum several times, the first one (in rows from the top,
+        from left to right) has all of the gradient, as in TensorFlow.
+
+    Raises
+    ------
+    ShapeError
+        If x has the wrong number of axes, or the window is larger than the padded images.
+    OptionError
+        If size, strides or padding are none, or a window could lie in the padding alone.
+    UnsupportedArgumentError
+        If x is not made of real numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic.engine.operations.pooling import max_pool2d
+    >>> max_pool2d(np.arange(16.0).reshape(1, 4, 4, 1))[0, ..., 0]
+    array([[ 5.,  7.],
+           [13., 15.]])
+    """
+    return _max_pool(x, size, strides, padding, 2, "max_pool2d")
+
+
+def max_pool1d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID") -> Any:
+    """The maximum in each place of a window, channel by channel, as ``tf.nn.max_pool1d``.
+
+    Parameters
+    ----------
+    x : array_like or Tensor, shape (..., length, channels)
+        Real numbers, with at least one axis for a batch.
+    size, strides, padding : optional
+        As in `max_pool2d`, for one axis.
+
+    Returns
+    -------
+    array or Tensor, shape (..., length out, channels)
+
+    Raises
+    ------
+    ShapeError, OptionError, UnsupportedArgumentError
+        As `max_pool2d`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic.engine.operations.pooling import max_pool1d
+    >>> max_pool1d(np.array([1.0, 3.0, 2.0, 0.0]).reshape(1, 4, 1), 3, 1).ravel()
+    array([3., 3.])
+    """
+    return _max_pool(x, size, strides, padding, 1, "max_pool1d")
+
+
+def avg_pool2d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID") -> Any:
+    """The average in each place of a window, channel by channel, as ``tf.nn.avg_pool2d``.
+
+    Parameters
+    ----------
+    x : array_like or Tensor, shape (..., height, width, channels)
+        Real or complex numbers, with at least one axis for a batch.
+    size, strides, padding : optional
+        As in `max_pool2d`: where a window lies partly outside of x, the average is that of what lies inside.
+
+    Returns
+    -------
+    array or Tensor, shape (..., height out, width out, channels)
+        Of the dtype of x.
+
+    Raises
+    ------
+    ShapeError, OptionError, UnsupportedArgumentError
+        As `max_pool2d`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic.engine.operations.pooling import avg_pool2d
+    >>> avg_pool2d(np.arange(9.0).reshape(1, 3, 3, 1), padding="SAME")[0, ..., 0]
+    array([[2. , 3.5],
+           [6.5, 8. ]])
+    """
+    return _avg_pool(x, size, strides, padding, 2, "avg_pool2d")
+
+
+def avg_pool1d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID") -> Any:
+    """The average in each place of a window, channel by channel, as ``tf.nn.avg_pool1d``.
+
+    Parameters
+    ----------
+    x : array_like or Tensor, shape (..., length, channels)
+        Real or complex numbers, with at least one axis for a batch.
+    size, strides, padding : optional
+        As in `avg_pool2d`, for one axis.
+
+    Returns
+    -------
+    array or Tensor, shape (..., length out, channels)
+
+    Raises
+    ------
+    ShapeError, OptionError, UnsupportedArgumentError
+        As `max_pool2d`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic.engine.operations.pooling import avg_pool1d
+    >>> avg_pool1d(np.array([1.0, 3.0, 2.0, 0.0]).reshape(1, 4, 1)).ravel()
+    array([2., 1.])
+    """
+    return _avg_pool(x, size, strides, padding, 1, "avg_pool1d")
+
+
+def _max_pool(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: str) -> Any:
+    """Check the arguments of a pooling by maxima with `ndim` spatial axes, and compute it."""
+    x = images(x, ndim, name)
+    if x.dtype.kind == "c":
+        raise UnsupportedArgumentError(
+            f"{name} takes real numbers, not {x.dtype}, which have no order: take the maximum of np.abs(x)"
+        )
+    return maximum(x, window=_window(x, size, strides, padding, ndim, name))
+
+
+def _avg_pool(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: str) -> Any:
+    """The same by averages."""
+    x = images(x, ndim, name)
+    return average(x, window=_window(x, size, strides, padding, ndim, name))
+
+
+def _window(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: str) -> Window:
+    """The window that a user describes, each of whose places holds an element of x."""
+    lengths = x.shape[-ndim - 1 : -1]
+    sizes = each(size, ndim, "size")
+    window = sliding(sizes, sizes if strides is None else strides, padding, 1, lengths, name)
+    if any(max(slide.before, slide.after) >= slide.size for slide in window):
+        raise OptionError(
+            f"{name} of size {sizes} cannot have the padding {padding!r}: a window could lie in it as a whole, "
+            "so pad less than the size"
+        )
+    return window
+
+
+@primitive
+def maximum(x: Any, window: Window) -> Any:
+    """The maximum in each place of a window; NaN where there is one.
+
+    Parameters
+    ----------
+    x : array or Tensor, shape (..., spatial axes, channels)
+    window : Window
+
+    Returns
+    -------
+    array or Tensor, shape (..., places, channels)
+    """
+    y = np.full(_pooled(x, window), -np.inf, x.dtype)
+    for above, below in overlaps(window, spatial(x, window)):
+        np.maximum(y[above], x[below], out=y[above])
+    return y
+
+
+def maxima(x: Any, y: Any, window: Window) -> Any:
+    """Where in x, as a row of elements, the first maximum y of each window is."""
+    slides = (*[Slide(1)] * (x.ndim - len(window) - 1), *window, Slide(1))
+    sizes = tuple(slide.size for slide in slides)
+    before = np.zeros(y.shape, np.min_scalar_type(math.prod(sizes)))
+    sought = np.ones(y.shape, np.bool_)
+    for above, below in overlaps(window, spatial(x, window)):
+        sought[above] &= x[below] < y[above]
+        before += sought
+    corners, taps = np.ogrid[tuple(map(slice, y.shape))], np.ogrid[tuple(map(slice, sizes))]
+    steps = [math.prod(x.shape[axis + 1 :]) for axis in range(x.ndim)]
+    offsets = sum(tap * step for tap, step in zip(taps, steps, strict=True)).ravel()
+    starts = zip(corners, slides, steps, strict=True)
+    return sum((k * slide.stride - slide.before) * n for k, slide, n in starts) + offsets[before]
+
+
+@primitive
+def average(x: Any, window: Window) -> Any:
+    """The average of the elements of x in each place of a window.
+
+    Parameters
+    ----------
+    x : array or Tensor, shape (..., spatial axes, channels)
+    window : Window
+
+    Returns
+    -------
+    array or Tensor, shape (..., places, channels)
+    """
+    lengths = spatial(x, window)
+    y = np.zeros(_pooled(x, window), x.dtype)
+    for above, below in overlaps(window, lengths):
+        y[above] += x[below]
+    y /= _counts(window, lengths).astype(x.real.dtype)
+    return y
+
+
+@primitive
+def spread_average(g: Any, window: Window, lengths: Lengths) -> Any:
+    """The gradient of `average`: each element of g evenly over what was in its window.
+
+    Parameters
+    ----------
+    g : array or Tensor, shape (..., places, channels)
+    window : Window
+    lengths : tuple of int
+        The spatial axes of x.
+
+    Returns
+    -------
+    array or Tensor, shape (..., spatial axes, channels)
+    """
+    share = g / _counts(window, lengths).astype(g.real.dtype)
+    dx = np.zeros((*g.shape[: -len(lengths) - 1], *lengths, g.shape[-1]), share.dtype)
+    for above, below in overlaps(window, lengths):
+        dx[below] += share[above]
+    return dx
+
+
+def _counts(window: Window, lengths: Lengths) -> Any:
+    """How many elements lie in each place of a window, with an axis for channels."""
+    counts = np.zeros((*places(window, lengths), 1), int)
+    for above, _ in overlaps(window, lengths):
+        counts[above] += 1
+    return counts
+
+
+def _pooled(x: Any, window: Window) -> Lengths:
+    """The shape of x with a window's places for spatial axes."""
+    batch = x.shape[: -len(window) - 1]
+    return (*batch, *places(window, spatial(x, window)), x.shape[-1])

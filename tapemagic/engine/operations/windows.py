@@ -1,0 +1,251 @@
+"""The windows that slide over the spatial axes of images and signals: how they are given, and where they lie."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.operations.common import operand
+from tapemagic.engine.tensor import unwrap
+from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
+
+Lengths = tuple[int, ...]
+Index = tuple[Any, ...]
+
+AXES = {1: "length", 2: "height, width"}
+"""What the spatial axes are called."""
+
+
+@dataclass(frozen=True)
+class Slide:
+    """How a window slides along one axis.
+
+    Attributes
+    ----------
+    size : int
+        How many elements it takes.
+    stride : int
+        How far it moves from one place to the next.
+    before, after : int
+        How far the axis is padded on either side.
+    dilation : int
+        How far apart the elements are that it takes.
+    """
+
+    size: int
+    stride: int = 1
+    before: int = 0
+    after: int = 0
+    dilation: int = 1
+
+    @property
+    def extent(self) -> int:
+        """How many elements there are from the first to the last one that it takes."""
+        return (self.size - 1) * self.dilation + 1
+
+    def padded(self, length: int) -> int:
+        """How long an axis is with its padding."""
+        return self.before + length + self.after
+
+    def places(self, length: int) -> int:
+        """In how many places the window lies along an axis."""
+        return (self.padded(length) - self.extent) // self.stride + 1
+
+    def overlap(self, tap: int, length: int) -> tuple[slice, slice]:
+        """The places where one of its elements lies on an element of the axis, and those elements."""
+        shift = tap * self.dilation - self.before
+        first = max(0, -(shift // self.stride))
+        end = max(first, min(self.places(length), (length - 1 - shift) // self.stride + 1))
+        start = first * self.stride + shift
+        return slice(first, end), slice(start, start + (end - first) * self.stride, self.stride)
+
+    def phase(self, start: int, length: int) -> tuple[slice, slice, Slide]:
+        """Which of the window's elements meet the elements ``start::stride`` of an axis, and how to go back.
+
+        Element ``start + k * stride`` meets tap t in place p if it is ``p * stride + t * dilation - before``.
+        That is so for one in `step` taps, and then ``p = k + latest - j * gap``, where j counts them. So the
+        last answer is how a window of those taps, flipped, slides along the places to the elements.
+        """
+        step = self.stride // math.gcd(self.stride, self.dilation)
+        taps = range(min(step, self.size))
+        shift = start + self.before
+        first = next((t for t in taps if (shift - t * self.dilation) % self.stride == 0), self.size)
+        latest = (shift - first * self.dilation) // self.stride
+        gap = step * self.dilation // self.stride
+        elements = range(start, length, self.stride)
+        flipped = Slide(
+            size=len(range(first, self.size, step)),
+            before=(len(range(first, self.size, step)) - 1) * gap - latest,
+            after=len(elements) + latest - self.places(length),
+            dilation=gap,
+        )
+        return slice(first, None, step), slice(start, None, self.stride), flipped
+
+
+Window = tuple[Slide, ...]
+"""How a window slides along each of the spatial axes."""
+
+
+def spatial(x: Any, window: Window) -> Lengths:
+    """The lengths of the axes along which a window slides: those before the last one."""
+    return x.shape[-len(window) - 1 : -1]  # type: ignore[no-any-return]
+
+
+def places(window: Window, lengths: Lengths) -> Lengths:
+    """In how many places a window lies along axes of the given lengths."""
+    return tuple(slide.places(length) for slide, length in zip(window, lengths, strict=True))
+
+
+def overlaps(window: Window, lengths: Lengths) -> Iterator[tuple[Index, Index]]:
+    """For each element of a window, in the order of rows: the places where it lies inside, and what it lies on.
+
+    Both are indices, the same for every image and channel.
+    """
+    for taps in itertools.product(*(range(slide.size) for slide in window)):
+        pairs = (slide.overlap(*axis) for slide, *axis in zip(window, taps, lengths, strict=True))
+        outer, inner = zip(*pairs, strict=True)
+        yield (..., *outer, slice(None)), (..., *inner, slice(None))
+
+
+def phases(window: Window, lengths: Lengths) -> Iterator[tuple[Index, Index, Window]]:
+    """What undoes the strides of a window: `Slide.phase`, for all phases of all axes.
+
+    Yields indices of kernels and of images, and windows.
+    """
+    starts = (range(min(slide.stride, n)) for slide, n in zip(window, lengths, strict=True))
+    for start in itertools.product(*starts):
+        parts = (slide.phase(*axis) for slide, *axis in zip(window, start, lengths, strict=True))
+        taps, elements, flipped = zip(*parts, strict=True)
+        if all(slide.size for slide in flipped):
+            yield taps, (slice(None), *elements), flipped
+
+
+def sliding(
+    size: Lengths, strides: Any, padding: Any, dilations: Any, lengths: Lengths, name: str
+) -> Window:
+    """A window as a user of the function called `name` describes it, over axes of the given lengths.
+
+    Raises
+    ------
+    OptionError
+        If strides, padding or dilations are none.
+    ShapeError
+        If the window is larger than the padded axes.
+    """
+    steps, gaps = each(strides, len(size), "strides"), each(dilations, len(size), "dilations")
+    bare = [Slide(n, step, dilation=gap) for n, step, gap in zip(size, steps, gaps, strict=True)]
+    window = tuple(
+        replace(slide, before=before, after=after)
+        for slide, (before, after) in zip(bare, _pads(padding, bare, lengths), strict=True)
+    )
+    extents = tuple(slide.extent for slide in window)
+    padded = tuple(slide.padded(length) for slide, length in zip(window, lengths, strict=True))
+    if not all(lengths) or any(map(operator.gt, extents, padded)):
+        raise ShapeError(
+            f"{name} cannot fit a window that spans {_times(extents)} into axes of {_times(lengths)}, which are "
+            f"{_times(padded)} with the padding {padding!r}: make the window smaller, or pad more"
+        )
+    return window
+
+
+def _times(lengths: Lengths) -> str:
+    """Lengths as a text."""
+    return " × ".join(map(str, lengths))
+
+
+def each(value: Any, ndim: int, what: str) -> Lengths:
+    """A positive whole number for each spatial axis, of which one may stand for all.
+
+    TensorFlow also gives them between ones for the batch and the channels.
+
+    Raises
+    ------
+    OptionError
+        If they are anything else; the message calls them `what`.
+    """
+    several = whole_numbers(value)
+    if len(several) == 1:
+        several *= ndim
+    if len(several) == ndim + 2 and several[0] == several[-1] == 1:
+        several = several[1:-1]
+    if len(several) != ndim or min(several) < 1:
+        sequence = f", or a sequence of {ndim} of them" if ndim > 1 else ""
+        raise OptionError(f"{what} has to be a positive whole number{sequence}, not {value!r}")
+    return several
+
+
+def whole_numbers(value: Any) -> Lengths:
+    """A whole number, or several, as a tuple; an empty one if they are anything else."""
+    value = unwrap(value)
+    try:
+        return tuple(map(operator.index, value if np.ndim(value) else (value,)))
+    except (TypeError, ValueError):
+        return ()
+
+
+def _pads(padding: Any, window: list[Slide], lengths: Lengths) -> Sequence[Lengths]:
+    """How much to put before and after each axis."""
+    name = padding.upper() if isinstance(padding, str) else ""
+    if name == "VALID":
+        return [(0, 0)] * len(window)
+    if name == "SAME":
+        return [*map(_same, window, lengths)]
+    several = isinstance(padding, (list, tuple, np.ndarray))
+    pads = [*map(whole_numbers, padding)] if several else []
+    if len(pads) == len(window) + 2 and pads[0] == pads[-1] == (0, 0):
+        pads = pads[1:-1]
+    if len(pads) != len(window) or any(len(pair) != 2 or min(pair) < 0 for pair in pads):
+        raise OptionError(
+            "padding has to be 'VALID', 'SAME', or a pair (before, after) for each spatial axis, such as "
+            f"{[(1, 1)] * len(window)}, not {padding!r}"
+        )
+    return pads
+
+
+def _same(slide: Slide, length: int) -> tuple[int, int]:
+    """TensorFlow's padding for ceil(length / stride) places; where it is odd, more comes after."""
+    count = -(-length // slide.stride)
+    missing = max((count - 1) * slide.stride + slide.extent - length, 0)
+    return missing // 2, missing - missing // 2
+
+
+def images(x: Any, ndim: int, name: str) -> Any:
+    """A batch of arrays with `ndim` spatial axes and channels, for the function called `name`.
+
+    Raises
+    ------
+    ShapeError
+        If `x` has too few axes.
+    UnsupportedArgumentError
+        If it is not made of real or complex numbers.
+    """
+    x = numbers(x, name)
+    if x.ndim < ndim + 2:
+        raise ShapeError(
+            f"{name} takes x with axes (batch, {AXES[ndim]}, channels), not of shape {x.shape}: "
+            "without a batch write x[None], and without channels x[..., None]"
+        )
+    return x
+
+
+def numbers(x: Any, name: str) -> Any:
+    """An array or tensor that has to be made of real or complex numbers.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        If it is made of anything else; the message says that `name` takes them.
+    """
+    x = operand(x)
+    if x.dtype.kind not in "fc":
+        raise UnsupportedArgumentError(
+            f"{name} takes real or complex numbers, not {x.dtype}: write np.astype(x, float), "
+            "and / 255 where they are pixels from 0 to 255"
+        )
+    return x
