@@ -25,12 +25,8 @@ from tapemagic.engine.unconnected import UnconnectedGradients
 from tapemagic.engine.variable import Variable
 
 if TYPE_CHECKING:
-    from tapemagic.engine.custom import (
-        custom_gradient,
-        grad_pass_through,
-        recompute_grad,
-        stop_gradient,
-    )
+    from tapemagic.engine.custom import custom_gradient
+    from tapemagic.engine.directions import hvp, jvp, vjp
     from tapemagic.engine.functional import (
         gradients_function,
         implicit_grad,
@@ -76,7 +72,9 @@ if TYPE_CHECKING:
     from tapemagic.engine.operations.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
     from tapemagic.engine.operations.scatter import scatter_add
     from tapemagic.engine.operations.selection import cast, one_hot, top_k
-    from tapemagic.engine.transforms import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
+    from tapemagic.engine.passing import grad_pass_through, stop_gradient
+    from tapemagic.engine.recompute import recompute_grad
+    from tapemagic.engine.transforms import grad, hessian, jacobian, value_and_grad
 
 __version__ = "0.1.0"
 __all__ = [
@@ -152,7 +150,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "tapemagic.engine.custom": "custom_gradient grad_pass_through recompute_grad stop_gradient",
+    "tapemagic.engine.custom": "custom_gradient",
+    "tapemagic.engine.directions": "hvp jvp vjp",
     "tapemagic.engine.functional": (
         "gradients_function implicit_grad implicit_val_and_grad make_vjp "
         "val_and_grad_function value_and_gradients_function"
@@ -172,7 +171,9 @@ _HOMES = {
     "tapemagic.engine.operations.pooling": "avg_pool1d avg_pool2d max_pool1d max_pool2d",
     "tapemagic.engine.operations.scatter": "scatter_add",
     "tapemagic.engine.operations.selection": "cast one_hot top_k",
-    "tapemagic.engine.transforms": "grad hessian hvp jacobian jvp value_and_grad vjp",
+    "tapemagic.engine.passing": "grad_pass_through stop_gradient",
+    "tapemagic.engine.recompute": "recompute_grad",
+    "tapemagic.engine.transforms": "grad hessian jacobian value_and_grad",
 }
 """Where the names are that are loaded when they are first asked for."""
 

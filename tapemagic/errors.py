@@ -8,8 +8,12 @@
     ├── TapeStateError (ValueError)            the tape is, or is not, recording just now
     ├── OptionError (ValueError)               a value that an option does not know
     ├── ShapeError (ValueError)                arrays whose shapes do not match
+    │   └── RankError (TypeError)              several numbers where there has to be one, or the other way round
+    ├── DtypeError (TypeError)                 a dtype that no tensor has, or into which a value does not fit
     ├── NotATensorError (TypeError)            a target, source or output gradient that is no tensor
-    │   └── NotWatchableError (ValueError)     the same, of what a tape is to watch
+    │   ├── NotWatchableError (ValueError)     the same, of what a tape is to watch
+    │   └── NotNumbersError (ValueError)       text, None, objects or ragged lists where there have to be numbers
+    ├── UnhashableError (TypeError)            a tensor in a set, or as a key of a dict
     ├── FunctionError (ValueError)             a function that cannot be differentiated, such as one that returns None
     ├── CustomGradientError (ValueError)       a function for custom_gradient that breaks its contract
     │   └── VariablesKeywordError (TypeError)  its gradient does not take the variables that the function reads
@@ -48,12 +52,28 @@ class ShapeError(TapeError, ValueError):
     """Two arrays have shapes that do not match."""
 
 
+class RankError(ShapeError, TypeError):
+    """An array of several numbers stands where one number has to, or the other way round."""
+
+
+class DtypeError(TapeError, TypeError):
+    """A dtype that no tensor can have, or into which a value does not fit."""
+
+
 class NotATensorError(TapeError, TypeError):
     """Something that is no tensor stands where a tensor has to."""
 
 
 class NotWatchableError(NotATensorError, ValueError):
     """Something that is no tensor was given to ``watch``."""
+
+
+class NotNumbersError(NotATensorError, ValueError):
+    """Text, None, an object or lists of different lengths stand where numbers have to."""
+
+
+class UnhashableError(TapeError, TypeError):
+    """A tensor was put into a set, or made a key of a dict."""
 
 
 class FunctionError(TapeError, ValueError):

@@ -7,11 +7,31 @@ from contextlib import suppress
 
 import pytest
 
+import tapemagic
 from tapemagic.engine import recording, registry
 
+# Now, and not in the midst of a test, since the rule table grows by it.
 registry.complete()
-with suppress(ImportError):  # now, and not in the midst of a test, since the rule table grows by it
+for _name in tapemagic.__all__:
+    getattr(tapemagic, _name)
+with suppress(ImportError):
     import scipy.special  # noqa: F401
+
+
+THOROUGH = (
+    "tests/properties/",
+    "tests/display/test_every_rule.py",
+    "tests/test_batching.py",
+    "tests/test_late.py",
+)
+"""Where tests go through very many cases, or start many processes."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make test-fast` leaves out."""
+    for item in items:
+        if item.nodeid.startswith(THOROUGH):
+            item.add_marker(pytest.mark.thorough)
 
 
 @pytest.fixture(autouse=True)

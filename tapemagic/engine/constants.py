@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.tensor import Tensor
+from tapemagic.errors import ShapeError
 
 
 def constant(
@@ -35,9 +36,11 @@ def constant(
 
     Raises
     ------
-    TypeError
-        If `value` is not made of numbers.
-    ValueError
+    DtypeError
+        If `dtype` is unknown, or none of numbers, or `value` does not fit into it.
+    NotNumbersError
+        If `value` is not made of numbers, or of lists of different lengths.
+    ShapeError
         If `value` does not fit into `shape`.
 
     Examples
@@ -50,7 +53,17 @@ def constant(
     """
     tensor = Tensor(value, dtype)
     if shape is not None:
-        held = tensor._value
-        fitting = np.full(shape, held) if np.size(held) == 1 else np.reshape(held, shape)
-        tensor._value = fitting if fitting.ndim else fitting[()]
+        tensor._value = _laid_out(tensor._value, shape)
     return tensor
+
+
+def _laid_out(value: Any, shape: Any) -> Any:
+    """Numbers in a shape: a single one fills it."""
+    try:
+        fitting = np.full(shape, value) if value.size == 1 else np.reshape(value, shape)
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"cannot lay a value of shape {value.shape} out in shape {shape!r}: give a tuple of whole numbers that "
+            "holds as many numbers, or a single number to fill it with"
+        ) from None
+    return fitting if fitting.ndim else fitting[()]

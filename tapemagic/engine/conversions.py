@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.events import left
-from tapemagic.errors import ImmutableError
+from tapemagic.errors import DtypeError, ImmutableError, RankError
 
 
 class Reference:
@@ -101,40 +101,74 @@ class Conversions:
             "np.concatenate, or keep the state in a tapemagic.Variable and use its assign()"
         )
 
+    def __delitem__(self, index: Any) -> None:
+        raise ImmutableError(
+            f"nothing can be deleted from a {type(self).__name__}: build a new one with np.delete or indexing"
+        )
+
     def __getitem__(self, index: Any) -> Any:
         raise NotImplementedError
 
     def __iter__(self) -> Iterator[Any]:
         if not self._value.ndim:
-            raise TypeError(f"a {type(self).__name__} of one number cannot be iterated over")
+            raise RankError(
+                f"a {type(self).__name__} of one number cannot be iterated over: it has no axes"
+            )
         return (self[i] for i in range(len(self._value)))
 
     def __len__(self) -> int:
         if not self._value.ndim:
-            raise TypeError(f"a {type(self).__name__} of one number has no len()")
+            raise RankError(f"a {type(self).__name__} of one number has no len(): it has no axes")
         return len(self._value)
 
     def __contains__(self, item: Any) -> bool:
         return bool(np.any(self._value == getattr(item, "_value", item)))
 
     def __bool__(self) -> bool:
-        return bool(self._value)
+        try:
+            return bool(self._value)
+        except ValueError:
+            raise RankError(
+                f"the truth value of a {type(self).__name__} of shape {self._value.shape} is ambiguous: write "
+                "np.any(x > 0) or np.all(x > 0), or np.where for a choice element by element"
+            ) from None
+
+    def _number(self, kind: Any) -> Any:
+        """The value as one plain Python number."""
+        try:
+            number = kind(self._value)
+        except (TypeError, ValueError):
+            self._require_one_number(kind.__name__)
+            raise
+        left(self, f"{kind.__name__}()")
+        return number
+
+    def _require_one_number(self, kind: str) -> None:
+        if self._value.ndim:
+            raise RankError(
+                f"{kind}() is for one number, and this {type(self).__name__} has shape {self._value.shape}: take one "
+                "element, x[0], or compute with all of them, np.sin(x) in the place of math.sin(x)"
+            )
 
     def __float__(self) -> float:
-        left(self, "float()")
-        return float(self._value)
+        return self._number(float)  # type: ignore[no-any-return]
 
     def __int__(self) -> int:
-        left(self, "int()")
-        return int(self._value)
+        return self._number(int)  # type: ignore[no-any-return]
 
     def __complex__(self) -> complex:
-        left(self, "complex()")
-        return complex(self._value)
+        return self._number(complex)  # type: ignore[no-any-return]
 
     def __index__(self) -> int:
+        try:
+            number = operator.index(self._value)
+        except TypeError:
+            self._require_one_number("int")
+            raise DtypeError(
+                f"a {type(self).__name__} of {self._value.dtype} is no whole number: write int(x) to use it as one"
+            ) from None
         left(self, "int()")
-        return operator.index(self._value)
+        return number
 
     def __round__(self, digits: int = 0) -> Any:
         return np.round(self, digits)
@@ -143,7 +177,7 @@ class Conversions:
         if not spec:
             return str(self)
         if self._value.ndim:
-            raise TypeError(
+            raise RankError(
                 f"the format {spec!r} is for one number, and this tensor has shape {self._value.shape}: "
                 "format its elements, or print it whole"
             )

@@ -1,118 +1,28 @@
-"""Derivatives of the user's own: custom_gradient, stop_gradient, grad_pass_through, recompute_grad."""
+"""custom_gradient: a function with a gradient of its own."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial, wraps
+from collections.abc import Callable
+from functools import partial, update_wrapper
 from typing import Any, TypeVar
 
 import numpy as np
 
 from tapemagic.engine.constants import constant
-from tapemagic.engine.recording import go_live, go_quiet, live, note, note_several, silence
-from tapemagic.engine.registry import operation, vjp, vjp_each
-from tapemagic.engine.structure import describe, leaves, pack
-from tapemagic.engine.tape import GradientTape
-from tapemagic.engine.tensor import Tensor, Traced, as_operand, wrap
+from tapemagic.engine.pullbacks import Call, name_of, outputs_of, record_call
+from tapemagic.engine.reads import captured_by, reading
+from tapemagic.engine.structure import describe, leaves, pack, require_function
+from tapemagic.engine.tensor import Tensor, Traced
 from tapemagic.engine.variable import Variable
-from tapemagic.errors import CustomGradientError, VariablesKeywordError
+from tapemagic.errors import (
+    CustomGradientError,
+    NotNumbersError,
+    VariablesKeywordError,
+)
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
-
-
-class Call:
-    """One call of a function with a gradient of its own, as its record keeps it.
-
-    Attributes
-    ----------
-    name : str
-        The function's.
-    pullback : callable
-        ``pullback(upstream) -> gradients``, both lists: of the outputs, and of the inputs or None.
-    """
-
-    __slots__ = ("_answers", "_asked", "name", "pullback")
-
-    def __init__(self, name: str, pullback: Function) -> None:
-        self.name = name
-        self.pullback = pullback
-        self._asked: Any = None
-        self._answers: list[Any] = []
-
-    def gradient(self, position: int, g: Any, y: Any) -> Any:
-        """The gradient of one input; the pullback is asked once for all of them."""
-        if g is not self._asked:
-            self._answers = self._ask(g, y)
-            self._asked = g
-        return self._answers[position]
-
-    def _ask(self, g: Any, y: Any) -> list[Any]:
-        several = y.__class__ is tuple
-        gs, ys = (g, y) if several else ((g,), (y,))
-        if not gs[0].ndim > ys[0].ndim:
-            return self._answer(gs)
-        rows = [self._ask(tuple(row) if several else row[0], y) for row in zip(*gs, strict=True)]
-        return [None if row[0] is None else np.stack(row) for row in zip(*rows, strict=True)]
-
-    def _answer(self, gs: Any) -> list[Any]:
-        nested = any(isinstance(g, Tensor) for g in gs)
-        upstream = [_turned(g if isinstance(g, Tensor) else wrap(g)) for g in gs]
-        answers = map(_turned, self.pullback(upstream))
-        return [x if nested or x is None else x._value for x in answers]
-
-    def __repr__(self) -> str:
-        return f"<a call of {self.name}>"
-
-
-def _turned(g: Any) -> Any:
-    """A gradient between the sweep's convention and TensorFlow's, which are conjugates of each other."""
-    return np.conjugate(g) if g is not None and g.dtype.kind == "c" else g
-
-
-def called(*inputs: Any, call: Call) -> Any:
-    """Stands in the table for functions with gradients of their own."""
-    raise NotImplementedError
-
-
-def _called(position: int, g: Any, _y: Any, *_inputs: Any, call: Call) -> Any:
-    """What the user's function says; it is asked row by row, since it may not know of leading axes."""
-    shape = g[0].shape if g.__class__ is tuple else g.shape
-    if shape[:1] == (0,):
-        return np.zeros((0, *_inputs[position].shape))
-    return call.gradient(position, g, _y)
-
-
-vjp_each(called, _called, name="custom gradient")
-
-
-def record_call(call: Call, inputs: list[Any], outputs: list[Any]) -> list[Any]:
-    """Put a call on the tapes that track one of its inputs; its outputs, as results of this operation.
-
-    Outputs that are no real or complex numbers are returned as they are.
-    """
-    read = [x._read() if isinstance(x, Traced) else x for x in map(as_operand, inputs)]
-    values = tuple(x._value if isinstance(x, Tensor) else x for x in read)
-    ids = tuple(x._id if isinstance(x, Tensor) else 0 for x in read)
-    smooth = [k for k, y in enumerate(outputs) if y.dtype.kind in "fc"]
-    held = [outputs[k]._value for k in smooth]
-    results = [wrap(y._value) for y in outputs]
-    tapes, entry, params = live(), operation(called), {"call": call}
-    if tapes and len(smooth) == 1:
-        size = max(getattr(x, "nbytes", 0) for x in (*values, *held))
-        numbers: Any = [note(entry, values, ids, params, held[0], tapes, size)]
-    elif tapes and smooth:
-        numbers = note_several(entry, values, ids, params, tuple(held), tapes)
-    else:
-        return results
-    for k, number in zip(smooth, numbers, strict=True):
-        results[k] = wrap(outputs[k]._value, number)
-    return results
-
-
-# -- custom_gradient --------------------------------------------------------------------------------
 
 
 def custom_gradient(function: Function | None = None) -> Any:
@@ -135,7 +45,7 @@ def custom_gradient(function: Function | None = None) -> Any:
     Raises
     ------
     CustomGradientError
-        When called: if the function does not return such a pair, or is given a tensor by keyword. When
+        If `function` is none. When called: if it does not return such a pair, or is given a tensor by keyword. When
         differentiated: if `grad_fn` returns the wrong number of gradients, or one of another shape than its argument.
     VariablesKeywordError
         When called, if the function reads variables, and `grad_fn` does not take them.
@@ -157,77 +67,39 @@ def custom_gradient(function: Function | None = None) -> Any:
     >>> tape.gradient(y, x)
     Tensor(1.0)
     """
-    if function is None:
-        return custom_gradient
+    return custom_gradient if function is None else _Differentiated(function)
 
-    @wraps(function)
-    def differentiated(*args: Any, **kwargs: Any) -> Any:
-        name = getattr(function, "__name__", "function")
+
+class _Differentiated:
+    """A function with a gradient of its own; as a method, its `self` is no argument to differentiate."""
+
+    __wrapped__: Any
+
+    def __init__(self, function: Function) -> None:
+        require_function(function, CustomGradientError)
+        update_wrapper(self, function)
+
+    def __get__(self, instance: Any, owner: Any = None) -> _Differentiated:
+        if instance is None:
+            return self
+        return _Differentiated(self.__wrapped__.__get__(instance, owner))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        function = self.__wrapped__
+        name = name_of(function)
         _refuse_keywords(name, kwargs)
-        with _variables_read() as variables:
+        with reading() as reads:
             returned = function(*args, **kwargs)
         result, grad_fn = _result_and_gradient(name, returned)
         inputs = leaves(list(args))
-        given = {id(x) for x in inputs}
-        captured = [variable for variable in variables.values() if id(variable) not in given]
-        captured.sort(key=lambda variable: variable._created)
+        captured = captured_by(reads, inputs)
         if captured:
             _require_variables_keyword(name, grad_fn, captured)
-        outputs = [y if isinstance(y, Traced) else constant(y) for y in leaves(result)]
+        outputs = outputs_of(name, result)
         kept = [None if y.dtype.kind in "fc" else y.shape for y in outputs]
         pullback = partial(_pull_back, name, grad_fn, inputs, captured, kept)
         results = record_call(Call(name, pullback), [*inputs, *captured], outputs)
-        return _packed(result, results)
-
-    return differentiated
-
-
-def _packed(structure: Any, results: list[Any]) -> Any:
-    """The results in the structure of what a function returned, whose leaves may be arrays."""
-    if not isinstance(structure, (list, tuple, dict)):
-        return results[0]
-    tensors = iter([x if isinstance(x, Traced) else constant(x) for x in leaves(structure)])
-    return pack(_of_tensors(structure, tensors), iter(results))
-
-
-def _of_tensors(structure: Any, tensors: Iterator[Any]) -> Any:
-    """A structure in which arrays are tensors, as `pack` wants it."""
-    if isinstance(structure, dict):
-        return {key: _of_tensors(part, tensors) for key, part in structure.items()}
-    if isinstance(structure, (list, tuple)):
-        parts = [_of_tensors(part, tensors) for part in structure]
-        if hasattr(structure, "_fields"):
-            return type(structure)(*parts)
-        return type(structure)(parts)
-    return next(tensors)
-
-
-class _Reader:
-    """Hears which trainable variables are read, and of nothing else."""
-
-    def __init__(self) -> None:
-        self.variables: dict[int, Variable] = {}
-        self._tracked: dict[int, int] = {}
-
-    def _notice(self, variable: Variable) -> None:
-        if variable.trainable:
-            self.variables.setdefault(variable._id, variable)
-
-    def _ignore(self, *_: Any) -> None:
-        """Nothing is recorded here."""
-
-    _append = _prune = _gain = _hear = _sweep_begins = _sweep_ends = _ignore
-
-
-@contextmanager
-def _variables_read() -> Iterator[dict[int, Variable]]:
-    """The trainable variables that are read inside the block, by their numbers."""
-    reader: Any = _Reader()
-    go_live(reader)
-    try:
-        yield reader.variables
-    finally:
-        go_quiet(reader)
+        return pack(result, iter(results))
 
 
 def _refuse_keywords(name: str, kwargs: dict[str, Any]) -> None:
@@ -249,7 +121,10 @@ def _result_and_gradient(name: str, returned: Any) -> tuple[Any, Function]:
 
 
 def _require_variables_keyword(name: str, grad_fn: Function, captured: list[Variable]) -> None:
-    parameters = inspect.signature(grad_fn).parameters.values()
+    try:
+        parameters = list(inspect.signature(grad_fn).parameters.values())
+    except ValueError:  # a function written in C
+        parameters = []
     if any(p.name == "variables" or p.kind is p.VAR_KEYWORD for p in parameters):
         return
     names = ", ".join(repr(variable.name) for variable in captured)
@@ -258,6 +133,36 @@ def _require_variables_keyword(name: str, grad_fn: Function, captured: list[Vari
         f"among its arguments: {names}. Write def grad(upstream, variables=None) and return the gradients of the "
         "arguments and a list of those of the variables; or give the variables as arguments"
     )
+
+
+def _ask(name: str, grad_fn: Function, upstream: list[Any], keywords: dict[str, Any]) -> Any:
+    """Call the user's grad_fn.
+
+    Raises
+    ------
+    CustomGradientError
+        If it takes another number of upstream gradients.
+    """
+    try:
+        return grad_fn(*upstream, **keywords)
+    except TypeError:
+        if _takes(grad_fn, *upstream, **keywords):
+            raise
+        raise CustomGradientError(
+            f"the grad_fn of {name} has to take an upstream gradient for each tensor that {name} returned, of which "
+            f"there are {len(upstream)}: write def grad({', '.join(f'g{k}' for k in range(len(upstream)))})"
+        ) from None
+
+
+def _takes(function: Function, *args: Any, **kwargs: Any) -> bool:
+    """Whether a function can be called like this; True also if Python cannot tell."""
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    except ValueError:  # a function written in C
+        return True
+    return True
 
 
 def _pull_back(
@@ -276,7 +181,7 @@ def _pull_back(
     answer: Any
     theirs: list[Any] = []
     if captured:
-        answer = grad_fn(*upstream, variables=captured)
+        answer = _ask(name, grad_fn, upstream, {"variables": captured})
         if not (isinstance(answer, tuple) and len(answer) == 2):
             raise CustomGradientError(
                 f"the grad_fn of {name} has to return a pair, the gradients of the arguments and a list of those of "
@@ -288,7 +193,7 @@ def _pull_back(
                 f"the grad_fn of {name} returned {len(theirs)} gradients for {len(captured)} variables"
             )
     else:
-        answer = grad_fn(*upstream)
+        answer = _ask(name, grad_fn, upstream, {})
     ours = _listed(answer)
     if len(ours) != len(inputs):
         raise CustomGradientError(
@@ -309,7 +214,7 @@ def _checked(name: str, g: Any, x: Any, position: int) -> Any:
         return None
     try:
         g = g._read() if isinstance(g, Traced) else constant(g)
-    except (TypeError, ValueError):
+    except NotNumbersError:
         raise CustomGradientError(
             f"the grad_fn of {name} returned {describe(g)} for argument {position}, which is no gradient: return a "
             "tensor, an array or a number, or None where there is no gradient"
@@ -320,143 +225,3 @@ def _checked(name: str, g: Any, x: Any, position: int) -> Any:
             f"{np.shape(getattr(x, '_value', x))}: they have to be the same"
         )
     return g
-
-
-# -- stop_gradient, grad_pass_through, recompute_grad -------------------------------------------------
-
-
-def _stopped(x: Any) -> Any:
-    return x
-
-
-vjp(_stopped, None, name="stop_gradient")
-
-
-def stop_gradient(x: Any) -> Any:
-    """The same values, as constants: no gradient passes through.
-
-    Parameters
-    ----------
-    x : array_like, Tensor, Variable, or nested structure of tensors
-
-    Returns
-    -------
-    Tensor, or structure of them
-
-    Examples
-    --------
-    >>> import tapemagic as tm
-    >>> x = tm.Variable(3.0)
-    >>> with tm.GradientTape() as tape:
-    ...     y = x * tm.stop_gradient(x)
-    >>> tape.gradient(y, x)
-    Tensor(3.0)
-    """
-    found = leaves(x)
-    if not isinstance(x, Traced) and any(isinstance(part, Traced) for part in found):
-        return pack(x, iter([stop_gradient(part) for part in found]))
-    x = x if isinstance(x, Traced) else constant(x)
-    tensor = x._read()
-    if not live() or tensor.dtype.kind not in "fc":
-        return wrap(tensor._value)
-    value = tensor._value
-    entry, ids = operation(_stopped), (tensor._id,)
-    return wrap(value, note(entry, (value,), ids, None, value, live(), value.nbytes))
-
-
-def grad_pass_through(function: F) -> F:
-    """Let gradients pass a function as if it were the identity: a straight-through estimator.
-
-    Parameters
-    ----------
-    function : callable
-        Of one or more tensors, such as ``np.round`` or a variable's ``assign``. It returns a tensor, or a structure
-        of tensors, of the shapes of its arguments.
-
-    Returns
-    -------
-    callable
-
-    Examples
-    --------
-    >>> import numpy as np, tapemagic as tm
-    >>> x = tm.Variable(1.3)
-    >>> with tm.GradientTape() as tape:
-    ...     y = 2 * tm.grad_pass_through(np.round)(x)
-    >>> tape.gradient(y, x)
-    Tensor(2.0)
-    """
-
-    @custom_gradient
-    def straight(*args: Any) -> Any:
-        def grad(*upstream: Any, variables: Any = None) -> Any:
-            return upstream if variables is None else (upstream, [None] * len(variables))
-
-        return function(*args), grad
-
-    straight.__name__ = getattr(function, "__name__", "function")
-    return straight  # type: ignore[no-any-return]
-
-
-def recompute_grad(function: F) -> F:
-    """Compute a function again when it is differentiated, rather than keep what it computed on the way.
-
-    Parameters
-    ----------
-    function : callable
-        Of tensors; it may read variables. It must give the same result when it is called again.
-
-    Returns
-    -------
-    callable
-        Trades time for memory: of its operations the tape keeps the arguments and the results alone.
-
-    Notes
-    -----
-    Gradient checkpointing: Griewank and Walther, "Revolve", ACM Transactions on Mathematical Software 26 (2000).
-
-    Examples
-    --------
-    >>> import numpy as np, tapemagic as tm
-    >>> @tm.recompute_grad
-    ... def block(x):
-    ...     return np.sin(np.sin(np.sin(x)))
-    >>> x = tm.Variable(1.0)
-    >>> with tm.GradientTape() as tape:
-    ...     y = block(x)
-    >>> tape.gradient(y, x)
-    Tensor(0.26450827)
-    """
-
-    @wraps(function)
-    def recomputed(*args: Any, **kwargs: Any) -> Any:
-        with silence(), _variables_read() as variables:
-            result = function(*args, **kwargs)
-        inputs = leaves(list(args))
-        given = {id(x) for x in inputs}
-        captured = [variable for variable in variables.values() if id(variable) not in given]
-        held = [x._read() if isinstance(x, Traced) else x for x in inputs]
-        then = [variable._handle for variable in captured]
-
-        def pullback(upstream: list[Tensor]) -> list[Any]:
-            now = [variable._handle for variable in captured]
-            for variable, handle in zip(captured, then, strict=True):
-                variable._handle = handle
-            try:
-                sources = [*(x for x in held if isinstance(x, Traced)), *captured]
-                with GradientTape() as tape:
-                    tape.watch(sources)
-                    again = leaves(function(*_of_tensors(args, iter(held)), **kwargs))
-                smooth = [y for y in again if isinstance(y, Traced) and y.dtype.kind in "fc"]
-                found = iter(tape.gradient(smooth, sources, upstream))
-            finally:
-                for variable, handle in zip(captured, now, strict=True):
-                    variable._handle = handle
-            ours = [next(found) if isinstance(x, Traced) else None for x in held]
-            return [*ours, *found]
-
-        outputs = [y if isinstance(y, Traced) else constant(y) for y in leaves(result)]
-        call = Call(getattr(function, "__name__", "function"), pullback)
-        return _packed(result, record_call(call, [*inputs, *captured], outputs))
-
-    return recomputed  # type: ignore[return-value]

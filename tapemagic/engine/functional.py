@@ -9,11 +9,12 @@ from typing import Any
 
 from tapemagic.engine.constants import constant
 from tapemagic.engine.registry import operation
-from tapemagic.engine.structure import leaves
+from tapemagic.engine.structure import describe, leaves, pack, require_function
 from tapemagic.engine.tape import GradientTape
 from tapemagic.engine.tensor import Traced, apply
+from tapemagic.engine.values import shown
 from tapemagic.engine.variable import identity
-from tapemagic.errors import FunctionError, OptionError
+from tapemagic.errors import FunctionError, NotATensorError, NotNumbersError, OptionError
 
 Function = Callable[..., Any]
 Params = Sequence[int] | Sequence[str] | None
@@ -27,6 +28,38 @@ def name_of(function: Function) -> str:
 def fresh(x: Any) -> Any:
     """A tensor of its own with the value of `x`, connected with it on the tapes that listen."""
     return apply(operation(identity), (x,), {}) if isinstance(x, Traced) else constant(x)
+
+
+def argument(x: Any, function: Function, position: int) -> Any:
+    """A tensor of its own with the value of a function's argument.
+
+    Raises
+    ------
+    NotNumbersError
+        If it is not made of numbers.
+    """
+    try:
+        return fresh(x)
+    except NotNumbersError:
+        raise NotNumbersError(
+            f"argument {position} of {name_of(function)} is {describe(x)}, and no number or array"
+        ) from None
+
+
+def checked_tensor(function: Function, y: Any) -> Traced:
+    """Something that a function returned, if it can be differentiated.
+
+    Raises
+    ------
+    NotATensorError
+        If it is no tensor.
+    """
+    if not isinstance(y, Traced):
+        raise NotATensorError(
+            f"{name_of(function)} returned {describe(y)}, and no tensor: compute it with NumPy from its "
+            "arguments, without float() or .numpy()"
+        )
+    return y
 
 
 def checked_result(function: Function, result: Any) -> Any:
@@ -68,7 +101,9 @@ def make_vjp(function: Function, params: Params = None, persistent: bool = True)
     OptionError
         If `params` mixes names and positions, or names what the function does not have.
     FunctionError
-        When called, if the function returns None, or is given arguments by keyword.
+        If `function` is none. When called, if it returns None, or is given arguments by keyword.
+    NotATensorError
+        When called, if an argument is not made of numbers; when pulled back, if the function returned no tensor.
 
     Examples
     --------
@@ -77,6 +112,7 @@ def make_vjp(function: Function, params: Params = None, persistent: bool = True)
     >>> value, vjp(), vjp(10.0)
     (Tensor(9.0), [Tensor(6.0)], [Tensor(60.0)])
     """
+    require_function(function)
 
     @wraps(function)
     def decorated(*args: Any, **kwargs: Any) -> Any:
@@ -86,14 +122,17 @@ def make_vjp(function: Function, params: Params = None, persistent: bool = True)
                 f"Give {', '.join(kwargs)} by position"
             )
         chosen = _positions(function, params, len(args))
-        inputs = [fresh(x) if _is_number(x) else x for x in args]
+        inputs = list(args)
+        for k in chosen:
+            inputs[k] = _separate(args[k], function, k)
         sources = [inputs[k] for k in chosen]
         with GradientTape(persistent=persistent) as tape:
-            for x in leaves(sources):
-                tape.watch(x)
+            tape.watch([x for x in leaves(sources) if x.dtype.kind in "fc"])
             result = checked_result(function, function(*inputs))
 
         def vjp(dy: Any = None) -> Any:
+            for y in leaves(result):
+                checked_tensor(function, y)
             return tape.gradient(result, sources, output_gradients=dy)
 
         return result, vjp
@@ -101,23 +140,36 @@ def make_vjp(function: Function, params: Params = None, persistent: bool = True)
     return decorated
 
 
-def _is_number(x: Any) -> bool:
-    return not isinstance(x, (list, tuple, dict, str)) or not any(
-        isinstance(part, Traced) for part in leaves(x)
-    )
+def _separate(x: Any, function: Function, position: int) -> Any:
+    """An argument as tensors of its own, in the structure in which tensors were given."""
+    found = leaves(x)
+    if not any(isinstance(part, Traced) for part in found):
+        return argument(x, function, position)
+    return pack(x, iter([argument(part, function, position) for part in found]))
 
 
 def _positions(function: Function, params: Params, count: int) -> list[int]:
     """The arguments to differentiate with respect to, by their positions."""
     if params is None:
         return list(range(count))
+    if isinstance(params, str) or not isinstance(params, Sequence):
+        raise OptionError(
+            f"params is a list of names or positions, not {shown(params)}: write params=[0], or params=['x']"
+        )
+    if not params:
+        raise OptionError("params is empty: name at least one argument, or leave it out for all")
     if all(isinstance(p, str) for p in params):
-        names = list(inspect.signature(function).parameters)
+        names = _parameters(function)
         unknown = [p for p in params if p not in names]
         if unknown:
             raise OptionError(
                 f"params names {unknown[0]!r}, which {name_of(function)} does not have: "
                 f"its arguments are {', '.join(names)}"
+            )
+        missing = [p for p in params if names.index(str(p)) >= count]
+        if missing:
+            raise OptionError(
+                f"params names {missing[0]!r}, which {name_of(function)} was not given: give it by position"
             )
         return [names.index(str(p)) for p in params]
     if not all(isinstance(p, int) and not isinstance(p, bool) for p in params):
@@ -128,6 +180,15 @@ def _positions(function: Function, params: Params, count: int) -> list[int]:
             f"params has the position {outside[0]}, but {name_of(function)} was given {count} arguments"
         )
     return [int(p) % count for p in params]
+
+
+def _parameters(function: Function) -> list[str]:
+    try:
+        return list(inspect.signature(function).parameters)
+    except ValueError:
+        raise OptionError(
+            f"params has names, and Python does not know those of {name_of(function)}: give positions"
+        ) from None
 
 
 def value_and_gradients_function(function: Function, params: Params = None) -> Function:
@@ -231,6 +292,7 @@ def implicit_val_and_grad(function: Function) -> Function:
     >>> tm.implicit_val_and_grad(lambda x: x * w)(2.0)
     (Tensor(6.0), [(Tensor(2.0), Variable(3.0, name='w'))])
     """
+    require_function(function)
 
     @wraps(function)
     def decorated(*args: Any, **kwargs: Any) -> Any:
@@ -243,6 +305,8 @@ def implicit_val_and_grad(function: Function) -> Function:
                 f"{name_of(function)} has to read a tapemagic.Variable; for gradients with respect to arguments, "
                 "use gradients_function or grad"
             )
+        for y in leaves(result):
+            checked_tensor(function, y)
         gradients = tape.gradient(result, variables)
         return result, list(zip(gradients, variables, strict=True))
 

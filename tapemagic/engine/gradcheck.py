@@ -11,7 +11,7 @@ import numpy as np
 from tapemagic.engine.gradlocate import Part, likely_cause, locate, suspects
 from tapemagic.engine.gradreport import DerivativeCheck, GradientReport, label
 from tapemagic.engine.quotients import Function, Spot, outputs, pullback, random, stride
-from tapemagic.engine.structure import describe
+from tapemagic.engine.structure import describe, require_function
 from tapemagic.engine.values import own
 from tapemagic.errors import GradientError, NotATensorError, OptionError
 
@@ -68,8 +68,11 @@ def check_gradients(
         function gives something else each time.
     NotATensorError
         If an input is neither real nor complex, or the function returns nothing that is.
+    FunctionError
+        If `function` is none.
     OptionError
-        If there are no inputs, or `order` or `tolerance` is not a positive number.
+        If there are no inputs, or `order` or `tolerance` is not a positive number, or `seed` is no
+        whole number.
 
     Notes
     -----
@@ -100,7 +103,8 @@ def check_gradients(
         ...
     tapemagic.errors.GradientError: derivative of order 1 in input 0 (x): the tape says 0, ...
     """
-    _check_options(inputs, order, tolerance)
+    require_function(function)
+    _check_options(inputs, order, tolerance, seed)
     places: list[Place] = list(enumerate(_parameters(function, len(inputs))))
     points = [_point(x, label(*place)) for x, place in zip(inputs, places, strict=True)]
     rng = np.random.default_rng(seed)
@@ -207,7 +211,7 @@ def _first(
     return _Level(1, _spot(function, points, values, rng), places, [""] if one else names)
 
 
-def _check_options(inputs: tuple[Any, ...], order: Any, tolerance: float) -> None:
+def _check_options(inputs: tuple[Any, ...], order: Any, tolerance: Any, seed: Any) -> None:
     """Refuse what cannot be checked."""
     if not inputs:
         raise OptionError(
@@ -216,10 +220,12 @@ def _check_options(inputs: tuple[Any, ...], order: Any, tolerance: float) -> Non
         )
     if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 1:
         raise OptionError(f"order is a whole number from 1 on, not {order!r}: write order=2")
-    if not 0 < tolerance < np.inf:
+    if not isinstance(tolerance, float | int | np.number) or not 0 < tolerance < np.inf:
         raise OptionError(
             f"tolerance is a positive number, not {tolerance!r}: write tolerance=1e-7"
         )
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise OptionError(f"seed is a whole number from 0 on, not {seed!r}: write seed=0")
 
 
 def _parameters(function: Function, count: int) -> list[str]:

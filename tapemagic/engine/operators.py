@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.errors import UnhashableError
+
 Binary = Callable[[Any, Any], Any]
 
 OPERANDS = (np.ndarray, np.generic, float, int, bool, complex, list, tuple)
@@ -46,7 +48,13 @@ class Operators:
     __lt__, __le__ = _binary(np.less), _binary(np.less_equal)
     __gt__, __ge__ = _binary(np.greater), _binary(np.greater_equal)
     __eq__, __ne__ = _binary(np.equal), _binary(np.not_equal)
-    __hash__ = None  # type: ignore[assignment]
+
+    def __hash__(self) -> int:
+        name = type(self).__name__
+        raise UnhashableError(
+            f"a {name} cannot be in a set, or a key of a dict, since == compares it element by element: use x.ref() "
+            "there, and give several to a tape as a list"
+        )
 
     def __neg__(self) -> Any:
         return np.negative(self)  # type: ignore[call-overload]

@@ -101,6 +101,7 @@ class Recorder(Protocol):
 
 
 _live: ContextVar[tuple[Recorder, ...]] = ContextVar("live tapes", default=())
+_silenced: ContextVar[bool] = ContextVar("in silence", default=False)
 live = _live.get
 new_id = itertools.count(1 << 20).__next__
 
@@ -147,11 +148,17 @@ def go_quiet(tape: Recorder) -> int:
 @contextmanager
 def silence() -> Iterator[None]:
     """Let no tape hear of anything inside the block, on this thread."""
-    token = _live.set(())
+    tapes, silenced = _live.set(()), _silenced.set(True)
     try:
         yield
     finally:
-        _live.reset(token)
+        _silenced.reset(silenced)
+        _live.reset(tapes)
+
+
+def is_here(tape: Recorder) -> bool:
+    """Whether a tape that records does so on this thread, or would, were it not for the silence."""
+    return tape in live() or _silenced.get()
 
 
 def note(

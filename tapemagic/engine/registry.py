@@ -128,6 +128,10 @@ class Operation:
         """
         for name, value in params.items():
             if name not in self.accepts and name not in self.ignores and value is not None:
+                if name not in self.names():
+                    raise UnsupportedArgumentError(
+                        f"{self.name}() has no argument {name!r}: it takes {', '.join(self.names())}"
+                    )
                 raise UnsupportedArgumentError(
                     f"{self.name}(..., {name}={value!r}) has no derivative here: leave {name!r} out, or compute "
                     f"knowingly outside the tape, with {self.name}(x.numpy(), {name}=...)"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from tapemagic.engine.conversions import Reference
 from tapemagic.engine.tensor import Traced
-from tapemagic.errors import NotATensorError, ShapeError
+from tapemagic.engine.values import shown
+from tapemagic.errors import FunctionError, NotATensorError, ShapeError, TapeError
 
 
 def leaves(structure: Any) -> list[Any]:
@@ -29,7 +31,7 @@ def leaves(structure: Any) -> list[Any]:
 
 def pack(structure: Any, values: Iterator[Any]) -> Any:
     """The structure again, with `values` in the places of its leaves."""
-    if isinstance(structure, Traced):
+    if not isinstance(structure, (list, tuple, Mapping)):
         return next(values)
     if structure.__class__ is list:
         return [next(values) if isinstance(x, Traced) else pack(x, values) for x in structure]
@@ -58,29 +60,46 @@ def tensors(
     for leaf in found:
         if not isinstance(leaf, Traced):
             raise error(
-                f"{role} has to be a Tensor or a Variable, not {describe(leaf)}.{_advice(leaf)}"
+                f"{role} has to be a Tensor or a Variable, not {describe(leaf)}.{advice(leaf)}"
             )
     return found
 
 
 def describe(value: Any) -> str:
     """A value as an error message names it."""
-    text = repr(value)
-    short = text if len(text) <= 40 else text[:37] + "..."
-    return f"{short} of type {type(value).__name__}"
+    return f"{shown(value)} of type {type(value).__name__}"
 
 
-def _advice(leaf: Any) -> str:
+def advice(leaf: Any) -> str:
+    """What to write instead of something that is no tensor."""
     if leaf is None:
         return " A gradient that is None cannot be differentiated again: see why it is None first."
-    if isinstance(leaf, (set, frozenset, Iterator)):
-        return " Give several as a list, a tuple or a dict."
+    if isinstance(leaf, Reference):
+        return " Give what it stands for, with .deref()."
+    if callable(leaf):
+        return " Give what it returns, or differentiate the function with tapemagic.grad."
     if type(leaf).__module__ == "numpy":
         return (
             " Plain arrays are not on the tape: make it one with tapemagic.constant(...) before the tape records, "
             "and watch it. Comparisons, argmax and the like give plain arrays, since they have no derivative."
         )
+    if isinstance(leaf, Iterable) and not isinstance(leaf, (str, bytes)):
+        return " Give several as a list, a tuple or a dict."
     return " Make it one with tapemagic.constant(...) before the tape records, and watch it."
+
+
+def require_function(value: Any, error: type[TapeError] = FunctionError) -> None:
+    """Refuse what cannot be called.
+
+    Raises
+    ------
+    FunctionError
+        Or `error` in its place.
+    """
+    if not callable(value):
+        raise error(
+            f"a function is to be given here, not {describe(value)}: give f itself, and not its value f(x)"
+        )
 
 
 def matched(structure: Any, template: Any, count: int) -> list[Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from tapemagic.engine.batching import basis_of, batched_sweep
 from tapemagic.engine.recording import live
 from tapemagic.engine.seeds import key_of, matched_cotangents, seeds
-from tapemagic.engine.structure import describe, pack, tensors
+from tapemagic.engine.structure import advice, describe, pack, tensors
 from tapemagic.engine.sweep import Gradients, reachable, sweep
 from tapemagic.engine.tensor import Tensor, Traced
 from tapemagic.engine.unconnected import UnconnectedGradients, result_for, zero_wanted
@@ -303,6 +303,8 @@ class GradientTape(Watching):
 
     def _differentiate(self, walk: Walk, keys: list[int]) -> Gradients:
         """Walk back along the records to the sources; a tape that is not persistent is used up by it."""
+        if self._recording:
+            self._require_here("a gradient")
         resume = self._recording and not self._persistent
         if resume:
             self._stop()
@@ -372,9 +374,10 @@ def _listening(targets: Mapping[int, Any]) -> Iterator[None]:
 
 def _require_one(x: Any, method: str, role: str) -> None:
     if not isinstance(x, Traced):
+        several = " For several, call it once for each, on a persistent tape."
+        how = several if isinstance(x, (list, tuple, Mapping)) else advice(x)
         raise NotATensorError(
-            f"{method} takes one Tensor or Variable as its {role}, not {describe(x)}: "
-            "for several, call it once for each, on a persistent tape"
+            f"{method} takes one Tensor or Variable as its {role}, not {describe(x)}.{how}"
         )
 
 

@@ -35,10 +35,17 @@ from tapemagic.engine.registry import (
     PLAIN,
     Function,
     Operation,
+    complete,
     constant_operation,
 )
-from tapemagic.engine.values import own, value_text
-from tapemagic.errors import ImmutableError, NoDerivativeError, UnsupportedArgumentError
+from tapemagic.engine.values import NUMBERS, own, ragged, shown, value_text
+from tapemagic.errors import (
+    ImmutableError,
+    NoDerivativeError,
+    NotNumbersError,
+    TapeError,
+    UnsupportedArgumentError,
+)
 
 PLAIN_SCALARS = frozenset({float, int, bool, np.float64, np.float32, np.int64})
 
@@ -76,7 +83,13 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
             values.append(x)
             ids.append(FOREIGN if isinstance(x, np.ndarray) else 0)
     told = operation.check(params) if params else NO_PARAMS
-    output = operation.function(*values, **params)
+    try:
+        output = operation.function(*values, **params)
+    except (TypeError, AttributeError) as error:  # the latter of objects that lack a method
+        odd = [x for x in values if getattr(x, "dtype", _FLOAT).kind not in NUMBERS]
+        if odd and not isinstance(error, TapeError):
+            raise _no_numbers(f"{operation.name} was given", odd[0]) from None
+        raise
     tapes = live()
     if type(output) is tuple:
         numbers = (clock[0],) * len(output)
@@ -84,7 +97,10 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
             numbers = note_several(operation, tuple(values), tuple(ids), told, output, tapes)
         return tuple(map(wrap, output, numbers))
     i = clock[0]
-    if tapes and output.dtype.kind in "fc":
+    kind = getattr(output, "dtype", _OBJECT).kind
+    if kind not in NUMBERS:
+        raise _no_numbers(f"{operation.name} gave", output)
+    if tapes and kind in "fc":
         size = max([getattr(value, "nbytes", 0) for value in values], default=0)
         size = max(size, output.nbytes)
         i = note(operation, tuple(values), tuple(ids), told, output, tapes, size)
@@ -93,6 +109,17 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
             if isinstance(x, Traced):
                 left(x, f"{operation.name} to {output.dtype}")
     return wrap(output, i)
+
+
+_FLOAT, _OBJECT = np.dtype(float), np.dtype(object)
+
+
+def _no_numbers(what: str, x: Any) -> NotNumbersError:
+    """The error for objects and text, with which NumPy may well compute."""
+    return NotNumbersError(
+        f"{what} {shown(x)} of dtype {getattr(x, 'dtype', _OBJECT)}, and tensors hold numbers: convert it with "
+        ".astype(float), or leave the tape knowingly, with x.numpy()"
+    )
 
 
 def _apply_elementwise(operation: Operation, x: Tensor) -> Tensor:
@@ -109,7 +136,13 @@ def _elements(x: Tensor, index: Any) -> Tensor:
     """`apply` without its detours, for ``x[index]``."""
     a, i = x._value, x._id
     index = unwrap_index(index)
-    y = a[index]
+    try:
+        y = a[index]
+    except IndexError:
+        if a.ndim:
+            raise
+        # NumPy's numbers know fewer indices than its arrays without axes.
+        y = np.asarray(a)[index]
     tapes = live()
     if tapes and i > 0 and y.dtype.kind in "fc":
         return wrap(y, note(_GETITEM, (a,), (i,), {"index": index}, y, tapes, a.nbytes))
@@ -163,6 +196,8 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     composite = COMPOSITES.get(function)
     if composite is not None:
         return composite(*args, **kwargs)
+    if function not in PLAIN and complete():
+        return call(function, args, kwargs)
     if function not in PLAIN and _tracked((args, *kwargs.values())):
         name = getattr(function, "__name__", str(function))
         raise NoDerivativeError(
@@ -259,6 +294,16 @@ def _binary_slow(operation: Operation, x: Any, y: Any) -> Any:
     return call(operation.function, (x, y), {})
 
 
+def _left_to_others(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    """Let operands of other kinds compute the result, if they know how."""
+    for x in inputs:
+        if not isinstance(x, (Traced, *OPERANDS)) and not hasattr(x, "__array_ufunc__"):
+            raise NotNumbersError(
+                f"np.{ufunc.__name__} takes tensors, arrays and numbers, not {shown(x)} of type {type(x).__name__}"
+            )
+    return NotImplemented
+
+
 def _reflected(function: Function, compute: Function) -> Callable[[Any, Any], Any]:
     """The operator with a tensor on the right of something else."""
     operation = registry.operation(function)
@@ -282,7 +327,12 @@ def as_operand(value: Any) -> Any:
     """A list as the array that NumPy would make of it, with the tensors inside kept on the tape."""
     if isinstance(value, (list, tuple)):
         if any(isinstance(x, (Traced, list, tuple)) for x in value):
-            return np.stack([as_operand(x) for x in value])
+            try:
+                return np.stack([as_operand(x) for x in value])
+            except ValueError as error:
+                if isinstance(error, TapeError):
+                    raise
+                raise ragged(value) from None
         return np.array(value)
     return value
 
@@ -316,7 +366,7 @@ class Traced(ArrayMethods, Conversions, Operators):
                 return _apply_elementwise(operation, self._read())
         if method == "__call__":
             if not all(isinstance(x, (Traced, *OPERANDS)) for x in inputs):
-                return NotImplemented
+                return _left_to_others(ufunc, inputs)
             if kwargs.pop("where", True) is not True:
                 raise UnsupportedArgumentError(
                     f"{ufunc.__name__}(..., where=...) leaves gaps that have no derivative: "
@@ -326,7 +376,7 @@ class Traced(ArrayMethods, Conversions, Operators):
         if method == "at":
             raise ImmutableError(
                 f"np.{ufunc.__name__}.at writes in place, and a tensor is immutable: to add up at indices, "
-                "write tapemagic.engine.operations.scatter_add(values, index, shape)"
+                "write tapemagic.scatter_add(values, index, shape)"
             )
         named = NAMED.get((method, ufunc))
         if named is None:

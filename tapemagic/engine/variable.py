@@ -18,8 +18,8 @@ from tapemagic.engine.tensor import (
     unwrap_index,
     wrap,
 )
-from tapemagic.engine.values import own, value_text
-from tapemagic.errors import ImmutableVariableError, ShapeError
+from tapemagic.engine.values import flag, own, shown, value_text
+from tapemagic.errors import DtypeError, ImmutableVariableError, OptionError, ShapeError
 
 _created = itertools.count().__next__
 
@@ -47,6 +47,15 @@ class Variable(Traced):
     dtype : dtype, optional
         NumPy's own choice if left out: float64 for Python floats.
 
+    Raises
+    ------
+    DtypeError
+        If `dtype` is unknown, or none of numbers, or `initial_value` does not fit into it.
+    NotNumbersError
+        If `initial_value` is not made of numbers, or of lists of different lengths.
+    OptionError
+        If `trainable` is no truth value, or `name` no text.
+
     Examples
     --------
     >>> import tapemagic as tm
@@ -67,8 +76,10 @@ class Variable(Traced):
         dtype: DTypeLike | None = None,
     ) -> None:
         self._handle = wrap(own(initial_value, dtype), new_id())
-        self._trainable = bool(trainable)
+        self._trainable = flag(trainable, "trainable")
         self._created = _created()
+        if not isinstance(name, str | None):
+            raise OptionError(f"a variable's name is text, not {shown(name)}: write name='w'")
         self.name = name or "Variable"
 
     @property
@@ -113,8 +124,12 @@ class Variable(Traced):
 
         Raises
         ------
+        DtypeError
+            If `value` is complex, and this variable is not. The variable keeps its value.
+        NotNumbersError
+            If `value` is not made of numbers.
         ShapeError
-            If `value` has another shape. The variable keeps its value.
+            If `value` has another shape.
         """
         return self._set(own(value), value, read_value)
 
@@ -125,11 +140,18 @@ class Variable(Traced):
                 f"cannot assign a value of shape {new.shape} to {self.name!r}, which has shape {self.shape}: "
                 "a variable keeps its shape, so reshape or broadcast the value first"
             )
+        self._require_fitting(new)
         self._handle = wrap(new.astype(self.dtype), self._id)
         source = given._read()._id if isinstance(given, Traced) else 0
         for tape in live():
             tape._hear("assigned", self._id, source)
         return self.read_value() if read_value else None
+
+    def _require_fitting(self, new: Any) -> None:
+        if new.dtype.kind == "c" and self.dtype.kind != "c":
+            raise DtypeError(
+                f"cannot assign a value of {new.dtype} to {self.name!r}, which is {self.dtype}: give it np.real(...)"
+            )
 
     def assign_add(self, delta: Any, read_value: bool = True) -> Tensor | None:
         """Add `delta`, of this variable's shape or a single number; otherwise as `assign`."""
@@ -140,11 +162,12 @@ class Variable(Traced):
         return self._set(self._changed(np.subtract, delta), delta, read_value)
 
     def _changed(self, function: np.ufunc, delta: Any) -> Any:
+        change = own(delta)
         try:
-            return function(self._value, own(delta))
+            return function(self._value, change)
         except ValueError:
             raise ShapeError(
-                f"cannot {function.__name__} a value of shape {np.shape(delta)} to {self.name!r}, "
+                f"cannot {function.__name__} a value of shape {change.shape} to {self.name!r}, "
                 f"which has shape {self.shape}"
             ) from None
 
@@ -184,12 +207,14 @@ class Slice(Tensor):
 
     def assign(self, value: Any) -> Tensor | None:
         """Change this part of the variable, and leave the rest as it is."""
+        new = own(value)
+        self._variable._require_fitting(new)
         whole = np.array(self._variable._value)
         try:
-            whole[unwrap_index(self._index)] = own(value)
+            whole[unwrap_index(self._index)] = new
         except ValueError:
             raise ShapeError(
-                f"cannot assign a value of shape {np.shape(value)} to a part of shape {self.shape} "
+                f"cannot assign a value of shape {new.shape} to a part of shape {self.shape} "
                 f"of {self._variable.name!r}"
             ) from None
         return self._variable._set(whole, value, read_value=True)

@@ -9,10 +9,11 @@ from typing import Any, Self
 
 from tapemagic.engine.events import MOST, Event, Kind, here
 from tapemagic.engine.memory import Memory, ignore
-from tapemagic.engine.recording import go_live, go_quiet, live, new_id, tick
+from tapemagic.engine.recording import go_live, go_quiet, is_here, live, new_id, tick
 from tapemagic.engine.seeds import identify
 from tapemagic.engine.structure import tensors
 from tapemagic.engine.tensor import Traced
+from tapemagic.engine.values import flag
 from tapemagic.engine.variable import Variable
 from tapemagic.errors import NotRecordingError, NotWatchableError, TapeStateError
 
@@ -21,8 +22,10 @@ class Watching(Memory):
     """A tape that records while it is entered, what is computed from the values that it watches."""
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
-        self._persistent = bool(persistent)
-        self._watch_accessed_variables = bool(watch_accessed_variables)
+        self._persistent = persistent is not False and flag(persistent, "persistent")
+        self._watch_accessed_variables = watch_accessed_variables is True or flag(
+            watch_accessed_variables, "watch_accessed_variables"
+        )
         self._variables: dict[int, Variable] = {}
         self._events: list[Event] = []
         self._times: list[int] = []
@@ -35,6 +38,7 @@ class Watching(Memory):
 
     def __enter__(self) -> Self:
         if self._recording:
+            self._require_here("entering it")
             raise TapeStateError(
                 "Tape is still recording: leave its first 'with' block before entering it again, "
                 "or make a second GradientTape for a higher order"
@@ -57,6 +61,8 @@ class Watching(Memory):
     ) -> None:
         if self._recording:
             self._stop()
+        elif self in live():
+            go_quiet(self)
 
     def _start(self) -> None:
         self._recording = True
@@ -115,6 +121,15 @@ class Watching(Memory):
     def _require_recording(self, what: str) -> None:
         if not self._recording:
             raise TapeStateError(f"Tape is not recording: {what}() belongs inside its 'with' block")
+        self._require_here(f"{what}()")
+
+    def _require_here(self, what: str) -> None:
+        """Refuse to be disturbed by one thread while recording another."""
+        if not is_here(self):
+            raise TapeStateError(
+                f"Tape is still recording on another thread: {what} has to wait until its 'with' block is left; "
+                "to record here, make a GradientTape for this thread"
+            )
 
     def watch(self, tensor: Any) -> None:
         """Track a tensor, so that gradients with respect to it can be taken.
@@ -143,6 +158,8 @@ class Watching(Memory):
                 "or make this one with persistent=True"
             )
         if not live() and not self._paused:
+            if self._recording:
+                self._require_here("watch()")
             return
         for x in found:
             if x.dtype.kind not in "fc":

@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.eager import backprop
 from tensorflow.python.platform import tf_logging
 
 from tests.conformance.programs import PROGRAMS, SECTIONS, STORED, outcome
@@ -25,8 +26,14 @@ from tests.conformance.programs import PROGRAMS, SECTIONS, STORED, outcome
 class Float64:
     """TensorFlow, where constants and variables have the dtype that NumPy would give them."""
 
+    gradients_function = staticmethod(backprop.gradients_function)
+    implicit_grad = staticmethod(backprop.implicit_grad)
+    implicit_val_and_grad = staticmethod(backprop.implicit_val_and_grad)
     literal = staticmethod(tf.constant)
     logger = tf.get_logger()
+    make_vjp = staticmethod(backprop.make_vjp)
+    val_and_grad_function = staticmethod(backprop.val_and_grad_function)
+    value_and_gradients_function = staticmethod(backprop.val_and_grad_function)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(tf, name)

@@ -175,6 +175,21 @@ def cotangent(output: Any, seed: int = 0) -> Any:
     return np.asarray(g)[()]
 
 
+def check_jacobian(case: Case) -> None:
+    """A Jacobian, contracted with a cotangent, is the gradient with that cotangent; another tape changes nothing."""
+    for outer in (None, GradientTape()):
+        with outer or nullcontext():
+            tape, tensors, result = run(case, outer)
+            for seed, y in enumerate(_differentiable(result)):
+                g = np.random.default_rng(seed).normal(size=y.shape)
+                expected = tape.gradient(y, tensors, g, "zero")
+                found = tape.jacobian(y, tensors, "zero")
+                for x, a, b in zip(tensors, expected, found, strict=True):
+                    assert (b.shape, b.dtype) == (y.shape + x.shape, x.dtype)
+                    contracted = np.tensordot(g, b.numpy(), y.ndim)
+                    np.testing.assert_allclose(contracted, a.numpy(), rtol=1e-9, atol=1e-11)
+
+
 def check_special(special: Special) -> None:
     """The gradients at a special point are the written ones, also where another tape listens."""
     with warnings.catch_warnings(record=True) as caught:

@@ -93,6 +93,26 @@ def test_batch_fails_on_a_rule_that_counts_from_the_front(wrong: Any) -> None:
         checks.check_batch(case(np.sin, np.sin, square))
 
 
+def only_batched(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """Damage that shows only where several cotangents come at once."""
+    return lambda g, y, *rest, **params: rule(g, y, *rest, **params) * (1 + (g.ndim > y.ndim) / 1e3)
+
+
+def test_jacobian_fails_on_other_rows() -> None:
+    """A rule that gives something else for a batch of cotangents is noticed."""
+    running = case(np.cumsum, np.cumsum, normal(3))
+    checks.check_jacobian(running)
+    with damaged(OPERATIONS[np.cumsum], 0, only_batched), pytest.raises(AssertionError):
+        checks.check_jacobian(running)
+
+
+def test_jacobian_fails_on_what_is_not_elementwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An operation that is wrongly said to keep diagonals is noticed."""
+    monkeypatch.setattr(OPERATIONS[np.cumsum], "pointwise", True)
+    with pytest.raises(AssertionError):
+        checks.check_jacobian(case(np.cumsum, np.cumsum, normal(3)))
+
+
 @pytest.mark.parametrize(
     ("inputs", "expected"),
     [

@@ -40,6 +40,13 @@ def test_recording(entry: harness.Case) -> None:
     checks.check_batch(entry)
 
 
+@pytest.mark.thorough
+@over("CASES")
+def test_jacobian(entry: harness.Case) -> None:
+    """Jacobians are made of gradients: all rows in one sweep."""
+    checks.check_jacobian(entry)
+
+
 @over("SPECIAL")
 def test_special(entry: harness.Special) -> None:
     """The gradient at a special point is the one written down."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.common import real
+from tapemagic.engine.operations.common import array, real
 from tapemagic.engine.operations.errorfunction import erfc
 from tapemagic.engine.operations.logistic import sigmoid
 from tapemagic.engine.operations.primitive import primitive
@@ -260,7 +260,7 @@ swish = silu
 
 def _ordered(x: Any, name: str) -> Any:
     """Real numbers, whole ones as they are."""
-    x = np.asarray(x)
+    x = array(x)
     return x if x.dtype.kind in "iu" else real(x, name)
 
 

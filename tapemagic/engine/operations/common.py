@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.tensor import Traced, as_operand, unwrap
-from tapemagic.errors import OptionError, UnsupportedArgumentError
+from tapemagic.engine.values import NUMBERS, ragged, shown
+from tapemagic.errors import DtypeError, NotNumbersError, OptionError, UnsupportedArgumentError
 
 LARGE = 4096
 """Of more elements, it pays to look whether a product with a mask would do in place of np.where."""
@@ -22,7 +23,7 @@ def real(x: Any, name: str) -> Any:
     UnsupportedArgumentError
         If `x` is not made of real numbers; the message says that `name` takes them.
     """
-    x = np.asarray(x)
+    x = array(x)
     if x.dtype.kind == "f":
         return x
     if x.dtype.kind in "biu":
@@ -39,7 +40,7 @@ def whole(x: Any, name: str) -> Any:
     UnsupportedArgumentError
         If `x` is made of anything else; the message says that `name` have to be whole numbers.
     """
-    x = np.asarray(unwrap(x))
+    x = array(unwrap(x))
     if x.dtype.kind in "iu" or not x.size:
         return x.astype(np.intp, copy=False)
     raise UnsupportedArgumentError(
@@ -80,9 +81,70 @@ def inside(places: Any, length: int, name: str) -> None:
 
 
 def operand(x: Any) -> Any:
-    """A tensor as it is, anything else as an array; lists keep the tensors inside on the tape."""
-    x = as_operand(x)
-    return x if isinstance(x, Traced) else plain(np.asarray(x))
+    """A tensor as it is, anything else as an array; lists keep the tensors inside on the tape.
+
+    Raises
+    ------
+    NotNumbersError
+        If it is not made of numbers.
+    """
+    held = as_operand(x)
+    if isinstance(held, Traced):
+        return held
+    held = np.asarray(held)
+    if held.dtype.kind not in NUMBERS:
+        raise NotNumbersError(
+            f"numbers, an array or a tensor have to be given here, not {held.dtype} such as {shown(x)}"
+        )
+    return plain(held)
+
+
+def array(x: Any) -> Any:
+    """What NumPy makes of nested lists.
+
+    Raises
+    ------
+    NotNumbersError
+        If they differ in length.
+    """
+    try:
+        return np.asarray(x)
+    except ValueError:
+        raise ragged(x) from None
+
+
+def dtype_of_numbers(dtype: Any) -> np.dtype[Any]:
+    """A dtype that tensors can have.
+
+    Raises
+    ------
+    DtypeError
+        If NumPy does not know it, or it is none of numbers.
+    """
+    try:
+        known: np.dtype[Any] = np.dtype(dtype)
+    except TypeError as error:
+        raise DtypeError(f"{error}: write one of numbers, such as 'float64'") from None
+    if known.kind not in NUMBERS:
+        raise DtypeError(
+            f"a tensor cannot have the dtype {known}: write one of numbers, such as 'float64'"
+        )
+    return known
+
+
+def least(epsilon: Any, name: str) -> Any:
+    """A number that keeps from dividing by 0.
+
+    Raises
+    ------
+    OptionError
+        If it is no number.
+    """
+    if isinstance(epsilon, (int, float, np.number, np.ndarray, Traced)):
+        return epsilon
+    raise OptionError(
+        f"the epsilon of {name} is a small number, not {shown(epsilon)}: write epsilon=1e-12"
+    )
 
 
 def plain(x: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.common import inside, plain, real, whole
+from tapemagic.engine.operations.common import array, inside, plain, real, whole
 from tapemagic.engine.operations.exponentials import axes_of, level, log_total
 from tapemagic.engine.operations.primitive import primitive
 from tapemagic.errors import ShapeError, UnsupportedArgumentError
@@ -169,7 +169,7 @@ def _logits(logits: Any, name: str) -> Any:
     UnsupportedArgumentError
         If they are whole numbers: there can be no gradient, and most often the labels were meant.
     """
-    logits = np.asarray(logits)
+    logits = array(logits)
     if logits.dtype.kind in "biu":
         raise UnsupportedArgumentError(
             f"{name} takes logits that are real numbers, not {logits.dtype}: write 1.0 for 1, and give the "
@@ -187,7 +187,7 @@ def _both(labels: Any, logits: Any, name: str) -> tuple[Any, Any]:
         If there is not one label for each logit.
     """
     logits = _logits(logits, name)
-    labels = np.asarray(labels)
+    labels = array(labels)
     labels = labels.astype(logits.dtype) if labels.dtype.kind in "biu" else real(labels, name)
     if labels.shape != logits.shape:
         raise ShapeError(

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.common import kept, numpy_axis, operand, real
+from tapemagic.engine.operations.common import kept, least, numpy_axis, operand, real
 from tapemagic.engine.operations.primitive import primitive
-from tapemagic.engine.tensor import as_operand, unwrap
+from tapemagic.engine.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
 
 Axis = int | Sequence[int] | None
@@ -115,7 +115,7 @@ def layer_norm(
 
 def _scaled(centred: Any, variance: Any, scale: Any, offset: Any, epsilon: float, name: str) -> Any:
     """Deviations over their standard deviation, times `scale`, plus `offset`."""
-    inverse = 1 / np.sqrt(variance + epsilon)
+    inverse = 1 / np.sqrt(variance + least(epsilon, name))
     if scale is not None:
         inverse = inverse * _fitting(scale, centred, name, "scale")
     y = centred * inverse
@@ -130,9 +130,10 @@ def _fitting(part: Any, x: Any, name: str, role: str) -> Any:
     ShapeError
         If it does not; the message says what its role is.
     """
-    part = as_operand(part)
     if type(part) in {int, float} and x.dtype.kind == "f":
         part = x.dtype.type(part)  # which leaves single precision alone
+    elif type(part) is not complex:
+        part = operand(part)
     shape = np.shape(unwrap(part))
     try:
         fits = np.broadcast_shapes(shape, x.shape) == x.shape

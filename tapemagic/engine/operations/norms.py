@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.common import numpy_axis, operand
+from tapemagic.engine.operations.common import least, numpy_axis, operand
 from tapemagic.engine.tensor import unwrap
 from tapemagic.errors import OptionError, UnsupportedArgumentError
 
@@ -52,7 +52,7 @@ def l2_normalize(x: Any, axis: Axis = None, epsilon: float = 1e-12) -> Any:
     x, axis = operand(x), numpy_axis(axis)
     unit = np.maximum(_largest(x, axis), 1)
     x = x / unit
-    square = np.maximum(_square(x, axis), epsilon / unit / unit)
+    square = np.maximum(_square(x, axis), least(epsilon, "l2_normalize") / unit / unit)
     return x / np.sqrt(square)
 
 
@@ -159,7 +159,11 @@ def _length(clip_norm: Any, name: str) -> Any:
         If it is not one positive number.
     """
     value = unwrap(clip_norm)
-    if np.ndim(value) or not value > 0:
+    if (
+        not isinstance(value, (int, float, np.number, np.ndarray))
+        or np.ndim(value)
+        or not value > 0
+    ):
         raise OptionError(f"{name} needs a clip_norm that is one positive number, not {value}")
     return clip_norm
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.operations.common import count, operand, whole
+from tapemagic.engine.operations.common import count, dtype_of_numbers, operand, whole
 from tapemagic.engine.tensor import Traced, constant_result, unwrap
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
 
@@ -91,8 +91,8 @@ def cast(x: Any, dtype: DTypeLike) -> Any:
 
     Raises
     ------
-    TypeError
-        If NumPy knows no such dtype.
+    DtypeError
+        If NumPy knows no such dtype, or it is none of numbers.
 
     Examples
     --------
@@ -100,8 +100,8 @@ def cast(x: Any, dtype: DTypeLike) -> Any:
     >>> cast([1.7, -1.7], int)
     array([ 1, -1])
     """
-    x = operand(x)
-    if x.dtype.kind == "c" and np.dtype(dtype).kind in "iuf":
+    x, dtype = operand(x), dtype_of_numbers(dtype)
+    if x.dtype.kind == "c" and dtype.kind in "iuf":
         x = np.real(x)
     return x.astype(dtype)
 

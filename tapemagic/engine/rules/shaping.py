@@ -200,7 +200,7 @@ vjp(np.rollaxis,  _rollaxis)
 
 def _roll(g, _y, _a, shift, axis=None):
     """Roll back."""
-    back = np.negative(shift, dtype=int)  # an unsigned shift would not become negative otherwise
+    back = -np.asarray(shift, dtype=int)  # an unsigned shift would not become negative otherwise
     if axis is None:
         return relaid(np.roll(relaid(g, _y.ndim, (_y.size,)), back, axis=-1), 1, _y.shape)
     return np.roll(g, back, axis=from_end(axis, _y.ndim))
