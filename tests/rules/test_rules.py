@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.rules import checks, harness
 
+Entries = dict[str, Any]
+
 
 def over(kind: str) -> Any:
-    """Parametrise a test over all entries of a kind, under their names."""
-    entries = harness.collect(kind)
-    return pytest.mark.parametrize("entry", entries.values(), ids=entries.keys())
+    """Parametrise a test over the functions of the table, each with all its entries of a kind, by their names."""
+    groups: dict[str, Entries] = {}
+    for name, entry in harness.collect(kind).items():
+        word = name.partition("-")[0]
+        groups.setdefault(f"{word}-{harness.name_of(entry.function)}", {})[name] = entry
+    return pytest.mark.parametrize("entries", groups.values(), ids=groups.keys())
+
+
+def each(entries: Entries, *asked: Callable[[Any], None]) -> None:
+    """Check every entry; a failure says which one it was."""
+    for name, entry in entries.items():
+        try:
+            for check in asked:
+                check(entry)
+        except BaseException as error:
+            error.add_note(f"in the case {name}")
+            raise
 
 
 @pytest.mark.parametrize("word", harness.load())
@@ -24,42 +41,45 @@ def test_cases_load(word: str) -> None:
 
 
 @over("CASES")
-def test_derivatives(entry: harness.Case) -> None:
+def test_derivatives(entries: Entries) -> None:
     """First and second derivatives agree with difference quotients."""
-    checks.check_derivatives(entry)
+    each(entries, checks.check_derivatives)
 
 
 @over("CASES")
-def test_recording(entry: harness.Case) -> None:
+def test_recording(entries: Entries) -> None:
     """A call has NumPy's value, is on the tape, and its gradient is the same however one takes it."""
-    checks.check_value(entry)
-    checks.check_recorded(entry)
-    checks.check_nested(entry)
-    checks.check_slim(entry)
-    checks.check_single(entry)
-    checks.check_batch(entry)
+    each(
+        entries,
+        checks.check_value,
+        checks.check_recorded,
+        checks.check_nested,
+        checks.check_slim,
+        checks.check_single,
+        checks.check_batch,
+    )
 
 
 @pytest.mark.thorough
 @over("CASES")
-def test_jacobian(entry: harness.Case) -> None:
+def test_jacobian(entries: Entries) -> None:
     """Jacobians are made of gradients: all rows in one sweep."""
-    checks.check_jacobian(entry)
+    each(entries, checks.check_jacobian)
 
 
 @over("SPECIAL")
-def test_special(entry: harness.Special) -> None:
+def test_special(entries: Entries) -> None:
     """The gradient at a special point is the one written down."""
-    checks.check_special(entry)
+    each(entries, checks.check_special)
 
 
 @over("PLAIN")
-def test_plain(entry: harness.Plain) -> None:
+def test_plain(entries: Entries) -> None:
     """Functions without derivative give NumPy's values, off the tape."""
-    checks.check_plain(entry)
+    each(entries, checks.check_plain)
 
 
 @over("REFUSED")
-def test_refused(entry: harness.Refused) -> None:
+def test_refused(entries: Entries) -> None:
     """Calls without a derivative rule say so."""
-    checks.check_refused(entry)
+    each(entries, checks.check_refused)
