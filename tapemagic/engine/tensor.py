@@ -86,9 +86,7 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
     try:
         output = operation.function(*values, **params)
     except (TypeError, AttributeError) as error:  # the latter of objects that lack a method
-        odd = [x for x in values if getattr(x, "dtype", _FLOAT).kind not in NUMBERS]
-        if odd and not isinstance(error, TapeError):
-            raise _no_numbers(f"{operation.name} was given", odd[0]) from None
+        _require_numbers(operation, values, error)
         raise
     tapes = live()
     if type(output) is tuple:
@@ -97,21 +95,36 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
             numbers = note_several(operation, tuple(values), tuple(ids), told, output, tapes)
         return tuple(map(wrap, output, numbers))
     i = clock[0]
-    kind = getattr(output, "dtype", _OBJECT).kind
-    if kind not in NUMBERS:
-        raise _no_numbers(f"{operation.name} gave", output)
-    if tapes and kind in "fc":
+    try:
+        kind = output.dtype.kind
+    except AttributeError:  # an object that was in an array
+        kind = "O"
+    if kind not in "fc":
+        _end(operation, inputs, output, kind)
+    elif tapes:
         size = max([getattr(value, "nbytes", 0) for value in values], default=0)
         size = max(size, output.nbytes)
         i = note(operation, tuple(values), tuple(ids), told, output, tapes, size)
-    elif tapes:
-        for x in inputs:
-            if isinstance(x, Traced):
-                left(x, f"{operation.name} to {output.dtype}")
     return wrap(output, i)
 
 
+def _end(operation: Operation, inputs: tuple[Any, ...], output: Any, kind: str) -> None:
+    """Tell the live tapes that a path ends in whole numbers or truth values; refuse anything else."""
+    if kind not in NUMBERS:
+        raise _no_numbers(f"{operation.name} gave", output)
+    for x in inputs:
+        if live() and isinstance(x, Traced):
+            left(x, f"{operation.name} to {output.dtype}")
+
+
 _FLOAT, _OBJECT = np.dtype(float), np.dtype(object)
+
+
+def _require_numbers(operation: Operation, values: list[Any], error: Exception) -> None:
+    """Find objects and text among the arrays of an operation that failed, if that is not explained yet."""
+    odd = [x for x in values if getattr(x, "dtype", _FLOAT).kind not in NUMBERS]
+    if odd and not isinstance(error, TapeError):
+        raise _no_numbers(f"{operation.name} was given", odd[0]) from None
 
 
 def _no_numbers(what: str, x: Any) -> NotNumbersError:

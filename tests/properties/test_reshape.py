@@ -173,6 +173,25 @@ def test_joined(data: st.DataObject) -> None:
 
 
 @given(st.data())
+def test_edited(data: st.DataObject) -> None:
+    """``np.append``, ``np.insert``, ``np.delete`` and ``np.resize``."""
+    x = data.draw(arrays(shapes(least=1, most=3)))
+    axis = data.draw(st.none() | axis_of(x.ndim))
+    n = x.size if axis is None else x.shape[axis]
+    more = whole(x, seed=1)
+    places = data.draw(st.lists(st.integers(-n, n - 1), max_size=3) if n else st.just([]))
+    spots = data.draw(st.lists(st.integers(-n, n), min_size=1, max_size=3))
+    entry = whole(np.empty((), x.dtype), seed=2)
+    shape = data.draw(shapes(most=3))
+
+    check_linear(lambda v, w: np.append(v, w, axis=axis), x, more)
+    check_linear(lambda v: np.delete(v, places, axis=axis), x)
+    check_linear(lambda v, w: np.insert(v, spots, w, axis=axis), x, entry)
+    if x.size:
+        check_linear(lambda v: np.resize(v, shape), x)
+
+
+@given(st.data())
 def test_blocks(data: st.DataObject) -> None:
     """``np.block`` of rows of blocks, of any number of axes."""
     heights = data.draw(shapes(least=1, most=2))
