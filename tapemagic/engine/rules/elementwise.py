@@ -75,7 +75,8 @@ vjp(np.heaviside, lambda g, _z, _x, _y: zeros(g),
 def _base(g: Any, _z: Any, x: Any, y: Any) -> Any:
     """y * x**(y-1); for y = 0 it is 0, at x = 0 too, where TensorFlow has NaN."""
     if type(y) in PLAIN_SCALARS:
-        if y in {1, 2} and not isinstance(x, Tensor):  # on a tape, x**1 and x**0 keep higher orders connected
+        # On a tape x**1 and x**0 are written out: they keep higher orders connected.
+        if y in {1, 2} and not isinstance(x, Tensor):
             return g * (y * x) if y == 2 else g
         return g * (y * x ** (y - 1 if y else y))
     return g * (y * np.where((x == 0) & (y == 0), 1, x) ** (y - 1.0))
