@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tapemagic.analysis.derivatives import symbol
 from tapemagic.analysis.evidence import Names, evidence_of
 from tapemagic.analysis.paths import Path, paths
 from tapemagic.analysis.question import Question
@@ -55,7 +56,7 @@ class Explanation:
     @property
     def symbol(self) -> str:
         """The derivative as it is written."""
-        return f"d{self.target}/d{self.source}"
+        return symbol(self.target, self.source, 1)
 
     def __repr__(self) -> str:
         if self.cause:
