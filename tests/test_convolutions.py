@@ -536,3 +536,16 @@ def test_arguments_stay_as_they_are() -> None:
         np.testing.assert_array_equal(x, y)
         assert y.flags.writeable
         assert not np.shares_memory(x, y)
+
+
+@pytest.mark.parametrize("shape", [((1, 5, 2, 2), (2, 1, 2, 1)), ((1, 2, 2, 1), (2, 1, 1, 1))])
+def test_a_single_channel_of_a_gradient_that_repeats(shape: Any) -> None:
+    """A sum's gradient is one number, repeated without memory of its own, be it for a single place."""
+    rng = np.random.default_rng(0)
+    x, kernel = (Variable(rng.normal(size=lengths)) for lengths in shape)
+    with GradientTape() as tape:
+        y = np.sum(conv2d(x, kernel, strides=2, padding="SAME"))
+    dx, dk = tape.gradient(y, [x, kernel])
+
+    assert (dx.shape, dk.shape) == shape
+    check_gradients(lambda a, b: np.sum(conv2d(a, b, strides=2, padding="SAME")), x, kernel)

@@ -189,11 +189,11 @@ def _below(padded: Any, window: Window, lengths: Lengths) -> Any:
     run, taps = padded.shape[-1], window
     if window[-1].dilation == 1:  # neighbours and their channels lie in a row
         run, taps = run * window[-1].size, window[:-1]
-    image, *steps, itemsize = padded.strides
+    image, *steps, _ = padded.strides  # the last may be 0 where there is a single channel
     shape = (len(padded), *places(window, lengths), *(slide.size for slide in taps))
     moves = [step * slide.stride for step, slide in zip(steps, window, strict=True)]
     moves += [step * slide.dilation for step, slide in zip(steps, taps, strict=False)]
-    items = np.dtype((np.void, run * itemsize))
+    items = np.dtype((np.void, run * padded.itemsize))
     return np.ndarray(shape, items, padded, 0, (image, *moves))
 
 
