@@ -145,6 +145,15 @@ def _apply_elementwise(operation: Operation, x: Tensor) -> Tensor:
     return wrap(y, clock[0])
 
 
+def recorded(operation: Operation, a: Any, i: int, params: dict[str, Any], y: Any) -> Tensor:
+    """The result `y` of an operation on one tensor of value `a` and number `i`, on the tapes that track it."""
+    tapes = live()
+    if tapes and i > 0 and y.dtype.kind in "fc":
+        size = max(a.nbytes, y.nbytes)
+        return wrap(y, note(operation, (a,), (i,), params, y, tapes, size))
+    return wrap(y, clock[0])
+
+
 def _elements(x: Tensor, index: Any) -> Tensor:
     """`apply` without its detours, for ``x[index]``."""
     a, i = x._value, x._id
@@ -156,10 +165,7 @@ def _elements(x: Tensor, index: Any) -> Tensor:
             raise
         # NumPy's numbers know fewer indices than its arrays without axes.
         y = np.asarray(a)[index]
-    tapes = live()
-    if tapes and i > 0 and y.dtype.kind in "fc":
-        return wrap(y, note(_GETITEM, (a,), (i,), {"index": index}, y, tapes, a.nbytes))
-    return wrap(y, clock[0])
+    return recorded(_GETITEM, a, i, {"index": index}, y)
 
 
 def constant_result(value: Any) -> Any:

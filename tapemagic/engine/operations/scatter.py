@@ -8,7 +8,7 @@ import numpy as np
 
 from tapemagic.engine import registry
 from tapemagic.engine.operations.common import operand
-from tapemagic.engine.tensor import Traced, apply, unwrap, unwrap_index
+from tapemagic.engine.tensor import Traced, recorded, unwrap, unwrap_index
 
 UNIQUE = (int, slice, type(None), type(Ellipsis), np.integer, np.bool_)
 """Parts of an index that cannot name an element twice; arrays of truth values are the others."""
@@ -47,7 +47,9 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
     array([1., 0., 5., 0.])
     """
     if isinstance(values, Traced):
-        return apply(_SCATTER_ADD, (values,), {"index": unwrap_index(index), "shape": shape})
+        x, index = values._read(), unwrap_index(index)
+        total = scatter_add(x._value, index, shape)
+        return recorded(_SCATTER_ADD, x._value, x._id, {"index": index, "shape": shape}, total)
     try:
         total = np.zeros(shape, values.dtype)
     except AttributeError:
