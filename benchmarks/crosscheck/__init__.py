@@ -1,0 +1,1 @@
+"""Random programs, differentiated by tapemagic, JAX and PyTorch, whose answers have to agree."""
