@@ -27,10 +27,14 @@ THOROUGH = (
 """Where tests go through very many cases, or start many processes."""
 
 
+MANY = ("[special-", "[decompositions-")
+"""The rows of the rule table that take the longest."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `make test-fast` leaves out."""
     for item in items:
-        if item.nodeid.startswith(THOROUGH):
+        if item.nodeid.startswith(THOROUGH) or any(word in item.nodeid for word in MANY):
             item.add_marker(pytest.mark.thorough)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -110,7 +109,9 @@ class GradientTape(Watching):
             cotangents = matched_cotangents(output_gradients, target, targets)
         self._require_unused()
         keys = [i if (i := x._id) > 0 else key_of(x) for x in wanted]
-        grads = self._differentiate(lambda ids: self._gradients(targets, cotangents, ids), keys)
+        grads = self._differentiate(
+            lambda ids: self._gradients(targets, cotangents, ids), set(keys)
+        )
         results = [
             result_for(grads.get(i), x, None, zero) for i, x in zip(keys, wanted, strict=True)
         ]
@@ -175,7 +176,7 @@ class GradientTape(Watching):
         self._require_unused()
         self._require_rows_at_once(experimental_use_pfor)
         keys = list(map(key_of, wanted))
-        rows = self._differentiate(lambda ids: self._rows(target, ids, by_example=False), keys)
+        rows = self._differentiate(lambda ids: self._rows(target, ids, by_example=False), set(keys))
         results = [
             result_for(rows.get(i), x, target.shape + x.shape, zero)
             for i, x in zip(keys, wanted, strict=True)
@@ -242,7 +243,7 @@ class GradientTape(Watching):
         self._require_unused()
         self._require_rows_at_once(experimental_use_pfor)
         key = key_of(source)
-        rows = self._differentiate(lambda ids: self._rows(target, ids, by_example=True), [key])
+        rows = self._differentiate(lambda ids: self._rows(target, ids, by_example=True), {key})
         found = rows.get(key)
         shape = target.shape + source.shape[1:]
         if found is not None:
@@ -301,7 +302,7 @@ class GradientTape(Watching):
                 "leave experimental_use_pfor out, or write GradientTape(persistent=True)"
             )
 
-    def _differentiate(self, walk: Walk, keys: list[int]) -> Gradients:
+    def _differentiate(self, walk: Walk, ids: set[int]) -> Gradients:
         """Walk back along the records to the sources; a tape that is not persistent is used up by it."""
         if self._recording:
             self._require_here("a gradient")
@@ -316,14 +317,14 @@ class GradientTape(Watching):
                 "higher order derivatives."
             )
         try:
-            grads = walk(set(keys))
+            grads = walk(ids)
         except BaseException:
             if resume:
                 self._start()
             raise
         if not self._persistent:
             self._consumed = True
-            if not grads.keys() >= set(keys):
+            if not grads.keys() >= ids:
                 self._last_evidence = self._evidence()
             self._clear()
         return grads
@@ -332,13 +333,18 @@ class GradientTape(Watching):
         self, targets: list[Traced], cotangents: list[Tensor] | None, ids: set[int]
     ) -> Gradients:
         """Walk back from the targets to the sources."""
-        nested = bool(live())
-        grads = seeds(targets, cotangents, nested)
+        tapes = live()
+        grads = seeds(targets, cotangents, bool(tapes))
         tracked, kept = self._goal(ids)
-        if not nested:
+        if not tapes:
             return sweep(self._records, tracked, grads, kept, False)
-        with _listening(grads):
+        for tape in tapes:
+            tape._sweep_begins(grads)
+        try:
             return sweep(self._records[:], tracked, grads, kept, True)
+        finally:
+            for tape in tapes:
+                tape._sweep_ends()
 
     def _rows(self, target: Traced, ids: set[int], by_example: bool) -> Gradients:
         """Walk back from each element of the target, or of its examples, to the sources."""
@@ -348,8 +354,13 @@ class GradientTape(Watching):
         diagonals = seeds([target], None, nested)
         tracked, kept = self._goal(ids)
         basis = basis_of(target, by_example)
-        with _listening(diagonals):
+        for tape in live():
+            tape._sweep_begins(diagonals)
+        try:
             return batched_sweep(self._records[:], tracked, diagonals, ids, kept, basis, nested)
+        finally:
+            for tape in live():
+                tape._sweep_ends()
 
     def _goal(self, ids: set[int]) -> tuple[Mapping[int, int], set[int]]:
         """What is to be passed gradients, and which of the sources are intermediate values."""
@@ -357,19 +368,6 @@ class GradientTape(Watching):
         if not ids >= self._leaves:
             tracked = reachable(self._records, tracked, ids)
         return tracked, ids - self._leaves
-
-
-@contextmanager
-def _listening(targets: Mapping[int, Any]) -> Iterator[None]:
-    """Tell the live tapes that what they hear now differentiates the targets."""
-    tapes = live()
-    for tape in tapes:
-        tape._sweep_begins(targets)
-    try:
-        yield
-    finally:
-        for tape in tapes:
-            tape._sweep_ends()
 
 
 def _require_one(x: Any, method: str, role: str) -> None:

@@ -64,11 +64,11 @@ class CellTape(GradientTape):
         """As every tape's; the observer knows more."""
         return explain_here(self._observer, target, source)
 
-    def _differentiate(self, walk: Walk, keys: list[int]) -> Gradients:
+    def _differentiate(self, walk: Walk, ids: set[int]) -> Gradients:
         if self._persistent:
-            return super()._differentiate(walk, keys)
+            return super()._differentiate(walk, ids)
         with self._observer.paused():
-            return super()._differentiate(walk, keys)
+            return super()._differentiate(walk, ids)
 
 
 class Session:

@@ -46,6 +46,7 @@ def test_derivatives(entries: Entries) -> None:
     each(entries, checks.check_derivatives)
 
 
+@pytest.mark.thorough
 @over("CASES")
 def test_recording(entries: Entries) -> None:
     """A call has NumPy's value, is on the tape, and its gradient is the same however one takes it."""
