@@ -141,6 +141,6 @@ def explain(
 
 def _gradient(tape: GradientTape, target: Any, source: Any) -> str:
     """The gradient, in one line."""
-    gradients = tape._gradients([target], None, {key_of(source)})
+    gradients = tape._gradients({key_of(source)}, [target], None)
     value = gradients.get(key_of(source))
     return "None" if value is None else brief(getattr(value, "_value", value))

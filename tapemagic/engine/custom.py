@@ -99,7 +99,7 @@ class _Differentiated:
         kept = [None if y.dtype.kind in "fc" else y.shape for y in outputs]
         pullback = partial(_pull_back, name, grad_fn, inputs, captured, kept)
         results = record_call(Call(name, pullback), [*inputs, *captured], outputs)
-        return pack(result, iter(results))
+        return pack(result, results)
 
 
 def _refuse_keywords(name: str, kwargs: dict[str, Any]) -> None:

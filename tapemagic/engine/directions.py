@@ -147,7 +147,7 @@ def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
         pulled = leaves(run.tape.gradient(smooth, run.sources, cotangents, "zero"))
     found = iter(outer.gradient(pulled, cotangents, directions, "zero"))
     parts = [next(found) if y.dtype.kind in "fc" else fresh(np.zeros(y.shape)) for y in outputs]
-    return run.result, pack(run.result, iter(parts))
+    return run.result, pack(run.result, parts)
 
 
 def _matching(given: Any, template: Any) -> list[Any]:

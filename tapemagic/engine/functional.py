@@ -145,7 +145,7 @@ def _separate(x: Any, function: Function, position: int) -> Any:
     found = leaves(x)
     if not any(isinstance(part, Traced) for part in found):
         return argument(x, function, position)
-    return pack(x, iter([argument(part, function, position) for part in found]))
+    return pack(x, [argument(part, function, position) for part in found])
 
 
 def _positions(function: Function, params: Params, count: int) -> list[int]:

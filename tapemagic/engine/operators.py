@@ -56,14 +56,8 @@ class Operators:
             "there, and give several to a tape as a list"
         )
 
-    def __neg__(self) -> Any:
-        return np.negative(self)  # type: ignore[call-overload]
-
     def __pos__(self) -> Any:
         return np.positive(self)  # type: ignore[call-overload]
-
-    def __abs__(self) -> Any:
-        return np.absolute(self)  # type: ignore[call-overload]
 
     def __invert__(self) -> Any:
         return np.invert(self)  # type: ignore[call-overload]

@@ -73,14 +73,14 @@ def recompute_grad(function: F) -> F:
             sources = [x for x in again if isinstance(x, Traced)]
             with GradientTape() as tape, as_they_were(reads):
                 tape.watch([x for x in sources if x.dtype.kind in "fc"])
-                args_again, kwargs_again = pack((args, kwargs), iter(again))
+                args_again, kwargs_again = pack((args, kwargs), again)
                 outputs = outputs_of(name, function(*args_again, **kwargs_again))
             smooth = [y for y in outputs if y.dtype.kind in "fc"]
             _require_same(name, shapes, [y.shape for y in smooth])
             return leaves(tape.gradient(smooth, [*sources, *captured], upstream, "zero"))
 
         results = record_call(Call(name, pullback), [*inputs, *captured], computed)
-        return pack(result, iter(results))
+        return pack(result, results)
 
     return recomputed  # type: ignore[return-value]
 

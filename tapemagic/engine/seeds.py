@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,9 @@ def identify(x: Traced) -> int:
     return x._id
 
 
-def seeds(targets: list[Traced], cotangents: list[Tensor] | None, nested: bool) -> dict[int, Any]:
+def seeds(
+    targets: Sequence[Traced], cotangents: list[Tensor] | None, nested: bool
+) -> dict[int, Any]:
     """The gradients from which to walk back, by the number of the target: ones where nothing is given.
 
     Complex ones are conjugated, as the sweep wants them. They are tensors if `nested`, else bare arrays.
@@ -59,7 +62,7 @@ def ones(value: Any) -> Any:
 
 
 def matched_cotangents(
-    output_gradients: Any, structure: Any, targets: list[Traced]
+    output_gradients: Any, structure: Any, targets: Sequence[Traced]
 ) -> list[Tensor]:
     """One cotangent for each target, in its shape and dtype.
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tapemagic.engine.conversions import Reference
-from tapemagic.engine.tensor import Traced
+from tapemagic.engine.tensor import Tensor, Traced
 from tapemagic.engine.values import shown
+from tapemagic.engine.variable import Variable
 from tapemagic.errors import FunctionError, NotATensorError, ShapeError, TapeError
+
+KINDS = frozenset({Tensor, Variable})
+"""The types of tensors, but for subclasses of these."""
 
 
 def leaves(structure: Any) -> list[Any]:
@@ -29,25 +33,27 @@ def leaves(structure: Any) -> list[Any]:
     return found
 
 
-def pack(structure: Any, values: Iterator[Any]) -> Any:
+def pack(structure: Any, values: Iterable[Any]) -> Any:
     """The structure again, with `values` in the places of its leaves."""
-    if not isinstance(structure, (list, tuple, Mapping)):
+    return _packed(structure, iter(values))
+
+
+def _packed(structure: Any, values: Iterator[Any]) -> Any:
+    if isinstance(structure, Traced) or not isinstance(structure, (list, tuple, Mapping)):
         return next(values)
-    if structure.__class__ is list:
-        return [next(values) if isinstance(x, Traced) else pack(x, values) for x in structure]
     if isinstance(structure, Mapping):
-        packed = {key: pack(part, values) for key, part in structure.items()}
+        packed = {key: _packed(part, values) for key, part in structure.items()}
         if isinstance(structure, defaultdict):
             return type(structure)(structure.default_factory, packed)
         return packed if type(structure) is dict else type(structure)(packed)  # type: ignore[call-arg]
-    parts = [pack(part, values) for part in structure]
+    parts = [_packed(part, values) for part in structure]
     return type(structure)(*parts) if hasattr(structure, "_fields") else type(structure)(parts)
 
 
 def tensors(
     structure: Any, role: str, error: type[NotATensorError] = NotATensorError
-) -> list[Traced]:
-    """The leaves of a structure, each of which has to be a tensor.
+) -> Sequence[Traced]:
+    """The leaves of a structure, each of which has to be a tensor; a list of tensors is its own leaves.
 
     Raises
     ------
@@ -56,6 +62,8 @@ def tensors(
     """
     if isinstance(structure, Traced):
         return [structure]
+    if structure.__class__ is list and KINDS.issuperset(map(type, structure)):
+        return structure
     found = leaves(structure)
     for leaf in found:
         if not isinstance(leaf, Traced):

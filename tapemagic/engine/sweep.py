@@ -141,10 +141,14 @@ def _collect(
 
 
 def _revived(value: Any, i: Any) -> Any:
-    """A recorded value as a tensor under its own number, for other tapes to track; a constant as it is."""
+    """A recorded value as a tensor, for other tapes to track under its number; numbers and indices as they are."""
     if i.__class__ is tuple:
         return tuple(map(_revived, value, i))
-    return value if i <= 0 or value.__class__ is Absent else wrap(value, i)
+    if i > 0:
+        return value if value.__class__ is Absent else wrap(value, i)
+    if value.__class__ is np.ndarray and value.dtype.kind in "fc":
+        return wrap(value)
+    return value
 
 
 def fit(dx: Any, x: Any, operation: Operation, position: int, lead: tuple[int, ...] = ()) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,12 @@ from tapemagic.engine.seeds import key_of, matched_cotangents, seeds
 from tapemagic.engine.structure import advice, describe, pack, tensors
 from tapemagic.engine.sweep import Gradients, reachable, sweep
 from tapemagic.engine.tensor import Tensor, Traced
-from tapemagic.engine.unconnected import UnconnectedGradients, result_for, zero_wanted
+from tapemagic.engine.unconnected import NONE, UnconnectedGradients, result_for, zero_wanted
 from tapemagic.engine.watching import Watching, warn
 from tapemagic.errors import ConsumedTapeError, NotATensorError, ShapeError
 
-Walk = Callable[[set[int]], Gradients]
-"""What walks back to the sources with these numbers."""
+Walk = Callable[..., Gradients]
+"""What walks back to the sources with the numbers that it is given first."""
 
 
 class GradientTape(Watching):
@@ -96,7 +97,7 @@ class GradientTape(Watching):
         >>> tape.gradient(y, {"x": x})
         {'x': Tensor([2., 4.])}
         """
-        zero = zero_wanted(unconnected_gradients)
+        zero = unconnected_gradients is not NONE and zero_wanted(unconnected_gradients)
         if target is None:
             raise NotATensorError(
                 "Argument `target` should be a Tensor, or a list or nested structure of Tensors and Variables to be "
@@ -107,15 +108,10 @@ class GradientTape(Watching):
         cotangents = None
         if output_gradients is not None:
             cotangents = matched_cotangents(output_gradients, target, targets)
-        self._require_unused()
         keys = [i if (i := x._id) > 0 else key_of(x) for x in wanted]
-        grads = self._differentiate(
-            lambda ids: self._gradients(targets, cotangents, ids), set(keys)
-        )
-        results = [
-            result_for(grads.get(i), x, None, zero) for i, x in zip(keys, wanted, strict=True)
-        ]
-        return results[0] if isinstance(sources, Traced) else pack(sources, iter(results))
+        grads = self._differentiate(self._gradients, set(keys), targets, cotangents)
+        results = list(map(result_for, map(grads.get, keys), wanted, repeat(zero)))
+        return results if wanted is sources else pack(sources, results)
 
     def jacobian(
         self,
@@ -173,15 +169,14 @@ class GradientTape(Watching):
         zero = zero_wanted(unconnected_gradients)
         _require_one(target, "jacobian", "target")
         wanted = tensors(sources, "a source")
-        self._require_unused()
         self._require_rows_at_once(experimental_use_pfor)
         keys = list(map(key_of, wanted))
-        rows = self._differentiate(lambda ids: self._rows(target, ids, by_example=False), set(keys))
+        rows = self._differentiate(self._rows, set(keys), target, False)
         results = [
-            result_for(rows.get(i), x, target.shape + x.shape, zero)
+            result_for(rows.get(i), x, zero, target.shape + x.shape)
             for i, x in zip(keys, wanted, strict=True)
         ]
-        return results[0] if isinstance(sources, Traced) else pack(sources, iter(results))
+        return pack(sources, results)
 
     def batch_jacobian(
         self,
@@ -240,15 +235,14 @@ class GradientTape(Watching):
         _require_one(target, "batch_jacobian", "target")
         _require_one(source, "batch_jacobian", "source")
         _require_batches(target, source)
-        self._require_unused()
         self._require_rows_at_once(experimental_use_pfor)
         key = key_of(source)
-        rows = self._differentiate(lambda ids: self._rows(target, ids, by_example=True), {key})
+        rows = self._differentiate(self._rows, {key}, target, True)
         found = rows.get(key)
         shape = target.shape + source.shape[1:]
         if found is not None:
             found = np.moveaxis(found, 0, 1)
-        return result_for(found, source, shape, zero=True)
+        return result_for(found, source, True, shape)
 
     def explain(self, target: Any, source: Any) -> Any:
         """Say why a gradient is None, or along which paths it came about.
@@ -287,37 +281,24 @@ class GradientTape(Watching):
 
         return explain_here(self, target, source)
 
-    def _require_unused(self) -> None:
+    def _require_rows_at_once(self, at_once: bool) -> None:
+        if not at_once and not self._persistent and not self._consumed:
+            raise ConsumedTapeError(
+                "GradientTape must be created with persistent=True to compute a Jacobian row by row: "
+                "leave experimental_use_pfor out, or write GradientTape(persistent=True)"
+            )
+
+    def _differentiate(self, walk: Walk, ids: set[int], *of: Any) -> Gradients:
+        """Walk back along the records to the sources; a tape that is not persistent is used up by it."""
         if self._consumed:
             raise ConsumedTapeError(
                 "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians): "
                 "ask for all of them in one call, tape.gradient(y, [a, b]), or write "
                 "GradientTape(persistent=True), which is -p in the line of %%tape"
             )
-
-    def _require_rows_at_once(self, at_once: bool) -> None:
-        if not at_once and not self._persistent:
-            raise ConsumedTapeError(
-                "GradientTape must be created with persistent=True to compute a Jacobian row by row: "
-                "leave experimental_use_pfor out, or write GradientTape(persistent=True)"
-            )
-
-    def _differentiate(self, walk: Walk, ids: set[int]) -> Gradients:
-        """Walk back along the records to the sources; a tape that is not persistent is used up by it."""
-        if self._recording:
-            self._require_here("a gradient")
-        resume = self._recording and not self._persistent
-        if resume:
-            self._stop()
-        elif self._recording and not self._warned:
-            self._warned = True
-            warn(
-                "Calling GradientTape.gradient on a persistent tape inside its context is less efficient "
-                "than calling it outside: the gradient's operations are recorded too. Do so only for "
-                "higher order derivatives."
-            )
+        resume = self._recording and self._stops_to_differentiate()
         try:
-            grads = walk(ids)
+            grads = walk(ids, *of)
         except BaseException:
             if resume:
                 self._start()
@@ -329,8 +310,23 @@ class GradientTape(Watching):
             self._clear()
         return grads
 
+    def _stops_to_differentiate(self) -> bool:
+        """Stop recording before the walk, unless a persistent tape is to hear of its own gradient."""
+        self._require_here("a gradient")
+        if not self._persistent:
+            self._stop()
+            return True
+        if not self._warned:
+            self._warned = True
+            warn(
+                "Calling GradientTape.gradient on a persistent tape inside its context is less efficient "
+                "than calling it outside: the gradient's operations are recorded too. Do so only for "
+                "higher order derivatives."
+            )
+        return False
+
     def _gradients(
-        self, targets: list[Traced], cotangents: list[Tensor] | None, ids: set[int]
+        self, ids: set[int], targets: Sequence[Traced], cotangents: list[Tensor] | None
     ) -> Gradients:
         """Walk back from the targets to the sources."""
         tapes = live()
@@ -346,7 +342,7 @@ class GradientTape(Watching):
             for tape in tapes:
                 tape._sweep_ends()
 
-    def _rows(self, target: Traced, ids: set[int], by_example: bool) -> Gradients:
+    def _rows(self, ids: set[int], target: Traced, by_example: bool) -> Gradients:
         """Walk back from each element of the target, or of its examples, to the sources."""
         if target.dtype.kind not in "fc":
             return {}

@@ -138,11 +138,14 @@ def _no_numbers(what: str, x: Any) -> NotNumbersError:
 def _apply_elementwise(operation: Operation, x: Tensor) -> Tensor:
     """`apply` without its detours, for a ufunc of one argument."""
     a, i = x._value, x._id
-    y = operation.function(a)
+    tensor = new(Tensor)
+    tensor._value = y = operation.function(a)
     tapes = live()
     if tapes and i > 0:
-        return wrap(y, note(operation, (a,), (i,), NO_PARAMS, y, tapes, y.nbytes))
-    return wrap(y, clock[0])
+        tensor._id = note(operation, (a,), (i,), NO_PARAMS, y, tapes, y.nbytes)
+    else:
+        tensor._id = clock[0]
+    return tensor
 
 
 def recorded(operation: Operation, a: Any, i: int, params: dict[str, Any], y: Any) -> Tensor:
@@ -263,6 +266,12 @@ def _tracked(value: Any) -> bool:
     return isinstance(value, Traced) and any(value._id in tape._tracked for tape in live())
 
 
+def _unary(function: Function) -> Callable[[Any], Tensor]:
+    """A Python operator on one operand, without the way through NumPy."""
+    operation = registry.operation(function)
+    return lambda self: _apply_elementwise(operation, self._read())
+
+
 def _binary(function: Function, compute: Function) -> Callable[[Any, Any], Any]:
     """A Python operator on two operands: the hot path of recording."""
     operation = registry.operation(function)
@@ -367,6 +376,7 @@ class Traced(ArrayMethods, Conversions, Operators):
     def _read(self) -> Tensor:
         raise NotImplementedError
 
+    __neg__, __abs__ = _unary(np.negative), _unary(np.absolute)
     __add__ = _binary(np.add, operator.add)
     __sub__ = _binary(np.subtract, operator.sub)
     __mul__ = _binary(np.multiply, operator.mul)

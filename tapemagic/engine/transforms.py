@@ -67,7 +67,7 @@ class Run:
     def jacobian(self) -> Any:
         """For each tensor of the result, its Jacobians in the structure of the arguments."""
         parts = [self.tape.jacobian(y, self.sources, "zero") for y in self.outputs]
-        return pack(self.result, iter(parts))
+        return pack(self.result, parts)
 
 
 def _positions(function: Function, argnums: Argnums, count: int) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.recording import GRADIENT, clock
-from tapemagic.engine.tensor import Tensor, Traced, wrap
+from tapemagic.engine.tensor import Tensor, Traced, new, wrap
 from tapemagic.errors import OptionError
 
 
@@ -29,6 +29,9 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
 
+NONE = UnconnectedGradients.NONE
+
+
 def zero_wanted(option: UnconnectedGradients | str) -> bool:
     """Whether zeros shall stand for gradients that are not connected.
 
@@ -37,7 +40,7 @@ def zero_wanted(option: UnconnectedGradients | str) -> bool:
     OptionError
         If the option is neither 'none' nor 'zero'.
     """
-    if option is UnconnectedGradients.NONE:
+    if option is NONE:
         return False
     try:
         return UnconnectedGradients(option) is UnconnectedGradients.ZERO
@@ -48,7 +51,7 @@ def zero_wanted(option: UnconnectedGradients | str) -> bool:
 
 
 def result_for(
-    gradient: Any, source: Traced, shape: tuple[int, ...] | None, zero: bool
+    gradient: Any, source: Traced, zero: bool, shape: tuple[int, ...] | None = None
 ) -> Tensor | None:
     """What the user gets for a source: its gradient in TensorFlow's convention, or what stands for None.
 
@@ -68,4 +71,7 @@ def result_for(
         if gradient._id > 0:
             return gradient
         gradient = gradient._value
-    return wrap(gradient, clock[0] - GRADIENT)
+    result = new(Tensor)
+    result._value = gradient
+    result._id = clock[0] - GRADIENT
+    return result

@@ -64,11 +64,11 @@ class CellTape(GradientTape):
         """As every tape's; the observer knows more."""
         return explain_here(self._observer, target, source)
 
-    def _differentiate(self, walk: Walk, ids: set[int]) -> Gradients:
+    def _differentiate(self, walk: Walk, ids: set[int], *of: Any) -> Gradients:
         if self._persistent:
-            return super()._differentiate(walk, ids)
+            return super()._differentiate(walk, ids, *of)
         with self._observer.paused():
-            return super()._differentiate(walk, ids)
+            return super()._differentiate(walk, ids, *of)
 
 
 class Session:

@@ -311,3 +311,19 @@ def test_gradients_do_not_hold_the_tape() -> None:
 
     assert g[0] is None
     assert [saved(), forgotten()] == [None, None]
+
+
+def test_nested_gradients_copy_no_constants() -> None:
+    """A constant that an inner gradient reads stands on the outer tape as it is."""
+    x, w = large(3.0), large(2.0)
+    with tm.GradientTape() as outer:
+        outer.watch(x)
+        with tm.GradientTape() as inner:
+            inner.watch(x)
+            y = np.sum(np.sin(x * w))
+        inner.gradient(y, x)
+
+    arrays = [value for record in outer.records for value in record.values if np.shape(value)]
+    equal = [value for value in arrays if np.all(value == 2.0)]
+    assert len(equal) > 1
+    assert all(value is w._value for value in equal)
