@@ -62,6 +62,13 @@ def generated(*parts: Any) -> Any:
     yield from parts
 
 
+def endless(x: Any) -> list[Any]:
+    """A list that contains itself, after a tensor."""
+    parts = [x]
+    parts.append(parts)
+    return parts
+
+
 def pulled(u: Any, grad_fn: Any, *inputs: Any) -> Any:
     """The gradient of a function with a gradient of its own, on a tape of its own."""
     inputs = inputs or (u.c,)
@@ -162,6 +169,11 @@ SOURCES: dict[str, Case] = {
         NotATensorError,
         "a source has to be a Tensor or a Variable, not None",
     ),
+    "a dict that contains itself": (
+        lambda u: u.tape.gradient(u.y, {"w": u.w, "more": endless(u.w)}),
+        NotATensorError,
+        "a dict of tensors contains itself, or is nested too deeply",
+    ),
     "another tape": (
         lambda u: u.tape.gradient(u.y, u.tape),
         NotATensorError,
@@ -194,6 +206,11 @@ TARGETS: dict[str, Case] = {
         lambda u: u.tape.gradient(lambda: u.y, u.w),
         NotATensorError,
         "Give what it returns, or differentiate the function with tapemagic.grad.",
+    ),
+    "target that contains itself": (
+        lambda u: u.tape.gradient(endless(u.y), u.w),
+        NotATensorError,
+        "a list of tensors contains itself, or is nested too deeply: give the tensors in a flat list",
     ),
     "target a generator": (
         lambda u: u.tape.gradient(generated(u.y), u.w),

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from tapemagic.analysis.deadends import worth_drawing
 from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.values import brief, dtype_name, span
 from tapemagic.engine.recording import Absent, Record
@@ -135,15 +136,16 @@ class Drawn:
 
 def draw(observer: Observer, naming: Naming, max_nodes: int = MAX_NODES) -> Drawn:
     """Freeze a recording; one of more than `max_nodes` nodes loses its middle, and says how much."""
-    total = len(observer._records)
+    positions = worth_drawing(observer._records, naming.names, naming.roles)
+    total = len(positions)
     many = max(2, min(MANY, max_nodes // 10))
     if 2 * total <= max_nodes:
-        drawn = _Freezer(observer, naming, many).freeze(total, total, max_nodes)
+        drawn = _Freezer(observer, naming, many, positions).freeze(total, total, max_nodes)
         if drawn.graph.nodes <= max_nodes:
             return drawn
     half = max(1, min(max_nodes // 4, total // 2))
     while True:
-        drawn = _Freezer(observer, naming, many).freeze(half, max(half, total - half))
+        drawn = _Freezer(observer, naming, many, positions).freeze(half, max(half, total - half))
         nodes = drawn.graph.nodes
         if nodes <= max_nodes or half == 1:
             return drawn
@@ -153,8 +155,11 @@ def draw(observer: Observer, naming: Naming, max_nodes: int = MAX_NODES) -> Draw
 class _Freezer:
     """Numbers values as they are met."""
 
-    def __init__(self, observer: Observer, naming: Naming, many: int) -> None:
+    def __init__(
+        self, observer: Observer, naming: Naming, many: int, positions: Sequence[int]
+    ) -> None:
         self.observer = observer
+        self.positions = positions
         self.naming = naming
         self.many = many
         self.values: list[Value] = []
@@ -167,12 +172,12 @@ class _Freezer:
         self.maker: dict[int, int] = {}
 
     def freeze(self, start: int, stop: int, room: int = 0) -> Drawn:
-        """The graph of all records but those from `start` to `stop`, and, if there is room, what is unconnected."""
-        for position in range(start):
+        """The graph of all steps but those from `start` to `stop`, and, if there is room, what is unconnected."""
+        for position in self.positions[:start]:
             self.step(position)
         if start < stop:
             self.gap(start, stop)
-        for position in range(stop, len(self.observer._records)):
+        for position in self.positions[stop:]:
             self.step(position)
         for name, tensor in self.naming.always[: max(0, room - len(self.values) - len(self.steps))]:
             self.alone(name, tensor)
@@ -195,9 +200,10 @@ class _Freezer:
         self.values.append(Value(index, name, role, tensor.shape, kind, text))
 
     def gap(self, start: int, stop: int) -> None:
-        """One step for the records from `start` to `stop`."""
+        """One step for those from `start` to `stop`."""
         into: dict[int, None] = {}
-        for record in self.observer._records[start:stop]:
+        for position in self.positions[start:stop]:
+            record = self.observer._records[position]
             into.update((self.index[i], None) for i in record[2] if i in self.index)
             self.maker.update((i, len(self.steps)) for i in _numbers(record[-1]))
         name, shown = f"{stop - start:,} more operations", tuple(few(list(into), self.many))

@@ -12,6 +12,7 @@ import numpy as np
 from tapemagic.engine.constants import constant
 from tapemagic.engine.pullbacks import Call, name_of, outputs_of, record_call
 from tapemagic.engine.reads import captured_by, reading
+from tapemagic.engine.recording import tick
 from tapemagic.engine.structure import describe, leaves, pack, require_function
 from tapemagic.engine.tensor import Tensor, Traced
 from tapemagic.engine.variable import Variable
@@ -88,6 +89,7 @@ class _Differentiated:
         function = self.__wrapped__
         name = name_of(function)
         _refuse_keywords(name, kwargs)
+        begun = tick()
         with reading() as reads:
             returned = function(*args, **kwargs)
         result, grad_fn = _result_and_gradient(name, returned)
@@ -98,7 +100,7 @@ class _Differentiated:
         outputs = outputs_of(name, result)
         kept = [None if y.dtype.kind in "fc" else y.shape for y in outputs]
         pullback = partial(_pull_back, name, grad_fn, inputs, captured, kept)
-        results = record_call(Call(name, pullback), [*inputs, *captured], outputs)
+        results = record_call(Call(name, pullback, begun), [*inputs, *captured], outputs)
         return pack(result, results)
 
 

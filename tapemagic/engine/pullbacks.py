@@ -31,13 +31,17 @@ class Call:
         The function's.
     pullback : callable
         ``pullback(upstream) -> gradients``, both lists: of the outputs, and of the inputs or None.
+    begun : int
+        The time at which the function was called, on the clock by which values are numbered: what it recorded
+        by itself has a number between this and its results'.
     """
 
-    __slots__ = ("name", "pullback")
+    __slots__ = ("begun", "name", "pullback")
 
-    def __init__(self, name: str, pullback: Function) -> None:
+    def __init__(self, name: str, pullback: Function, begun: int) -> None:
         self.name = name
         self.pullback = pullback
+        self.begun = begun
 
     def gradients(self, g: Any, y: Any) -> list[Any]:
         """Those of all inputs; of several cotangents at once row by row, since the user's function takes one."""

@@ -10,15 +10,13 @@ import numpy as np
 
 from tapemagic.engine.pullbacks import Call, name_of, outputs_of, record_call
 from tapemagic.engine.reads import as_they_were, captured_by, reading
-from tapemagic.engine.recording import silence
+from tapemagic.engine.recording import silence, tick
 from tapemagic.engine.registry import operation
 from tapemagic.engine.structure import leaves, pack, require_function
 from tapemagic.engine.tape import GradientTape
 from tapemagic.engine.tensor import Tensor, Traced, apply
 from tapemagic.engine.variable import identity
-from tapemagic.errors import (
-    FunctionError,
-)
+from tapemagic.errors import FunctionError
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
@@ -40,6 +38,8 @@ def recompute_grad(function: F) -> F:
 
     Notes
     -----
+    While it computes again, the variables that it read have their earlier values, for other threads too.
+
     Gradient checkpointing: Griewank and Walther, "Revolve", ACM Transactions on Mathematical Software 26 (2000).
 
     Examples
@@ -79,7 +79,7 @@ def recompute_grad(function: F) -> F:
             _require_same(name, shapes, [y.shape for y in smooth])
             return leaves(tape.gradient(smooth, [*sources, *captured], upstream, "zero"))
 
-        results = record_call(Call(name, pullback), [*inputs, *captured], computed)
+        results = record_call(Call(name, pullback, tick()), [*inputs, *captured], computed)
         return pack(result, results)
 
     return recomputed  # type: ignore[return-value]

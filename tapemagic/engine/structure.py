@@ -17,20 +17,30 @@ KINDS = frozenset({Tensor, Variable})
 
 
 def leaves(structure: Any) -> list[Any]:
-    """What a structure holds, in order; a dict's values in the order of its keys' insertion."""
+    """What a structure holds, in order; a dict's values in the order of its keys' insertion.
+
+    Raises
+    ------
+    NotATensorError
+        If the structure contains itself.
+    """
     found: list[Any] = []
-    stack = structure[::-1] if structure.__class__ is list else [structure]
-    while stack:
-        top = stack.pop()
-        if isinstance(top, Traced):
-            found.append(top)
-        elif isinstance(top, (list, tuple)):
-            stack += top[::-1]
-        elif isinstance(top, Mapping):
-            stack += reversed(list(top.values()))
-        else:
-            found.append(top)
+    try:
+        _gather(structure, found)
+    except RecursionError:
+        raise NotATensorError(
+            f"a {type(structure).__name__} of tensors contains itself, or is nested too deeply: "
+            "give the tensors in a flat list"
+        ) from None
     return found
+
+
+def _gather(structure: Any, found: list[Any]) -> None:
+    if isinstance(structure, Traced) or not isinstance(structure, (list, tuple, Mapping)):
+        found.append(structure)
+        return
+    for part in structure.values() if isinstance(structure, Mapping) else structure:
+        _gather(part, found)
 
 
 def pack(structure: Any, values: Iterable[Any]) -> Any:
