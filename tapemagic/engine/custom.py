@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from tapemagic.engine.callables import name_of
 from tapemagic.engine.constants import constant
-from tapemagic.engine.pullbacks import Call, name_of, outputs_of, record_call
+from tapemagic.engine.pullbacks import Call, outputs_of, record_call
 from tapemagic.engine.reads import captured_by, reading
 from tapemagic.engine.recording import tick
 from tapemagic.engine.structure import describe, leaves, pack, require_function

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.functional import fresh, name_of
+from tapemagic.engine.callables import fresh, name_of
 from tapemagic.engine.structure import describe, leaves, pack, require_function
 from tapemagic.engine.tape import GradientTape
 from tapemagic.engine.tensor import Traced, as_operand

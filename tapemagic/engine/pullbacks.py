@@ -140,11 +140,6 @@ def record_call(call: Call, inputs: list[Any], outputs: list[Any]) -> list[Any]:
     return results
 
 
-def name_of(function: Function) -> str:
-    """What a function is called."""
-    return getattr(function, "__name__", "function")
-
-
 def outputs_of(name: str, result: Any) -> list[Any]:
     """What a function returned, as tensors.
 

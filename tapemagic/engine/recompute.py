@@ -8,14 +8,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tapemagic.engine.pullbacks import Call, name_of, outputs_of, record_call
+from tapemagic.engine.callables import fresh, name_of
+from tapemagic.engine.pullbacks import Call, outputs_of, record_call
 from tapemagic.engine.reads import as_they_were, captured_by, reading
 from tapemagic.engine.recording import silence, tick
-from tapemagic.engine.registry import operation
 from tapemagic.engine.structure import leaves, pack, require_function
 from tapemagic.engine.tape import GradientTape
-from tapemagic.engine.tensor import Tensor, Traced, apply
-from tapemagic.engine.variable import identity
+from tapemagic.engine.tensor import Tensor, Traced
 from tapemagic.errors import FunctionError
 
 Function = Callable[..., Any]
@@ -69,7 +68,7 @@ def recompute_grad(function: F) -> F:
         held = list(map(_as_it_is, given))
 
         def pullback(upstream: list[Tensor]) -> list[Any]:
-            again = [_separate(x) if isinstance(x, Traced) else x for x in held]
+            again = [fresh(x) if isinstance(x, Traced) else x for x in held]
             sources = [x for x in again if isinstance(x, Traced)]
             with GradientTape() as tape, as_they_were(reads):
                 tape.watch([x for x in sources if x.dtype.kind in "fc"])
@@ -98,8 +97,3 @@ def _as_it_is(x: Any) -> Any:
     if isinstance(x, Traced):
         return x._read()
     return x.copy() if isinstance(x, np.ndarray) else x
-
-
-def _separate(x: Traced) -> Any:
-    """The same value as a tensor of its own, which the tapes that listen connect with it."""
-    return apply(operation(identity), (x,), {})

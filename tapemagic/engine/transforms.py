@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.functional import argument, checked_result, checked_tensor, name_of
+from tapemagic.engine.callables import argument, checked_result, checked_tensor, name_of
 from tapemagic.engine.structure import leaves, pack, require_function
 from tapemagic.engine.tape import GradientTape
 from tapemagic.engine.tensor import Tensor, Traced
