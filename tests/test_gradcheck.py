@@ -158,6 +158,7 @@ def test_the_text_of_a_failure() -> None:
         "check_gradients: 1 of 2 derivatives differs from the difference quotient",
         "  order 1 in input 0 (w) of shape (2, 2) at [1, 0], of the output at [1]: DIFFERS",
         f"    {numbers} (relative error {y / (tape + y):.3g}, tolerance 1e-07)",
+        f"    {found.worst.note}",
         "  order 1 in input 1 (x) of shape (2,): agrees",
         "  order 2 is not checked, since order 1 differs",
     ]
@@ -271,6 +272,24 @@ NOTES = {
         lambda x: np.sin(x.numpy()),
         X,
         None,
+        "this input left the tape through .numpy() on line ",
+    ),
+    "lost in part": (
+        lambda x: x**2 + math.sin(x),
+        1.0,
+        (),
+        (
+            "(lambda x: x**2 + math.sin(x),), so the tape's number may lack a part: compute with the "
+            "tensor itself, and with np.sin(x) for math.sin(x)"
+        ),
+    ),
+    "lost on the way": (lambda x: np.sum(x) * float(np.prod(x)), X, None, "through float() on"),
+    "lost as an array": (lambda x: np.array([x[0], x[1]]) * x[0], X, None, "float() on line"),
+    "lost and returned": (lambda x: [x, float(x[0])], X, (0,), "this input left the tape through"),
+    "lost without a word": (
+        lambda x: np.sin(x._value),
+        X,
+        None,
         "did the function leave the tape, with .numpy()",
     ),
 }
@@ -302,6 +321,35 @@ def test_no_cause_is_made_up(function: Any, x: Any) -> None:
                 assert "" == check.note
 
 
+def test_exits_that_do_not_matter() -> None:
+    """What is converted after the result, or from another input, takes no part away."""
+
+    def prints(x: Any, y: Any) -> Any:
+        result = np.sin(x) + y.numpy()
+        result.numpy()
+        return result
+
+    with damaged(OPERATIONS[np.sin], 0, scaled):
+        first, second = report(prints, X, X).failures
+
+    assert "" == first.note
+    assert second.note.startswith("this input left the tape through .numpy() on line ")
+    assert "(result = np.sin(x) + y.numpy()), so" in second.note
+
+
+def test_an_exit_in_a_custom_gradient() -> None:
+    """A gradient that leaves the tape has no derivative itself, which shows in the second order."""
+
+    @tm.custom_gradient
+    def cube(x: Any) -> Any:
+        return x**3, lambda g: g * 3 * x.numpy() ** 2
+
+    [check] = report(cube, 2.0).failures
+
+    assert 2 == check.order
+    assert "(return x**3, lambda g: g * 3 * x.numpy() ** 2), so the tape's number" in check.note
+
+
 # -- raising
 
 
@@ -314,8 +362,8 @@ def test_the_error() -> None:
 
     assert str(caught.value) == (
         "derivative of order 1 in input 0 (x) of shape (3,) at [1], of output 0 at [1]: "
-        "the tape says 1, the difference quotient 2 (relative error 0.5, tolerance 1e-07); "
-        "and 1 more of 2 derivatives"
+        "the tape says 1, the difference quotient 2 (relative error 0.5, tolerance 1e-07): "
+        f"{found.failures[0].note}; and 1 more of 2 derivatives"
     )
     with pytest.raises(GradientError) as again:
         check_gradients(lambda x, y: [loses(x, 1), loses(y, 2)], X, X)

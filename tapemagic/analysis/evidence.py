@@ -77,9 +77,9 @@ class Evidence:
         """The values that were computed from one, itself first, by whatever operations."""
         return _closure([number], lambda i: self.reader.get(i, ()))
 
-    def heard(self, kind: str) -> list[Event]:
-        """The events of a kind, oldest first."""
-        return [event for event in self.events if event.kind == kind]
+    def heard(self, *kinds: str) -> list[Event]:
+        """The events of some kinds, oldest first."""
+        return [event for event in self.events if event.kind in kinds]
 
     def recording_at(self, time: int) -> bool:
         """Whether the tape was recording at a time."""
@@ -105,7 +105,16 @@ def _closure(start: Iterable[int], following: Callable[[int], Iterable[int]]) ->
 
 
 def evidence_of(tape: GradientTape) -> Evidence:
-    """What a tape knows, or knew when its last gradient was None and released its records."""
+    """What a tape knows, or knew when its last gradient released its records; of the links, if that was None."""
+    if tape._consumed and tape._last_evidence is None:
+        watched = tape._last_leaves
+        return Evidence(
+            {},
+            dict.fromkeys(watched, 0),
+            frozenset(watched),
+            tuple(tape._events),
+            tuple(tape._times),
+        )
     records, tracked, leaves = tape._evidence()
     links: dict[int, list[Link]] = {}
     reader: dict[int, list[int]] = {}

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tapemagic.analysis.derivatives import symbol
-from tapemagic.analysis.evidence import Names, evidence_of
-from tapemagic.analysis.paths import Path, paths
-from tapemagic.analysis.question import Question
-from tapemagic.analysis.reasons import why_none
+from tapemagic.analysis.missing import missing
+from tapemagic.analysis.paths import Path, counted, paths
+from tapemagic.analysis.question import Question, Reason
+from tapemagic.analysis.reasons import why_none, why_without_records
 from tapemagic.analysis.values import brief
+from tapemagic.engine.recording import silence
 from tapemagic.engine.seeds import key_of
 from tapemagic.engine.tape import GradientTape
 from tapemagic.engine.tensor import Traced
-
-Bindings = Sequence[tuple[int, int | None]]
+from tapemagic.engine.unconnected import result_for
 
 RELEASED = (
     "the tape has let go of its records after its one gradient: to see the paths, make it with persistent=True, "
@@ -43,6 +42,8 @@ class Explanation:
         The ways from the source to the target; the first ones, if there are many.
     count : int
         How many ways there are.
+    missing : str
+        What the gradient may lack, since it left the tape; empty if there is no sign of anything.
     """
 
     target: str
@@ -52,6 +53,7 @@ class Explanation:
     gradient: str = ""
     paths: tuple[Path, ...] = ()
     count: int = 0
+    missing: str = ""
 
     @property
     def symbol(self) -> str:
@@ -67,11 +69,13 @@ class Explanation:
 
     def _lines(self) -> list[str]:
         """The chain rule: a line for each path, with the product of the local derivatives along it."""
-        ways = "1 path" if self.count == 1 else f"the sum over {self.count:,} paths"
+        ways = "1 path" if self.count == 1 else f"the sum over {counted(self.count)} paths"
         lines = [f"{self.symbol} = {self.gradient}, {ways}"]
         lines += [f"  {path}" for path in self.paths]
         if self.count > len(self.paths):
-            lines.append(f"  … and {self.count - len(self.paths):,} more")
+            lines.append(f"  … and {counted(self.count - len(self.paths))} more")
+        if self.missing:
+            lines.append(_wrapped(f"But {self.missing}"))
         return lines
 
 
@@ -82,65 +86,40 @@ def _wrapped(text: str) -> str:
     )
 
 
-def explain(
-    tape: GradientTape,
-    target: Any,
-    source: Any,
-    y: str = "the target",
-    x: str = "the source",
-    names: Names | None = None,
-    bindings: Bindings = (),
-    in_cell: bool = False,
-) -> Explanation:
-    """Explain a gradient by a recording.
-
-    Parameters
-    ----------
-    tape : GradientTape
-        Not consumed.
-    target, source : object
-        What is differentiated, and with respect to what.
-    y, x : str, optional
-        What to call them.
-    names : mapping of int to str, optional
-        What to call other values, by their numbers.
-    bindings : sequence of (int, int or None), optional
-        The numbers of the values that the source's name was bound to, and on which lines.
-    in_cell : bool, optional
-        Whether a ``%%tape`` line says what is watched.
-
-    Returns
-    -------
-    Explanation
-    """
+def explain(question: Question) -> Explanation:
+    """Explain a gradient by a recording, which is not consumed."""
+    y, x, tape = question.y, question.x, question.tape
+    target, source = question.target, question.source
     if tape._consumed and tape._last_evidence is None:
-        return Explanation(y, x, reason=RELEASED)
-    evidence = evidence_of(tape)
-    known = {**(names or {})}
-    question = Question(tape, evidence, target, source, y, x, known, bindings, in_cell)
-    connected = (
-        isinstance(target, Traced)
-        and isinstance(source, Traced)
-        and target.dtype.kind in "fc"
-        and source.dtype.kind in "fc"
-        and (target is source or (source._id in evidence.tracked and source._id in question.above))
-    )
-    if not connected:
-        reason = why_none(question)
-        return Explanation(y, x, reason.cause, reason.text)
+        known = why_without_records(question)
+        return _none(question, known) if known else Explanation(y, x, reason=RELEASED)
+    if not _connected(question):
+        return _none(question, why_none(question))
     if not tape._records:
-        return Explanation(
-            y,
-            x,
-            reason=f"{y} depends on {x}, but {RELEASED}",
-        )
-    known |= {source._id: x, target._id: y}
-    found, count = paths(tape, target, source, known)
-    return Explanation(y, x, gradient=_gradient(tape, target, source), paths=found, count=count)
+        return Explanation(y, x, reason=f"{y} depends on {x}, but {RELEASED}")
+    found, count = paths(tape, target, source, {**question.names, source._id: x, target._id: y})
+    if not count:
+        text = f"between {x} and {y} stands a function with a gradient of its own, which returns None for this input"
+        return Explanation(y, x, "no derivative", text)
+    gradient = _gradient(tape, target, source)
+    return Explanation(y, x, "", "", gradient, found, count, missing(question))
+
+
+def _none(question: Question, reason: Reason) -> Explanation:
+    return Explanation(question.y, question.x, reason.cause, reason.text)
+
+
+def _connected(question: Question) -> bool:
+    """Whether there is a gradient."""
+    target, source = question.target, question.source
+    real = all(isinstance(x, Traced) and x.dtype.kind in "fc" for x in (target, source))
+    tracked = question.evidence.tracked
+    return real and (target is source or (source._id in tracked and source._id in question.above))
 
 
 def _gradient(tape: GradientTape, target: Any, source: Any) -> str:
     """The gradient, in one line."""
-    gradients = tape._gradients({key_of(source)}, [target], None)
-    value = gradients.get(key_of(source))
-    return "None" if value is None else brief(getattr(value, "_value", value))
+    with silence():
+        gradients = tape._gradients({key_of(source)}, [target], None)
+        gradient = result_for(gradients.get(key_of(source)), source, zero=False)
+    return "None" if gradient is None else brief(gradient._value)

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.derivatives import Derivative, Found, Key, Named, ask, differentiate, symbol
-from tapemagic.analysis.evidence import evidence_of
+from tapemagic.analysis.deadends import worth_drawing
+from tapemagic.analysis.derivatives import (
+    Derivative,
+    Found,
+    Key,
+    Named,
+    ask,
+    differentiate,
+    summed,
+    symbol,
+)
+from tapemagic.analysis.evidence import Evidence, evidence_of
 from tapemagic.analysis.graph import MAX_NODES, Drawn, Graph, Naming, Role, Value, draw
 from tapemagic.analysis.jacobians import hessians, jacobians
 from tapemagic.analysis.matrices import Kind, Matrix
+from tapemagic.analysis.missing import missing
 from tapemagic.analysis.observer import Observer
-from tapemagic.analysis.question import Question
+from tapemagic.analysis.question import Program, Question
 from tapemagic.analysis.reasons import why_none
 from tapemagic.analysis.values import brief, dtype_name
+from tapemagic.analysis.versions import Reads, apart, now_and_then, reads
 from tapemagic.engine.tensor import Traced
 from tapemagic.engine.variable import Variable
 
@@ -28,7 +40,26 @@ MATRICES: dict[Kind, Callable[..., list[Matrix]]] = {"jacobian": jacobians, "hes
 
 @dataclass(frozen=True)
 class Findings:
-    """What a recording showed."""
+    """What a recording showed.
+
+    Attributes
+    ----------
+    variables : tuple of Value
+    graph : Graph
+    derivatives : tuple of Derivative
+    targets : tuple of str
+    operations : int
+        How many the cell did.
+    order : int
+    lines : tuple of str
+        The cell.
+    note : str
+    matrices : tuple of Matrix
+    drawn : int
+        How many of the cell's operations the graph shows.
+    changed : tuple of (str, int)
+        The variables that changed in between, and how many values of each were read.
+    """
 
     variables: tuple[Value, ...]
     graph: Graph
@@ -39,6 +70,12 @@ class Findings:
     lines: tuple[str, ...] = ()
     note: str = ""
     matrices: tuple[Matrix, ...] = ()
+    drawn: int = 0
+    changed: tuple[tuple[str, int], ...] = ()
+
+
+CELL = Program(in_cell=True)
+"""A cell of which nothing else is known."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +96,8 @@ class Context:
         Something to say above it all, such as where the cell stopped.
     bindings : mapping of str to sequence of (int, int or None)
         For each name, the numbers of the values that it was bound to, and on which lines, oldest first.
+    program : Program
+        The cell.
     """
 
     named: Sequence[Named] = ()
@@ -67,6 +106,7 @@ class Context:
     lines: Sequence[str] = ()
     note: str = ""
     bindings: Mapping[str, Bindings] = field(default_factory=dict)
+    program: Program = CELL
 
 
 def examine(
@@ -112,20 +152,33 @@ def examine(
     for (t, s, level), gradient in found.gradients.items():
         if gradient is not None and gradient._id > 0:
             names.setdefault(gradient._id, symbol(targets[t][0], sources[s][0], level))
+    roles = _roles(observer, targets, sources)
+    known = reads(observer, worth_drawing(observer._records, names, roles))
+    split = apart(observer, known, [value._id for _, value in targets])
     naming = Naming(
-        names,
-        _roles(observer, targets, sources),
+        split.names(names),
+        split.roles(roles),
         [(name, _array(value)) for name, value in context.named if not _tracked(observer, value)],
         {id(array): _seed_name(names.get(i, ""), array) for array, i in observer.seeds},
-        [*sources, *targets] if observer._records else [],
+        [(name, x) for name, x in [*sources, *targets] if x._id not in split.versions]
+        if observer._records
+        else [],
     )
-    drawn = draw(observer, naming, max_nodes)
-    adjoints = _adjoints(observer, drawn, [value for _, value in targets], found, order)
+    drawn = draw(split.observer, naming, max_nodes)
+    adjoints = _adjoints(split.observer, drawn, [value for _, value in targets], found, order)
+    evidence = evidence_of(observer)
     derivatives = {
-        key: _derivative(observer, targets, sources, key, found, names, context)
-        for key in found.gradients
+        (t, s, level): replace(
+            _derivative(observer, targets, sources, (t, s, level), found, names, context, evidence),
+            summed=summed(targets[t], sources[s], level),
+        )
+        for t, s, level in found.gradients
     }
-    reasons = {(t, s): entry.reason for (t, s, level), entry in derivatives.items() if level == 1}
+    reasons = {
+        (t, s): None if entry.text else entry.reason
+        for (t, s, level), entry in derivatives.items()
+        if level == 1
+    }
     matrices = [
         matrix
         for kind, compute in MATRICES.items()
@@ -133,7 +186,7 @@ def examine(
         for matrix in compute(observer, targets, sources, reasons)
     ]
     return Findings(
-        _variables(observer, context, targets, sources, naming.roles, adjoints),
+        _variables(observer, context, targets, sources, naming.roles, adjoints, known),
         drawn.with_gradients(adjoints),
         tuple(derivatives.values()),
         tuple(name for name, _ in targets),
@@ -142,6 +195,8 @@ def examine(
         tuple(context.lines),
         context.note,
         tuple(matrices),
+        sum(position < operations for position in drawn.positions),
+        tuple((names.get(i, ""), len(numbers)) for i, numbers in split.versions.items()),
     )
 
 
@@ -153,32 +208,38 @@ def _derivative(
     found: Found,
     names: Mapping[int, str],
     context: Context,
+    evidence: Evidence,
 ) -> Derivative:
-    """A derivative as a row of the table, with a reason if it is None."""
+    """A derivative as a row of the table, with a reason if it is None, or if a part of it is missing."""
     t, s, level = key
     (target_name, target), (source_name, source) = targets[t], sources[s]
     gradient = found.gradients[key]
     text = why = None
+    question = Question(
+        observer,
+        evidence,
+        target,
+        source,
+        target_name,
+        source_name,
+        names,
+        context.bindings.get(source_name, ()),
+        context.program,
+    )
     if gradient is not None:
         text = brief(gradient.numpy())
+        why = missing(question) or None
     elif key in found.problems:
         why = found.problems[key]
     elif level == 1:
-        bindings = context.bindings.get(source_name, ())
-        question = Question(
-            observer,
-            evidence_of(observer),
-            target,
-            source,
-            target_name,
-            source_name,
-            names,
-            bindings,
-            True,
-        )
         why = why_none(question).text
     elif found.gradients[t, s, level - 1] is None:
         why = f"there is no derivative of order {level - 1} to differentiate"
+    elif missing(question):
+        why = (
+            f"on the tape, the derivative of order {level - 1} does not depend on {source_name}; but "
+            + missing(question)
+        )
     else:
         why = (
             f"the derivative of order {level - 1} does not depend on {source_name} any more, so this one is zero: "
@@ -193,8 +254,8 @@ def _roles(
     roles: dict[int, Role] = dict.fromkeys(observer._leaves, "watched")
     roles |= {variable._id: "variable" for variable in observer.watched_variables()}
     roles |= {value._id: "watched" for _, value in sources if not isinstance(value, Variable)}
-    roles |= {value._id: "target" for _, value in targets}
-    return roles
+    goals: dict[int, Role] = {value._id: "target" for _, value in targets}
+    return goals | roles
 
 
 def _seed_name(target: str, seed: Any) -> str:
@@ -203,20 +264,30 @@ def _seed_name(target: str, seed: Any) -> str:
 
 
 def _adjoints(
-    observer: Observer, drawn: Drawn, goals: list[Any], found: Found, order: int
+    observer: Observer, drawn: Drawn, targets: list[Any], found: Found, order: int
 ) -> dict[int, Any]:
-    """The gradient of each order's goals with respect to every value that is drawn in that order."""
+    """The gradient of each order's goals with respect to every value that is drawn in that order.
+
+    The targets may be derivatives themselves, and what the cell itself differentiates may be of a higher order than
+    what is asked for; then the goals are the nearest that there are.
+    """
+    goals = [targets]
+    goals += [
+        [g for (_, _, k), g in found.gradients.items() if k == level and g is not None]
+        for level in range(1, order)
+    ]
+    first = max((observer.order_of(target._id) for target in targets), default=0)
+    frames: dict[int, list[Any]] = {}
+    for index, x in drawn.tensors.items():
+        frames.setdefault(drawn.graph.values[index].order, []).append(x)
     adjoints: dict[int, Any] = {}
-    for level in range(order):
-        nodes = [
-            x for index, x in drawn.tensors.items() if drawn.graph.values[index].order == level
-        ]
+    for frame, nodes in frames.items():
+        level = min(max(frame - first, 0), order - 1)
         answer = Found()
-        if goals and nodes:
-            ask(observer, answer, goals, nodes, [(0, s, level) for s in range(len(nodes))])
+        if goals[level]:
+            ask(observer, answer, goals[level], nodes, [(0, s, level) for s in range(len(nodes))])
         pairs = zip(nodes, answer.gradients.values(), strict=False)
         adjoints |= {x._id: g._value for x, g in pairs if g is not None}
-        goals = [g for (_, _, k), g in found.gradients.items() if k == level + 1 and g is not None]
     return adjoints
 
 
@@ -235,22 +306,28 @@ def _variables(
     sources: Sequence[Named],
     roles: Mapping[int, Role],
     adjoints: Mapping[int, Any],
+    known: Reads,
 ) -> tuple[Value, ...]:
-    """A row for every named value, in the order in which they came to be."""
+    """A row for every named value, in the order in which they came to be; one for all names of a watched one."""
     made = (record[-1] for record in observer._records)
     lines: dict[Any, int | None] = dict(zip(made, observer.lines, strict=True))
-    rows: dict[str, Value] = {}
+    rows: dict[str | int, Value] = {}
     for name, value in dict([*sources, *context.named, *targets]).items():
         array = _array(value)
         number = value._id if isinstance(value, Traced) else 0
         gradient = adjoints.get(number)
-        rows[name] = Value(
+        role = roles.get(number, "intermediate" if number in observer._tracked else "constant")
+        key = (number if role in ("watched", "variable") else 0) or name
+        if key in rows:
+            rows[key] = replace(rows[key], name=f"{rows[key].name}, {name}")
+            continue
+        rows[key] = Value(
             len(rows),
             name,
-            roles.get(number, "intermediate" if number in observer._tracked else "constant"),
+            role,
             np.shape(array),
             dtype_name(array),
-            brief(array),
+            now_and_then(array, known.get(number, ())),
             None if gradient is None else brief(gradient),
             context.assigned.get(name, lines.get(number)),
         )

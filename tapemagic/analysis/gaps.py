@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import inf
+
+from tapemagic.analysis.dataflow import made_from
 from tapemagic.analysis.evidence import Link
 from tapemagic.analysis.question import Question, Reason, depends
-from tapemagic.analysis.wording import at, way
+from tapemagic.analysis.wording import at
+from tapemagic.engine.events import Event
 from tapemagic.engine.recording import time_of
+from tapemagic.engine.tensor import Traced
+from tapemagic.engine.variable import Variable
 
 CHOOSING = {"where", "choose", "select", "ldexp"}
 """Operations with an argument that picks among others."""
@@ -39,34 +46,73 @@ def _blocked_by(q: Question, link: Link) -> Reason:
 
 def watched_late(q: Question) -> Reason | None:
     """The source was used before the tape watched it."""
+    return late(q) if used_before_watched(q) else None
+
+
+def used_before_watched(q: Question) -> bool:
+    """Whether the source went into the target as a constant, too."""
     own = id(q.source._value)
-    used = any(
+    return any(
         (link.late and link.number == q.source._id) or (link.number <= 0 and link.key == own)
         for link in q.inputs()
     )
-    return late(q) if used else None
 
 
 def late(q: Question) -> Reason:
     """The tape was told too late to watch the source."""
     return Reason(
         "watched too late",
-        f"{q.x} was watched only after {q.y} had been computed: call tape.watch({q.x}) first, at the top of the block",
+        f"{q.x} was watched only after {q.y} had been computed: call {q.program.tape}.watch({q.x}) first, at the top "
+        f"of the {'cell' if q.in_cell else 'block'}",
     )
 
 
 def assigned(q: Question) -> Reason | None:
     """A variable took on a value that was computed from the source: assigning records nothing."""
-    above, below = q.above, q.below
-    for event in q.evidence.heard("assigned"):
-        if event.number in above and event.what in below:
-            name = q.names.get(event.number, "a variable")
+    above, below = q.above.keys() - {q.source._id}, q.below
+    for event in q.evidence.heard("assigned", "changed"):
+        if event.number in above and event.what in below and _in_force(q, event):
+            name = q.names.get(event.number)
+            variable = f"the variable {name}" if name else "a variable"
             return Reason(
                 "assigned",
-                f"{q.y} depends on the variable {name}, which was given a value computed from {q.x}{at(event)}: "
+                f"{q.y} depends on {variable}, which was given a value computed from {q.x}{at(event)}: "
                 f"assigning is not recorded. Compute {q.y} from the new value itself, and assign it afterwards",
             )
     return None
+
+
+def _in_force(q: Question, event: Event) -> bool:
+    """Whether the target read a variable after it was assigned to, and before it was given another value."""
+    again = [e.time for e in q.evidence.heard("assigned") if e.number == event.number]
+    end = min((time for time in again if time > event.time), default=inf)
+    reads = [link.made for link in q.inputs() if link.number == event.number]
+    return any(event.time < made < end for made in reads)
+
+
+def held_before(q: Question) -> Reason | None:
+    """Something with a name, from which the target was made, had been computed before the tape took notice."""
+    for name, began in constants_of(q):
+        return Reason(
+            "computed before",
+            f"{q.y} was made from {name}, which had been computed before {began} and is a constant to the tape"
+            f"{depends(q)}. If {name} was computed from {q.x}: move its computation into the {q.block}",
+        )
+    return None
+
+
+def constants_of(q: Question) -> Iterator[tuple[str, str]]:
+    """The names of results from which the target was made, too old to be tracked; and what they are older than."""
+    began, what = q.evidence.times[0], "this cell ran" if q.in_cell else "the tape began to record"
+    watched = q.evidence.tracked.get(q.source._id, 0)
+    if watched > began and not isinstance(q.source, Variable):
+        began, what = watched, f"{q.x} was watched"
+    for name in sorted(made_from(q.program.place, q.y) - {q.x, q.y}):
+        value = q.program.held.get(name)
+        if isinstance(value, Traced) and not isinstance(value, Variable):
+            old = value._id and value._id not in q.evidence.tracked and time_of(value._id) < began
+            if old:
+                yield name, what
 
 
 def stopped(q: Question) -> Reason | None:
@@ -79,8 +125,8 @@ def stopped(q: Question) -> Reason | None:
         if pause is not None:
             return Reason(
                 "recording stopped",
-                f"{q.y} was computed from a value that was computed while recording was stopped{at(pause)}, so that "
-                "value is a constant: compute it outside of stop_recording()",
+                f"{q.y} was computed from a value that was computed while recording was stopped{at(pause)}, which is a "
+                f"constant to the tape: if that was from {q.x}, compute it outside of stop_recording()",
             )
         if not q.evidence.recording_at(time):
             return Reason(
@@ -88,23 +134,4 @@ def stopped(q: Question) -> Reason | None:
                 f"{q.y} was not computed from {q.x} while the tape recorded{depends(q)}. One of the values in it had "
                 f"been computed before: if that was from {q.x}, move it into the block",
             )
-    return None
-
-
-def left(q: Question) -> Reason | None:
-    """Something computed from the source was converted to what no tape can follow."""
-    below = q.below
-    constants = [link.made for link in q.inputs() if link.number <= 0]
-    for event in reversed(q.evidence.heard("left")):
-        if event.number not in below:
-            continue
-        if q.target._id > 0 and event.time > q.target._id:
-            continue
-        if q.target._id in q.evidence.tracked and not any(t > event.time for t in constants):
-            continue
-        name = q.names.get(event.number)
-        what = name or f"a value computed from {q.x}"
-        if event.number == q.source._id:
-            what = q.x
-        return Reason("left the tape", f"{what} left the tape through {way(event)}")
     return None

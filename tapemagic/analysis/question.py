@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from tapemagic.analysis.evidence import Evidence, Link, Names
-from tapemagic.analysis.wording import listed
+from tapemagic.analysis.wording import at, listed
+from tapemagic.engine.events import Place
+from tapemagic.engine.recording import time_of
 from tapemagic.engine.tape import GradientTape
+from tapemagic.engine.tensor import Traced
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,28 @@ class Reason:
 
 
 @dataclass(frozen=True)
+class Program:
+    """The program that asks.
+
+    Attributes
+    ----------
+    place : Place or None
+        The line that asks, or one of the cell that is asked about.
+    held : mapping of str to object
+        What its names stand for.
+    tape : str
+        What it calls the tape.
+    in_cell : bool
+        Whether a ``%%tape`` line says what is watched.
+    """
+
+    place: Place | None = None
+    held: Mapping[str, Any] = field(default_factory=dict)
+    tape: str = "tape"
+    in_cell: bool = False
+
+
+@dataclass(frozen=True)
 class Question:
     """A gradient that is None, and what is known of it.
 
@@ -43,8 +69,7 @@ class Question:
         What the user calls other values, by their numbers.
     bindings : sequence of (int, int or None)
         The numbers of the values that the source's name was bound to, and the lines, oldest first.
-    in_cell : bool
-        Whether a ``%%tape`` line says what is watched.
+    program : Program
     """
 
     tape: GradientTape
@@ -55,7 +80,17 @@ class Question:
     x: str
     names: Names = field(default_factory=dict)
     bindings: Sequence[tuple[int, int | None]] = ()
-    in_cell: bool = False
+    program: Program = Program()
+
+    @property
+    def in_cell(self) -> bool:
+        """Whether a ``%%tape`` line says what is watched."""
+        return self.program.in_cell
+
+    @property
+    def block(self) -> str:
+        """Where to compute what is to be recorded."""
+        return "cell" if self.in_cell else "tape's 'with' block"
 
     @property
     def above(self) -> Mapping[int, None]:
@@ -67,10 +102,26 @@ class Question:
         """The values that were computed from the source by operations that the tape recorded."""
         return self.evidence.below(self.source._id)
 
+    @property
+    def time(self) -> float:
+        """When the target was computed; later than anything for what no tape took notice of."""
+        i = self.target._id if isinstance(self.target, Traced) else 0
+        return time_of(i) if i else inf
+
     def inputs(self) -> Iterator[Link]:
         """All inputs of the operations that made the target."""
         for number in self.above:
             yield from self.evidence.links.get(number, ())
+
+
+def perhaps_paused(q: Question, text: str) -> Reason:
+    """No connection; if recording was stopped for a while, that may be why."""
+    for pause in q.evidence.heard("paused"):
+        return Reason(
+            "recording stopped",
+            f"{text}. Recording was stopped{at(pause)}: what is computed there is a constant",
+        )
+    return Reason("not connected", text)
 
 
 def depends(q: Question) -> str:

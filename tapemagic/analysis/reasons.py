@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from tapemagic.analysis.gaps import assigned, blocked, late, left, stopped, watched_late
-from tapemagic.analysis.question import Question, Reason, depends
-from tapemagic.analysis.wording import as_real, at, kind, way
-from tapemagic.engine.recording import GRADIENT, time_of
+from tapemagic.analysis.apart import target_apart
+from tapemagic.analysis.dataflow import Feeds
+from tapemagic.analysis.exits import exits, left, left_perhaps, left_surely
+from tapemagic.analysis.gaps import assigned, blocked, held_before, stopped, watched_late
+from tapemagic.analysis.question import Question, Reason, depends, perhaps_paused
+from tapemagic.analysis.wording import as_real, at, instead, kind
+from tapemagic.engine.recording import time_of
 from tapemagic.engine.tensor import Traced
 from tapemagic.engine.variable import Variable
 
@@ -21,38 +25,68 @@ def why_none(question: Question) -> Reason:
     return _unconnected(question)
 
 
+def why_without_records(q: Question) -> Reason | None:
+    """The reason, where it can be told of a tape that has released its records."""
+    for test in (_source_no_tensor, _no_tensor, _whole_numbers, _made_afterwards):
+        reason = test(q)
+        if reason is not None:
+            return reason
+    if q.target._id < 0 and not q.evidence.recording_at(time_of(q.target._id)):
+        return target_apart(q)
+    recorded = q.source._id > 0 and not isinstance(q.source, Variable)
+    return None if recorded or q.source._id in q.evidence.leaves else _not_watched(q)
+
+
 # -- what can be told from target and source alone --------------------------------------------------
-
-
-def _no_tensor(q: Question) -> Reason | None:
-    if isinstance(q.target, Traced):
-        return None
-    module, name = type(q.target).__module__, type(q.target).__name__
-    what = name if module == "builtins" else f"{module}.{name}"
-    text = f"{q.y} is a {what} and no tensor, so no tape knows how it was computed"
-    exits = q.evidence.heard("left")
-    below = q.below if isinstance(q.source, Traced) else {}
-    for event in [e for e in exits if e.number in below][-1:] or exits[-1:]:
-        text += f": {q.names.get(event.number, 'a value')} left the tape through {way(event)}"
-    return Reason("left the tape", f"{text}. Compute it with NumPy on tensors")
 
 
 def _source_no_tensor(q: Question) -> Reason | None:
     if isinstance(q.source, Traced):
         return None
-    return Reason(
-        "not watched",
-        f"{q.x} is a {type(q.source).__name__} and no tensor: write {q.x} = tapemagic.Variable(...), or "
-        + ("name it in the %%tape line" if q.in_cell else "tapemagic.constant(...) and tape.watch"),
+    what = type_of(q.source)
+    if any(i in q.evidence.leaves for i, _ in q.bindings):
+        return Reason(
+            "name bound anew",
+            f"{q.x} stands for a {what} now; when the tape recorded, it was a tensor: run its cell again, or give one "
+            "of the two another name",
+        )
+    variable = f"{q.x} = tapemagic.Variable(...)"
+    ways = f"name it in the %%tape line, or write {variable}"
+    if not q.in_cell:
+        ways = f"write {variable}, or {q.x} = tapemagic.constant(...) and {q.program.tape}.watch({q.x})"
+    text = (
+        f"{q.x} is a {what} and no tensor, so no tape can follow what is computed from it: {ways}"
     )
+    return Reason("not watched", text)
+
+
+def _no_tensor(q: Question) -> Reason | None:
+    if isinstance(q.target, Traced):
+        return None
+    if q.target is None:
+        return Reason("no tensor", f"{q.y} is None: the function that made it may lack a return")
+    text = f"{q.y} is a {type_of(q.target)} and no tensor, so no tape knows how it was computed"
+    found = exits(q, Feeds.YES) or exits(q, Feeds.PERHAPS)[-1:]
+    if not found:
+        return Reason("left the tape", f"{text}. Compute it with NumPy on tensors")
+    return Reason("left the tape", f"{text}: {left(q, found[0])}: {instead(found[0])}")
+
+
+def type_of(value: Any) -> str:
+    """The type of a value as one writes it."""
+    module, name = type(value).__module__, type(value).__name__
+    return name if module == "builtins" else f"{module}.{name}"
 
 
 def _whole_numbers(q: Question) -> Reason | None:
     if q.source.dtype.kind not in "fc":
+        real = as_real(q.source)
+        if isinstance(q.source, Variable):
+            real = f"tapemagic.Variable({real})"
         return Reason(
             "integer dtype",
             f"{q.x} holds {kind(q.source)} ({q.source.dtype}), and only real numbers have derivatives: "
-            f"write {q.x} = {as_real(q.source)}",
+            f"write {q.x} = {real}",
         )
     if q.target.dtype.kind not in "fc":
         return Reason(
@@ -92,24 +126,35 @@ def _rebound(q: Question) -> Reason | None:
 def _reset(q: Question) -> Reason | None:
     """The tape was made to forget what it had recorded."""
     for event in q.evidence.heard("reset")[-1:]:
-        for name, value in ((q.y, q.target), (q.x, q.source)):
-            forgotten = value._id not in q.evidence.tracked and 0 < value._id < event.number
-            if forgotten:
-                return Reason(
-                    "reset",
-                    f"{name} belongs to what was recorded before tape.reset(){at(event)}, which made the tape "
-                    "forget it: compute with it again",
-                )
+        reset = f"{q.program.tape}.reset(){at(event)}, which made the tape forget it"
+        watched = q.source._id in event.what and q.source._id not in q.evidence.tracked
+        if q.target._id not in q.evidence.tracked and 0 < q.target._id < event.number:
+            text = f"{q.y} belongs to what was recorded before {reset}: compute it again"
+            return Reason("reset", text)
+        if watched and isinstance(q.source, Variable):
+            return Reason("reset", f"{q.x} was read only before {reset}{depends(q)}")
+        if watched:
+            text = f"{q.x} was watched before {reset}: call {q.program.tape}.watch({q.x}) again"
+            return Reason("reset", text)
     return None
 
 
+def _made_afterwards(q: Question) -> Reason | None:
+    """The source is younger than the target: a cell has run again that made it."""
+    young = isinstance(q.source, Variable) and q.source._id > q.time
+    if not young or q.source._id in q.evidence.tracked:
+        return None
+    again = "cell" if q.in_cell else "block"
+    return Reason(
+        "made afterwards",
+        f"{q.x} was made after {q.y} had been computed, from something else of that name: run the tape's {again} again",
+    )
+
+
 def _not_watched(q: Question) -> Reason | None:
-    source, tape = q.source, q.tape
+    source, tape, watch = q.source, q.tape, _how_to_watch(q)
     if source._id in q.evidence.tracked:
         return None
-    watch = f"call tape.watch({q.x}) before computing with it"
-    if q.in_cell:
-        watch = f"name it in the %%tape line, or call tape.watch({q.x})"
     if isinstance(source, Variable):
         if not source.trainable:
             return Reason(
@@ -128,8 +173,26 @@ def _not_watched(q: Question) -> Reason | None:
     return Reason(
         "not watched",
         f"{q.x} is not watched: it is the result of an operation that this tape did not record, so it is a constant "
-        f"to it. If it is to be a parameter, keep a Variable and write {q.x}.assign(...) in place of {q.x} = ...; "
-        f"otherwise {watch}",
+        f"to it{_as_parameter(q)}{watch}",
+    )
+
+
+def _how_to_watch(q: Question) -> str:
+    call = f"call {q.program.tape}.watch({q.x})"
+    return (
+        f"name it in the %%tape line, or {call}"
+        if q.in_cell
+        else f"{call} before computing with it"
+    )
+
+
+def _as_parameter(q: Question) -> str:
+    """What to do with a result that is computed anew in each step of a training."""
+    if not q.x.isidentifier():
+        return ": ask for what it was taken from, or "
+    return (
+        f". If it is to be a parameter, keep a Variable and write {q.x}.assign(...) in place of {q.x} = ...; "
+        "otherwise "
     )
 
 
@@ -140,83 +203,11 @@ def _by_this_one(q: Question) -> str:
 
 def _not_read(q: Question) -> Reason:
     """A variable that the tape would watch, if it were used while the tape records."""
-    apart = _target_apart(q)
-    if apart is not None and apart.cause not in {"not connected", "constant"}:
-        return apart
-    return _perhaps_paused(q, f"{q.x} was not read while the tape recorded{depends(q)}")
-
-
-# -- the target is not on the tape ------------------------------------------------------------------
-
-
-def _target_apart(q: Question) -> Reason | None:
-    """The target was computed where the tape did not hear it, or from nothing that it watched."""
-    i, evidence = q.target._id, q.evidence
-    if i in evidence.tracked:
-        return None
-    if i == 0:
-        return _constant_target(q)
-    if isinstance(q.target, Variable):
-        return Reason("not connected", f"{q.y} is a Variable, which was not computed from {q.x}")
-    time, gradient = time_of(i), i < -GRADIENT
-    pause = evidence.paused_at(time)
-    if pause is not None:
-        return Reason(
-            "recording stopped",
-            f"{q.y} was computed while recording was stopped{at(pause)}: compute it outside of stop_recording()",
-        )
-    if gradient and evidence.recording_at(time):
-        return Reason(
-            "linear",
-            f"{q.y} is a gradient that does not depend on {q.x}: what it is the gradient of is linear in {q.x}, so its "
-            "second derivative is zero",
-        )
-    if not evidence.recording_at(time):
-        return _outside(q, time, gradient)
-    gone = left(q)
-    if gone is not None:
-        return gone
-    if evidence.tracked.get(q.source._id, 0) > time and not isinstance(q.source, Variable):
-        return late(q)
-    return _perhaps_paused(
-        q,
-        f"{q.y} was not computed from anything that the tape watched by operations that have a derivative",
-    )
-
-
-def _perhaps_paused(q: Question, text: str) -> Reason:
-    """No connection; if recording was stopped for a while, that may be why."""
-    for pause in q.evidence.heard("paused"):
-        return Reason(
-            "recording stopped",
-            f"{text}. Recording was stopped{at(pause)}: what is computed there is a constant",
-        )
-    return Reason("not connected", text)
-
-
-def _constant_target(q: Question) -> Reason:
-    gone = left(q)
-    if gone is not None:
-        return gone
-    return Reason(
-        "constant", f"{q.y} is a constant: it was made as one, and not computed from {q.x}"
-    )
-
-
-def _outside(q: Question, time: int, gradient: bool) -> Reason:
-    """The target was computed while the tape was not recording."""
-    if gradient:
-        return Reason(
-            "gradient taken outside",
-            f"{q.y} is a gradient that was taken outside of this tape's block, so the tape did not record how it was "
-            "computed: call inner.gradient(...) inside the outer tape's 'with' block",
-        )
-    move = "move its computation into the " + ("cell" if q.in_cell else "tape's 'with' block")
-    if time < q.evidence.times[0]:
-        return Reason(
-            "computed before", f"{q.y} was computed before the tape began to record: {move}"
-        )
-    return Reason("computed after", f"{q.y} was computed when the tape no longer recorded: {move}")
+    for test in (target_apart, held_before, stopped):
+        reason = test(q)
+        if reason is not None and reason.cause not in {"not connected", "constant"}:
+            return reason
+    return perhaps_paused(q, f"{q.x} was not read while the tape recorded{depends(q)}")
 
 
 def _unconnected(q: Question) -> Reason:
@@ -224,18 +215,21 @@ def _unconnected(q: Question) -> Reason:
 
 
 REASONS: tuple[Callable[[Question], Reason | None], ...] = (
-    _no_tensor,
     _source_no_tensor,
+    _no_tensor,
     _whole_numbers,
     _never_entered,
     _rebound,
     _reset,
+    _made_afterwards,
     _not_watched,
-    _target_apart,
+    target_apart,
     blocked,
     watched_late,
     assigned,
-    left,
+    left_surely,
+    held_before,
     stopped,
+    left_perhaps,
 )
 """What may be the reason, the surest first."""

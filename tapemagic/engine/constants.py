@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.tensor import Tensor
+from tapemagic.engine.events import left
+from tapemagic.engine.tensor import Tensor, Traced
+from tapemagic.engine.values import fitting
 from tapemagic.errors import ShapeError
 
 
@@ -22,7 +24,8 @@ def constant(
     Parameters
     ----------
     value : array_like
-        Numbers, nested lists of numbers, an array or a tensor. It is copied.
+        Numbers, nested lists of numbers, or an array, of which a copy is made. A tensor stays what it is, on its
+        tapes, too; of a variable its value is taken.
     dtype : dtype, optional
         NumPy's own choice if left out: float64 for Python floats, int64 for Python integers.
     shape : tuple of int, optional
@@ -42,6 +45,8 @@ def constant(
         If `value` is not made of numbers, or of lists of different lengths.
     ShapeError
         If `value` does not fit into `shape`.
+    UnsupportedArgumentError
+        If `value` is an ``np.matrix``, a masked array, or another array with an arithmetic of its own.
 
     Examples
     --------
@@ -51,19 +56,25 @@ def constant(
     >>> tm.constant(0.0, shape=(2,))
     Tensor([0., 0.])
     """
-    tensor = Tensor(value, dtype)
-    if shape is not None:
-        tensor._value = _laid_out(tensor._value, shape)
-    return tensor
+    if isinstance(value, Tensor):
+        if dtype is not None:
+            fitting(value._value, dtype)
+        tensor = value if dtype is None else value.astype(dtype)
+    else:
+        if isinstance(value, Traced):
+            left(value, "tapemagic.constant()")
+        tensor = Tensor(value, dtype)
+    return tensor if shape is None else _laid_out(tensor, shape)
 
 
-def _laid_out(value: Any, shape: Any) -> Any:
+def _laid_out(value: Tensor, shape: Any) -> Any:
     """Numbers in a shape: a single one fills it."""
     try:
-        fitting = np.full(shape, value) if value.size == 1 else np.reshape(value, shape)
+        if value.size == 1:
+            return np.broadcast_to(np.reshape(value, ()), shape)
+        return np.reshape(value, shape)
     except (TypeError, ValueError):
         raise ShapeError(
             f"cannot lay a value of shape {value.shape} out in shape {shape!r}: give a tuple of whole numbers that "
             "holds as many numbers, or a single number to fill it with"
         ) from None
-    return fitting if fitting.ndim else fitting[()]

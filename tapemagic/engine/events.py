@@ -11,10 +11,10 @@ import numpy as np
 
 from tapemagic.engine.recording import live
 
-MOST = 1000
-"""How many events a tape remembers; of more, the first ones."""
+MOST = 32
+"""How many events of one line a tape remembers; of more, the first ones."""
 
-Kind = Literal["left", "assigned", "paused", "reset"]
+Kind = Literal["left", "assigned", "changed", "paused", "reset"]
 
 
 class Place(NamedTuple):
@@ -38,13 +38,14 @@ class Event(NamedTuple):
 
     Attributes
     ----------
-    kind : {'left', 'assigned', 'paused', 'reset'}
-        It was converted to something that no tape can follow; it was assigned to a variable; the tape stopped
-        recording for a while; the tape forgot everything.
+    kind : {'left', 'assigned', 'changed', 'paused', 'reset'}
+        It was converted to something that no tape can follow; a variable was given it, or changed by it; the tape
+        stopped recording for a while; the tape forgot everything.
     number : int
-        The value's number, the variable's, or the time at which the pause began.
+        The value's number, the variable's, or the time at which the pause began or the tape forgot.
     what : object
-        The name of the conversion, the number of the assigned value, or the time at which the pause ended.
+        The name of the conversion, the number of the assigned value, the time at which the pause ended, or the
+        numbers of what was watched.
     place : Place or None
     time : int
         Of the clock by which values are numbered.
@@ -79,7 +80,7 @@ def here() -> Place | None:
             name = _library(file, libraries)
             if not name:
                 return Place(file, frame.f_lineno, library)
-            library = library or name
+            library = name
         frame = frame.f_back  # type: ignore[assignment]
     return None
 

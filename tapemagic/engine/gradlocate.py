@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.events import Event
 from tapemagic.engine.quotients import STEP, Spot, only, stride
 
 FEW = 32
@@ -99,12 +102,28 @@ def likely_cause(spot: Spot, position: int, direction: Any) -> str:
             "the function has a kink or a jump at this point, and so no derivative: "
             "choose another point"
         )
+    exits = spot.exits(position)
+    if exits:
+        return _of_exit(exits[-1])
     if not np.any(spot.gradients[position]):
         return (
             "the tape's gradient is zero in all of this input: "
             "did the function leave the tape, with .numpy(), float(x) or np.asarray(x)?"
         )
     return ""
+
+
+def _of_exit(event: Event) -> str:
+    """That a value left the tape, where, and what to write instead."""
+    through = str(event.what)
+    if event.place:
+        library = f" in {event.place.library}" if event.place.library else ""
+        line = shorten(linecache.getline(event.place.file, event.place.line), 60, placeholder="…")
+        through += f"{library} on line {event.place.line}" + (f" ({line})" if line else "")
+    return (
+        f"this input left the tape through {through}, so the tape's number may lack a part: "
+        "compute with the tensor itself, and with np.sin(x) for math.sin(x)"
+    )
 
 
 def _is_edge(spot: Spot, position: int, direction: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from tapemagic.engine.pruning import drop_dead, slim, weight
@@ -31,6 +32,7 @@ class Memory:
     _heavy = HEAVY
     _many = MANY
     _last_evidence: Evidence | None = None
+    _last_leaves: AbstractSet[int] = frozenset()
 
     def _clear(self) -> None:
         """Forget all records, and everything that was watched."""

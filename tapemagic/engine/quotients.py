@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from tapemagic.engine.constants import constant
+from tapemagic.engine.events import Event
 from tapemagic.engine.structure import describe, leaves
 from tapemagic.engine.tape import GradientTape
 from tapemagic.engine.tensor import Tensor, Traced
@@ -83,6 +84,17 @@ class Spot:
         moved[position] = moved[position] + STEP * steps
         return outputs(self.function, moved)
 
+    def exits(self, position: int) -> list[Event]:
+        """Where values computed from one of the inputs left the tape, and may have come back as constants."""
+        points = list(map(constant, self.points))
+        with GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(points[position])
+            found = tensors(self.function(*points))
+        last = max(y._id for y in found) if all(y._id > 0 for y in found) else sys.maxsize
+        if last < sys.maxsize:
+            last = max((i for i in _with_constants(tape) if i <= last), default=0)
+        return [event for event in tape._events if event.kind == "left" and event.time < last]
+
     def total(self, position: int, steps: Any) -> float:
         """The same times their weights, added up."""
         return float(terms(self.weights, self.values(position, steps)).sum())
@@ -90,6 +102,13 @@ class Spot:
     def only(self, start: int, stop: int) -> Self:
         """The same with all weights zero but some, counted through all outputs."""
         return replace(self, weights=only(self.weights, start, stop))
+
+
+def _with_constants(tape: GradientTape) -> Iterator[int]:
+    """The numbers of the results in which something was used that the tape does not know."""
+    for record in tape.records:
+        if any(i <= 0 for i in record.ids):
+            yield np.min(record.output_id)
 
 
 def outputs(function: Function, points: list[Any]) -> list[Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine import registry
+from tapemagic.engine.events import Kind, left
 from tapemagic.engine.recording import live, new_id
 from tapemagic.engine.tensor import (
     Tensor,
@@ -18,7 +19,7 @@ from tapemagic.engine.tensor import (
     unwrap_index,
     wrap,
 )
-from tapemagic.engine.values import flag, own, shown, value_text
+from tapemagic.engine.values import fitting, flag, own, shown, value_text
 from tapemagic.errors import DtypeError, ImmutableVariableError, OptionError, ShapeError
 
 _created = itertools.count().__next__
@@ -75,6 +76,8 @@ class Variable(Traced):
         name: str | None = None,
         dtype: DTypeLike | None = None,
     ) -> None:
+        if isinstance(initial_value, Traced):
+            left(initial_value, "tapemagic.Variable()")
         self._handle = wrap(own(initial_value, dtype), new_id())
         self._trainable = flag(trainable, "trainable")
         self._created = _created()
@@ -107,13 +110,21 @@ class Variable(Traced):
 
     value = read_value
 
-    def assign(self, value: Any, read_value: bool = True) -> Tensor | None:
+    def assign(
+        self,
+        value: Any,
+        use_locking: bool | None = None,  # noqa: ARG002 (TensorFlow's signature)
+        name: str | None = None,  # noqa: ARG002
+        read_value: bool = True,
+    ) -> Tensor | None:
         """Change the value. Tapes do not record it: a later read starts a new path.
 
         Parameters
         ----------
         value : array_like or Tensor
             Of this variable's shape; cast to its dtype.
+        use_locking, name : optional
+            Accepted for TensorFlow's sake, and not used.
         read_value : bool, optional
             Whether to return the new value.
 
@@ -125,44 +136,59 @@ class Variable(Traced):
         Raises
         ------
         DtypeError
-            If `value` is complex, and this variable is not. The variable keeps its value.
+            If `value` is complex, and this variable is not; or if this variable holds whole numbers, and `value`
+            has fractions or is too large for them. The variable keeps its value.
         NotNumbersError
             If `value` is not made of numbers.
         ShapeError
             If `value` has another shape.
         """
-        return self._set(own(value), value, read_value)
+        return self._set(own(value), value, "assigned", read_value)
 
-    def _set(self, new: Any, given: Any, read_value: bool) -> Tensor | None:
+    def _set(self, new: Any, given: Any, how: Kind, read_value: bool) -> Tensor | None:
         """Take on a value, and tell the tapes from what it was computed."""
         if new.shape != self.shape:
             raise ShapeError(
                 f"cannot assign a value of shape {new.shape} to {self.name!r}, which has shape {self.shape}: "
                 "a variable keeps its shape, so reshape or broadcast the value first"
             )
-        self._require_fitting(new)
-        self._handle = wrap(new.astype(self.dtype), self._id)
+        self._handle = wrap(self._fitting(new), self._id)
         source = given._read()._id if isinstance(given, Traced) else 0
         for tape in live():
-            tape._hear("assigned", self._id, source)
+            tape._hear(how, self._id, source)
         return self.read_value() if read_value else None
 
-    def _require_fitting(self, new: Any) -> None:
+    def _fitting(self, new: Any) -> Any:
+        """A value in this variable's dtype."""
         if new.dtype.kind == "c" and self.dtype.kind != "c":
             raise DtypeError(
                 f"cannot assign a value of {new.dtype} to {self.name!r}, which is {self.dtype}: give it np.real(...)"
             )
+        return fitting(new, self.dtype)
 
-    def assign_add(self, delta: Any, read_value: bool = True) -> Tensor | None:
+    def assign_add(
+        self,
+        delta: Any,
+        use_locking: bool | None = None,  # noqa: ARG002 (TensorFlow's signature)
+        name: str | None = None,  # noqa: ARG002
+        read_value: bool = True,
+    ) -> Tensor | None:
         """Add `delta`, of this variable's shape or a single number; otherwise as `assign`."""
-        return self._set(self._changed(np.add, delta), delta, read_value)
+        return self._set(self._changed(np.add, delta), delta, "changed", read_value)
 
-    def assign_sub(self, delta: Any, read_value: bool = True) -> Tensor | None:
+    def assign_sub(
+        self,
+        delta: Any,
+        use_locking: bool | None = None,  # noqa: ARG002 (TensorFlow's signature)
+        name: str | None = None,  # noqa: ARG002
+        read_value: bool = True,
+    ) -> Tensor | None:
         """Subtract `delta`, of this variable's shape or a single number; otherwise as `assign`."""
-        return self._set(self._changed(np.subtract, delta), delta, read_value)
+        return self._set(self._changed(np.subtract, delta), delta, "changed", read_value)
 
     def _changed(self, function: np.ufunc, delta: Any) -> Any:
         change = own(delta)
+        self._fitting(change)
         try:
             return function(self._value, change)
         except ValueError:
@@ -178,7 +204,12 @@ class Variable(Traced):
         text = value_text(self._value, len("Variable("))
         return f"Variable({text}, name={self.name!r})"
 
+    def __copy__(self) -> Variable:
+        left(self, "copy.copy()")
+        return Variable(self._value, self._trainable, self.name)
+
     def __deepcopy__(self, memo: Any) -> Variable:
+        left(self, "copy.deepcopy()")
         return Variable(self._value, self._trainable, self.name)
 
     def __reduce__(self) -> Any:
@@ -205,10 +236,9 @@ class Slice(Tensor):
         self._variable = variable
         self._index = index
 
-    def assign(self, value: Any) -> Tensor | None:
+    def assign(self, value: Any, name: str | None = None) -> Tensor | None:  # noqa: ARG002 (as above)
         """Change this part of the variable, and leave the rest as it is."""
-        new = own(value)
-        self._variable._require_fitting(new)
+        new = self._variable._fitting(own(value))
         whole = np.array(self._variable._value)
         try:
             whole[unwrap_index(self._index)] = new
@@ -217,4 +247,4 @@ class Slice(Tensor):
                 f"cannot assign a value of shape {new.shape} to a part of shape {self.shape} "
                 f"of {self._variable.name!r}"
             ) from None
-        return self._variable._set(whole, value, read_value=True)
+        return self._variable._set(whole, value, "changed", read_value=True)

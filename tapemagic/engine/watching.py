@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
-from tapemagic.engine.events import MOST, Event, Kind, here
+from tapemagic.engine.events import MOST, Event, Kind, Place, here
 from tapemagic.engine.memory import Memory, ignore
 from tapemagic.engine.recording import go_live, go_quiet, is_here, live, new_id, tick
-from tapemagic.engine.seeds import identify
+from tapemagic.engine.seeds import NEVER, identify
 from tapemagic.engine.structure import tensors
 from tapemagic.engine.tensor import Traced
 from tapemagic.engine.values import flag
 from tapemagic.engine.variable import Variable
 from tapemagic.errors import NotRecordingError, NotWatchableError, TapeStateError
+
+USED_UP = (
+    "its first gradient released it; make a new GradientTape, or make this one with persistent=True"
+)
+"""What to say of a tape that is not persistent, and has given its gradients."""
 
 
 class Watching(Memory):
@@ -31,7 +38,17 @@ class Watching(Memory):
         self._times: list[int] = []
         self._clear()
 
-    _paused = _entered = _consumed = _warned = False
+    @cached_property
+    def _heard(self) -> Counter[Place | None]:
+        """How many events there were on each line."""
+        return Counter()
+
+    _paused = _entered = _usable = _warned = False
+
+    @property
+    def _consumed(self) -> bool:
+        """Whether a gradient used the tape up."""
+        return self._entered and not self._usable
 
     def __repr__(self) -> str:
         return f"GradientTape(persistent={self._persistent})"
@@ -43,13 +60,15 @@ class Watching(Memory):
                 "Tape is still recording: leave its first 'with' block before entering it again, "
                 "or make a second GradientTape for a higher order"
             )
-        if self._consumed:
+        if not self._usable and self._entered:
             self._clear()
             self._variables = {}
             self._events = []
             self._times = []
+            self._heard.clear()
             self._last_evidence = None
-        self._entered, self._consumed = True, False
+            self._last_leaves = frozenset()
+        self._entered = self._usable = True
         self._start()
         return self
 
@@ -81,13 +100,14 @@ class Watching(Memory):
         Raises
         ------
         NotRecordingError
-            If the tape was never entered.
+            If the tape was never entered, or its first gradient used it up.
         TapeStateError
-            If the tape is not recording just now.
+            If the tape is not recording just now, or if it is when this block is left, since it was entered inside.
         """
-        if not self._entered:
+        if not self._usable:
+            how = USED_UP if self._entered else "enter it first, with 'with tape:'"
             raise NotRecordingError(
-                "Trying to stop recording a tape which is not recording: enter it first, with 'with tape:'"
+                f"Trying to stop recording a tape which is not recording: {how}"
             )
         self._require_recording("stop_recording")
         self._stop()
@@ -96,7 +116,12 @@ class Watching(Memory):
             yield
         finally:
             self._paused = False
-            if not self._consumed:
+            if self._recording:
+                raise TapeStateError(
+                    "Tape is still recording: it was entered inside the block of stop_recording(), and that 'with' "
+                    "has to be left before this one"
+                )
+            if self._usable:
                 self._hear("paused", self._times[-1], tick())
                 self._start()
 
@@ -109,18 +134,22 @@ class Watching(Memory):
             If the tape is not recording just now.
         """
         self._require_recording("reset")
+        watched = frozenset(self._leaves)
         self._clear()
         self._variables = {}
-        self._hear("reset", tick(), None)
+        self._hear("reset", tick(), watched)
 
     def _hear(self, kind: Kind, i: int, what: Any) -> None:
         """Remember an event, and the line of the program that did it."""
-        if len(self._events) < MOST:
-            self._events.append(Event(kind, i, what, here(), new_id()))
+        place = here()
+        self._heard[place] += 1
+        if self._heard[place] <= MOST:
+            self._events.append(Event(kind, i, what, place, tick()))
 
     def _require_recording(self, what: str) -> None:
         if not self._recording:
-            raise TapeStateError(f"Tape is not recording: {what}() belongs inside its 'with' block")
+            why = USED_UP if self._consumed else f"{what}() belongs inside its 'with' block"
+            raise TapeStateError(f"Tape is not recording: {why}")
         self._require_here(f"{what}()")
 
     def _require_here(self, what: str) -> None:
@@ -152,11 +181,8 @@ class Watching(Memory):
                 "watch() before the tape records: write 'with GradientTape() as tape:' first, "
                 "and call tape.watch(x) inside that block"
             )
-        if self._consumed:
-            raise TapeStateError(
-                "watch() on a tape that is used up: its first gradient released it; make a new GradientTape, "
-                "or make this one with persistent=True"
-            )
+        if not self._usable:
+            raise TapeStateError(f"watch() on a tape that is used up: {USED_UP}")
         if not live() and not self._paused:
             if self._recording:
                 self._require_here("watch()")
@@ -174,9 +200,13 @@ class Watching(Memory):
 
     def _track(self, x: Traced) -> None:
         i = identify(x)
-        if i not in self._tracked and x._value.dtype.kind in "fc":
+        if x._value.dtype.kind not in "fc":
+            return
+        if i not in self._tracked:
             self._tracked[i] = new_id()
             self._leaves.add(i)
+        elif self._tracked[i] == NEVER:
+            self._tracked[i] = new_id()
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         """Hear that what is recorded from now on differentiates `targets`."""

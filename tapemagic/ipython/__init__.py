@@ -1,1 +1,1 @@
-"""The magics: %%tape, %tape and %gradient."""
+"""The magics: %%tape, %tape, %gradient, %why and %check_gradient."""

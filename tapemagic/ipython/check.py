@@ -14,13 +14,16 @@ import numpy as np
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
+from tapemagic.analysis.clues import broadcast, lengths, means
 from tapemagic.analysis.derivatives import symbol
-from tapemagic.analysis.slips import near, slip
+from tapemagic.analysis.missing import missing
+from tapemagic.analysis.slips import Near, forgotten, near, slip, wrong_axis
 from tapemagic.analysis.values import number
 from tapemagic.display.styles import CODE
-from tapemagic.engine.tensor import Traced, unwrap
+from tapemagic.engine.tensor import unwrap
 from tapemagic.engine.values import own
 from tapemagic.ipython import names
+from tapemagic.ipython.lines import tensor_named
 from tapemagic.ipython.session import Session
 
 MAGIC = "%check_gradient"
@@ -104,15 +107,15 @@ def check_gradient(line: str, session: Session | None, shell: InteractiveShell) 
     if session is None:
         raise UsageError(f"{MAGIC} asks the last %%tape cell, and none has run yet: run one first")
     request = parse(line)
-    target = _tensor(request.target, shell.user_ns)
-    source = _tensor(request.source, shell.user_ns)
+    target = tensor_named(request.target, shell.user_ns, MAGIC)
+    source = tensor_named(request.source, shell.user_ns, MAGIC)
     with session.observer.paused():
-        mine = _array(request.mine, shell)
+        mine = _array(request, shell)
         gradient = session.observer.gradient(target, source)
     if gradient is None:
         why = session.explain(request.target, target, request.source, source)
         return CheckReport(False, str(why), "So there is nothing to compare yours with.")
-    return _compared(mine, gradient.numpy(), request, target.shape, _lengths(session))
+    return _compared(mine, gradient.numpy(), request, target, source, session)
 
 
 def parse(line: str) -> Request:
@@ -155,20 +158,10 @@ def _tolerance(name: str, text: str) -> float:
     return value
 
 
-def _tensor(name: str, namespace: dict[str, Any]) -> Any:
-    """The tensor of that name."""
-    value = namespace.get(name)
-    if not isinstance(value, Traced):
-        what = f"is a {type(value).__name__}" if name in namespace else "does not exist"
-        raise UsageError(
-            f"{MAGIC}: {name!r} {what}, and not a Tensor or Variable of the last %%tape cell"
-        )
-    return value
-
-
-def _array(expression: str, shell: InteractiveShell) -> Any:
-    """The value of an expression in the notebook, as an array of numbers."""
+def _array(request: Request, shell: InteractiveShell) -> Any:
+    """The value of the derivative by hand in the notebook, as an array of numbers."""
     __tracebackhide__ = True
+    expression = request.mine
     try:
         tree = ast.parse(expression, mode="eval")
     except SyntaxError:
@@ -186,8 +179,10 @@ def _array(expression: str, shell: InteractiveShell) -> Any:
             f"compute your derivative first, {EXAMPLE}"
         ) from None
     if callable(value):
+        function = f"({expression})" if isinstance(tree.body, ast.Lambda) else expression
         raise UsageError(
-            f"{MAGIC}: {expression!r} is a function: call it, as in {MAGIC} {expression}(x) y x"
+            f"{MAGIC}: {expression!r} is a function: give its value, as in "
+            f"{MAGIC} {function}({request.source}) {request.target} {request.source}"
         )
     try:
         array = np.asarray(own(unwrap(value)))
@@ -198,18 +193,8 @@ def _array(expression: str, shell: InteractiveShell) -> Any:
     return array.astype(float) if array.dtype.kind in "biu" else array
 
 
-def _lengths(session: Session) -> set[int]:
-    """How many numbers there are in what the cell computed with, along each axis and in all."""
-    shapes = [
-        getattr(value, "shape", ())
-        for record in session.observer.records
-        for value in record.values
-    ]
-    return {n for shape in shapes for n in (*shape, math.prod(shape))}
-
-
 def _compared(
-    mine: Any, tape: Any, request: Request, target_shape: Index, lengths: set[int]
+    mine: Any, tape: Any, request: Request, target: Any, source: Any, session: Session
 ) -> CheckReport:
     """Both arrays, entry by entry."""
     rtol, atol = _tolerances(request, mine, tape)
@@ -217,28 +202,45 @@ def _compared(
     what = symbol(request.target, request.source, 1)
     limits = f"(rtol {rtol:g}, atol {atol:g})"
     of_a_sum = (
-        f"{request.target} is an array of shape {target_shape}: "
+        f"{request.target} is an array of shape {target.shape}: "
         "the gradient is that of the sum of its entries."
-        if target_shape
+        if target.shape
         else ""
     )
+    differing: tuple[Index, ...] = ()
     if mine.shape != tape.shape:
         headline = (
             f"{what}: yours has shape {mine.shape}, "
             f"the gradient has {request.source}'s shape {tape.shape}"
         )
-        return CheckReport(False, headline, _paragraphs(of_a_sum, slip(mine, tape, agree)))
-    differing = tuple(map(tuple, np.argwhere(~agree(mine, tape)).tolist()))
-    if not differing:
-        where = f" in all {tape.size} entries" if tape.ndim else ""
-        return CheckReport(True, f"{what}: yours agrees with the tape's{where} {limits}", of_a_sum)
-    where = f" in {len(differing)} of {tape.size} entries" if tape.ndim else ""
-    return CheckReport(
-        False,
-        f"{what}: yours differs from the tape's{where} {limits}",
-        _paragraphs(of_a_sum, _table(mine, tape, differing), slip(mine, tape, agree, lengths)),
-        differing,
-    )
+        details = [of_a_sum]
+    else:
+        differing = tuple(map(tuple, np.argwhere(~agree(mine, tape)).tolist()))
+        number_of = f" in {len(differing)} of {tape.size} entries" if tape.ndim else ""
+        headline = f"{what}: yours differs from the tape's{number_of} {limits}"
+        if not differing:
+            where = f" in all {tape.size} entries" if tape.ndim else ""
+            headline = f"{what}: yours agrees with the tape's{where} {limits}"
+            return CheckReport(True, headline, of_a_sum)
+        lost = missing(session.question(request.target, target, request.source, source))
+        lost = lost and f"The tape's gradient may lack a part, and yours may be right: {lost}."
+        details = [of_a_sum, _table(mine, tape, differing), lost]
+    details.append(_slip(mine, tape, agree, target, source, session))
+    return CheckReport(False, headline, _paragraphs(*details), differing)
+
+
+def _slip(mine: Any, tape: Any, agree: Near, target: Any, source: Any, session: Session) -> str:
+    """What went wrong, if one slip explains it all."""
+    observer = session.observer
+    for parts in broadcast(observer, target, source):
+        found = wrong_axis(mine, tape, parts, agree)
+        if found:
+            return found
+    found = slip(mine, tape, agree, lengths(observer), means(observer, target))
+    if found or mine.shape != tape.shape:
+        return found
+    named = [(name, unwrap(value)) for name, value in session.context().named]
+    return forgotten(mine, tape, named)
 
 
 def _tolerances(request: Request, mine: Any, tape: Any) -> tuple[float, float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import traceback
-from keyword import iskeyword
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -17,27 +16,49 @@ from IPython.core.magic import (
     no_var_expand,
     output_can_be_silenced,
 )
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.core.magic_arguments import argument, kwds, magic_arguments
 from IPython.display import display
 from traitlets import Int
 
+from tapemagic.analysis.asking import Explanations
 from tapemagic.analysis.explain import Explanation
 from tapemagic.analysis.findings import MATRICES, examine
 from tapemagic.analysis.graph import MAX_NODES
 from tapemagic.display.report import TapeReport
-from tapemagic.engine.tensor import Traced
 from tapemagic.ipython.check import CheckReport, check_gradient
-from tapemagic.ipython.runcell import Cell, prepare
-from tapemagic.ipython.session import Session, is_number
+from tapemagic.ipython.lines import (
+    check_names,
+    check_options,
+    distinct,
+    names_in,
+    normal,
+    order_of,
+    parsed,
+    tensor_named,
+)
+from tapemagic.ipython.runcell import Cell, CellSyntaxError, prepare
+from tapemagic.ipython.session import Session
 from tapemagic.ipython.targets import Asked, choose
+from tapemagic.ipython.watchable import is_number
+from tapemagic.ipython.why import why
 
 EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
+OPTION = re.compile(r"-[tpn]\b|--(?:target|persistent|name|no-auto-watch|jacobian|hessian)\b")
+NO_OPTION = "%tape has no option {}, only -o: write %%tape with its options above a cell, and the expression in it"
+USAGE = """%%tape [NAME ...] [-t NAME ...] [-o ORDER] [-p] [-n TAPE_NAME]
+          [--no-auto-watch] [--jacobian] [--hessian]
+  %%tape [-o ORDER] EXPRESSION"""
+"""IPython writes a % in front, and argparse reads two as one."""
+
 FEWEST = 20
 
 
 @magics_class
 class TapeMagics(Magics):
-    """%%tape runs a cell on a tape and shows what it recorded; %tape an expression; %gradient and %why ask again."""
+    """%%tape runs a cell on a tape and shows what it recorded; %tape an expression.
+
+    %gradient and %why ask again, and %check_gradient compares a derivative by hand.
+    """
 
     max_nodes = Int(MAX_NODES, help="How many nodes a picture has room for: 20 or more.").tag(
         config=True
@@ -53,7 +74,13 @@ class TapeMagics(Magics):
     @no_var_expand
     @output_can_be_silenced
     @magic_arguments()
-    @argument("names", nargs="*", metavar="NAME", help="variables to watch")
+    @kwds(usage=USAGE)
+    @argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="variables to watch: in front of -t, or behind --",
+    )
     @argument("-t", "--target", nargs="+", default=[], metavar="NAME", help="what to differentiate")
     @argument(
         "-o", "--order", default="1", metavar="ORDER", help="the highest order of derivatives"
@@ -70,21 +97,24 @@ class TapeMagics(Magics):
         """Run a cell of NumPy on a recording tape, and show variables, graph and gradients.
 
         ``%%tape x y`` above a cell watches ``x`` and ``y``, which are in the notebook already or are
-        assigned in the cell. What the cell's last expression gives is differentiated, or what ``-t`` names.
+        assigned in the cell. What ``-t`` names is differentiated, or the value of the expression at the end
+        of the cell, or else the last value that the cell assigned and that depends on what is watched.
         In the cell and after it, ``tape`` is the GradientTape. ``--jacobian`` and ``--hessian`` add the full
         matrices of first and second derivatives to the gradients.
 
-        ``%tape EXPRESSION`` does the same for one expression: every number in it is watched.
+        ``%tape EXPRESSION`` does the same for one expression: every number in it is watched. Of the options
+        it has ``-o`` alone.
         """
         __tracebackhide__ = True
         if cell is None:
             return self._expression(line)
-        options = _parsed(self.tape, line)
-        watch, targets = _split(options.names), _split(options.target)
-        order = _order(options.order)
-        _check_options(options, [*watch, *targets])
+        options = parsed(self.tape, line)
+        watch, targets = distinct(options.names), distinct(options.target)
+        order = order_of(options.order)
+        options.name = normal(options.name)
+        check_options(options, [*watch, *targets], self.shell.user_ns)
         ready = prepare(self.shell, [f"%%tape {line}".rstrip()], cell)
-        _check_names(ready, [*watch, *targets])
+        check_names(ready, [*watch, *targets])
         session = Session(ready, watch, options.persistent, not options.no_auto_watch)
         ready.namespace[options.name] = session.tape
         self._last = session
@@ -110,7 +140,8 @@ class TapeMagics(Magics):
 
     def _report(self, session: Session, value: Any, asked: Asked, note: str = "") -> TapeReport:
         targets = choose(session, value, asked.targets)
-        context = session.context(note or targets.problem)
+        notes = [note or targets.problem, *session.notes()]
+        context = session.context("; ".join(filter(None, notes)))
         sources = session.all_sources()
         findings = examine(
             session.observer,
@@ -132,13 +163,13 @@ class TapeMagics(Magics):
         """``%tape``: watch every number in an expression, and show the expression's gradients."""
         __tracebackhide__ = True
         [(apart, joined, source)] = EXPRESSION.findall(line.strip())
-        order = _order(apart or joined or "1", "%tape")
+        order = order_of(apart or joined or "1", "%tape")
         if not source:
             raise UsageError(
                 "%tape needs an expression, as in %tape x**2 + 1; above a whole cell, write %%tape"
             )
-        cell = prepare(self.shell, [], source)
-        if cell.assigned or not cell.last:
+        cell = _prepared(self.shell, source)
+        if not cell.is_expression:
             raise UsageError(
                 "%tape takes one expression; to run statements, write %%tape above a cell of them"
             )
@@ -161,13 +192,13 @@ class TapeMagics(Magics):
             raise UsageError(
                 "%gradient asks the last %%tape cell, and none has run yet: run one first"
             )
-        wanted = _words(line.rstrip("; ").split())
+        wanted = names_in(line.rstrip("; ").split())
         if len(wanted) < 2:
             raise UsageError(
                 "%gradient needs a target and at least one source, as in %gradient loss w b"
             )
         observer = self._last.observer
-        target, *sources = [_tensor(name, self.shell.user_ns) for name in wanted]
+        target, *sources = [tensor_named(name, self.shell.user_ns, "%gradient") for name in wanted]
         gradients = observer.gradient(target, sources)
         for name, source, gradient in zip(wanted[1:], sources, gradients, strict=True):
             if gradient is None:
@@ -177,19 +208,13 @@ class TapeMagics(Magics):
     @no_var_expand
     @output_can_be_silenced
     @line_magic
-    def why(self, line: str) -> Explanation:
-        """``%why TARGET SOURCE``: why a gradient is None, or along which paths it came about."""
+    def why(self, line: str) -> Explanation | Explanations:
+        """``%why TARGET SOURCE``: why a gradient is None, or along which paths it came about.
+
+        Target and source are names, or attributes and subscripts such as ``model.w`` and ``params["w"]``.
+        """
         __tracebackhide__ = True
-        if self._last is None:
-            raise UsageError("%why asks the last %%tape cell, and none has run yet: run one first")
-        wanted = _words(line.rstrip("; ").split())
-        if len(wanted) != 2:
-            raise UsageError("%why needs a target and a source, as in %why loss w")
-        for name in wanted:
-            if name not in self.shell.user_ns:
-                raise UsageError(f"%why: {name!r} does not exist in the notebook")
-        target, source = (self.shell.user_ns[name] for name in wanted)
-        return self._last.explain(wanted[0], target, wanted[1], source)
+        return why(line, self._last, self.shell.user_ns)
 
     @no_var_expand
     @output_can_be_silenced
@@ -211,77 +236,24 @@ class TapeMagics(Magics):
         return check_gradient(line, self._last, self.shell)
 
 
-def _tensor(name: str, namespace: dict[str, Any]) -> Any:
-    """A tensor that %gradient asks about.
+def _prepared(shell: InteractiveShell, source: str) -> Cell:
+    """The expression of %tape; the options of %%tape, which it has not, are no mere syntax error.
 
     Raises
     ------
     UsageError
-        If the name is unknown, or not that of a tensor.
+        If one of them is there.
     """
-    value = namespace.get(name)
-    if not isinstance(value, Traced):
-        what = f"is a {type(value).__name__}" if name in namespace else "does not exist"
-        raise UsageError(
-            f"%gradient: {name!r} {what}, and not a Tensor or Variable of the last %%tape cell"
-        )
-    return value
-
-
-def _parsed(magic: Any, line: str) -> Any:
-    """The options of a magic's line; a quotation mark in it is no reason for a traceback."""
+    __tracebackhide__ = True
+    option = OPTION.match(source)
+    if option and option[0].startswith("--"):
+        raise UsageError(NO_OPTION.format(option[0]))
     try:
-        return parse_argstring(magic, line)
-    except ValueError as error:
-        raise UsageError(
-            f"%%tape: {error} in {line!r}: write names apart, as in %%tape x y"
-        ) from None
-
-
-def _words(words: list[str]) -> list[str]:
-    """Names, which may have commas between them."""
-    return [name for word in words for name in word.split(",") if name]
-
-
-def _split(words: list[str]) -> list[str]:
-    """Names, which may have commas between them, each once."""
-    return list(dict.fromkeys(_words(words)))
-
-
-def _order(text: str, magic: str = "%%tape") -> int:
-    if text not in {*"123456789"}:
-        raise UsageError(
-            f"{magic}: the order is a whole number from 1 to 9, not {text!r}: write -o 2"
-        )
-    return int(text)
-
-
-def _is_name(text: str) -> bool:
-    return text.isidentifier() and not iskeyword(text)
-
-
-def _check_options(options: Any, names: list[str]) -> None:
-    """Refuse options that are impossible."""
-    if not _is_name(options.name):
-        raise UsageError(f"%%tape: {options.name!r} cannot be the name of a tape: write -n t")
-    if options.name in names:
-        raise UsageError(
-            f"%%tape: {options.name!r} is what the tape is called in the cell: give the tape another name with -n t"
-        )
-
-
-def _check_names(cell: Cell, names: list[str]) -> None:
-    """Refuse names that nothing has."""
-    for name in names:
-        if not _is_name(name):
-            raise UsageError(
-                f"%%tape: {name!r} is no name of a variable: write names apart, as in %%tape x y"
-            )
-        if name not in cell.namespace and name not in cell.assigned:
-            raise UsageError(
-                f"%%tape: there is no variable {name!r} in the notebook, and the cell does not assign one: "
-                f"write {name} = 3.0 in the cell, or in a cell above"
-            )
+        return prepare(shell, [], source)
+    except CellSyntaxError:
+        if option:
+            raise UsageError(NO_OPTION.format(option[0])) from None
+        raise
 
 
 def _stopped(error: BaseException, cell: Cell) -> str:

@@ -3,29 +3,68 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
+from typing import Any
 
 HOOK = "__tape_named__"
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+CLOSED = (*SCOPES, *COMPREHENSIONS)
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 Kinds = tuple[type[ast.AST], ...]
 
 
 def assigned(tree: ast.AST) -> set[str]:
     """The names that code assigns at its top level: loops and branches included, functions not."""
-    names = _bound(_here(tree, (*SCOPES, *COMPREHENSIONS)))
+    names = _bound(_here(tree, CLOSED))
     return names | {
         node.target.id for node in _here(tree, SCOPES) if isinstance(node, ast.NamedExpr)
     }
 
 
-def read(tree: ast.AST) -> set[str]:
-    """The names that code reads, anywhere in it."""
-    nodes = ast.walk(tree)
-    return {
-        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    }
+def read(tree: ast.AST, own: Container[str] = ()) -> set[str]:
+    """The names of the notebook that code reads, functions included, whose own names are not the notebook's."""
+    names: set[str] = set()
+    for node in _here(tree, CLOSED):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in own:
+            names.add(node.id)
+        elif isinstance(node, CLOSED):
+            names |= _read_through(node)
+    return names
+
+
+def _read_through(scope: Any) -> set[str]:
+    """The names that a function, a class or a comprehension reads from around it."""
+    if isinstance(scope, COMPREHENSIONS):
+        targets = _block(part.target for part in scope.generators)
+        return (read(scope) - _bound(_here(targets, ()))) | read(_block([scope.generators[0].iter]))
+    body = scope.body if isinstance(scope.body, list) else [scope.body]
+    head = _block(child for child in ast.iter_child_nodes(scope) if child not in body)
+    inside = _block(body)
+    if isinstance(scope, ast.ClassDef):
+        return read(head) | read(inside, own=_local(inside))
+    parameters = {node.arg for node in _here(scope.args, CLOSED) if isinstance(node, ast.arg)}
+    return read(head) | (read(inside) - parameters - _local(inside))
+
+
+def _local(block: ast.AST) -> set[str]:
+    """The names that belong to a function with this body."""
+    names, outer = assigned(block), set()
+    for node in _here(block, CLOSED):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.alias):
+            names.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            names.add(node.name)
+        elif isinstance(node, ast.Global):
+            outer.update(node.names)
+    return names - outer
+
+
+def _block(nodes: Iterable[ast.AST]) -> ast.Module:
+    """Some nodes, as the children of one."""
+    return ast.Module(list(nodes), [])  # type: ignore[arg-type]
 
 
 def awaits(tree: ast.AST) -> bool:
@@ -102,9 +141,9 @@ def _heads(node: ast.AST) -> set[str]:
     """The names that a statement binds outside of its blocks: a loop's target, say."""
     heads = [getattr(node, field) for field in node._fields if field not in BLOCKS]
     parts = [part for head in heads for part in (head if isinstance(head, list) else [head])]
-    outer = ast.Module([part for part in parts if isinstance(part, ast.AST)], [])  # type: ignore[misc]
+    outer = _block(part for part in parts if isinstance(part, ast.AST))
     walrus = {part.target for part in _here(outer, SCOPES) if isinstance(part, ast.NamedExpr)}
-    found = _here(outer, (*SCOPES, *COMPREHENSIONS))
+    found = _here(outer, CLOSED)
     return _bound(part for part in found if part not in walrus)
 
 

@@ -38,7 +38,11 @@ class Cell:
     assigned, read : set of str
         The names that it assigns at its top level, and those that it reads.
     last : list of str
-        The source of the last expression, if the cell ends with one: of all its parts, if it is a list.
+        The source of the last expression, if the cell ends with one: of all its parts, if it is a list or dict.
+    is_display : bool
+        Whether that expression is written as a list, a tuple or a dict.
+    is_expression : bool
+        Whether there is nothing in it but that expression.
     """
 
     namespace: dict[str, Any]
@@ -47,6 +51,8 @@ class Cell:
     assigned: set[str]
     read: set[str]
     last: list[str]
+    is_display: bool
+    is_expression: bool
     _body: CodeType
     _end: CodeType | None
 
@@ -133,23 +139,40 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
     assigned, read = names.assigned(tree), names.read(tree)
     end: Any = None
     last: list[str] = []
+    parts = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):
         end = ast.Expression(tree.body.pop().value)
-        last = [_spelled(source, part) for part in _parts(end.body)]
+        parts = _parts(end.body)
+        last = [_spelled(source, part) for part in parts or [end.body]]
         names.announce(end)
+    alone = end is not None and not tree.body and not assigned
     names.announce(tree)
     body_code = shell.compile(tree, filename, "exec")
     end_code = None if end is None else shell.compile(end, filename, "eval")
-    return Cell(shell.user_ns, filename, lines, assigned, read, last, body_code, end_code)
+    return Cell(
+        shell.user_ns,
+        filename,
+        lines,
+        assigned,
+        read,
+        last,
+        parts is not None,
+        alone,
+        body_code,
+        end_code,
+    )
 
 
-def _parts(value: ast.expr) -> list[ast.expr]:
-    """What a list or tuple is made of; anything else by itself."""
-    if isinstance(value, (ast.List, ast.Tuple)) and not any(
-        isinstance(x, ast.Starred) for x in value.elts
-    ):
-        return value.elts
-    return [value]
+def _parts(value: ast.expr) -> list[ast.expr] | None:
+    """What a list, tuple or dict is made of, if it is written part by part."""
+    match value:
+        case ast.List(parts) | ast.Tuple(parts) if not any(
+            isinstance(part, ast.Starred) for part in parts
+        ):
+            return parts
+        case ast.Dict(keys, parts) if None not in keys:
+            return parts
+    return None
 
 
 def _spelled(source: str, value: ast.expr) -> str:

@@ -2,73 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Container, Sequence
 from typing import Any, Self
 
-import numpy as np
-from IPython.core.error import UsageError
-
-from tapemagic.analysis.asking import explain_here
 from tapemagic.analysis.derivatives import Named
+from tapemagic.analysis.evidence import evidence_of
 from tapemagic.analysis.explain import Explanation, explain
 from tapemagic.analysis.findings import Context
 from tapemagic.analysis.observer import Observer
+from tapemagic.analysis.question import Program, Question
 from tapemagic.analysis.wording import way
-from tapemagic.engine.constants import constant
-from tapemagic.engine.sweep import Gradients
-from tapemagic.engine.tape import GradientTape, Walk
+from tapemagic.engine.events import Place
 from tapemagic.engine.tensor import Traced
-from tapemagic.engine.variable import Variable
+from tapemagic.ipython.celltape import CellTape
+from tapemagic.ipython.parts import tensors
 from tapemagic.ipython.runcell import Cell
+from tapemagic.ipython.watchable import is_number, is_watchable, watchable
+
+HIDDEN = {"In", "Out"}
+"""Names of IPython's own in every notebook."""
+
+CONTAINERS = (list, tuple, dict)
+NAMELESS = "Variable"
+"""What a Variable is called that was given no name."""
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-class CellTape(GradientTape):
-    """The user's tape in a %%tape cell, with an observer that hears what it hears.
-
-    The observer outlives a gradient of this tape, so that showing a report never consumes the tape, and a
-    gradient never empties the report.
-    """
-
-    def __init__(
-        self, observer: Observer, persistent: bool, watch_accessed_variables: bool
-    ) -> None:
-        super().__init__(persistent, watch_accessed_variables)
-        self._observer = observer
-        self._warned = True
-
-    def _track(self, x: Traced) -> None:
-        super()._track(x)
-        self._observer._track(x)
-        if isinstance(x, Variable):
-            self._variables.setdefault(x._id, x)
-            self._observer._variables.setdefault(x._id, x)
-
-    def reset(self) -> None:
-        """Forget all records, and everything that was watched, and go on recording."""
-        super().reset()
-        if self._observer._recording:
-            self._observer.reset()
-
-    @contextmanager
-    def stop_recording(self) -> Iterator[None]:
-        """Record nothing inside this block; results computed in it are constants for this tape."""
-        observer = self._observer
-        listening = observer.stop_recording() if observer._recording else nullcontext()
-        with super().stop_recording(), listening:
-            yield
-
-    def explain(self, target: Any, source: Any) -> Explanation:
-        """As every tape's; the observer knows more."""
-        return explain_here(self._observer, target, source)
-
-    def _differentiate(self, walk: Walk, ids: set[int], *of: Any) -> Gradients:
-        if self._persistent:
-            return super()._differentiate(walk, ids, *of)
-        with self._observer.paused():
-            return super()._differentiate(walk, ids, *of)
 
 
 class Session:
@@ -77,13 +35,15 @@ class Session:
     Attributes
     ----------
     history : list of (name, value)
-        Every number, array and tensor that the cell gave a name, oldest first.
+        Every number, array, tensor, list and dict that the cell gave a name, oldest first.
     sources : dict of str to tensor
         What the first line of the cell says to watch.
     assigned : dict of str to int
         The lines on which the cell last assigned its names.
     bindings : dict of str to list of (int, int or None)
         For each name the numbers of the tensors that it was bound to, and on which lines, oldest first.
+    lists : dict of str to str
+        The types of those lists and tuples that became tensors because they are watched.
 
     Raises
     ------
@@ -103,11 +63,13 @@ class Session:
         self.sources: dict[str, Any] = {}
         self.assigned: dict[str, int] = {}
         self._given: dict[str, Any] = {}
+        self._stale: set[int] = set()
+        self.lists: dict[str, str] = {}
         for name in watch:
             if name in cell.namespace and (
-                name not in cell.assigned or _is_watchable(cell.namespace[name])
+                name not in cell.assigned or is_watchable(cell.namespace[name])
             ):
-                self._given[name] = watchable(name, cell.namespace[name])
+                self._given[name] = self._made(name, cell.namespace[name])
 
     def __enter__(self) -> Self:
         self.observer.__enter__()
@@ -120,13 +82,28 @@ class Session:
     def __exit__(self, *error: object) -> None:
         self.tape.__exit__(None, None, None)
         self.observer.__exit__(None, None, None)
+        self._forget_unused()
+
+    def _forget_unused(self) -> None:
+        """Forget what a name held before the cell, if the cell bound it anew without using it."""
+        used = {i for record in self.observer._records for i in record[2]}
+        used |= {event.number for event in self.observer._events}
+        unused = [
+            x
+            for name, x in self._given.items()
+            if self.sources.get(name) is not x and x._id not in used
+        ]
+        self._stale = {x._id for x in unused}
+        self.history = [
+            (name, value) for name, value in self.history if not any(value is x for x in unused)
+        ]
 
     def named(self, name: str, value: Any) -> Any:
         """Hear that the cell assigns a name; what shall be bound to it: a tensor, if it is to be watched."""
         line = self.cell.line()
+        value = self._hear(name, value)
         if line is not None:
             self.assigned[name] = line
-        value = self._hear(name, value)
         if isinstance(value, Traced):
             self.bindings.setdefault(name, []).append((value._id, line))
         return value
@@ -135,12 +112,21 @@ class Session:
         if name in self.watch and not (
             isinstance(value, Traced) and value._id in self.observer._tracked
         ):
-            value = watchable(name, value)
+            value = self._made(name, value)
             self.tape._track(value)
             self.sources[name] = value
-        if is_number(value):
+        if is_number(value) or isinstance(value, CONTAINERS):
             self.history.append((name, value))
         return value
+
+    def _made(self, name: str, value: Any) -> Traced:
+        """The tensor to watch in place of a value; lists are remembered."""
+        made: Traced = watchable(name, value)
+        if not isinstance(value, Traced):
+            self.lists.pop(name, None)
+        if isinstance(value, CONTAINERS):
+            self.lists[name] = type(value).__name__
+        return made
 
     def context(self, note: str = "") -> Context:
         """What the cell calls things, and where."""
@@ -151,20 +137,39 @@ class Session:
             self.cell.lines,
             note,
             self.bindings,
+            self.program(),
+        )
+
+    def program(self) -> Program:
+        """The cell, as what asks for reasons."""
+        place = Place(self.cell.filename, 1, "")
+        return Program(place, self.cell.namespace, in_cell=True)
+
+    def question(self, y: str, target: Any, x: str, source: Any) -> Question:
+        """A gradient of this cell to be explained, in the cell's names."""
+        names = self.found_names()
+        for name, value in self.all_sources():
+            names.setdefault(value._id, name)
+        evidence, bindings = evidence_of(self.observer), self.bindings.get(x, ())
+        return Question(
+            self.observer, evidence, target, source, y, x, names, bindings, self.program()
         )
 
     def explain(self, y: str, target: Any, x: str, source: Any) -> Explanation:
         """Why a gradient is None, or along which paths it came about, in the cell's names."""
-        names = self.found_names()
-        for name, value in self.all_sources():
-            names.setdefault(value._id, name)
-        bindings = self.bindings.get(x, [])
-        return explain(self.observer, target, source, y, x, names, bindings, in_cell=True)
+        return explain(self.question(y, target, x, source))
 
-    def last_exit(self) -> str:
-        """How a value last left the tape, as the end of a sentence; empty if none did."""
+    def notes(self) -> list[str]:
+        """What there is to say of what was watched: which lists are arrays now."""
+        return [
+            f"{name} was a {kind} and is an array now, because it is watched: {name} + {name} adds the numbers in it"
+            for name, kind in self.lists.items()
+        ]
+
+    def last_exit(self, but: Container[int] = ()) -> str:
+        """How a value last left the tape, `but` for some, as the end of a sentence; empty if none did."""
         for event in self.observer._events[::-1]:
-            if event.kind == "left":
+            if event.kind == "left" and event.number not in but:
                 name = self.found_names().get(event.number, "a value")
                 return f": {name} left the tape through {way(event)}"
         return ""
@@ -173,7 +178,9 @@ class Session:
         """What has a name in the cell, or is read by it; counters are left out."""
         namespace = self.cell.namespace
         named = {
-            name: value for name, value in dict(self.history).items() if not isinstance(value, int)
+            name: value
+            for name, value in dict(self.history).items()
+            if not isinstance(value, (int, *CONTAINERS))
         }
         for name in sorted(self.cell.read - self.cell.assigned):
             if is_number(namespace.get(name)):
@@ -201,36 +208,52 @@ class Session:
         named = [(name, self.sources[name]) for name in self.watch if name in self.sources]
         sources = {names.get(value._id, name): value for name, value in named}
         taken = {value._id for value in sources.values()}
-        for value in self._watched():
-            if value._id not in taken:
-                name = self._name_of(value) or getattr(value, "name", "unnamed")
-                sources[unused(name, sources)] = value
+        others = [value for value in self._watched() if value._id not in taken]
+        for name, value in zip(self._names_of(others), others, strict=True):
+            sources[unused(name, sources)] = value
         return list(sources.items())
 
-    def _watched(self) -> list[Any]:
-        """The variables that were watched, and what else is known by name.
+    def watched(self) -> set[int]:
+        """The numbers of all that is watched."""
+        return self.observer._leaves | {source._id for source in self.sources.values()}
 
-        What a name held before the cell, if the cell bound it anew without using it, does not count.
-        """
-        stale = {x._id for name, x in self._given.items() if self.sources.get(name) is not x}
-        if stale:
-            stale -= {i for record in self.observer._records for i in record[2]}
+    def is_computed(self, value: Traced) -> bool:
+        """Whether a tensor was computed from what is watched."""
+        return value._id in self.observer._tracked and value._id not in self.watched()
+
+    def _watched(self) -> list[Any]:
+        """The variables that were watched, and what else is known by name."""
         values: dict[int, Any] = {x._id: x for x in self.observer.watched_variables()}
         held = [*dict(self.history).values(), *self.cell.namespace.values()]
         for value in held:
             if isinstance(value, Traced) and value._id in self.observer._leaves:
                 values.setdefault(value._id, value)
-        return [value for number, value in values.items() if number not in stale]
+        return [value for number, value in values.items() if number not in self._stale]
 
-    def _name_of(self, value: Traced) -> str:
-        """A name of the notebook for a value: best one that the cell uses."""
-        public = [
-            name
-            for name, held in self.cell.namespace.items()
-            if isinstance(held, Traced) and held._id == value._id and not name.startswith("_")
+    def _names_of(self, values: Sequence[Traced]) -> list[str]:
+        """The notebook's names for values: best those that the cell uses.
+
+        A Variable without any name is called after the list, dict or object that holds it.
+        """
+        own = {x._id: getattr(x, "name", "unnamed") for x in values}
+        used, others = self.notebook()
+        named = {x._id: name for name, x in [*used, *others][::-1] if isinstance(x, Traced)}
+        if any(name == NAMELESS and i not in named for i, name in own.items()):
+            places = [*tensors(used), *tensors(others)]
+            own |= {x._id: name for name, x in places[::-1] if own.get(x._id) == NAMELESS}
+        return [named.get(i, name) for i, name in own.items()]
+
+    def notebook(self) -> tuple[list[Named], list[Named]]:
+        """What the notebook has names for: first what the cell uses, and then the rest, but for hidden names."""
+        namespace = self.cell.namespace
+        mentioned = self.cell.read | self.cell.assigned
+        used = [(name, x) for name, x in namespace.items() if name in mentioned]
+        others = [
+            (name, x)
+            for name, x in namespace.items()
+            if name not in mentioned and not name.startswith("_") and name not in HIDDEN
         ]
-        used = self.cell.read | self.cell.assigned
-        return next((name for name in public if name in used), public[0] if public else "")
+        return used, others
 
 
 def unused(name: str, taken: Container[str]) -> str:
@@ -240,49 +263,3 @@ def unused(name: str, taken: Container[str]) -> str:
         copy += 1
         candidate = f"{name} ({copy})"
     return candidate
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value is a tensor, a number or an array of numbers."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind in "biufc"
-    return isinstance(value, Traced | int | float | complex | np.number | np.bool_)
-
-
-def watchable(name: str, value: Any) -> Any:
-    """A value as the tensor that a tape can watch.
-
-    Raises
-    ------
-    UsageError
-        If it is not made of numbers.
-    """
-    if isinstance(value, Traced):
-        return value
-    if _holds_tensors(value):
-        raise UsageError(
-            f"%%tape cannot watch {name!r} as one, because there are tensors in this {type(value).__name__}: "
-            f"name each of them, as in w, b = {name} and %%tape w b"
-        )
-    try:
-        return constant(value)
-    except (TypeError, ValueError):
-        kind = type(value).__name__
-        raise UsageError(
-            f"%%tape cannot watch {name!r}, which is a {kind}: a watched variable is a real number, an array or a "
-            f"Tensor, such as {name} = 3.0"
-        ) from None
-
-
-def _is_watchable(value: Any) -> bool:
-    try:
-        watchable("", value)
-    except UsageError:
-        return False
-    return True
-
-
-def _holds_tensors(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
-        return any(isinstance(x, Traced) or _holds_tensors(x) for x in value)
-    return False

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapemagic.analysis.slips import near, slip
+from tapemagic.analysis.slips import forgotten, near, slip, wrong_axis
 
 TAPE = np.array([[2.0, -4.0], [0.5, 0.0], [1.0, 3.0]])
 ROW = np.array([1.0, -2.0, 0.0])
@@ -21,6 +21,9 @@ ADDS = (
     "of yours agrees: where a source is used for several results, "
     "its gradient adds up what comes from each of them."
 )
+TRANSPOSED = "Yours is transposed: write .T behind it."
+FORGOT = "did you forget the 2 of the squares and the 1/5 of their mean?"
+LEAVE = "the gradient has an entry for every one of the source's, so leave that out."
 
 SLIPS = {
     "sign": (-TAPE, TAPE, "Yours has the opposite sign everywhere."),
@@ -54,8 +57,51 @@ SLIPS = {
     "mean for sum, and sign": (
         -TAPE / 7,
         TAPE,
-        "Yours is -1/7 of the tape's everywhere: did you take the mean for the sum of 7 numbers?",
+        (
+            "Yours is -1/7 of the tape's everywhere: the sign is opposite; "
+            "did you take the mean for the sum of 7 numbers?"
+        ),
     ),
+    "sum for mean, and sign": (
+        -7 * TAPE,
+        TAPE,
+        (
+            "Yours is -7 times the tape's everywhere: the sign is opposite; "
+            "did you take the sum for the mean of 7 numbers?"
+        ),
+    ),
+    "half, and sign": (
+        -TAPE / 2,
+        TAPE,
+        "Yours is -1/2 of the tape's everywhere: the sign is opposite; a factor of 2 is missing.",
+    ),
+    "no 2/n": (2.5 * TAPE, TAPE, f"Yours is 2.5 times the tape's everywhere: {FORGOT}"),
+    "no 2/n, of an even n": (
+        3 * TAPE,
+        TAPE,
+        f"Yours is 3 times the tape's everywhere: {FORGOT.replace('5', '6')}",
+    ),
+    "no 2/n, and sign": (
+        -2.5 * TAPE,
+        TAPE,
+        f"Yours is -2.5 times the tape's everywhere: the sign is opposite; {FORGOT}",
+    ),
+    "no 2/n, of a number": (
+        np.array(5.0),
+        np.array(2.0),
+        f"Yours is 2.5 times the tape's: {FORGOT}",
+    ),
+    "2/n twice": (
+        0.4 * TAPE,
+        TAPE,
+        (
+            "Yours is 0.4 times the tape's everywhere: "
+            "is the 2/5 of a mean of 5 squares in it once too often?"
+        ),
+    ),
+    "2/n in one entry": (np.array([2.5, 1.0]), np.array([1.0, 1.0]), ""),
+    "2/n of no mean": (3.5 * TAPE, TAPE, "Yours is 3.5 times the tape's everywhere."),
+    "imaginary 2/n": (2.5j * COMPLEX, COMPLEX, "Yours is 0+2.5j times the tape's everywhere."),
     "no such mean": (5 * TAPE, TAPE, "Yours is 5 times the tape's everywhere."),
     "factor": (0.7 * TAPE, TAPE, "Yours is 0.7 times the tape's everywhere."),
     "complex factor": (1j * COMPLEX, COMPLEX, "Yours is 0+1j times the tape's everywhere."),
@@ -66,8 +112,68 @@ SLIPS = {
     ),
     "transpose": (SQUARE.T, SQUARE, "Yours is the transpose of the tape's: write .T behind it."),
     "transposed shape": (TAPE.T, TAPE, "Yours is the transpose of the tape's: write .T behind it."),
+    "transpose, and sign": (
+        -SQUARE.T,
+        SQUARE,
+        f"{TRANSPOSED} Even so it has the opposite sign everywhere.",
+    ),
+    "transposed shape, and sign": (
+        -TAPE.T,
+        TAPE,
+        f"{TRANSPOSED} Even so it has the opposite sign everywhere.",
+    ),
+    "transpose, times a number": (
+        -7 * SQUARE.T,
+        SQUARE,
+        (
+            f"{TRANSPOSED} Even so it is -7 times the tape's everywhere: the sign is opposite; "
+            "did you take the sum for the mean of 7 numbers?"
+        ),
+    ),
+    "transposed row": (
+        2 * ROW[None],
+        ROW[:, None],
+        (
+            f"{TRANSPOSED} Even so it is 2 times the tape's everywhere: "
+            "there is a factor of 2 too many."
+        ),
+    ),
+    "transpose, and something else": (TAPE.T + np.eye(2, 3), TAPE, ""),
+    "transpose, of some": (SQUARE.T * [[1, 2], [1, 1]], SQUARE, ""),
     "shape": (ROW, ROW[:, None], "The numbers agree: write .reshape((3, 1)) behind yours."),
-    "shape of a number": (ROW[:1], ROW[0], "The numbers agree: write .reshape(()) behind yours."),
+    "shape of a number": (
+        ROW[:1],
+        ROW[0],
+        "The numbers agree: write .reshape(()) or [0] behind yours.",
+    ),
+    "shape of a number in a table": (
+        np.array([[2.0]]),
+        np.array(2.0),
+        "The numbers agree: write .reshape(()) or [0, 0] behind yours.",
+    ),
+    "shape of a number, and sign": (
+        np.array([[-2.0]]),
+        np.array(2.0),
+        "Write .reshape(()) or [0, 0] behind yours. Even so it has the opposite sign.",
+    ),
+    "shape, and factor": (
+        ROW[:, None] / 2,
+        ROW,
+        (
+            "Write .reshape((3,)) behind yours. "
+            "Even so it is 1/2 of the tape's everywhere: a factor of 2 is missing."
+        ),
+    ),
+    "shape, and another number": (np.array([3.1]), np.array(2.0), ""),
+    "another arrangement, and sign": (-TAPE.reshape(2, 3), TAPE, ""),
+    "a sum of all": (np.sum(TAPE), TAPE, f"Yours is np.sum(...) of the tape's: {LEAVE}"),
+    "a mean of all": (np.mean(TAPE), TAPE, f"Yours is np.mean(...) of the tape's: {LEAVE}"),
+    "a sum over an axis": (
+        TAPE.sum(1),
+        TAPE,
+        f"Yours is np.sum(..., axis=1) of the tape's: {LEAVE}",
+    ),
+    "a sum that is zero": (np.array(0.0), np.array([1.0, -1.0]), ""),
     "one for all": (
         np.array(2.0),
         np.full((3, 2), 2.0),
@@ -105,7 +211,7 @@ def test_slips(name: str) -> None:
     """One slip that explains all is named; otherwise there is silence."""
     mine, tape, expected = SLIPS[name]
 
-    assert expected == slip(np.asarray(mine), np.asarray(tape), AGREE, {7, 2})
+    assert expected == slip(np.asarray(mine), np.asarray(tape), AGREE, {7, 2}, {5, 6})
 
 
 def test_rounding() -> None:
@@ -123,3 +229,94 @@ def test_near(rtol: float, atol: float) -> None:
 
     a, b = np.array([0.0, 10.05, np.nan, np.inf]), np.array([0.05, 10.0, np.nan, np.inf])
     assert [atol > 0, True, True, True] == agree(a, b).tolist()
+
+
+X = np.array([1.0, 2.0, -3.0])
+NAMED = [("n", 3), ("one", np.ones(3)), ("w", np.array([[1.0, 2.0]])), ("h", X + 0.5), ("x", X)]
+MISSING = "agrees in every entry: is this factor missing, as from the chain rule?"
+EXTRA = "agrees in every entry: is this factor too many?"
+INNER = np.cos(X**2)
+
+FORGOTTEN = {
+    "an array": (INNER, X * INNER, f"Yours times x {MISSING}"),
+    "a number and an array": (INNER, -2 * X * INNER, f"Yours times -2 * x {MISSING}"),
+    "of two entries": (INNER * [1, 1, 0], X * INNER * [1, 1, 0], f"Yours times x {MISSING}"),
+    "too many": (X * INNER, INNER, f"Yours divided by x {EXTRA}"),
+    "three too many": (3 * X * INNER, INNER, f"Yours divided by (3 * x) {EXTRA}"),
+    "not a whole number": (INNER, 1.5 * X * INNER, ""),
+    "not in every entry": (INNER, X * INNER * [1, 1, 1.1], ""),
+    "not exactly": (INNER, X * INNER * [1, 1, 1 + 1e-8], ""),
+    "of one entry": (INNER * [1, 0, 0], X * INNER * [1, 0, 0], ""),
+    "by a constant ratio": (INNER, INNER, ""),
+    "zeros": (np.zeros(3), X, ""),
+    "not zero": (X, np.zeros(3), ""),
+    "nan": (np.array([np.nan, 1.0, 1.0]), X, ""),
+    "a number for a number": (np.array(2.0), np.array(3.0), ""),
+    "empty": (np.zeros(0), np.zeros(0), ""),
+}
+
+
+@pytest.mark.parametrize("name", FORGOTTEN)
+def test_forgotten(name: str) -> None:
+    """A factor is named if all entries agree with it, but not where a constant would do."""
+    mine, tape, expected = FORGOTTEN[name]
+
+    assert expected == forgotten(mine, tape, NAMED)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_no_factor_is_made_up(seed: int) -> None:
+    """Of numbers that have nothing to do with each other, none is a factor; nor of small whole numbers, mostly."""
+    rng = np.random.default_rng(seed)
+
+    for draw in (rng.normal, lambda size: rng.integers(1, 10, size).astype(float)):
+        arrays = [draw(size=6) for _ in range(12)]
+        named = [(f"a{k}", a) for k, a in enumerate(arrays[2:])]
+        assert "" == forgotten(arrays[0], arrays[1], named)
+
+
+PARTS = np.arange(12.0).reshape(4, 3) ** 2
+BLOCK = np.arange(9.0).reshape(3, 3) ** 2
+USED = (
+    "the source was used for every index of axis 0, and its gradient adds up what comes from each."
+)
+
+AXES = {
+    "sum": (
+        PARTS.sum(1),
+        PARTS.sum(0),
+        PARTS,
+        f"You took np.sum(..., axis=1) in place of np.sum(..., axis=0): {USED}",
+    ),
+    "of a square": (
+        BLOCK.sum(1),
+        BLOCK.sum(0),
+        BLOCK,
+        f"You took np.sum(..., axis=1) in place of np.sum(..., axis=0): {USED}",
+    ),
+    "mean": (
+        PARTS.mean(0),
+        PARTS.sum(0),
+        PARTS,
+        f"You took np.mean(..., axis=0) in place of np.sum(..., axis=0): {USED}",
+    ),
+    "of all": (
+        PARTS.sum(),
+        PARTS.sum(0, keepdims=True),
+        PARTS,
+        f"You took np.sum(...) in place of np.sum(..., axis=0): {USED}",
+    ),
+    "right, but for the shape": (np.full((3, 1), 3.0), np.full(3, 3.0), np.ones((3, 3)), ""),
+    "other parts": (PARTS.sum(1), PARTS.sum(0), PARTS + 1, ""),
+    "another gradient": (PARTS.sum(1), PARTS.sum(0) + 1, PARTS, ""),
+    "something else": (PARTS.sum(1) + 1, PARTS.sum(0), PARTS, ""),
+    "zeros": (np.zeros(2), np.ones(3), np.stack([np.ones(3), np.zeros(3)]), ""),
+}
+
+
+@pytest.mark.parametrize("name", AXES)
+def test_wrong_axis(name: str) -> None:
+    """The parts of the gradient, added up along another axis."""
+    mine, tape, parts, expected = AXES[name]
+
+    assert expected == wrong_axis(np.asarray(mine), tape, parts, AGREE)

@@ -14,16 +14,21 @@ from tests.ipython.kernels import Kernel, kernel
 SETUP = """
 x, w, b = np.array([1.0, 2.0, 3.0]), np.arange(1.0, 7.0).reshape(3, 2), np.zeros(2)
 X = np.arange(12.0).reshape(4, 3)
+S, c = np.arange(9.0).reshape(3, 3), np.zeros(3)
 n, z, v = 3, 1 + 2j, tm.Variable(2.0)
 def by_hand(x): return 2 * x
 """
 
-CELL = """%%tape x w b z
+CELL = """%%tape x w b z c
 y = np.sum(x**2)
 m = np.mean(x**3)
 p = X @ w + b
 loss = np.mean(np.sum(p**2, axis=1))
 s = z**2 * v
+m2, m3 = np.mean(x**2), np.sum(x**2) / n
+t = np.sum(np.sin(x**2))
+u = S @ S + c
+loss2 = np.mean(u**2)
 """
 
 LIMITS = "(rtol 1e-06, atol 1e-10)"
@@ -148,11 +153,37 @@ def test_many_entries(run: Run, wrong: int, rows: int, more: str) -> None:
         ),
         ("0.7 * x y x", "Yours is 0.35 times the tape's everywhere."),
         ("-2 * x y x", "Yours has the opposite sign everywhere."),
+        (
+            "x m2 x",
+            (
+                "Yours is 1.5 times the tape's everywhere: did you forget the 2 of the squares and the "
+                "1/3 of their mean?"
+            ),
+        ),
+        ("x m3 x", "did you forget the 2 of the squares and the 1/3 of their mean?"),
+        ("3 * x y x", "Yours is 1.5 times the tape's everywhere."),
+        (
+            "-3 * x**2 m x",
+            (
+                "Yours is -3 times the tape's everywhere: the sign is opposite; did you take the sum "
+                "for the mean of 3 numbers?"
+            ),
+        ),
+        (
+            "np.cos(x**2) t x",
+            "Yours times 2 * x agrees in every entry: is this factor missing, as from the chain",
+        ),
+        (
+            "(2 * u / 9).sum(1) loss2 c",
+            "You took np.sum(..., axis=1) in place of np.sum(..., axis=0): the source was used",
+        ),
     ],
 )
 def test_slips(run: Run, line: str, words: str) -> None:
-    """A slip that explains all of the differences is named."""
-    assert words in run(f"%check_gradient {line}").details
+    """A slip that explains all of the differences is named, and stands last."""
+    details = run(f"%check_gradient {line}").details
+    assert words in details.splitlines()[-1]
+    assert words.endswith(".") <= details.endswith(words)
 
 
 @pytest.mark.parametrize(
@@ -171,6 +202,32 @@ def test_slips(run: Run, line: str, words: str) -> None:
             "p / 2 loss b",
             "yours has shape (4, 2), the gradient has b's",
             "np.sum(..., axis=0) of yours",
+        ),
+        (
+            "p.sum(1) / 2 loss b",
+            "yours has shape (4,), the gradient has b's shape (2,)",
+            "You took np.sum(..., axis=1) in place of np.sum(..., axis=0)",
+        ),
+        (
+            "p.sum() / 2 loss b",
+            "yours has shape (), the gradient has b's shape (2,)",
+            "You took np.sum(...) in place of np.sum(..., axis=0)",
+        ),
+        ("[v] s v", "yours has shape (1,), the gradient has v's shape ()", ""),
+        (
+            "np.real([[z**2]]) s v",
+            "yours has shape (1, 1), the gradient has v's shape ()",
+            "The numbers agree: write .reshape(()) or [0, 0] behind yours.",
+        ),
+        (
+            "(2 * x).sum() y x",
+            "yours has shape (), the gradient has x's shape (3,)",
+            "Yours is np.sum(...) of the tape's",
+        ),
+        (
+            "-(X.T @ p / 2).T loss w",
+            "yours has shape (2, 3), the gradient has w's shape (3, 2)",
+            "Yours is transposed: write .T behind it. Even so it has the opposite sign everywhere.",
         ),
     ],
 )
@@ -201,6 +258,49 @@ def test_no_gradient(run: Run) -> None:
     assert report.headline.startswith("dloss/dx is None: ")
     assert "loss was not computed from x" in report.headline
     assert "So there is nothing to compare yours with." == report.details
+
+
+EXITS = {
+    "float": ("y = x**2 + 3 * math.sin(x)", "2 * x + 3 * np.cos(x)", "x left the tape", "float()"),
+    "of a result": ("z = x**2\ny = z + z.item()", "4 * x", "z left the tape", ".item()"),
+    "of what has no name": ("y = x + (2 * x).numpy()", "3", "a value computed from x", ".numpy()"),
+}
+MAY_BE_RIGHT = "The tape's gradient may lack a part, and yours may be right: "
+
+
+@pytest.mark.parametrize("name", EXITS)
+@pytest.mark.parametrize("start", ["1.5", "tm.Variable(1.5)"])
+def test_what_left_the_tape(run: Run, name: str, start: str) -> None:
+    """Where a part of the gradient is lost, the message says so, and on which line."""
+    cell, mine, what, how = EXITS[name]
+    run(f"import math\nx = {start}")
+    run(f"%%tape x\n{cell}")
+
+    details = run(f"%check_gradient {mine} y x").details
+
+    line = cell.splitlines()[-1]
+    number = len(cell.splitlines()) + 1
+    assert what in details
+    assert f" left the tape through {how} on line {number} ({line}), and that part" in details
+    assert MAY_BE_RIGHT in details
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("y = np.sum(x**2)\nprint(x.numpy())", "x y x"),
+        ("y = np.sum(x * w[:, 0])\nv = w.numpy()", "x y x"),
+        ("k = w.numpy()\ny = np.sum(x**2)", "x y x"),
+        ("print(x.numpy())\ny = np.sum(x**2)", "x y x"),
+        ("y = x.numpy() * x", "[1, 1, 1] x x"),
+        ("y = x.numpy() * x", "x y x"),
+    ],
+)
+def test_what_left_the_tape_and_does_not_matter(run: Run, code: str, line: str) -> None:
+    """After the target, from another value, into something else, or where all agrees: not a word of it."""
+    run(f"%%tape x w\n{code}")
+
+    assert "left the tape" not in run(f"%check_gradient {line}").details
 
 
 def test_tolerances(run: Run) -> None:
@@ -274,14 +374,24 @@ def test_html(run: Run) -> None:
         ("y x", "needs your derivative, a target and a source"),
         ("2*x y x # why", "target and source are names"),
         ("2*x y x[0]", "target and source are names"),
-        ("2*x q x", "'q' does not exist, and not a Tensor or Variable of the last %%tape cell"),
-        ("2*x y n", "'n' is a int, and not a Tensor or Variable of the last %%tape cell"),
+        ("2*x q x", "'q' does not exist: name a Tensor or Variable of the last %%tape cell"),
+        ("2*x y n", "'n' is a int, and no Tensor or Variable of the last %%tape cell"),
         ("mine y x", "there is no variable 'mine' in the notebook: compute your derivative first"),
         ("2 * mine y x", "there is no variable 'mine'"),
         ("2 * y x", "'2 *' is no expression: write your derivative, then a target and a source"),
         ("2 * (x y x", "'2 * (x' is no expression: write your derivative"),
         ("a = 2 y x", "'a = 2' is no expression"),
-        ("by_hand y x", "'by_hand' is a function: call it, as in %check_gradient by_hand(x) y x"),
+        (
+            "by_hand loss w",
+            "'by_hand' is a function: give its value, as in %check_gradient by_hand(w) loss w",
+        ),
+        (
+            "lambda x: x y x",
+            (
+                "'lambda x: x' is a function: give its value, as in "
+                "%check_gradient (lambda x: x)(x) y x"
+            ),
+        ),
         ("'text' y x", "is a str, and not an array of numbers"),
         ("None y x", "'None' is a NoneType, and not an array of numbers"),
         ("[[1], [1, 2]] y x", "is a list, and not an array of numbers"),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from tapemagic import ipython
 from tapemagic.ipython.extension import MAGICS
 from tapemagic.ipython.magics import TapeMagics
 from tests.ipython.conftest import Run
@@ -101,3 +102,15 @@ def test_the_magic_comes_first(shell: Any, cell: str) -> None:
     result = shell.run_cell(cell)
 
     assert not result.success
+
+
+def test_usage(shell: InteractiveShell) -> None:
+    """The usage shows an order that works, and names every magic where they are listed."""
+    usage = str(shell.magics_manager.magics["cell"]["tape"].__doc__)
+
+    assert "\n  %%tape [NAME ...] [-t NAME ...] [-o ORDER] [-p]" in usage
+    assert "\n  %tape [-o ORDER] EXPRESSION\n" in usage
+    assert "or else the last value that the cell assigned" in usage
+    for name in MAGICS["line"]:
+        assert f"%{name}" in str(TapeMagics.__doc__)
+        assert f"%{name}" in str(ipython.__doc__)

@@ -33,7 +33,7 @@ def rows(report: Any) -> dict[str, int | None]:
         ("y = x * 2", {"y": "6.0"}),
         ("a = b = x * 2\nc = a * 2", {"a": "6.0", "c": "12.0"}),
         ("a, b = x * 2, x * 3", {"a": "6.0", "b": "9.0"}),
-        ("(a, [b, *c]) = x * 2, [x * 3, x * 4]", {"a": "6.0", "b": "9.0"}),
+        ("(a, [b, *c]) = x * 2, [x * 3, x * 4]", {"a": "6.0", "b": "9.0", "c[0]": "12.0"}),
         ("y: float = x * 2", {"y": "6.0"}),
         ("y: float\ny = x * 2", {"y": "6.0"}),
         ("y = x * 2\ny += x\ny *= x", {"y₁": "6.0", "y₂": "9.0", "y": "27.0"}),
@@ -205,4 +205,39 @@ def test_assigned_and_read() -> None:
     tree = ast.parse(CODE)
 
     assert {*"abcgikmnpqrsw"} == names.assigned(tree)
-    assert {*"dehjltvx"} == names.read(tree)
+    assert {*"dehjltv"} == names.read(tree)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("y = sum([x * i for i in range(3)])", {"sum", "x", "range"}),
+        ("[i for i in i]", {"i"}),
+        ("[(i, j) for i in u for j in v]", {"u", "v"}),
+        ("def f(data, *more, scale=one, **rest): return data * scale + u + sum(more)", {"one", "u", "sum"}),
+        ("@decorated\ndef f(u: Kind) -> Result: return u", {"decorated", "Kind", "Result"}),
+        ("h = lambda m: m * n", {"n"}),
+        ("def f():\n    local = x\n    return local", {"x"}),
+        ("def f():\n    global total\n    total = x\n    return total", {"x", "total"}),
+        ("def f():\n    n = 1\n    def g():\n        nonlocal n\n        return n\n    return g", set()),
+        ("def f():\n    import math as m\n    return m.sin(x)", {"x"}),
+        ("def f():\n    try:\n        return x\n    except Bad as e:\n        return e", {"x", "Bad"}),
+        ("class C:\n    size = q\n    twice = size * 2\n    def m(self): return self, size", {"q", "size"}),
+        ("f'{x * 2}'", {"x"}),
+    ],
+)  # fmt: skip
+def test_what_a_function_calls_its_own_is_not_read(code: str, expected: set[str]) -> None:
+    """Parameters, local names and those of comprehensions have nothing to do with the notebook's."""
+    assert expected == names.read(ast.parse(code))
+
+
+def test_names_of_functions_are_not_in_the_table(run: Run) -> None:
+    """A notebook's name that only a function calls something by is no constant of the cell."""
+    run("i, data, u, scale = 7.0, 5.0, 1.5, 2.0")
+
+    report = run(
+        "%%tape x\ndef f(data): return data * scale\n"
+        "y = sum([f(x) * i for i in range(3)]) + (lambda u: u)(x)"
+    )
+
+    assert ["x", "y", "scale"] == list(rows(report))

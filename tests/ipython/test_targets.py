@@ -71,10 +71,23 @@ def test_a_target_of_an_earlier_cell(run: Run) -> None:
         ("", "y = 1.0", "nothing was watched: name variables in the first line, as in %%tape x"),
         ("x", "y = 1.0", "nothing was computed from what is watched"),
         ("x", "y = np.argmax(x)", "nothing was computed from what is watched"),
+        ("n", "import math\ny = math.sin(n)", "(int64), and only real numbers have derivatives: write n = 3.0"),
+        ("n", "y = np.array(n)", "n holds whole numbers (int64)"),
+        ("n x", "y = np.array(n)", "watched, so there is nothing to differentiate; n holds whole numbers"),
+        ("", "y = whole**2", "only real numbers have derivatives: write whole = tapemagic.Variable(3.0)"),
+        ("--no-auto-watch", "y = v**2", "nothing was watched: name variables in the first line, as in %%tape v"),
+        ("", "y = quiet**2", "nothing was watched: name variables in the first line, as in %%tape quiet"),
+        ("x -t y", "y = x**2\ndel y", "y has no value after the cell: it was deleted, or the line that assigns"),
+        ("x -t y", "if x > 9:\n    y = x", "y has no value after the cell"),
+        ("-t y x", "y = x**2", "what is watched, and names to watch stand in front, as in %%tape x -t y"),
     ],
-)
+)  # fmt: skip
 def test_nothing_to_differentiate(run: Run, line: str, cell: str, words: str) -> None:
     """A report without a target says why."""
+    run(
+        "n, v, whole = 3, tm.Variable(2.0), tm.Variable(3)\nquiet = tm.Variable(2.0, trainable=False)"
+    )
+
     report = run(f"%%tape {line}\n{cell}")
 
     assert words in report.findings.note

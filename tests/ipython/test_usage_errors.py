@@ -14,6 +14,9 @@ Refused = Callable[[str], str]
 SETUP = """
 x = 3.0
 text, function, empty, ragged = 'three', len, None, [[1.0], [1.0, 2.0]]
+objects, huge = np.array([1.0, None]), 10**20
+class Special(np.ndarray): pass
+masked, special = np.ma.array([1.0, 2.0], mask=[0, 1]), np.ones(2).view(Special)
 params = [tm.Variable(1.0), tm.Variable(2.0)]
 times = []
 """
@@ -41,6 +44,15 @@ times = []
         ("function", "cannot watch 'function', which is a builtin_function_or_method"),
         ("empty", "cannot watch 'empty', which is a NoneType"),
         ("ragged", "cannot watch 'ragged', which is a list"),
+        ("objects", "cannot watch 'objects', which is an array of dtype object"),
+        ("huge", "which is a whole number too large for int64, of dtype object in NumPy"),
+        ("masked", "which is a MaskedArray: it would become a Tensor, for which * works entry by"),
+        ("special", "nothing is masked. If that is meant, write special = np.array(special)"),
+        (
+            "x -n np",
+            "'np' is a module, and the tape would take its name: give the tape another name",
+        ),
+        ("x -n len", "'len' is a function, and the tape would take its name"),
         ("np", "cannot watch 'np', which is a module"),
         ("params", "name each of them, as in w, b = params and %%tape w b"),
         ("x -n 2t", "'2t' cannot be the name of a tape: write -n t"),
@@ -98,6 +110,14 @@ def test_awaiting_in_a_function(run: Run) -> None:
         ("-o 2", "%tape needs an expression"),
         ("y = x**2", "%tape takes one expression; to run statements, write %%tape above a cell"),
         ("(y := x)", "%tape takes one expression"),
+        ("x**2; x", "%tape takes one expression"),
+        (
+            "-t y x**2",
+            "%tape has no option -t, only -o: write %%tape with its options above a cell",
+        ),
+        ("-p x**2", "%tape has no option -p"),
+        ("-o 2 --hessian x**2", "%tape has no option --hessian"),
+        ("--no-auto-watch x**2", "%tape has no option --no-auto-watch"),
         ("-o 0 x**2", "%tape: the order is a whole number from 1 to 9, not '0'"),
         ("await x", "'await'"),
     ],
@@ -114,8 +134,8 @@ def test_line_magic(run: Run, refused: Refused, line: str, words: str) -> None:
     [
         ("", "%gradient needs a target and at least one source, as in %gradient loss w b"),
         ("y", "%gradient needs a target and at least one source"),
-        ("y q", "'q' does not exist, and not a Tensor or Variable of the last %%tape cell"),
-        ("text x", "'text' is a str, and not a Tensor"),
+        ("y q", "'q' does not exist: name a Tensor or Variable of the last %%tape cell"),
+        ("text x", "'text' is a str, and no Tensor or Variable of the last %%tape cell"),
     ],
 )
 def test_gradient(run: Run, refused: Refused, line: str, words: str) -> None:

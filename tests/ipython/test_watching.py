@@ -195,12 +195,12 @@ def test_two_cells_with_the_same_variable(run: Run) -> None:
 
 
 def test_several_names_of_a_list_of_variables(run: Run) -> None:
-    """Variables in a list go by their own names, and by numbers where those are the same."""
+    """Variables in a list go by their own names, with numbers where those are the same, or by their place."""
     run("layers = [tm.Variable(1.0, name='w'), tm.Variable(2.0, name='w'), tm.Variable(3.0)]")
 
     report = run("%%tape\ny = layers[0] * layers[1] * layers[2]")
 
-    assert {"dy/dw": "6.0", "dy/d(w (2))": "3.0", "dy/dVariable": "2.0"} == gradients(report)
+    assert {"dy/dw": "6.0", "dy/d(w (2))": "3.0", "dy/d(layers[2])": "2.0"} == gradients(report)
 
 
 def test_a_nasty_name_is_shown_as_it_is(run: Run) -> None:
@@ -243,3 +243,107 @@ def test_sources_stand_in_the_order_of_the_line(run: Run) -> None:
 
     for _ in range(2):
         assert ["dy/db", "dy/dn", "dy/da"] == list(gradients(run(cell)))
+
+
+@pytest.mark.parametrize("before", ["n = 3", "n = 7.0", "%%tape n\nn = 3", "n = tm.Variable(9.0)"])
+def test_what_a_name_held_before_is_not_in_the_report(run: Run, before: str) -> None:
+    """A cell that binds the name anew, and computes nothing, watches the new value."""
+    run(before)
+
+    report = run("%%tape n\nn = 2.5")
+
+    assert {} == gradients(report)
+    [row] = report.findings.variables
+    assert ("n", "watched", "float64", "2.5", 2) == (
+        row.name,
+        row.role,
+        row.dtype,
+        row.text,
+        row.line,
+    )
+
+
+def test_a_number_that_the_cell_makes_a_text(shell: Any, run: Run, capsys: Any) -> None:
+    """The report of the failed cell does not put the old value onto the line of the new one."""
+    run("x = 7.0")
+
+    shell.run_cell("%%tape x\nx = 'three'")
+
+    printed = capsys.readouterr().out
+    assert "The cell stopped at line 2 with UsageError: %%tape cannot watch 'x'" in printed
+    assert "x     watched  number  float64  7.0\n" in printed
+
+
+def test_names_do_not_depend_on_history(run: Run) -> None:
+    """A name that changes in the cell has the same subscripts in every run."""
+    cell = "%%tape x\nx = 2.0\nx += 1\nx *= x"
+
+    for _ in range(3):
+        assert {"dx/dx₁": "6.0"} == gradients(run(cell))
+
+
+def test_hidden_names(run: Run) -> None:
+    """A Variable with an underscore has one row, and its name."""
+    run("_p = tm.Variable(1.0)")
+
+    report = run("%%tape\ny = _p * 2")
+
+    assert {"dy/d_p": "2.0"} == gradients(report)
+    assert "1 watched" in repr(report)
+
+
+@pytest.mark.parametrize(
+    ("setup", "cell", "row"),
+    [
+        ("u = 2.0", "%%tape u\nalias = u\ny = alias * u", "u, alias"),
+        ("u = 2.0", "%%tape u\nu = 3.0\nalias = u\ny = alias * u", "u, alias"),
+        ("u = tm.Variable(2.0)\nalias = u", "%%tape\ny = alias * u", "u, alias"),
+        ("a = tm.constant(2.0)\nu = a", "%%tape a u\ny = a * u", "a, u"),
+    ],
+)
+def test_two_names_of_one_tensor(run: Run, setup: str, cell: str, row: str) -> None:
+    """What is watched under two names is one thing, in one row."""
+    run(setup)
+
+    report = run(cell)
+
+    assert [row, "y"] == [value.name for value in report.findings.variables]
+    assert "1 watched" in repr(report)
+
+
+@pytest.mark.parametrize(
+    "cell", ["%%tape x -t x\ny = x * x", "%tape [x, x * 2]", "%%tape x\ny = x * x\nx"]
+)
+def test_a_watched_target_is_still_watched(run: Run, cell: str) -> None:
+    """A variable may be watched, and the target."""
+    run("x = 2.0")
+
+    report = run(cell)
+
+    assert "1 watched, target" in repr(report)
+    assert "watched" == role(report, "x")
+    assert "1.0" == gradients(report)["dx/dx"]
+
+
+@pytest.mark.parametrize("name", ["ϕ", "ϵ", "µ", "xᵢ"])
+def test_letters_that_are_the_same_to_python(run: Run, name: str) -> None:
+    """Greek letters and subscripts as Jupyter types them are the names that Python makes of them."""
+    report = run(f"%%tape {name} -t {name}2 -n {name}3\n{name} = 2.0\n{name}2 = {name} * {name}")
+
+    assert ["4.0"] == list(gradients(report).values())
+    assert 4.0 == float(run(f"%gradient {name}2 {name}"))
+    assert 4.0 == float(run(f"{name}3.gradient({name}2, {name})"))
+
+
+@pytest.mark.parametrize("before", ["v = [1.0, 2.0]", "v = (1.0, 2.0)", "v = 0.0"])
+def test_a_list_becomes_an_array(run: Run, before: str) -> None:
+    """The report says that a watched list is none any more; once, since it is a tensor in the next cell."""
+    run(before)
+    kind = "list" if before == "v = 0.0" else type(run("v")).__name__
+    first = "v = [1.0, 2.0]\n" if before == "v = 0.0" else ""
+
+    report = run(f"%%tape v\n{first}y = v + v")
+
+    assert {"dy/dv": "[2.0, 2.0]"} == gradients(report)
+    assert f"v was a {kind} and is an array now, because it is watched: v + v adds" in repr(report)
+    assert "" == run("%%tape v\ny = v + v").findings.note

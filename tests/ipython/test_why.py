@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from IPython.core.error import UsageError
+from IPython.lib.pretty import pretty
 
 from tests.ipython.conftest import Run
 
@@ -76,12 +78,24 @@ def test_the_report_says_the_same(run: Run) -> None:
         ("%why y", "needs a target and a source"),
         ("%why y x z", "needs a target and a source"),
         ("%why y nobody", "'nobody' does not exist in the notebook"),
+        ("%why y m.b", "'m.b' does not exist in the notebook (AttributeError: "),
+        ("%why y d['b']", "\"d['b']\" does not exist in the notebook (KeyError: 'b')"),
+        ("%why y l[3]", "'l[3]' does not exist in the notebook (IndexError: "),
+        ("%why y x.w.v", "'x.w.v' does not exist in the notebook (AttributeError: "),
+        ("%why y nobody.w", "'nobody' does not exist in the notebook"),
+        (
+            "%why np.sum(y) x",
+            "np.sum(y) is a call, and would be computed anew: give what the %%tape cell computed a",
+        ),
+        ("%why y x + 1", "x + 1 is no name"),
+        ("%why y l[f(0)]", "l[f(0)] is no name"),
+        ("%why y x)", "needs a target and a source"),
     ],
 )
 def test_usage(run: Run, line: str, words: str) -> None:
     """A wrong call says what to write."""
-    run("%%tape x\nx = 2.0\ny = x * x\nz = 1")
-    with pytest.raises(UsageError, match=words.replace("(", r"\(")):
+    run("%%tape x\nx = 2.0\ny = x * x\nz = 1\nd, l = {'w': x}, [x]\nclass m:\n    w = x")
+    with pytest.raises(UsageError, match=re.escape(words)):
         run(line)
 
 
@@ -115,3 +129,79 @@ def test_a_cell_that_runs_twice(run: Run) -> None:
     run(cell)
 
     assert "left the tape" == run("%why y x").cause
+
+
+MODEL = """
+class Model:
+    w, b = tm.Variable(2.0), tm.Variable(1.0)
+m, params, xs, k = Model(), {"w": Model.w, "b b": Model.b}, [Model.w, Model.b], 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "source", "value"),
+    [
+        ("loss m.b", "m.b", "1.0"),
+        ("loss, m.w", "m.w", "3.0"),
+        ('loss params["w"]', "params['w']", "3.0"),
+        ("loss,params['b b']", "params['b b']", "1.0"),
+        ("loss xs[0]", "xs[0]", "3.0"),
+        ("loss xs[ -1 ]", "xs[-1]", "1.0"),
+        ("loss xs[k]", "xs[k]", "1.0"),
+        ("losses['a', 0] m.b", "m.b", "1.0"),
+    ],
+)  # fmt: skip
+def test_attributes_and_subscripts(run: Run, question: str, source: str, value: str) -> None:
+    """Targets and sources may be parts of something, and are called as they are written."""
+    run(MODEL)
+    run("%%tape\nloss = m.w * 3.0 + m.b\nlosses = {('a', 0): loss}")
+    explanation = run(f"%why {question}")
+
+    assert (explanation.source, explanation.gradient) == (source, value)
+
+
+def test_structures(run: Run) -> None:
+    """A dict of parameters is asked about one by one, and printed one below the other."""
+    run(MODEL)
+    run("%%tape\nloss = m.w * 3.0")
+    explanations = run("%why loss params")
+
+    assert [e.source for e in explanations] == ["params['w']", "params['b b']"]
+    shown = pretty(explanations)  # type: ignore[no-untyped-call]
+    assert shown == "\n".join(map(repr, explanations))
+    assert repr(explanations[1]).startswith("dloss/d(params['b b']) is None: ")
+    assert [e.source for e in run("tape.explain(loss, params)")] == ["params['w']", "params['b b']"]
+
+
+def test_another_tape(run: Run) -> None:
+    """Of a recording that is not the last cell's, %why says so."""
+    run("%%tape x\nx = 2.0\ny = x * x")
+    run(
+        "a = tm.Variable(3.0)\nwith tm.GradientTape() as mine:\n    b = a * a\nc = tm.Variable(4.0) * 2"
+    )
+    words = (
+        "asks the last %%tape cell, and that one knows neither b nor a: for a tape of your own, "
+    )
+    for question in ("b a", "c a", "b[...] a"):
+        with pytest.raises(UsageError, match="knows neither"):
+            run(f"%why {question}")
+    with pytest.raises(UsageError, match=re.escape(words + "write tape.explain(b, a)")):
+        run("%why b a")
+
+    assert "computed after" == run("%why b x").cause
+    assert run("%why y a").cause
+    assert "6.0" == run("mine.explain(b, a)").gradient
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%%tape x\nx = 2.0\nw = tm.constant(3.0)\ny = w * w",
+        "%%tape x\nx = 2.0\nw = tm.Variable(3.0, trainable=False)\ndef f():\n    global y\n    y = w * w\nf()",
+        "%%tape x\nx, w = 2.0, 3.0\ny = w * w",
+    ],
+)
+def test_what_the_cell_computed_beside_its_tape(run: Run, cell: str) -> None:
+    """Constants of the cell are the cell's, although its tape did not take notice of them."""
+    run(cell)
+    assert run("%why y w").cause

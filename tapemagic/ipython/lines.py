@@ -1,0 +1,102 @@
+"""The lines of the magics: names and options."""
+
+from __future__ import annotations
+
+import builtins
+import unicodedata
+from collections.abc import Mapping
+from keyword import iskeyword
+from types import ModuleType
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic_arguments import parse_argstring
+
+from tapemagic.engine.tensor import Traced
+from tapemagic.ipython.runcell import Cell
+
+
+def parsed(magic: Any, line: str) -> Any:
+    """The options of a magic's line; a quotation mark in it is no reason for a traceback."""
+    try:
+        return parse_argstring(magic, line)
+    except ValueError as error:
+        raise UsageError(
+            f"%%tape: {error} in {line!r}: write names apart, as in %%tape x y"
+        ) from None
+
+
+def names_in(words: list[str]) -> list[str]:
+    """Names, which may have commas between them."""
+    return [normal(name) for word in words for name in word.split(",") if name]
+
+
+def normal(name: str) -> str:
+    """A name as Python reads it: the ϕ of a keyboard is the same letter as φ."""
+    return unicodedata.normalize("NFKC", name)
+
+
+def tensor_named(name: str, namespace: Mapping[str, Any], magic: str) -> Traced:
+    """The tensor of a name that a magic asks about.
+
+    Raises
+    ------
+    UsageError
+        If the name is unknown, or not that of a tensor.
+    """
+    value = namespace.get(normal(name))
+    if not isinstance(value, Traced):
+        what = "does not exist: name a"
+        if normal(name) in namespace:
+            what = f"is a {type(value).__name__}, and no"
+        raise UsageError(f"{magic}: {name!r} {what} Tensor or Variable of the last %%tape cell")
+    return value
+
+
+def distinct(words: list[str]) -> list[str]:
+    """Names, which may have commas between them, each once."""
+    return list(dict.fromkeys(names_in(words)))
+
+
+def order_of(text: str, magic: str = "%%tape") -> int:
+    """The order of derivatives that is asked for."""
+    if text not in {*"123456789"}:
+        raise UsageError(
+            f"{magic}: the order is a whole number from 1 to 9, not {text!r}: write -o 2"
+        )
+    return int(text)
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not iskeyword(text)
+
+
+def check_options(options: Any, names: list[str], namespace: dict[str, Any]) -> None:
+    """Refuse options that are impossible, and a name for the tape that stands for a module or function."""
+    if not _is_name(options.name):
+        raise UsageError(f"%%tape: {options.name!r} cannot be the name of a tape: write -n t")
+    if options.name in names:
+        raise UsageError(
+            f"%%tape: {options.name!r} is what the tape is called in the cell: give the tape another name with -n t"
+        )
+    held = namespace.get(options.name, getattr(builtins, options.name, None))
+    if isinstance(held, ModuleType) or callable(held):
+        what = "module" if isinstance(held, ModuleType) else "function"
+        raise UsageError(
+            f"%%tape: {options.name!r} is a {what}, and the tape would take its name: give the tape another name "
+            "with -n t"
+        )
+
+
+def check_names(cell: Cell, names: list[str]) -> None:
+    """Refuse names that nothing has."""
+    for name in names:
+        if not _is_name(name):
+            raise UsageError(
+                f"%%tape: {name!r} is no name of a variable: write names apart, as in %%tape x y"
+            )
+        if name not in cell.namespace and name not in cell.assigned:
+            raise UsageError(
+                f"%%tape: there is no variable {name!r} in the notebook, and the cell does not assign one: "
+                f"write {name} = 3.0 in the cell, or in a cell above"
+            )

@@ -1,0 +1,71 @@
+"""What a tape can watch, and the tensor that it watches then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from IPython.core.error import UsageError
+
+from tapemagic.engine.constants import constant
+from tapemagic.engine.tensor import Traced
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a tensor, a number or an array of numbers."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "biufc"
+    return isinstance(value, Traced | int | float | complex | np.number | np.bool_)
+
+
+def watchable(name: str, value: Any) -> Any:
+    """A value as the tensor that a tape can watch.
+
+    Raises
+    ------
+    UsageError
+        If it is not made of numbers.
+    """
+    if isinstance(value, Traced):
+        return value
+    if _holds_tensors(value):
+        raise UsageError(
+            f"%%tape cannot watch {name!r} as one, because there are tensors in this {type(value).__name__}: "
+            f"name each of them, as in w, b = {name} and %%tape w b"
+        )
+    if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
+        raise UsageError(
+            f"%%tape cannot watch {name!r}, which is a {type(value).__name__}: it would become a Tensor, for which * "
+            f"works entry by entry, and nothing is masked. If that is meant, write {name} = np.array({name})"
+        )
+    try:
+        return constant(value)
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"%%tape cannot watch {name!r}, which is {_described(value)}: a watched variable is a real number, an "
+            f"array of numbers or a Tensor, such as {name} = 3.0"
+        ) from None
+
+
+def _described(value: Any) -> str:
+    """What something is that cannot be watched."""
+    if isinstance(value, np.ndarray):
+        return f"an array of dtype {value.dtype}"
+    if isinstance(value, int):
+        return "a whole number too large for int64, of dtype object in NumPy"
+    return f"a {type(value).__name__}"
+
+
+def is_watchable(value: Any) -> bool:
+    """Whether a tape can watch a value."""
+    try:
+        watchable("", value)
+    except UsageError:
+        return False
+    return True
+
+
+def _holds_tensors(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(isinstance(x, Traced) or _holds_tensors(x) for x in value)
+    return False

@@ -1,0 +1,141 @@
+"""%why: the explanation of a gradient of the last %%tape cell."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from tapemagic.analysis.asking import Explanations, explain_each, is_plain, parts
+from tapemagic.analysis.evidence import evidence_of
+from tapemagic.analysis.explain import Explanation
+from tapemagic.engine.recording import time_of
+from tapemagic.engine.tensor import Traced
+from tapemagic.ipython.session import Session
+
+GAP = re.compile(r"[\s,]+")
+LAST = "%why asks the last %%tape cell"
+
+
+def why(
+    line: str, session: Session | None, namespace: Mapping[str, Any]
+) -> Explanation | Explanations:
+    """Explain a gradient of the last %%tape cell.
+
+    Parameters
+    ----------
+    line : str
+        What stands behind ``%why``: target and source, which are names, attributes or subscripts.
+    session : Session or None
+        The last %%tape cell.
+    namespace : mapping of str to object
+        What the names stand for.
+
+    Returns
+    -------
+    Explanation or Explanations
+        Several, if the target or the source holds several tensors.
+
+    Raises
+    ------
+    UsageError
+        If the line cannot be understood, or asks about something that the cell knows nothing of.
+    """
+    __tracebackhide__ = True
+    if session is None:
+        raise UsageError(f"{LAST}, and none has run yet: run one first")
+    y, x = parse(line)
+    targets, sources = (
+        [(ast.unparse(part or node), value) for part, value in parts(node, _value(node, namespace))]
+        for node in (y, x)
+    )
+    if not any(_knows(session, value) for _, value in targets + sources):
+        target, source = ast.unparse(y), ast.unparse(x)
+        raise UsageError(
+            f"{LAST}, and that one knows neither {target} nor {source}: for a tape of your own, write "
+            f"tape.explain({target}, {source})"
+        )
+    return explain_each(targets, sources, lambda t, s: session.explain(*t, *s))
+
+
+def parse(line: str) -> tuple[ast.expr, ast.expr]:
+    """Target and source, which stand apart by spaces or a comma.
+
+    Raises
+    ------
+    UsageError
+        If there are not two, or if one of them is more than a name, an attribute or a subscript.
+
+    Examples
+    --------
+    >>> [ast.unparse(node) for node in parse('loss, params["w"]')]
+    ['loss', "params['w']"]
+    """
+    line = line.strip().rstrip("; ")
+    for gap in GAP.finditer(line):
+        pair = _expression(line[: gap.start()]), _expression(line[gap.end() :])
+        if pair[0] is not None and pair[1] is not None:
+            return _checked(pair[0]), _checked(pair[1])
+    raise UsageError("%why needs a target and a source, as in %why loss w")
+
+
+def _expression(text: str) -> ast.expr | None:
+    """Text as one expression; None if it is none, or several."""
+    try:
+        node = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+    return None if isinstance(node, ast.Tuple) else node
+
+
+def _checked(node: ast.expr) -> ast.expr:
+    if not is_plain(node):
+        text = ast.unparse(node)
+        what = "a call" if isinstance(node, ast.Call) else "no name"
+        raise UsageError(
+            f"%why: {text} is {what}, and would be computed anew: give what the %%tape cell computed a name there, "
+            "and ask by that name, or by an attribute or subscript such as model.w or params['w']"
+        )
+    return node
+
+
+def _value(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
+    """What a plain expression stands for in the notebook."""
+    try:
+        return _found(node, namespace)
+    except (AttributeError, LookupError, TypeError) as error:
+        raise UsageError(
+            f"%why: {ast.unparse(node)!r} does not exist in the notebook "
+            f"({type(error).__name__}: {error})"
+        ) from None
+
+
+def _found(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
+    match node:
+        case ast.Name(name):
+            if name not in namespace:
+                raise UsageError(f"%why: {name!r} does not exist in the notebook")
+            return namespace[name]
+        case ast.Attribute(value, name):
+            return getattr(_found(value, namespace), name)
+        case ast.Subscript(value, index):
+            return _found(value, namespace)[_found(index, namespace)]
+        case ast.UnaryOp(_, operand):
+            return -_found(operand, namespace)
+        case ast.Tuple(elements):
+            return tuple(_found(element, namespace) for element in elements)
+        case ast.Constant(constant):
+            return constant
+    raise TypeError(f"{type(node).__name__} is no plain expression")
+
+
+def _knows(session: Session, value: Any) -> bool:
+    """Whether something has to do with the cell; what is no tensor may have."""
+    if not isinstance(value, Traced):
+        return True
+    if value._id in session.observer._tracked or any(value is held for _, held in session.history):
+        return True
+    return evidence_of(session.observer).recording_at(time_of(value._id))

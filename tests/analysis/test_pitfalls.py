@@ -1,0 +1,441 @@
+"""Two things at once, as in real programs: the true reason is told, and not what merely stands beside it."""
+
+# ruff: noqa: T201 (programs print)
+
+from __future__ import annotations
+
+import linecache
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapemagic as tm
+from tapemagic.analysis.evidence import evidence_of
+from tapemagic.analysis.explain import Explanation, explain
+from tapemagic.analysis.question import Program, Question
+from tapemagic.engine.events import Place
+
+X, W = 2.0, 3.0
+
+
+def variables() -> tuple[tm.Variable, tm.Variable]:
+    """x and w."""
+    return tm.Variable(X), tm.Variable(W)
+
+
+# -- what is looked at beside the way, and is not the reason -----------------------------------------
+
+
+def printed() -> Explanation:
+    """x is printed, and y has nothing to do with it."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        print(float(x))
+        y = w * 2.0
+    return tape.explain(y, x)
+
+
+def collected() -> Explanation:
+    """A list for a plot."""
+    x, w = variables()
+    losses = []
+    with tm.GradientTape() as tape:
+        h = x * x
+        losses.append(float(h))
+        y = w * 2.0
+    return tape.explain(y, x)
+
+
+def asserted() -> Explanation:
+    """A check on the way."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        h = x * 2
+        assert np.all(np.isfinite(h.numpy()))
+        y = w**2
+    return tape.explain(y, x)
+
+
+def compared() -> Explanation:
+    """A condition on the way."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        y = w * 2.0
+        if float(x) > 0:
+            y = y + w
+    return tape.explain(y, x)
+
+
+def printed_after_another_exit() -> Explanation:
+    """The line that computes is named, and not the one that prints."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        a = math.sin(x)
+        print(float(x))
+        y = w * a
+    return tape.explain(y, x)
+
+
+def printed_and_plain() -> Explanation:
+    """A target that is no tensor, and a line that prints."""
+    x, _ = variables()
+    with tm.GradientTape() as tape:
+        h = x * 2
+        y = np.sum(h.numpy())
+        print(x.numpy())
+    return tape.explain(y, x)
+
+
+def printed_and_computed_before() -> Explanation:
+    """What was computed before is the reason."""
+    x, w = variables()
+    h = x**2
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        print(float(x))
+        y = w * h
+    return tape.explain(y, x)
+
+
+def printed_and_stopped() -> Explanation:
+    """What was computed while recording was stopped is the reason."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        with tape.stop_recording():
+            h = x**2
+        print(float(x))
+        y = w * h
+    return tape.explain(y, x)
+
+
+def two_exits() -> Explanation:
+    """Two lines have to be changed."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        a = math.sin(x)
+        b = float(x)
+        y = w * a * b
+    return tape.explain(y, x)
+
+
+def exit_after() -> Explanation:
+    """Converting the source later is not the reason."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        y = w * 3.0
+        y_plain = float(x)
+        y = y + 0 * w
+    del y_plain
+    return tape.explain(y, x)
+
+
+def many_prints() -> Explanation:
+    """A thousand prints do not hide what comes after them."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        for k in range(1200):
+            float(w * k)
+        h = x * 2
+        y = w * math.sin(h)
+    return tape.explain(y, x)
+
+
+# -- other true reasons -------------------------------------------------------------------------------
+
+
+def not_read_but_before() -> Explanation:
+    """A variable that was used only before the block."""
+    x, w = variables()
+    h = x**2
+    with tm.GradientTape() as tape:
+        y = w * h
+    return tape.explain(y, x)
+
+
+def before_alone() -> Explanation:
+    """The same where nothing else is on the tape."""
+    x = tm.constant(X)
+    h = x**2
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        y = h * 3
+    return tape.explain(y, x)
+
+
+def assigned_afterwards() -> Explanation:
+    """A step of descent after the loss was computed."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        y = w**2
+        w.assign(x * 3)
+    return tape.explain(y, x)
+
+
+def assigned_again() -> Explanation:
+    """A value that was replaced before it was used."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        w.assign(x * 3)
+        w.assign(7.0)
+        y = w**2
+    return tape.explain(y, x)
+
+
+def changed_again() -> Explanation:
+    """A value that was changed before it was used is still in it."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        w.assign(x * 3)
+        w.assign_add(7.0)
+        y = w**2
+    return tape.explain(y, x)
+
+
+def copied_into_a_variable() -> Explanation:
+    """A variable made of a tensor."""
+    x, _ = variables()
+    with tm.GradientTape() as tape:
+        v = tm.Variable(x * 3)
+        y = v**2
+    return tape.explain(y, x)
+
+
+def copied_variable() -> Explanation:
+    """A constant made of a variable."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        c = tm.constant(x)
+        y = w * c
+    return tape.explain(y, x)
+
+
+def histogram() -> Explanation:
+    """A function that gives several plain arrays."""
+    x, w = tm.Variable([1.0, 2.0, 4.0]), tm.Variable(W)
+    with tm.GradientTape() as tape:
+        counts, edges = np.histogram(x, 3)
+        y = w * np.sum(counts)
+    del edges
+    return tape.explain(y, x)
+
+
+def reset_without_use() -> Explanation:
+    """A variable that nobody ever read has nothing to do with the reset."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        tape.reset()
+        y = w * 2
+    return tape.explain(y, x)
+
+
+def reset_and_computed_again() -> Explanation:
+    """A constant has to be watched again."""
+    x = tm.constant(X)
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        tape.reset()
+        y = x**3
+    return tape.explain(y, x)
+
+
+def first_derivative_constant() -> Explanation:
+    """The derivative in x does not depend on z."""
+    x, z = variables()
+    with tm.GradientTape() as outer:
+        with tm.GradientTape() as inner:
+            y = 3 * x + z**2
+        g = inner.gradient(y, x)
+    return outer.explain(g, z)
+
+
+def not_linear() -> Explanation:
+    """A second derivative that is lost, and not zero."""
+    x, _ = variables()
+    with tm.GradientTape() as outer:
+        with tm.GradientTape() as inner:
+            y = x * float(x)
+        g = inner.gradient(y, x)
+    return outer.explain(g, x)
+
+
+def made_again() -> Explanation:
+    """The cell that makes x has run again."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        y = x * w
+    x = tm.Variable(X)
+    return tape.explain(y, x)
+
+
+def released() -> Explanation:
+    """The tape is used up by a gradient that is not None; a variable was not on it."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        y = w * w
+    assert tape.gradient(y, w) is not None
+    return tape.explain(y, x)
+
+
+def after_its_gradient() -> Explanation:
+    """Computed in the block, but after the tape has stopped for its gradient."""
+    x, _ = variables()
+    with tm.GradientTape() as tape:
+        y = x * x
+        tape.gradient(y, x)
+        z = x**3
+    return tape.explain(z, x)
+
+
+def both_plain() -> Explanation:
+    """Nothing is a tensor."""
+    x = np.array([1.0, 2.0])
+    with tm.GradientTape() as tape:
+        y = np.sum(x**2)
+    return tape.explain(y, x)
+
+
+def nothing_returned() -> Explanation:
+    """A function without return."""
+    x, _ = variables()
+
+    def f(x: Any) -> Any:
+        x * x
+
+    with tm.GradientTape() as tape:
+        y = f(x)
+    return tape.explain(y, x)
+
+
+PITFALLS = [
+    (printed, "not connected", "was not computed from x; it depends on w"),
+    (collected, "not connected", ""),
+    (asserted, "not connected", ""),
+    (compared, "not connected", ""),
+    (printed_after_another_exit, "left the tape", "a = math.sin(x)"),
+    (printed_and_plain, "left the tape", "y = np.sum(h.numpy())"),
+    (printed_and_computed_before, "computed before", "made from h"),
+    (printed_and_stopped, "recording stopped", "stop_recording()"),
+    (two_exits, "left the tape", "The same on line"),
+    (exit_after, "not connected", ""),
+    (many_prints, "left the tape", "math.sin(h)"),
+    (not_read_but_before, "computed before", "made from h"),
+    (before_alone, "computed before", "made from h"),
+    (assigned_afterwards, "not connected", ""),
+    (assigned_again, "not connected", ""),
+    (changed_again, "assigned", "w.assign(x * 3)"),
+    (copied_into_a_variable, "left the tape", "tapemagic.Variable()"),
+    (copied_variable, "left the tape", "tapemagic.constant()"),
+    (histogram, "left the tape", "np.histogram"),
+    (reset_without_use, "not connected", "x was not read"),
+    (reset_and_computed_again, "reset", "call tape.watch(x) again"),
+    (first_derivative_constant, "linear", "the first derivative is constant in z"),
+    (not_linear, "left the tape", "y = x * float(x)"),
+    (made_again, "made afterwards", "run the tape's block again"),
+    (released, "not connected", "x was not read while the tape recorded"),
+    (after_its_gradient, "computed after", ""),
+    (both_plain, "not watched", "x is a numpy.ndarray and no tensor"),
+    (nothing_returned, "no tensor", "may lack a return"),
+]
+
+
+@pytest.mark.parametrize(("program", "cause", "words"), PITFALLS)
+def test_the_true_reason(program: Any, cause: str, words: str) -> None:
+    """Cause, and the line or the words that help."""
+    found = program()
+
+    assert found.cause == cause, found
+    assert words in found.reason
+
+
+# -- what to write instead ----------------------------------------------------------------------------
+
+
+def advice(program: str) -> str:
+    """The reason for the None that a program of one line leads to."""
+    file = f"<{program}>"
+    linecache.cache[file] = (len(program), None, program.splitlines(keepends=True), file)
+    x, w = variables()
+    names = {"tm": tm, "np": np, "math": math, "x": x, "w": w, "rng": np.random.default_rng(1)}
+    with tm.GradientTape(persistent=True) as tape:
+        exec(compile(program, file, "exec"), names)  # noqa: S102 (a line of this file)
+    asking = Program(Place(file, 1, ""), names)
+    called = {x._id: "x", w._id: "w"}
+    evidence = evidence_of(tape)
+    return explain(Question(tape, evidence, names["y"], x, "y", "x", called, program=asking)).reason
+
+
+ADVICE = {
+    "y = w * math.sin(x)": "np.sin(x) for math.sin(x)",
+    "y = w * float(x)": "leave it a tensor",
+    "y = w * np.array([x, w])": "np.stack([x, y])",
+    "y = w * np.array([v * x for v in (1, 2)])": "np.stack([x, y])",
+    "y = w * np.sum([x, x])": "np.stack([x, y])",
+    "y = w * np.array([[x, w], [w, x]])": "np.block([[a, b], [c, d]])",
+    "y = w * np.asarray(x)": "call NumPy on the tensor itself",
+    "y = w * np.full(3, x)": "x * np.ones(3)",
+    "y = w * np.arange(0, x, 0.5)": "x * np.arange(3)",
+    "y = w * rng.normal(x, 1.0, 3)": "mu + sigma * rng.normal(size=3)",
+    "o = np.zeros(3)\no[1] = x * 2\ny = w * o": "np.stack(parts)",
+    "o = np.zeros(3)\nfor i in range(3):\n    o[i] = x * i\ny = w * o": "np.stack(parts)",
+    "y = w * tm.constant([x, 1.0])": "np.stack([x, y])",
+    "y = w * x.numpy()": "stay with the tensor",
+    "y = w * int(x)": "whole numbers and truth values have no derivative; a smooth function",
+    "y = np.mean((x > 0) * 1.0)": "its result has no derivative; a smooth function",
+    "y = w * np.round(x)": "grad_pass_through",
+}
+
+
+@pytest.mark.parametrize("program", ADVICE)
+def test_advice(program: str) -> None:
+    """What to write instead is told by the line that left the tape."""
+    assert ADVICE[program] in advice(program)
+
+
+# -- gradients of which a part is missing -------------------------------------------------------------
+
+
+def of(program: str, source: Any = X) -> str:
+    """What is said to be missing in the gradient of y by a program, which comes in several lines."""
+    file = f"<missing {program}>"
+    linecache.cache[file] = (len(program), None, program.splitlines(keepends=True), file)
+    names: dict[str, Any] = {"tm": tm, "np": np, "math": math, "x": tm.Variable(source)}
+    names |= {"c": tm.constant(source), "w": tm.Variable(W), "tape": tm.GradientTape(True)}
+    exec(compile(program, file, "exec"), names)  # noqa: S102 (a few lines of this file)
+    asking = Program(Place(file, 1, ""), names)
+    called = {names["w"]._id: "w"}
+    z = "c" if "c" in program.split("y = ")[1].split() else "x"
+    tape = names["tape"]
+    evidence = evidence_of(tape)
+    found = explain(Question(tape, evidence, names["y"], names[z], "y", z, called, program=asking))
+    assert found.gradient
+    assert (f"But {found.missing}" in " ".join(repr(found).split())) == bool(found.missing)
+    return found.missing
+
+
+MISSING = {
+    "with tape:\n y = x**2 + math.sin(x)": "x left the tape through float() on line 2",
+    "with tape:\n m = float(np.mean(x))\n y = (x - m) ** 2": "on line 2 (m = float(np.mean(x)))",
+    "h = x**2\nwith tape:\n y = h + x": "h, from which y was made, had been computed from x before",
+    "with tape:\n a = c * 3\n tape.watch(c)\n y = a * c": "a, from which y was made",
+    "with tape:\n with tape.stop_recording():\n  a = x * 3\n y = a * x": "recording was stopped on line 2",
+    "with tape:\n w.assign(x * 3)\n y = w * x": "w, which was given a value computed from x",
+    "with tape:\n y = x * x": "",
+    "with tape:\n x.assign_sub(0.1 * x)\n y = x * x": "",
+    "with tape:\n losses = []\n y = x * x\n losses.append(float(y))": "",
+    "with tape:\n y = x * x\n print(float(x), x.numpy())": "",
+    "with tape:\n print(float(x))\n y = x * x": "",
+    "X = np.ones(3)\nscale = w * 2\nwith tape:\n y = np.sum(x * X) * scale": "",
+}
+
+
+@pytest.mark.parametrize("program", MISSING)
+def test_a_missing_part(program: str) -> None:
+    """A gradient that is not None says what it lacks; one that lacks nothing is silent."""
+    missing = of(program)
+
+    assert MISSING[program] in missing
+    assert bool(missing) == bool(MISSING[program])
