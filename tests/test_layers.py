@@ -42,7 +42,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine": (),
     "engine.registry": ("errors",),
     "engine.recording": ("errors", "engine.registry"),
-    "engine.methods": ("errors",),
+    "engine.methods": ("errors", "engine.values"),
     "engine.events": ("errors", "engine.registry", "engine.recording"),
     "engine.conversions": (*_BASE, "engine.events"),
     "engine.operators": ("errors",),

@@ -23,22 +23,41 @@ class Derivative:
     shape: tuple[int, ...]
     text: str | None
     reason: str | None = None
+    summed: str = ""
+    """What it is the derivative of the sum of, if that is an array: the target, or the derivative before."""
 
     @property
     def symbol(self) -> str:
         """The derivative as it is written: d²y/dx²."""
         return symbol(self.target, self.source, self.order)
 
+    @property
+    def note(self) -> str:
+        """What tells it from a full matrix of derivatives."""
+        return f"the gradient of the sum of {self.summed}" if self.summed else ""
+
+
+def summed(target: Named, source: Named, order: int) -> str:
+    """What a derivative of an order is taken of the sum of; empty if that is one number."""
+    if order > 1 and source[1].size != 1:
+        return symbol(target[0], source[0], order - 1)
+    return target[0] if target[1].size != 1 else ""
+
 
 def symbol(target: str, source: str, order: int) -> str:
     """The derivative of a given order as it is written: d²y/dx²."""
     power = "" if order == 1 else "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(order))
-    return f"d{power}{bracketed(target)}/d{bracketed(source)}{power}"
+    return f"d{power}{_operand(target)}/d{_operand(source)}{power}"
 
 
 def mixed_symbol(target: str, first: str, second: str) -> str:
     """A second derivative with respect to two variables as it is written: d²y/dx dw."""
-    return f"d²{bracketed(target)}/d{bracketed(first)} d{bracketed(second)}"
+    return f"d²{_operand(target)}/d{_operand(first)} d{_operand(second)}"
+
+
+def _operand(name: str) -> str:
+    """What stands behind a d: in brackets if it begins with a d itself, and would be taken for another derivative."""
+    return f"({name})" if name.startswith("d") else bracketed(name)
 
 
 def bracketed(name: str) -> str:

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.analysis.adjoints import adjoints_of
 from tapemagic.analysis.deadends import worth_drawing
 from tapemagic.analysis.derivatives import (
     Derivative,
     Found,
     Key,
     Named,
-    ask,
     differentiate,
     summed,
     symbol,
 )
 from tapemagic.analysis.evidence import Evidence, evidence_of
-from tapemagic.analysis.graph import MAX_NODES, Drawn, Graph, Naming, Role, Value, draw
+from tapemagic.analysis.graph import MAX_NODES, Graph, Naming, Role, Value, draw
 from tapemagic.analysis.jacobians import hessians, jacobians
 from tapemagic.analysis.matrices import Kind, Matrix
 from tapemagic.analysis.missing import missing
@@ -165,7 +165,7 @@ def examine(
         else [],
     )
     drawn = draw(split.observer, naming, max_nodes)
-    adjoints = _adjoints(split.observer, drawn, [value for _, value in targets], found, order)
+    adjoints = adjoints_of(split.observer, drawn, [value for _, value in targets], found, order)
     evidence = evidence_of(observer)
     derivatives = {
         (t, s, level): replace(
@@ -261,34 +261,6 @@ def _roles(
 def _seed_name(target: str, seed: Any) -> str:
     """What a derivative begins with: dy/dy, which is 1."""
     return symbol(target, target, 1) if target and np.all(seed == 1) else ""
-
-
-def _adjoints(
-    observer: Observer, drawn: Drawn, targets: list[Any], found: Found, order: int
-) -> dict[int, Any]:
-    """The gradient of each order's goals with respect to every value that is drawn in that order.
-
-    The targets may be derivatives themselves, and what the cell itself differentiates may be of a higher order than
-    what is asked for; then the goals are the nearest that there are.
-    """
-    goals = [targets]
-    goals += [
-        [g for (_, _, k), g in found.gradients.items() if k == level and g is not None]
-        for level in range(1, order)
-    ]
-    first = max((observer.order_of(target._id) for target in targets), default=0)
-    frames: dict[int, list[Any]] = {}
-    for index, x in drawn.tensors.items():
-        frames.setdefault(drawn.graph.values[index].order, []).append(x)
-    adjoints: dict[int, Any] = {}
-    for frame, nodes in frames.items():
-        level = min(max(frame - first, 0), order - 1)
-        answer = Found()
-        if goals[level]:
-            ask(observer, answer, goals[level], nodes, [(0, s, level) for s in range(len(nodes))])
-        pairs = zip(nodes, answer.gradients.values(), strict=False)
-        adjoints |= {x._id: g._value for x, g in pairs if g is not None}
-    return adjoints
 
 
 def _tracked(observer: Observer, value: Any) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 
-from tapemagic.analysis.deadends import worth_drawing
+from tapemagic.analysis.deadends import few, worth_drawing
 from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.values import brief, dtype_name, span
 from tapemagic.engine.recording import Absent, Record
@@ -16,7 +16,6 @@ from tapemagic.engine.sweep import sweep
 from tapemagic.engine.tensor import Tensor, wrap
 
 Role = Literal["watched", "variable", "intermediate", "target", "constant"]
-T = TypeVar("T")
 
 MAX_NODES = 60
 MANY = 6
@@ -98,32 +97,43 @@ class Naming:
     always: Sequence[tuple[str, Any]] = ()
 
     def of_constant(self, value: Any) -> str:
-        """The name of a constant: of a seed, or of an array that is the same. Whole numbers have none."""
+        """The name of a constant: of a seed, of an array that is the same, or of the only one that is equal.
+
+        A record has a copy of an array that may change, and then one can only tell by what is in it. Whole numbers
+        have no name, and neither have others that several names stand for.
+        """
         if id(value) in self.seeds:
             return self.seeds[id(value)]
         if isinstance(value, int):
             return ""
-        for name, array in self.arrays:
-            if array is value:
-                return name
-        alike = [(name, array) for name, array in self.arrays if _alike(array, value)]
-        if isinstance(value, Absent):
-            return alike[0][0] if len(alike) == 1 else ""
-        return next((name for name, array in alike if np.array_equal(array, value)), "")
+        same = [name for name, array in self.arrays if array is value]
+        if same:
+            return same[0] if np.shape(value) or len(same) == 1 else ""
+        equal = {id(array): name for name, array in reversed(self.arrays) if _equal(array, value)}
+        return equal.popitem()[1] if len(equal) == 1 else ""
 
 
-def _alike(array: Any, value: Any) -> bool:
-    """Whether two arrays, and not single numbers, have the same shape and dtype."""
+def _equal(array: Any, value: Any) -> bool:
+    """Whether two arrays, and not single numbers, have the same shape, dtype and, as far as it is kept, content."""
     shape = np.shape(value)
-    return bool(shape) and np.shape(array) == shape and bool(array.dtype == value.dtype)
+    if not shape or np.shape(array) != shape or array.dtype != value.dtype:
+        return False
+    return isinstance(value, Absent) or np.array_equal(array, value, equal_nan=True)
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A graph, and for each of its nodes that is on the tape, the tensor of which it is a picture."""
+    """A graph, and for each of its nodes that is on the tape, the tensor of which it is a picture.
+
+    Attributes
+    ----------
+    positions : tuple of int
+        Those of the records that are drawn.
+    """
 
     graph: Graph
     tensors: Mapping[int, Tensor]
+    positions: tuple[int, ...]
 
     def with_gradients(self, gradients: Mapping[int, Any]) -> Graph:
         """The graph, with the gradients that are known by the numbers of their tensors."""
@@ -136,9 +146,9 @@ class Drawn:
 
 def draw(observer: Observer, naming: Naming, max_nodes: int = MAX_NODES) -> Drawn:
     """Freeze a recording; one of more than `max_nodes` nodes loses its middle, and says how much."""
-    positions = worth_drawing(observer._records, naming.names, naming.roles)
-    total = len(positions)
     many = max(2, min(MANY, max_nodes // 10))
+    positions = worth_drawing(observer._records, naming.names, naming.roles, many)
+    total = len(positions)
     if 2 * total <= max_nodes:
         drawn = _Freezer(observer, naming, many, positions).freeze(total, total, max_nodes)
         if drawn.graph.nodes <= max_nodes:
@@ -170,6 +180,11 @@ class _Freezer:
         self.index: dict[int, int] = {}
         self.constants: dict[int | str, int] = {}
         self.maker: dict[int, int] = {}
+        self.apart = {
+            id(x._value): (name, naming.roles.get(x._id, "watched"))
+            for name, x in naming.always
+            if x._id not in observer._tracked
+        }
 
     def freeze(self, start: int, stop: int, room: int = 0) -> Drawn:
         """The graph of all steps but those from `start` to `stop`, and, if there is room, what is unconnected."""
@@ -185,12 +200,13 @@ class _Freezer:
             replace(step, outputs=tuple(outputs), hidden=step.hidden + max(0, made - len(outputs)))
             for step, outputs, made in zip(self.steps, self.outputs, self.made, strict=True)
         )
-        return Drawn(Graph(tuple(self.values), steps), self.tensors)
+        positions = (*self.positions[:start], *self.positions[stop:])
+        return Drawn(Graph(tuple(self.values), steps), self.tensors, positions)
 
     def alone(self, name: str, tensor: Any) -> None:
         """Add a target or a watched value that no operation has drawn."""
         i = tensor._id if tensor._id > 0 else -id(tensor)
-        if i in self.index:
+        if i in self.index or (id(tensor._value) in self.apart and name in self.constants):
             return
         role = self.naming.roles.get(tensor._id, "watched")
         index = self.index[i] = len(self.values)
@@ -240,14 +256,18 @@ class _Freezer:
     def value(self, value: Any, i: int, line: int | None, order: int) -> int:
         """The index of a value, which is added if it is new."""
         tracked = i in self.observer._tracked
-        name = self.naming.names.get(i, "") if tracked else self.naming.of_constant(value)
+        role: Role = "constant"
+        if tracked:
+            name, role = self.naming.names.get(i, ""), self.naming.roles.get(i, "intermediate")
+        elif id(value) in self.apart:
+            name, role = self.apart[id(value)]
+        else:
+            name = self.naming.of_constant(value)
         known = self.index.get(i) if tracked else self.constants.get(name or id(value))
         if known is not None and (tracked or name or np.ndim(value)):
             return known
         index = len(self.values)
-        role: Role = "constant"
         if tracked:
-            role = self.naming.roles.get(i, "intermediate")
             self.index[i] = index
             self.tensors[index] = wrap(value, i)
             order = self.observer.order_of(i)
@@ -270,11 +290,6 @@ def _slopes(record: Record, tracked: Mapping[int, int]) -> dict[int, Any]:
         return sweep([tuple(record)], tracked, seed, set(), False)
     except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
         return {}
-
-
-def few(items: list[T], many: int) -> list[T]:
-    """The items, or the first and the last of them if there are too many."""
-    return items if len(items) <= many else [*items[: many - 1], items[-1]]
 
 
 def _outputs(record: Record) -> tuple[Any, ...]:

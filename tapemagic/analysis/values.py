@@ -47,8 +47,14 @@ def span(value: Any) -> str:
         return "[" + ", ".join(map(span, value)) + "]"
     if isinstance(value, Absent) or value.dtype.kind not in "iuf":
         return ""
-    low, high = value.min(), value.max()
-    return f"all {number(low)}" if low == high else f"{number(low)} to {number(high)}"
+    known = value[value == value]  # noqa: PLR0124 -- what is not a number is not equal to itself
+    missing = value.size - known.size
+    if not known.size:
+        return "all nan"
+    low, high = known.min(), known.max()
+    if not missing:
+        return f"all {number(low)}" if low == high else f"{number(low)} to {number(high)}"
+    return f"{number(low)} to {number(high)}, {missing:,} nan"
 
 
 def dtype_name(value: Any) -> str:

@@ -8,6 +8,7 @@ import graphviz
 
 from tapemagic.analysis.graph import Graph, Role, Step, Value
 from tapemagic.analysis.values import printable
+from tapemagic.display.styles import GROUND
 
 SYMBOLS = {
     "add": "+",
@@ -25,6 +26,8 @@ COMMUTATIVE = {"add", "multiply", "maximum", "minimum"}
 ORDINALS = ("computation", "first derivative", "second derivative", "third derivative")
 FONT = "Helvetica,Arial,sans-serif"
 INK, QUIET = "#1f2937", "#6b7280"
+FRAME = f"{GROUND}14"
+"""The ground of a frame: hardly any, so that it is no glaring patch on a dark page."""
 STYLES: dict[Role, dict[str, str]] = {
     "watched": {"fillcolor": "#dbeafe", "color": "#1d4ed8", "penwidth": "1.6"},
     "variable": {"fillcolor": "#dbeafe", "color": "#1d4ed8", "penwidth": "1.6"},
@@ -71,7 +74,7 @@ def dot(graph: Graph, lines: Sequence[str] = ()) -> str:
             "ranksep": "0.28",
             "fontname": FONT,
             "fontsize": "11",
-            "fontcolor": QUIET,
+            "fontcolor": GROUND,
         },
         node_attr={
             "fontname": FONT,
@@ -81,7 +84,7 @@ def dot(graph: Graph, lines: Sequence[str] = ()) -> str:
             "height": "0.2",
             "margin": "0.08,0.03",
         },
-        edge_attr={"color": "#6b7280", "arrowsize": "0.6"},
+        edge_attr={"color": GROUND, "arrowsize": "0.6"},
     )
     for order in orders:
         values = [value for value in graph.values if value.order == order]
@@ -91,7 +94,7 @@ def dot(graph: Graph, lines: Sequence[str] = ()) -> str:
             continue
         with source.subgraph(name=f"cluster_{order}") as cluster:
             cluster.attr(
-                label=ordinal(order), style="rounded,filled", color="#d1d5db", fillcolor="#f9fafb"
+                label=ordinal(order), style="rounded,filled", color=GROUND, fillcolor=FRAME
             )
             _nodes(cluster, graph, values, steps, lines, down)
     for step in graph.steps:
@@ -116,10 +119,11 @@ def _nodes(
     lines: Sequence[str],
     down: bool,
 ) -> None:
+    shown = told(graph)
     for value in values:
         source.node(
             f"n{value.index}",
-            record(value, down),
+            record(value, down, value.order in shown),
             shape="record",
             tooltip=tip(written(value.line, lines) or f"{value.role} {value.name}".rstrip()),
             **STYLES[value.role],
@@ -143,20 +147,27 @@ def _nodes(
 def width(graph: Graph) -> float:
     """About how many inches wide the picture would be if it grew to the right."""
     rank = [0] * len(graph.values)
+    shown = told(graph)
+    wide = [inches(value, value.order in shown) for value in graph.values]
     widest: dict[int, float] = {}
     for step in graph.steps:
         column = max((rank[i] for i in step.inputs), default=0)
         for i in step.inputs:
-            widest[column] = max(widest.get(column, 0), inches(graph.values[i]))
+            widest[column] = max(widest.get(column, 0), wide[i])
         for i in step.outputs:
             rank[i] = column + 1
-            widest[column + 1] = max(widest.get(column + 1, 0), inches(graph.values[i]))
+            widest[column + 1] = max(widest.get(column + 1, 0), wide[i])
     return sum(widest.values()) + 1.0 * max(rank, default=0)
 
 
-def inches(value: Value) -> float:
-    """About how wide the box of a value is."""
-    return 0.2 + 0.066 * max(map(len, fields(value)))
+def inches(value: Value, gradient: bool) -> float:
+    """About how wide the box of a value is, with its gradient or without."""
+    return 0.2 + 0.066 * max(map(len, fields(value, gradient)))
+
+
+def told(graph: Graph) -> set[int]:
+    """The orders of those frames in which a gradient is known."""
+    return {value.order for value in graph.values if value.gradient is not None}
 
 
 def operation(step: Step) -> str:
@@ -165,18 +176,18 @@ def operation(step: Step) -> str:
     return str(graphviz.escape(SYMBOLS.get(step.name, step.name))) + more
 
 
-def record(value: Value, down: bool) -> str:
-    """The label of a value: its name and role, what it is, its gradient."""
-    label = " | ".join(map(escape, fields(value)))
+def record(value: Value, down: bool, gradient: bool) -> str:
+    """The label of a value: its name and role, what it is, and its gradient if there are any to tell of."""
+    label = " | ".join(map(escape, fields(value, gradient)))
     return f"{{{label}}}" if down else label
 
 
-def fields(value: Value) -> list[str]:
-    """What stands in the box of a value."""
+def fields(value: Value, gradient: bool) -> list[str]:
+    """What stands in the box of a value, with its gradient or without."""
     role = "" if value.role in ("intermediate", "constant") else f" ({value.role})"
     shown = [short(value.name) + role] if value.name else []
     shown.append(short(value.text))
-    if value.role != "constant":
+    if gradient and value.role != "constant":
         shown.append(f"gradient {'–' if value.gradient is None else short(value.gradient)}")
     return shown
 

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from tapemagic.analysis.matrices import Matrix
 from tapemagic.analysis.values import number, printable
+from tapemagic.display.styles import GROUND
 
 NEGATIVE, ZERO, POSITIVE = (29, 78, 216), (255, 255, 255), (180, 83, 9)
 BLANK, UNKNOWN = "#ffffff", "#9ca3af"
@@ -54,7 +55,7 @@ def heatmap(matrix: Matrix, cells: Cells) -> str:
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{bar + 20 + LETTER * max(map(len, scale))}"'
-        f' height="{bottom + 2}" font-family="Helvetica,Arial,sans-serif" font-size="11" fill="#6b7280">'
+        f' height="{bottom + 2}" font-family="Helvetica,Arial,sans-serif" font-size="11" fill="{GROUND}">'
         f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="{BLANK}"/>'
         f'<g transform="translate({left} {top}) scale({wide} {tall}) translate(0 .5)"'
         f' shape-rendering="crispEdges">{_strokes(cells, max(-low, high))}</g>'

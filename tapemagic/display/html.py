@@ -9,18 +9,31 @@ from html import escape
 from tapemagic.analysis.findings import Findings
 from tapemagic.analysis.graph import Graph
 from tapemagic.analysis.values import printable
+from tapemagic.analysis.versions import subscript
 from tapemagic.display import matrices
-from tapemagic.display.styles import CODE, NAME, QUIET, SMALL, TITLE
-from tapemagic.display.svg import Drawing
-from tapemagic.display.text import HEADINGS, headline, row
+from tapemagic.display.styles import (
+    BAD,
+    CODE,
+    GROUND,
+    NAME,
+    QUIET,
+    RULE,
+    SMALL,
+    TARGET,
+    TITLE,
+    WATCHED,
+)
+from tapemagic.display.svg import ROOM, Drawing, fitted
+from tapemagic.display.text import HEADINGS, headline, remark, row
 
-CELL = "padding:3px 12px 3px 0;text-align:left;vertical-align:top;border-bottom:1px solid #e5e7eb"
-HEAD = f"{CELL};font-weight:600;color:#6b7280"
-FRAME = "overflow:auto;max-height:760px"
+CELL = f"padding:3px 12px 3px 0;text-align:left;vertical-align:top;border-bottom:{RULE}"
+HEAD = f"{CELL};font-weight:600;{QUIET}"
+FRAME = f"overflow:auto;max-height:{ROOM + 20}px"
+LIVE_GROUND = "var(--jp-ui-font-color2,#6b7280)"
 ROLES = {
-    "watched": "color:#1d4ed8;font-weight:600",
-    "variable": "color:#1d4ed8;font-weight:600",
-    "target": "color:#b45309;font-weight:600",
+    "watched": WATCHED,
+    "variable": WATCHED,
+    "target": TARGET,
     "intermediate": "",
     "constant": QUIET,
 }
@@ -49,7 +62,7 @@ def notes(findings: Findings, value: str | None) -> str:
     if value is not None:
         parts.append(f'<div style="{CODE}">{escape(value)}</div>')
     if findings.note:
-        parts.append(f'<div style="color:#b91c1c">{escape(findings.note)}</div>')
+        parts.append(f'<div><span style="{BAD}">{escape(findings.note)}</span></div>')
     return "".join(parts)
 
 
@@ -76,6 +89,8 @@ def gradients(findings: Findings) -> str:
             result = f'<b>None</b> <span style="{QUIET}">{escape(entry.reason or "")}</span>'
         else:
             result = escape(entry.text)
+            if words := remark(entry):
+                result += f'<span style="{QUIET}">{escape(printable(words))}</span>'
         rows.append(
             [
                 f'<span style="{NAME}">{escape(printable(entry.symbol))}</span>',
@@ -96,29 +111,49 @@ def picture(findings: Findings, drawing: Drawing, live: bool = False) -> str:
         steps = "".join(f"<li>{escape(words)}</li>" for words in sentences(findings.graph))
         return f'<div style="{QUIET}">{escape(drawing.reason)}</div><ol style="{CODE}">{steps}</ol>'
     words = escape(alternative(findings))
+    svg, style = fitted(drawing.svg, live)
     if live:
-        return f'<div role="img" aria-label="{words}" style="{FRAME}">{drawing.svg}</div>{caption(findings)}'
-    data = base64.b64encode(drawing.svg.encode()).decode()
-    image = f'<img alt="{words}" style="max-width:none" src="data:image/svg+xml;base64,{data}">'
+        styled = svg.replace("<svg", f'<svg style="{style}"', 1)
+        themed = styled.replace(f'"{GROUND}"', f'"{LIVE_GROUND}"')
+        return f'<div role="img" aria-label="{words}" style="{FRAME}">{themed}</div>{caption(findings)}'
+    data = base64.b64encode(svg.encode()).decode()
+    image = f'<img alt="{words}" style="{style}" src="data:image/svg+xml;base64,{data}">'
     return f'<div style="{FRAME}">{image}</div>{caption(findings)}'
 
 
 def caption(findings: Findings) -> str:
     """What the parts of the picture mean."""
-    goal = (
-        " and ".join(findings.targets)
-        if len(findings.targets) < 2
-        else f"the sum of {', '.join(findings.targets)}"
-    )
+    goal = ", ".join(findings.targets)
+    if len(findings.targets) > 1 or any(entry.summed for entry in findings.derivatives[:1]):
+        goal = f"the sum of {goal}"
     words = "In each box: name, value"
     if goal:
         words += f", and the gradient of {goal} with respect to it"
-    if findings.order > 1:
-        words += "; in the frame of a derivative, the gradient of that derivative (of their sum, if there are several)"
-    words += ". A dash: not computed."
-    if findings.graph.elided:
-        words += f" {findings.graph.elided:,} operations in the middle are not drawn."
-    return f'<div style="{SMALL}">{escape(printable(words))}</div>'
+        if findings.order > 1:
+            words += "; in the frame of a derivative, the gradient of that derivative, or of the sum of its numbers"
+        words += ". A dash: not computed"
+    words = ". ".join([words, *changes(findings), *omissions(findings)])
+    return f'<div style="{SMALL}">{escape(printable(words))}.</div>'
+
+
+def changes(findings: Findings) -> list[str]:
+    """What it means that a variable has several boxes."""
+    return [
+        f"{name} changed while the tape recorded: {name}₁{' and ' if count == 2 else ' to '}{name}{subscript(count)} "
+        f"are the values that were read, and the gradient with respect to {name} is the sum of theirs"
+        for name, count in findings.changed
+    ]
+
+
+def omissions(findings: Findings) -> list[str]:
+    """What is not drawn, and why."""
+    middle = findings.graph.elided
+    operations = (
+        "1 operation in the middle is"
+        if middle == 1
+        else f"{middle:,} operations in the middle are"
+    )
+    return [f"{operations} not drawn"] if middle else []
 
 
 def alternative(findings: Findings) -> str:

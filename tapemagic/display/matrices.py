@@ -11,13 +11,13 @@ from itertools import groupby, repeat
 from tapemagic.analysis.matrices import Heat, Matrix
 from tapemagic.analysis.values import dimensions, printable
 from tapemagic.display.heatmap import heatmap
-from tapemagic.display.styles import NAME, QUIET, SMALL
+from tapemagic.display.styles import GROUND, NAME, QUIET, SMALL
 
 BLOCK = "display:inline-block;vertical-align:top;margin:14px 40px 0 0;max-width:100%;overflow:auto"
 LABEL = f"padding:2px 10px 2px 0;text-align:left;font-weight:400;{QUIET};{NAME}"
 TOP = f"padding:2px 10px;text-align:right;font-weight:400;{QUIET};{NAME}"
 ENTRY = "padding:2px 10px;text-align:right;font-variant-numeric:tabular-nums"
-EDGE = "1px solid #9ca3af"
+EDGE = f"1px solid {GROUND}"
 
 
 def text(matrices: Sequence[Matrix]) -> str:

@@ -1,9 +1,21 @@
-"""Inline styles that several faces of a report share."""
+"""Inline styles that several faces of a report share: what they say can be read on white and on black alike.
+
+A notebook may be light or dark, and inline styles cannot ask. So words are in the notebook's own colour, quiet ones
+fainter, and those that shall stand out have a ground of their own, as in the picture.
+"""
 
 from __future__ import annotations
 
 NAME = "font-family:ui-monospace,Menlo,Consolas,monospace;white-space:pre"
 CODE = f"{NAME}-wrap"
 TITLE = "margin:14px 0 4px;font-weight:600"
-QUIET = "color:#6b7280"
+QUIET = "opacity:0.72"
 SMALL = f"{QUIET};font-size:12px"
+GROUND = "#7f7f7f"
+"""For lines and words of a picture that has no ground: as far from white as from a dark notebook."""
+RULE = "1px solid rgba(127,127,127,0.4)"
+_CHIP = "border-radius:3px;padding:0 5px;font-weight:600"
+WATCHED = f"background-color:#dbeafe;color:#1e3a8a;{_CHIP}"
+TARGET = f"background-color:#fef3c7;color:#78350f;{_CHIP}"
+GOOD = f"background-color:#dcfce7;color:#14532d;{_CHIP}"
+BAD = f"background-color:#fee2e2;color:#991b1b;{_CHIP}"

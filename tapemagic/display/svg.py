@@ -15,6 +15,12 @@ INSTALL = (
     "install Graphviz (apt install graphviz, brew install graphviz, or conda install graphviz)"
 )
 
+ROOM = 900
+"""How many pixels wide and high a picture may be; a larger one is made smaller."""
+LEAST = 0.55
+"""Down to what part of its size, so that it can be read; one that is larger still is scrolled."""
+SIZE = re.compile(r'<svg width="([\d.]+)pt" height="([\d.]+)pt"')
+
 
 @dataclass(frozen=True)
 class Drawing:
@@ -100,3 +106,19 @@ def _element(document: str) -> str:
     element = re.sub(r"<!--.*?-->\s*|<title>.*?</title>\s*", "", document[start:], flags=re.DOTALL)
     titled = re.sub(r'<a xlink:title="([^"]*)">', r"<g><title>\1</title>", element)
     return titled.replace("</a>", "</g>").strip()
+
+
+def fitted(svg: str, live: bool = False) -> tuple[str, str]:
+    """A picture small enough to be seen whole, as far as it can still be read; and the style in which to show it.
+
+    The style of what is not `live`, and stored in notebooks, has no lengths: they differ from one Graphviz to the next.
+    """
+    if (size := SIZE.match(svg)) is None:
+        return svg, ""
+    width, height = (float(points) * 96 / 72 for points in size.groups())
+    is_wide = width * LEAST > ROOM
+    scale = LEAST if is_wide else max(LEAST, min(1.0, ROOM / height))
+    sized = f'<svg width="{width * scale:.0f}" height="{height * scale:.0f}"{svg[size.end() :]}'
+    if is_wide:
+        return sized, "max-width:none"
+    return sized, "max-width:100%;height:auto" + live * f";min-width:{width * LEAST:.0f}px"

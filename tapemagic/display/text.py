@@ -32,6 +32,8 @@ def headline(findings: Findings) -> str:
     count = findings.operations
     watched = sum(value.role in ("watched", "variable") for value in findings.variables)
     recorded = f"{count:,} operation{'s' * (count != 1)} recorded"
+    if findings.drawn != count:
+        recorded += f", {findings.drawn:,} drawn"
     plural = "s" * (len(findings.targets) > 1)
     goal = f", target{plural} {', '.join(findings.targets)}" if findings.targets else ""
     return printable(f"%%tape: {recorded}, {watched} watched{goal}")
@@ -54,7 +56,13 @@ def equation(derivative: Derivative) -> str:
     """A derivative as an equation, with the reason where it is None."""
     if derivative.text is None:
         return printable(f"{derivative.symbol} = None: {derivative.reason}")
-    return printable(f"{derivative.symbol} = {derivative.text}")
+    return printable(f"{derivative.symbol} = {derivative.text}{remark(derivative)}")
+
+
+def remark(derivative: Derivative) -> str:
+    """What there is to say of a derivative that is not None, behind its value."""
+    note = f", {derivative.note}" if derivative.note else ""
+    return f"{note}; {derivative.reason}" if derivative.reason else note
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:

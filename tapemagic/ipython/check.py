@@ -19,7 +19,7 @@ from tapemagic.analysis.derivatives import symbol
 from tapemagic.analysis.missing import missing
 from tapemagic.analysis.slips import Near, forgotten, near, slip, wrong_axis
 from tapemagic.analysis.values import number
-from tapemagic.display.styles import CODE
+from tapemagic.display.styles import BAD, CODE, GOOD
 from tapemagic.engine.tensor import unwrap
 from tapemagic.engine.values import own
 from tapemagic.ipython import names
@@ -65,8 +65,8 @@ class CheckReport:
         return _paragraphs(self.headline, self.details)
 
     def _repr_html_(self) -> str:
-        colour = "#15803d" if self.ok else "#b91c1c"
-        headline = f'<div style="color:{colour};font-weight:600">{escape(self.headline)}</div>'
+        style = GOOD if self.ok else BAD
+        headline = f'<span style="{style}">{escape(self.headline)}</span>'
         return f'{headline}<div style="{CODE}">{escape(self.details)}</div>'
 
 

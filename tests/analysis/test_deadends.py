@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 import tapemagic as tm
+from tapemagic.analysis.findings import Context, examine
+from tapemagic.analysis.observer import Observer
 from tests.analysis.recordings import record
 
 
@@ -83,3 +85,58 @@ def test_a_value_that_leaves_the_function() -> None:
         return np.log(kept[0]), lambda upstream: upstream
 
     assert drawn(lambda x: keeping(x) * kept[0], 1.0) == ["exp", "keeping", "multiply"]
+
+
+def test_what_goes_into_an_operation_of_many_inputs() -> None:
+    """Where an input is not drawn, neither is what it was made of, unless something else needs that."""
+
+    def wide(x: Any) -> Any:
+        parts = [np.sin(x * i) for i in range(9)]
+        return np.stack(parts) + np.cos(parts[6])
+
+    names = drawn(wide, 1.0)
+
+    assert names == ["multiply", "sin"] * 7 + ["stack", "cos", "add"]
+
+
+def test_a_hidden_input_that_is_the_target() -> None:
+    """What was asked for is always there."""
+
+    def wide(x: Any) -> Any:
+        parts = [x * i for i in range(9)]
+        return np.stack(parts), parts[6]
+
+    assert drawn(wide, 1.0) == ["multiply"] * 7 + ["stack"]
+
+
+def test_what_a_library_looks_at() -> None:
+    """Elements that are taken, and used for nothing, are not drawn; unless they have a name."""
+    x = tm.constant([1.0, 2.0, 3.0])
+    with Observer() as observer:
+        observer.watch(x)
+        y = x * x
+        list(y[:, None][0])
+        first = y[0]
+
+    found = examine(observer, [("y", y)], [("x", x)], 1, Context([("first", first)]))
+
+    assert [step.name for step in found.graph.steps] == ["multiply", "index"]
+    assert ["first"] == [found.graph.values[i].name for i in found.graph.steps[1].outputs]
+
+
+def test_a_result_that_only_a_library_looks_at() -> None:
+    """It is the user's all the same."""
+
+    def plotted(x: Any) -> Any:
+        np.exp(x)[0]
+        return x * x
+
+    assert drawn(plotted, [1.0, 2.0]) == ["exp", "multiply"]
+
+
+def test_how_many_are_drawn() -> None:
+    """The operations of the cell are counted, and not those of its derivatives."""
+    found = record(lambda x: (x[0], x * x)[1], [1.0, 2.0], order=2)
+
+    assert (2, 1) == (found.operations, found.drawn)
+    assert len(found.graph.steps) > 2

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.derivatives import Derivative, mixed_symbol, symbol
+from tapemagic.analysis.derivatives import Derivative, mixed_symbol, summed, symbol
 from tapemagic.analysis.findings import Context, examine
 from tapemagic.analysis.graph import Value
 from tapemagic.analysis.observer import Observer
@@ -55,6 +55,10 @@ def test_orders() -> None:
         ("y", "x₁", 3, "d³y/dx₁³"),
         ("x * 2", "x", 1, "d(x * 2)/dx"),
         ("y", "layers[0]", 2, "d²y/d(layers[0])²"),
+        ("dy", "x", 1, "d(dy)/dx"),
+        ("dx", "x", 2, "d²(dx)/dx²"),
+        ("y", "dx", 2, "d²y/d(dx)²"),
+        ("data", "d", 1, "d(data)/d(d)"),
     ],
 )
 def test_symbol(target: str, source: str, order: int, expected: str) -> None:
@@ -66,6 +70,26 @@ def test_mixed_symbol() -> None:
     """So are those in two variables."""
     assert "d²y/dx dw" == mixed_symbol("y", "x", "w")
     assert "d²(x * 2)/dx d(w[0])" == mixed_symbol("x * 2", "x", "w[0]")
+    assert "d²y/dx d(dw)" == mixed_symbol("y", "x", "dw")
+
+
+@pytest.mark.parametrize(
+    ("target", "source", "order", "expected"),
+    [
+        (1.0, 1.0, 3, ""),
+        (1.0, [1.0], 3, ""),
+        ([[1.0]], [1.0], 2, ""),
+        (1.0, [1.0, 2.0], 1, ""),
+        (1.0, [1.0, 2.0], 2, "dy/dx"),
+        (1.0, [1.0, 2.0], 3, "d²y/dx²"),
+        ([1.0, 2.0], 1.0, 1, "y"),
+        ([1.0, 2.0], 1.0, 2, "y"),
+        ([1.0, 2.0], [1.0, 2.0], 2, "dy/dx"),
+    ],
+)
+def test_summed(target: Any, source: Any, order: int, expected: str) -> None:
+    """A gradient is that of a sum if its target is an array: the first one's, or the derivative before."""
+    assert expected == summed(("y", tm.constant(target)), ("x", tm.constant(source)), order)
 
 
 def because(found: Any) -> str:
@@ -133,6 +157,33 @@ def test_the_observer_is_not_consumed() -> None:
     assert first.derivatives == second.derivatives[:1]
     assert first.variables == second.variables
     assert 3 == len(second.derivatives)
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        (0, "5.0"),
+        (1, "4.0 now; 5.0 when read"),
+        (2, "3.0 now; 5.0, 4.0 when read"),
+        (8, "-3.0 now; 5.0, 4.0, 3.0, …, -2.0 when read"),
+    ],
+)
+def test_the_row_of_a_variable_that_changed(steps: int, expected: str) -> None:
+    """It tells what the variable is now, and what it was when it was read."""
+
+    def compute(w: Any) -> Any:
+        y = w * 2
+        for _ in range(steps):
+            y = w * 2
+            w.assign_sub(1.0)
+        return y
+
+    assert expected == record(compute, tm.Variable(5.0)).variables[0].text
+
+
+def test_the_row_of_a_variable_that_was_set_to_the_same() -> None:
+    """It did not change."""
+    assert "5.0" == record(lambda w: (w * 2, w.assign(5.0))[0], tm.Variable(5.0)).variables[0].text
 
 
 def test_a_name_has_one_row() -> None:

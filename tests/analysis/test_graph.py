@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.findings import Context, examine
-from tapemagic.analysis.graph import Graph, Step, Value, few
+from tapemagic.analysis.deadends import few
+from tapemagic.analysis.findings import Context, Findings, examine
+from tapemagic.analysis.graph import Graph, Step, Value
 from tapemagic.analysis.observer import Observer
 from tests.analysis.recordings import chain, product, record, regression, square
 
@@ -68,7 +69,41 @@ def test_a_large_constant_that_no_rule_reads() -> None:
     two = record(lambda a: np.sum(a + data), 2.0, data=data, other=other).graph.values[1]
 
     assert ("data", "1000", "constant") == (one.name, one.text.partition(",")[0], one.role)
-    assert two.name in {"", "data"}
+    assert "" == two.name
+
+
+def test_constants_that_are_equal() -> None:
+    """They have no name if it could be another's, and each has its own box."""
+    first, second = np.ones(2), np.ones(2)
+
+    def compute(a: Any) -> Any:
+        return a * first + a * second + a * np.ones(2)
+
+    graph = record(compute, [1.0, 2.0], first=first, second=second).graph
+
+    constants = [value for value in graph.values if value.role == "constant"]
+    assert [("", "[1.0, 1.0]")] * 3 == [(value.name, value.text) for value in constants]
+
+
+def test_constants_that_are_the_same() -> None:
+    """One array may have two names, and holes in it; numbers that several names stand for have none."""
+    half, data = 0.5, np.array([1.0, np.nan])
+
+    array = record(lambda a: a * data, [1.0, 2.0], data=data, copy=data).graph.values[1]
+    one = record(lambda a: a * half, 1.0, half=half).graph.values[1]
+    two = record(lambda a: a * half, 1.0, half=half, other=half).graph.values[1]
+
+    assert ["data", "half", ""] == [value.name for value in (array, one, two)]
+
+
+def test_a_watched_whole_number_is_one_box() -> None:
+    """It is not on the tape, and a watched variable all the same."""
+    graph = record(lambda a, b: a * b, 3, 2.0).graph
+
+    assert [("a", "watched", "3"), ("b", "watched", "2.0"), ("y", "target", "6.0")] == [
+        (value.name, value.role, value.text) for value in graph.values
+    ]
+    assert (0, 1) == graph.steps[0].inputs
 
 
 def test_orders() -> None:
@@ -103,6 +138,108 @@ def test_not_computed_is_not_zero() -> None:
     assert {"a": "0.0", "y": "1.0"} == {v.name: v.gradient for v in graph.values if v.gradient}
     assert None is next(v for v in graph.values if v.name == "b").gradient
     assert "0.909297" == both.values[1].gradient
+
+
+def boxes(found: Findings) -> list[tuple[str, str, str | None]]:
+    """The names of the watched values with what they hold, and their gradients."""
+    return [
+        (value.name, value.text, value.gradient)
+        for value in found.graph.values
+        if value.role in ("watched", "variable")
+    ]
+
+
+def test_a_variable_that_changes() -> None:
+    """It has a box for every value that was read, with the gradient through that box."""
+
+    def compute(v: Any) -> Any:
+        first = v * 2
+        v.assign(5.0)
+        return first + v * 3 + v**2
+
+    found = record(compute, tm.Variable(1.0))
+
+    assert [("a₁", "1.0", "2.0"), ("a₂", "5.0", "13.0")] == boxes(found)
+    assert (("a", 2),) == found.changed
+    assert ["15.0"] == [entry.text for entry in found.derivatives]
+    assert connected(found.graph)
+
+
+def test_a_variable_in_a_loop() -> None:
+    """The value that nothing read has no box; one on which the target does not depend has no gradient."""
+
+    def compute(w: Any) -> Any:
+        for _ in range(3):
+            loss = (w - 1.0) ** 2
+            w.assign_sub([0.5, 0.5])
+        return loss
+
+    found = record(compute, tm.Variable([5.0, 3.0]))
+
+    assert [("a₁", "[5.0, 3.0]", None), ("a₂", "[4.5, 2.5]", None)] == boxes(found)[:2]
+    assert ("a₃", "[4.0, 2.0]", "[6.0, 2.0]") == boxes(found)[2]
+
+
+def test_a_variable_that_changes_in_two_orders() -> None:
+    """Derivatives read the values that the computation had read."""
+
+    def compute(v: Any) -> Any:
+        first = v**2
+        v.assign(5.0)
+        return first * v
+
+    graph = record(compute, tm.Variable(2.0), order=2).graph
+
+    named = {value.name: value for value in graph.values}
+    assert ("2.0", "20.0") == (named["a₁"].text, named["a₁"].gradient)
+    assert ("5.0", "4.0") == (named["a₂"].text, named["a₂"].gradient)
+    assert "24.0" == named["dy/da"].text
+    assert connected(graph)
+
+
+@pytest.mark.parametrize("value", [1.0, [1.0, 2.0], np.ones((20, 20))])
+def test_a_variable_that_does_not_change(value: Any) -> None:
+    """However it is read, it has one box."""
+    found = record(
+        lambda v: np.sum(v * v + v.read_value() + v[...] + np.sin(v)), tm.Variable(value), order=2
+    )
+
+    assert ["a"] == [value.name for value in found.graph.values if value.role == "variable"]
+    assert () == found.changed
+
+
+def test_a_variable_that_is_the_target() -> None:
+    """It is one box, and not cut to pieces."""
+    v = tm.Variable(1.0)
+    with Observer() as observer:
+        v * 2
+        v.assign(3.0)
+        v * 2
+
+    found = examine(observer, [("v", v)], [("v", v)])
+
+    assert ["1.0"] == [entry.text for entry in found.derivatives]
+    assert () == found.changed
+
+
+def test_gradients_of_what_the_cell_differentiates() -> None:
+    """In the frame of a derivative that the cell itself took, gradients are those of the target, too."""
+    x = tm.constant(2.0)
+    with Observer() as observer:
+        observer.watch(x)
+        y = x**3
+        g = observer.gradient(y, x)
+        h = g * x
+
+    through = examine(observer, [("h", h)], [("x", x)], 1, Context([("g", g), ("y", y)])).graph
+    itself = examine(observer, [("g", g)], [("x", x)], 2, Context([("y", y)])).graph
+
+    assert {"x": "36.0", "y": None, "g": "2.0", "h": "1.0"} == {
+        value.name: value.gradient for value in through.values if value.name in {*"xygh"}
+    }
+    assert {"x": "12.0", "g": "1.0", "dg/dx": "1.0"} == {
+        value.name: value.gradient for value in itself.values if value.name in {"x", "g", "dg/dx"}
+    }
 
 
 def test_a_value_of_another_tape_is_a_constant() -> None:
@@ -183,6 +320,13 @@ def test_an_operation_of_many_inputs(max_nodes: int) -> None:
     stack = graph.steps[-1]
     assert ("stack", 1000) == (stack.name, stack.hidden + len(stack.inputs))
     assert connected(graph)
+    assert not dead_ends(graph)
+
+
+def dead_ends(graph: Graph) -> set[int]:
+    """The values that nothing uses, but for the target."""
+    used = {i for step in graph.steps for i in step.inputs}
+    return {value.index for value in graph.values if value.role != "target"} - used
 
 
 def test_an_operation_of_many_outputs() -> None:

@@ -134,8 +134,8 @@ def test_records_lie_across_the_direction() -> None:
     """The fields of a box are below one another, whichever way the picture grows."""
     value = square().graph.values[0]
 
-    assert "a (watched) | 3.0 | gradient 6.0" == record(value, down=False)
-    assert "{a (watched) | 3.0 | gradient 6.0}" == record(value, down=True)
+    assert "a (watched) | 3.0 | gradient 6.0" == record(value, down=False, gradient=True)
+    assert "{a (watched) | 3.0 | gradient 6.0}" == record(value, down=True, gradient=True)
 
 
 def test_tooltips_quote_the_cell() -> None:

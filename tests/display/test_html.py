@@ -9,13 +9,14 @@ from html.parser import HTMLParser
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.findings import Findings
 from tapemagic.display import html
 from tapemagic.display.report import TapeReport
-from tapemagic.display.svg import Drawing
+from tapemagic.display.svg import Drawing, fitted
 from tests.analysis.recordings import chain, product, record, regression, square
 from tests.display.test_dot import NASTY
 
@@ -151,6 +152,9 @@ def test_live() -> None:
     assert "img" == frame["role"]
     assert str(frame["aria-label"]).startswith("Graph of the recorded operations: y = power(a, 2)")
     assert [] == read.all("img")
+    [element] = read.all("svg")
+    assert "max-width:100%" in str(element["style"])
+    assert "var(--jp-ui-font-color2,#6b7280)" in str(read.tags)
     assert "power; line 2: line 2; ∂/∂a = 6.0" in read.text
 
 
@@ -161,3 +165,61 @@ def test_no_drawing() -> None:
     assert "no <picture>" in read.text
     assert 10 == len(read.all("li"))
     assert "dy/dy" in read.text
+
+
+def test_the_caption_of_a_variable_that_changed() -> None:
+    """It says what its boxes are, and what their gradients have to do with that of the variable."""
+
+    def compute(v: Any) -> Any:
+        first = v * 2
+        v.assign(5.0)
+        return first + v * 3
+
+    words = page(record(compute, tm.Variable(1.0))).text
+
+    assert "a changed while the tape recorded: a₁ and a₂ are the values that were read" in words
+    assert "and the gradient with respect to a is the sum of theirs." in words
+
+
+def test_the_caption_of_an_array() -> None:
+    """The gradient of an array is that of its sum, and the caption and the table say so."""
+    words = page(record(lambda a: a * a, [1.0, 2.0])).text
+
+    assert "the gradient of the sum of y with respect to it" in words
+    assert "[2.0, 4.0], the gradient of the sum of y" in words
+
+
+def test_without_a_target() -> None:
+    """Nothing is said of gradients where there are none."""
+    found = record(lambda a: (np.sin(a), ())[1], 1.0)
+
+    assert "In each box: name, value." in page(found).text
+    assert "dash" not in page(found).text
+    assert "gradient" not in TapeReport(found).dot
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_a_large_picture_is_shown_whole(live: bool) -> None:
+    """It is made smaller, down to a limit, and then scrolled."""
+    small, tall, wide = (svg(*size) for size in [(300, 300), (300, 900), (1500, 300)])
+
+    assert ('<svg width="400" height="400" viewBox', "max-width:100%") == shown(small, live)
+    assert ('<svg width="300" height="900" viewBox', "max-width:100%") == shown(tall, live)
+    assert ('<svg width="1100" height="220" viewBox', "max-width:none") == shown(wide, live)
+    assert ("min-width:660px" in fitted(svg(900, 300), live)[1]) == live
+
+
+def svg(width: int, height: int) -> str:
+    """A picture of a size, as Graphviz begins it."""
+    return f'<svg width="{width}pt" height="{height}pt" viewBox="0 0 1 1"></svg>'
+
+
+def shown(picture: str, live: bool) -> tuple[str, str]:
+    """How the element begins, and its style."""
+    sized, style = fitted(picture, live)
+    return sized.partition('="0 0')[0], style.partition(";")[0]
+
+
+def test_a_picture_of_unknown_size() -> None:
+    """It is shown as it is."""
+    assert ("<svg></svg>", "") == fitted("<svg></svg>")

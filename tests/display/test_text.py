@@ -8,7 +8,7 @@ from textwrap import dedent
 import numpy as np
 
 import tapemagic as tm
-from tapemagic.display.text import text
+from tapemagic.display.text import equation, text
 from tests.analysis.recordings import chain, product, record, regression, square
 
 
@@ -66,7 +66,9 @@ def test_the_regression() -> None:
 def test_large_arrays_and_many_operations() -> None:
     """An array by its shape and range, a count by its thousands."""
     assert "dy/da = 100, 0.0 to 198.0" in text(record(lambda a: np.sum(a**2), np.arange(100.0)))
-    assert text(chain(2000)).startswith("%%tape: 2,000 operations recorded, 1 watched, target y\n")
+    assert text(chain(2000)).startswith(
+        "%%tape: 2,000 operations recorded, 28 drawn, 1 watched, target y\n"
+    )
 
 
 def test_a_note() -> None:
@@ -78,7 +80,7 @@ def test_a_note() -> None:
 
 def test_nothing_at_all() -> None:
     """A recording of nothing is one line."""
-    found = replace(square(), variables=(), derivatives=(), targets=(), operations=0)
+    found = replace(square(), variables=(), derivatives=(), targets=(), operations=0, drawn=0)
 
     assert "%%tape: 0 operations recorded, 0 watched" == text(found)
 
@@ -89,3 +91,24 @@ def test_names_with_line_ends() -> None:
 
     assert 9 == len(text(found).splitlines()) + 1
     assert "k l" in text(found)
+
+
+def test_derivatives_of_sums() -> None:
+    """What is the derivative of a sum says so: the symbol alone would be that of a full matrix, too."""
+    array = record(lambda a: a**3, np.array([1.0, 2.0]), order=2, kinds=("jacobian", "hessian"))
+    number = record(lambda a: a[0] ** 2 * a[1], np.array([1.0, 2.0]), order=3)
+
+    assert "dy/da = [3.0, 12.0], the gradient of the sum of y\n" in text(array)
+    assert "d²y/da² = [6.0, 12.0], the gradient of the sum of dy/da\n" in text(array)
+    assert "\nJacobian dy/da, 2×2" in text(array)
+    assert "\ndy/da = [4.0, 1.0]\n" in text(number)
+    assert "d²y/da² = [6.0, 2.0], the gradient of the sum of dy/da\n" in text(number)
+    assert text(number).endswith("d³y/da³ = [4.0, 2.0], the gradient of the sum of d²y/da²")
+
+
+def test_a_remark() -> None:
+    """A gradient that lacks something says what."""
+    found = square()
+    lacking = replace(found.derivatives[0], summed="y", reason="a part is missing")
+
+    assert "dy/da = 6.0, the gradient of the sum of y; a part is missing" == equation(lacking)

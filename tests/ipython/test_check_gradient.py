@@ -362,8 +362,8 @@ def test_html(run: Run) -> None:
     assert "a &amp; b\n&lt;script&gt;" in report._repr_html_()
 
     right, wrong = (run(f"%check_gradient {k} * x y x")._repr_html_() for k in (2, 3))
-    assert "#15803d" in right
-    assert "#b91c1c" in wrong
+    assert "#14532d" in right
+    assert "#991b1b" in wrong
     assert "Yours is 1.5 times the tape&#x27;s everywhere." in wrong
 
 
