@@ -4,7 +4,7 @@
 
     TapeError
     ├── ConsumedTapeError (RuntimeError)       a second gradient of a non-persistent tape
-    ├── NotRecordingError (RuntimeError)       stop_recording on a tape that was never entered
+    ├── NotRecordingError (RuntimeError)       a tape that was never entered, or a pause of one that is used up
     ├── TapeStateError (ValueError)            the tape is, or is not, recording just now
     ├── OptionError (ValueError)               a value that an option does not know
     ├── ShapeError (ValueError)                arrays whose shapes do not match
@@ -37,7 +37,7 @@ class ConsumedTapeError(TapeError, RuntimeError):
 
 
 class NotRecordingError(TapeError, RuntimeError):
-    """``stop_recording`` was called on a tape that was never entered."""
+    """A tape was asked for a gradient or a pause that was never entered, or for a pause when it was used up."""
 
 
 class TapeStateError(TapeError, ValueError):

@@ -69,6 +69,28 @@ def endless(x: Any) -> list[Any]:
     return parts
 
 
+def endless_dict() -> dict[str, Any]:
+    """A dict that contains itself."""
+    held: dict[str, Any] = {}
+    held["a"] = held
+    return held
+
+
+def deep() -> Any:
+    """A list that is nested too deeply even to be shown."""
+    nested: Any = 1.0
+    for _ in range(3000):
+        nested = [nested]
+    return nested
+
+
+class Mute:
+    """Something that cannot be shown."""
+
+    def __repr__(self) -> str:
+        raise ValueError("no repr")
+
+
 def pulled(u: Any, grad_fn: Any, *inputs: Any) -> Any:
     """The gradient of a function with a gradient of its own, on a tape of its own."""
     inputs = inputs or (u.c,)
@@ -174,6 +196,16 @@ SOURCES: dict[str, Case] = {
         NotATensorError,
         "a dict of tensors contains itself, or is nested too deeply",
     ),
+    "a list that is nested deeply": (
+        lambda u: u.tape.gradient(u.y, deep()),
+        NotATensorError,
+        "a list of tensors contains itself, or is nested too deeply",
+    ),
+    "something that cannot be shown": (
+        lambda u: u.tape.gradient(u.y, Mute()),
+        NotATensorError,
+        "a source has to be a Tensor or a Variable, not <Mute> of type Mute",
+    ),
     "another tape": (
         lambda u: u.tape.gradient(u.y, u.tape),
         NotATensorError,
@@ -229,6 +261,21 @@ WEIGHTS: dict[str, Case] = {
         lambda u: u.tape.gradient(u.y, u.w, np.ones((1, 3))),
         ShapeError,
         "output_gradients has shape (1, 3) for a target of shape (3,)",
+    ),
+    "one vector for two": (
+        lambda u: u.tape.gradient([u.y, [u.y, u.y]], u.w, [[1.0, 1.0, 1.0]]),
+        ShapeError,
+        "output_gradients is [[1.0, 1.0, 1.0]], of which it is not clear what belongs to which of 3 targets: give",
+    ),
+    "weights that contain themselves": (
+        lambda u: u.tape.gradient(u.y, u.w, endless(u.w)),
+        NotATensorError,
+        "a list of tensors contains itself, or is nested too deeply",
+    ),
+    "two numbers for one": (
+        lambda u: u.tape.gradient(np.sum(u.y), u.w, [1.0, 2.0]),
+        ShapeError,
+        "output_gradients has 2 entries for 1 targets: give one for each target",
     ),
     "no weights": (
         lambda u: u.tape.gradient(u.y, u.w, []),
@@ -294,7 +341,17 @@ UNCONNECTED: dict[str, Case] = {
         f"Unknown value for unconnected_gradients: {value!r}; write 'none' or 'zero'",
     )
     for value in (None, "ZERO", "nonsense", 0, ["zero"], {})
+} | {
+    "unconnected endless": (
+        lambda u: u.tape.gradient(u.y, u.w, None, deep()),
+        OptionError,
+        "Unknown value for unconnected_gradients: <list>; write 'none' or 'zero'",
+    ),
 }
+
+NEVER_ENTERED = "this GradientTape was never entered, and has recorded nothing: enter it first, with 'with tape:'"
+
+PFOR = "write experimental_use_pfor=True, and other options by name"
 
 TAPES: Table = {
     "GradientTape": {
@@ -329,6 +386,11 @@ TAPES: Table = {
         "text": (lambda u: u.tape.watch("w"), NotWatchableError, "not 'w' of type str"),
         "a number": (lambda u: u.tape.watch(1.0), NotWatchableError, "not 1.0 of type float"),
         "a set": (lambda u: u.tape.watch({1.0}), NotWatchableError, "Give several as a list"),
+        "a dict that contains itself": (
+            lambda u: u.tape.watch(endless_dict()),
+            NotWatchableError,
+            "a dict of tensors contains itself, or is nested too deeply",
+        ),
         "a generator": (
             lambda u: u.tape.watch(generated(u.w)),
             NotWatchableError,
@@ -345,8 +407,28 @@ TAPES: Table = {
             "watch() before the tape records: write 'with GradientTape() as tape:' first",
         ),
     },
-    "GradientTape.gradient": SOURCES | TARGETS | WEIGHTS | UNCONNECTED,
+    "GradientTape.gradient": SOURCES
+    | TARGETS
+    | WEIGHTS
+    | UNCONNECTED
+    | {
+        "never entered": (
+            lambda u: tm.GradientTape().gradient(u.y, u.w),
+            NotRecordingError,
+            NEVER_ENTERED,
+        ),
+    },
     "GradientTape.jacobian": {
+        "never entered": (
+            lambda u: tm.GradientTape(persistent=True).jacobian(u.y, u.w),
+            NotRecordingError,
+            NEVER_ENTERED,
+        ),
+        "row by row an array": (
+            lambda u: u.tape.jacobian(u.y, u.w, experimental_use_pfor=np.ones(2)),
+            OptionError,
+            f"experimental_use_pfor is True or False, not array([1., 1.]): {PFOR}",
+        ),
         "two targets": (
             lambda u: u.tape.jacobian([u.y, u.y], u.w),
             NotATensorError,
@@ -380,6 +462,16 @@ TAPES: Table = {
         ),
     },
     "GradientTape.batch_jacobian": {
+        "never entered": (
+            lambda u: tm.GradientTape().batch_jacobian(u.b, u.m),
+            NotRecordingError,
+            NEVER_ENTERED,
+        ),
+        "row by row text": (
+            lambda u: u.tape.batch_jacobian(u.b, u.m, experimental_use_pfor="no"),
+            OptionError,
+            f"experimental_use_pfor is True or False, not 'no': {PFOR}",
+        ),
         "target of one axis": (
             lambda u: u.tape.batch_jacobian(u.y, u.m),
             ShapeError,
@@ -529,6 +621,16 @@ USED_UP: dict[str, Case] = {
         TapeStateError,
         "watch() on a tape that is used up: its first gradient released it; make a new GradientTape, or",
     ),
+    "stop_recording": (
+        lambda u: u.tape.stop_recording().__enter__(),
+        NotRecordingError,
+        "Trying to stop recording a tape which is not recording: it is used up: its first gradient released it; make",
+    ),
+    "reset": (
+        lambda u: u.tape.reset(),
+        TapeStateError,
+        "Tape is not recording: it is used up: its first gradient released it; make a new GradientTape, or",
+    ),
     "a bad option": (
         lambda u: u.tape.gradient(u.y, u.w, None, "nonsense"),
         OptionError,
@@ -577,8 +679,60 @@ def _made(make: Any) -> dict[str, Case]:
         "NaN as an integer": (
             lambda _: make(np.nan, dtype=int),
             DtypeError,
-            "nan does not fit into the dtype int64",
+            "nan does not fit into int64: that holds whole numbers from -9223372036854775808 to 9223372036854775807",
         ),
+        "a fraction as an integer": (
+            lambda _: make([1.0, 2.7], dtype="int64"),
+            DtypeError,
+            "2.7 does not fit into int64: round it first, with np.round; or take another dtype",
+        ),
+        "an array of fractions as integers": (
+            lambda _: make(np.array([[0.5]]), dtype="int64"),
+            DtypeError,
+            "0.5 does not fit into int64",
+        ),
+        "too large for its dtype": (
+            lambda _: make(300, dtype="int8"),
+            DtypeError,
+            "300 does not fit into int8: that holds whole numbers from -128 to 127; or take another dtype",
+        ),
+        "negative without a sign": (
+            lambda _: make(-1, dtype="uint8"),
+            DtypeError,
+            "-1 does not fit into uint8: that holds whole numbers from 0 to 255",
+        ),
+        "infinity as an integer": (
+            lambda _: make([np.inf], dtype=int),
+            DtypeError,
+            "inf does not fit into int64",
+        ),
+        "an integer too large for a float": (
+            lambda _: make(10**400, dtype=float),
+            NotNumbersError,
+            "not object such as 1000000",
+        ),
+        "an array of complex numbers as floats": (
+            lambda _: make(np.array([1j]), dtype=float),
+            DtypeError,
+            "array([0.+1.j]) does not fit into the dtype float64",
+        ),
+        "a tensor for a dtype": (
+            lambda u: make(1.7, dtype=u.n),
+            DtypeError,
+            "a tensor cannot have the dtype Tensor([0, 1, 2]): write one of numbers, such as dtype='float64'",
+        ),
+        "an array for a dtype": (lambda u: make(1.7, dtype=u.a), DtypeError, "the dtype array([1"),
+        "an endless dict for a dtype": (
+            lambda _: make(1.0, dtype=endless_dict()),
+            DtypeError,
+            "a tensor cannot have the dtype {'a': {...}}",
+        ),
+        "an endless list": (
+            lambda _: make(deep()),
+            NotNumbersError,
+            "<list> is no array, since its rows differ in length or depth",
+        ),
+        "something that cannot be shown": (lambda _: make(Mute()), NotNumbersError, "as <Mute>:"),
     }
 
 
@@ -594,12 +748,27 @@ TENSORS: Table = {
             ShapeError,
             f"cannot lay a value of shape (3,) out in shape (2, 2): {LAID_OUT}",
         ),
+        "a tensor with fractions as integers": (
+            lambda u: tm.constant(u.c, dtype="int64"),
+            DtypeError,
+            "0.5 does not fit into int64",
+        ),
+        "an endless shape": (
+            lambda _: tm.constant(1.0, shape=deep()),
+            ShapeError,
+            f"cannot lay a value of shape () out in shape <list>: {LAID_OUT}",
+        ),
         "a negative length": (lambda _: tm.constant(1.0, shape=(-1,)), ShapeError, LAID_OUT),
         "a fraction for a shape": (lambda _: tm.constant(1.0, shape=2.5), ShapeError, "shape 2.5"),
         "text for a shape": (lambda _: tm.constant(1.0, shape="ab"), ShapeError, "in shape 'ab'"),
     },
     "Tensor": _made(tm.Tensor)
     | {
+        "a tensor for astype": (
+            lambda u: u.c.astype(u.n),
+            DtypeError,
+            "a tensor cannot have the dtype Tensor([0, 1, 2]): write one of numbers",
+        ),
         "writing": (
             lambda u: u.c.__setitem__(0, 1.0),
             ImmutableError,
@@ -678,6 +847,36 @@ TENSORS: Table = {
             lambda u: u.w.assign([1j, 0.0, 0.0]),
             DtypeError,
             "cannot assign a value of complex128 to 'w', which is float64: give it np.real(...)",
+        ),
+        "assign a fraction": (
+            lambda _: tm.Variable([1, 2]).assign([3.0, 2.7]),
+            DtypeError,
+            "2.7 does not fit into int64: round it first, with np.round; or take another dtype",
+        ),
+        "assign NaN to a whole number": (
+            lambda _: tm.Variable(1).assign(np.nan),
+            DtypeError,
+            "nan does not fit into int64: that holds whole numbers from",
+        ),
+        "assign too large a number": (
+            lambda _: tm.Variable(1, dtype="int8").assign(300),
+            DtypeError,
+            "300 does not fit into int8: that holds whole numbers from -128 to 127",
+        ),
+        "assign_add a fraction": (
+            lambda _: tm.Variable(1).assign_add(0.9),
+            DtypeError,
+            "0.9 does not fit into int64",
+        ),
+        "assign_sub below zero": (
+            lambda _: tm.Variable(1, dtype="uint8").assign_sub(2),
+            DtypeError,
+            "-1 does not fit into uint8",
+        ),
+        "assign a fraction to a part": (
+            lambda _: tm.Variable([1, 2])[0].assign(0.5),
+            DtypeError,
+            "0.5 does not fit into int64",
         ),
         "assign_add another shape": (
             lambda u: u.w.assign_add([1.0, 2.0]),
@@ -1060,6 +1259,21 @@ def _transformed(f: Any) -> dict[str, Case]:
             OptionError,
             "argnums has the position 1, but square was given 1 arguments by position",
         ),
+        "argnums something that cannot be shown": (
+            lambda u: f(square, Mute())(u.c),
+            OptionError,
+            "argnums is <Mute>: give a position, or a tuple of positions",
+        ),
+        "a list that contains itself": (
+            lambda u: f(square)(endless(u.c)),
+            NotATensorError,
+            "a list of tensors contains itself, or is nested too deeply",
+        ),
+        "a dict that contains itself": (
+            lambda _: f(square)(endless_dict()),
+            NotATensorError,
+            "a dict of tensors contains itself, or is nested too deeply",
+        ),
         "argnums empty": (lambda u: f(square, ())(u.c), OptionError, "argnums is empty: name at"),
     }
 
@@ -1090,6 +1304,8 @@ def _times_vector(function: Any, argnums: Any = 0) -> Any:
     return lambda *args: product(*args, *args[:1])
 
 
+AT_LEAST_ONE = "square is differentiated with respect to its arguments: give at least one argument"
+
 VECTOR_SHAPE = "the vector has shape (2,) where (3,) is needed"
 
 TRANSFORMS: Table = {
@@ -1112,6 +1328,16 @@ TRANSFORMS: Table = {
             ShapeError,
             VECTOR_SHAPE,
         ),
+        "a vector that contains itself": (
+            lambda u: tm.hvp(total)(u.c, endless(1.0)),
+            NotATensorError,
+            "a list of tensors contains itself, or is nested too deeply",
+        ),
+        "a complex vector": (
+            lambda u: tm.hvp(total)(u.c, 1j * u.a),
+            ShapeError,
+            "the vector is complex128 where float64 is needed: give real numbers",
+        ),
         "a vector of text": (
             lambda u: tm.hvp(total)(u.c, ["a", "b", "c"]),
             NotNumbersError,
@@ -1131,19 +1357,29 @@ TRANSFORMS: Table = {
     },
     "vjp": {
         "no function": (lambda u: tm.vjp(u.y, u.c), FunctionError, NO_FUNCTION),
-        "no arguments": (lambda _: tm.vjp(square), OptionError, "argnums is empty"),
+        "no arguments": (lambda _: tm.vjp(square), OptionError, AT_LEAST_ONE),
         "text": (lambda _: tm.vjp(square, "ab"), NotNumbersError, _argument("'ab' of type str")),
         "returns None": (lambda u: tm.vjp(nothing, u.c), FunctionError, "a value from nothing?"),
         "returns a float": (lambda u: tm.vjp(lambda _: 1.0, u.c), NotATensorError, WITHOUT_TENSOR),
         "a cotangent of another shape": (
             lambda u: tm.vjp(square, u.c)[1](np.ones(2)),
             ShapeError,
-            VECTOR_SHAPE,
+            "the cotangent has shape (2,) where (3,) is needed",
+        ),
+        "a complex cotangent": (
+            lambda u: tm.vjp(square, u.c)[1](1j * u.a),
+            ShapeError,
+            "the cotangent is complex128 where float64 is needed: give real numbers",
+        ),
+        "a cotangent that contains itself": (
+            lambda u: tm.vjp(square, u.c)[1](endless(u.c)),
+            NotATensorError,
+            "a list of tensors contains itself, or is nested too deeply",
         ),
         "cotangent None": (
             lambda u: tm.vjp(square, u.c)[1](None),
             NotNumbersError,
-            "the vector is None of type NoneType",
+            "the cotangent is None of type NoneType",
         ),
         "cotangents of another structure": (
             lambda u: tm.vjp(lambda x: {"p": x}, u.c)[1]({"q": u.c}),
@@ -1166,12 +1402,28 @@ TRANSFORMS: Table = {
         "a tangent of another shape": (
             lambda u: tm.jvp(square, (u.c,), (np.ones(2),)),
             ShapeError,
-            VECTOR_SHAPE,
+            "the tangent has shape (2,) where (3,) is needed",
+        ),
+        "no arguments": (lambda _: tm.jvp(square, (), ()), OptionError, AT_LEAST_ONE),
+        "a complex tangent": (
+            lambda u: tm.jvp(square, (u.c,), (1j * u.a,)),
+            ShapeError,
+            "the tangent is complex128 where float64 is needed: give real numbers",
+        ),
+        "a primal that contains itself": (
+            lambda u: tm.jvp(square, (endless(u.c),), (u.c,)),
+            NotATensorError,
+            "a list of tensors contains itself, or is nested too deeply",
+        ),
+        "a tangent that contains itself": (
+            lambda u: tm.jvp(square, (u.c,), (endless(1.0),)),
+            NotATensorError,
+            "a tuple of tensors contains itself, or is nested too deeply",
         ),
         "tangent None": (
             lambda u: tm.jvp(square, (u.c,), (None,)),
             NotNumbersError,
-            "the vector is None of type NoneType, where numbers of shape (3,) are needed",
+            "the tangent is None of type NoneType, where numbers of shape (3,) are needed",
         ),
         "returns None": (
             lambda u: tm.jvp(nothing, (u.c,), (u.c,)),

@@ -157,10 +157,10 @@ def test_used_up(case: Case) -> None:
 @pytest.mark.parametrize(
     ("target", "source", "words"),
     [
-        (None, "w", "is a NoneType and no tensor"),
+        (None, "w", "the target is None"),
         ("a", "w", "is a numpy.ndarray and no tensor"),
-        ("y", None, "is a NoneType and no tensor: write"),
-        ("y", "a", "is a ndarray and no tensor: write"),
+        ("y", None, "is a NoneType and no tensor"),
+        ("y", "a", "is a numpy.ndarray and no tensor"),
     ],
 )
 def test_explain(target: Any, source: Any, words: str) -> None:

@@ -217,12 +217,38 @@ def test_gradients_do_not_share_memory() -> None:
 
 
 def test_copies() -> None:
-    """copy.copy, deepcopy and pickle give the value; a deep copy is a source of its own."""
+    """copy.copy, deepcopy and pickle give the value; a tensor, which cannot change, is its own copy."""
     x, v = tm.constant([1.0, 2.0]), tm.Variable([1.0, 2.0], trainable=False, name="w")
     copies = [copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x))]  # noqa: S301 (its own)
-    variables = [copy.deepcopy(v), pickle.loads(pickle.dumps(v))]  # noqa: S301 (its own)
+    variables = [copy.copy(v), copy.deepcopy(v), pickle.loads(pickle.dumps(v))]  # noqa: S301 (its own)
     v.assign([5.0, 6.0])
 
     assert [encode(y) for y in copies] == [[1.0, 2.0]] * 3
-    assert [(encode(w), w.name, w.trainable) for w in variables] == [([1.0, 2.0], "w", False)] * 2
-    assert copies[1] is not x
+    assert [(encode(w), w.name, w.trainable) for w in variables] == [([1.0, 2.0], "w", False)] * 3
+    assert [y is x for y in copies] == [True, True, False]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_copies_keep_the_path(copied: Any) -> None:
+    """The gradient goes through a copy of a tensor, of a part of a variable, and of a list or dict of tensors."""
+    x, v = tm.constant([1.0, 2.0]), tm.Variable([3.0, 4.0])
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        inside = copied({"all": [x * 5.0, v * 7.0]})["all"]
+        y = np.sum(copied(x * 2.0)) + copied(v[0]) * 3.0 + np.sum(inside[0]) + np.sum(inside[1])
+    gradients = tape.gradient(y, [x, v])
+
+    assert [encode(g) for g in gradients] == [[7.0, 7.0], [10.0, 7.0]]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copied_variable_is_a_new_one(copied: Any) -> None:
+    """A copy of a variable is a variable of its own, and the tape has heard the value leave."""
+    v = tm.Variable([1.0, 2.0])
+    with tm.GradientTape(persistent=True) as tape:
+        w = copied(v)
+        y = w * 3.0
+
+    assert tape.gradient(y, v) is None
+    assert encode(tape.gradient(y, w)) == [3.0, 3.0]
+    assert [event.what for event in tape._events] == [f"copy.{copied.__name__}()"]

@@ -10,7 +10,7 @@ import pytest
 
 from tapemagic import GradientTape, Tensor, Variable, check_gradients, constant
 from tapemagic.engine.conversions import Conversions
-from tapemagic.engine.methods import ArrayMethods
+from tapemagic.engine.methods import ArrayMethods, Lacking
 from tapemagic.errors import ImmutableError, UnsupportedArgumentError
 
 Call = Callable[[Any], Any]
@@ -27,6 +27,8 @@ DIFFERENTIABLE: dict[str, list[Call]] = {
         lambda x: x.astype(float),
         lambda x: x.astype("complex128"),
         lambda x: x[0, 0].astype(np.float64, copy=False),
+        lambda x: x.astype("f8", "F", "safe", True, False).ravel("K"),
+        lambda x: x.astype("c16", order="C", casting="same_kind"),
     ],
     "reshape": [
         lambda x: x.reshape(3, 2),
@@ -50,12 +52,18 @@ DIFFERENTIABLE: dict[str, list[Call]] = {
     "swapaxes": [lambda x: x.swapaxes(0, 1), lambda x: x[None].swapaxes(-1, 0)],
     "squeeze": [lambda x: x[:1].squeeze(), lambda x: x[:, :1].squeeze(axis=1)],
     "repeat": [lambda x: x.repeat(2), lambda x: x.repeat([2, 0, 1], axis=1)],
-    "copy": [lambda x: x.copy()],
+    "copy": [lambda x: x.copy(), lambda x: x.copy("F").ravel("K"), lambda x: x.copy(order="A")],
     "compress": [
         lambda x: x.compress([True, False, True], axis=1),
         lambda x: x.compress([False, True]),
+        lambda x: x.compress([False, True], 0, None),
     ],
-    "clip": [lambda x: x.clip(-1, 1), lambda x: x.clip(max=0.4), lambda x: x.clip(min=0.4)],
+    "clip": [
+        lambda x: x.clip(-1, 1),
+        lambda x: x.clip(-1, 1, None),
+        lambda x: x.clip(max=0.4),
+        lambda x: x.clip(min=0.4),
+    ],
     "sum": [lambda x: x.sum(), lambda x: x.sum(0), lambda x: x.sum(axis=1, keepdims=True)],
     "prod": [lambda x: x.prod(), lambda x: x.prod(axis=0)],
     "mean": [lambda x: x.mean(), lambda x: x.mean(1), lambda x: x.mean(axis=(0, 1))],
@@ -83,6 +91,7 @@ WITHOUT_DERIVATIVE: dict[str, list[Call]] = {
     "item": [lambda x: x.item(4), lambda x: x.item(1, 2), lambda x: x[0, 0].item()],
     "tolist": [lambda x: x.tolist(), lambda x: x[0, 0].tolist()],
     "astype": [lambda x: x.astype(int), lambda x: x.astype(bool)],
+    "argpartition": [lambda x: x.argpartition(1), lambda x: x.argpartition(1, axis=0)],
     "all": [lambda x: x.all(), lambda x: x.all(axis=0)],
     "any": [lambda x: x.any(), lambda x: x.any(axis=1)],
     "argmax": [lambda x: x.argmax(), lambda x: x.argmax(axis=1)],
@@ -98,8 +107,13 @@ REFUSED: dict[str, list[Call]] = {
     "partition": [lambda x: x.partition(1)],
     "fill": [lambda x: x.fill(0.0)],
     "sum": [lambda x: x.sum(axis=0, out=np.empty(3))],
+    "clip": [lambda x: x.clip(0, 1, np.empty((2, 3)))],
+    "compress": [lambda x: x.compress([True], 0, np.empty((1, 3)))],
     "ravel": [lambda x: np.stack([x, x]).swapaxes(0, 1).ravel("K")],
 }
+
+
+LACKING = [name for name, value in vars(ArrayMethods).items() if isinstance(value, Lacking)]
 
 
 def each(table: dict[str, list[Call]]) -> Any:
@@ -113,7 +127,8 @@ def test_every_method_is_tested() -> None:
     names = (*vars(ArrayMethods), *vars(Conversions))
     public = {name for name in names if not name.startswith("_")} - {"numpy", "ref"}
 
-    assert public == DIFFERENTIABLE.keys() | WITHOUT_DERIVATIVE.keys() | REFUSED.keys() | {"choose"}
+    tested = DIFFERENTIABLE.keys() | WITHOUT_DERIVATIVE.keys() | REFUSED.keys() | {"choose"}
+    assert public == tested | set(LACKING)
 
 
 @each(DIFFERENTIABLE)
@@ -156,6 +171,47 @@ def test_refused(call: Call) -> None:
     """A method that would write in place, or that has no derivative, says what to write instead."""
     with pytest.raises((ImmutableError, UnsupportedArgumentError), match=r"write|leave"):
         call(constant(MATRIX))
+
+
+@pytest.mark.parametrize("name", LACKING)
+@pytest.mark.parametrize("make", [constant, Variable])
+def test_what_only_arrays_have(name: str, make: Callable[[Any], Any]) -> None:
+    """What an array has and a tensor has not is missing with advice."""
+    x = make(MATRIX)
+
+    assert hasattr(MATRIX, name)
+    assert not hasattr(x, name)
+    with pytest.raises(AttributeError, match=f"a {type(x).__name__} has no {name}: "):
+        getattr(x, name)
+
+
+def test_missing_attributes() -> None:
+    """Other names are missing as they are from any object, and Python proposes what may have been meant."""
+    with pytest.raises(AttributeError, match="'Tensor' object has no attribute 'reshap'") as caught:
+        getattr(constant(MATRIX), "reshap")  # noqa: B009 (mypy would see it)
+
+    assert caught.value.name == "reshap"
+
+
+def test_astype_casting() -> None:
+    """A cast that is not allowed raises NumPy's error."""
+    with pytest.raises(TypeError, match="according to the rule 'safe'"):
+        constant(MATRIX).astype("f4", casting="safe")
+
+
+def test_shifts() -> None:
+    """Bits are shifted by << and >>, from either side."""
+    x = constant([1, 2, 5])
+    shifted = [x << 1, 1 << x, x >> 1, 9 >> x, x << np.array([1, 2, 3]), np.array([1, 2, 3]) >> x]
+
+    assert [list(y) for y in shifted] == [
+        [2, 4, 10],
+        [2, 4, 32],
+        [0, 1, 2],
+        [4, 2, 0],
+        [2, 8, 40],
+        [0, 0, 0],
+    ]
 
 
 def test_choose() -> None:

@@ -150,6 +150,84 @@ def test_reduce_and_accumulate() -> None:
     assert gradient_of(lambda x: np.add.reduce(x, axis=None)) == [[1.0, 1.0], [1.0, 1.0]]
 
 
+REDUCTIONS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "dtype by position": ((0, None), {}),
+    "dtype": ((), {"dtype": None}),
+    "all by position": ((1, None, None, True), {}),
+    "truth values": ((0, bool), {}),
+    "all axes": ((None,), {"keepdims": True}),
+}
+
+
+@pytest.mark.parametrize(
+    "ufunc",
+    [np.add, np.multiply, np.maximum, np.minimum, np.logical_and, np.logical_or],
+    ids=lambda ufunc: ufunc.__name__,
+)
+@pytest.mark.parametrize(("args", "options"), REDUCTIONS.values(), ids=REDUCTIONS.keys())
+def test_arguments_of_reduce(ufunc: Any, args: Any, options: Any) -> None:
+    """ufunc.reduce takes its own arguments, of which the function of another name has no dtype."""
+    expected = ufunc.reduce(MATRIX, *args, **options)
+    actual = np.asarray(ufunc.reduce(tm.constant(MATRIX), *args, **options))
+
+    assert actual.dtype == expected.dtype
+    assert actual.tolist() == expected.tolist()
+
+
+def test_dtype_of_reduce() -> None:
+    """The largest of numbers that are cast first has its gradient; start and mask of truth values are theirs."""
+    x = tm.constant(MATRIX)
+    largest = np.maximum.reduce(x, 0, np.float32)
+    all_true = np.logical_and.reduce(x, None, initial=False, where=MATRIX > 1.0)
+
+    assert largest.dtype == np.float32
+    assert gradient_of(lambda x: np.minimum.reduce(x, dtype="f4")) == [[1.0, 1.0], [0.0, 0.0]]
+    assert not all_true
+    assert isinstance(
+        raised_by(lambda: np.logical_or.reduce(x, out=np.empty(2, bool))), ImmutableError
+    )
+    assert isinstance(raised_by(lambda: np.maximum.reduce(x, out=np.empty(2))), ImmutableError)
+
+
+def test_logical_reductions_are_heard() -> None:
+    """Where truth values are all that is left of a tensor, the tape knows."""
+    x = tm.constant(MATRIX)
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        np.logical_and.reduce(x)
+
+    assert [event.what for event in tape._events] == ["np.logical_and.reduce"]
+
+
+@pytest.mark.parametrize("where", [True, np.True_, np.array(True)])
+def test_where_everywhere(where: Any) -> None:
+    """A ufunc's where= that is a single True leaves no gaps."""
+    assert gradient_of(lambda x: np.square(x, where=where)) == (2.0 * MATRIX).tolist()
+    assert gradient_of(lambda x: np.multiply(x, x, where=where)) == (2.0 * MATRIX).tolist()
+
+
+@pytest.mark.parametrize("where", [np.False_, np.array([True, True]), [True, False], 1])
+def test_where_with_gaps(where: Any) -> None:
+    """Any other where= is refused."""
+    error = raised_by(lambda: np.exp(tm.constant(MATRIX), where=where))
+
+    assert isinstance(error, UnsupportedArgumentError)
+
+
+@pytest.mark.parametrize("function", [np.modf, np.frexp])
+@pytest.mark.parametrize(
+    "options",
+    [{"order": "F"}, {"casting": "same_kind"}, {"subok": False}, {"where": np.True_}],
+    ids=str,
+)
+def test_options_of_ufuncs_with_several_results(function: Any, options: Any) -> None:
+    """Options of a ufunc on which no derivative depends are taken."""
+    expected = function(MATRIX)
+    actual = function(tm.constant(MATRIX), **options)
+
+    assert [np.asarray(part).tolist() for part in actual] == [part.tolist() for part in expected]
+
+
 # -- knowing exits -------------------------------------------------------------------------------
 
 

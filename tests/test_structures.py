@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import ChainMap, OrderedDict, defaultdict
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pytest
@@ -124,6 +124,77 @@ def test_none_in_structures() -> None:
     assert encode(zeros) == {"dict": [["s", [0.0, 0.0]]]}
 
 
+class Pair(tuple):  # type: ignore[type-arg]
+    """A tuple whose constructor takes its parts one by one."""
+
+    __slots__ = ()
+
+    def __new__(cls, first: Any, second: Any) -> Self:
+        """Of its parts."""
+        return tuple.__new__(cls, (first, second))
+
+
+class Backwards(list):  # type: ignore[type-arg]
+    """A list whose constructor turns around what it is given."""
+
+    def __init__(self, parts: Any) -> None:
+        super().__init__(reversed(list(parts)))
+
+
+class Named(dict):  # type: ignore[type-arg]
+    """A dict whose constructor takes its name first."""
+
+    def __init__(self, name: str, **parts: Any) -> None:
+        super().__init__(parts)
+        self.name = name
+
+
+@pytest.mark.parametrize(
+    ("sources", "expected"),
+    [
+        (Pair(A, B), (24.0, 9.0)),
+        (Backwards([B, A]), [24.0, 9.0]),
+        (Named("n", b=B, a=A), {"b": 9.0, "a": 24.0}),
+        ([Pair(A, Pair(B, A))], [(24.0, (9.0, 24.0))]),
+    ],
+    ids=["tuple", "list", "dict", "nested"],
+)
+def test_types_made_of_something_else(sources: Any, expected: Any) -> None:
+    """Where a type cannot be made of its parts, gradients come in a plain list, tuple or dict."""
+    tape, y = recorded()
+
+    actual = tape.gradient(y, sources)
+
+    assert type(actual) is type(expected)
+    assert actual == expected
+    assert not isinstance(expected, dict) or list(actual) == list(expected)
+
+
+def test_chain_map() -> None:
+    """The keys of a ChainMap come in its own order."""
+    tape, y = recorded()
+    sources = ChainMap({"b": B}, {"c": A, "a": A})
+
+    actual = tape.gradient(y, sources)
+
+    assert [("c", 24.0), ("a", 24.0), ("b", 9.0)] == list(actual.items())
+
+
+def test_deep_structures() -> None:
+    """A structure that can be taken apart can be put together again."""
+    tape, y = recorded()
+    depth = 600
+    structure: Any = {"a": A}
+    for _ in range(depth):
+        structure = [structure]
+
+    actual = tape.gradient(y, structure)
+    for _ in range(depth):
+        [actual] = actual
+
+    assert {"a": 24.0} == actual
+
+
 @every_structure
 def test_targets(structure: Any) -> None:
     """Targets of any structure are summed."""
@@ -183,6 +254,43 @@ def test_output_gradients_of_another_structure() -> None:
     actual = tape.gradient({"y": [y], "z": (A, y)}, A, output_gradients=[2.0, 5.0, 1.0])
 
     assert float(actual) == 3.0 * 24.0 + 5.0
+
+
+def test_dicts_go_by_sorted_keys() -> None:
+    """A dict beside a list is one in the order of its keys; where these cannot be sorted, in that of insertion."""
+    tape, y = recorded()
+
+    def weighed(target: Any, weights: Any) -> float:
+        return float(tape.gradient(target, A, output_gradients=weights))
+
+    assert 24.0 + 10.0 == weighed({"z": y, "a": A}, [10.0, 1.0])
+    assert 10.0 * 24.0 + 1.0 == weighed([y, A], {"z": 1.0, "a": 10.0})
+    assert 10.0 * 24.0 + 1.0 == weighed({"z": y, 1: A}, [10.0, 1.0])
+    assert 10.0 * 24.0 + 1.0 == weighed({"z": y, 1: A}, {1: 1.0, "z": 10.0})
+
+
+@pytest.mark.parametrize("weight", [[2.0], (2.0,), [np.array(2.0)], {"a": 2.0}, [[2]], [A - 1.0]])
+def test_one_number_in_a_structure(weight: Any) -> None:
+    """One number in a structure weighs one number, alone or beside others."""
+    tape, y = recorded()
+
+    assert float(tape.gradient(y, A, output_gradients=weight)) == 48.0
+    assert float(tape.gradient([y, A], A, output_gradients=[weight, weight])) == 50.0
+
+
+def test_numbers_in_lists_for_arrays() -> None:
+    """Arrays written out belong to the targets, one to each; numbers in another structure to nothing."""
+    x = tm.constant([1.0, 2.0])
+    with tm.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+    flat = tape.gradient({"y": [y], "z": (y, y)}, x, output_gradients=[[1.0, 2.0], [0, 0], [0, 1]])
+
+    error = raised_by(lambda: tape.gradient([y, [y]], x, output_gradients=[[1.0, 1.0]]))
+
+    assert encode(flat) == [2.0, 12.0]
+    assert isinstance(error, ShapeError)
+    assert "not clear what belongs to which of 2 targets" in str(error)
 
 
 @pytest.mark.parametrize("weights", [[1.0], [1.0, 2.0, 3.0], {"y": 1.0}, {"y": 1.0, "q": 2.0}])

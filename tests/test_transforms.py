@@ -698,7 +698,11 @@ ERRORS = {
         ["(1.0, 2.0) of type tuple does not have the structure of"],
     ),
     "tangent of another shape": (lambda: tm.jvp(given, (X,), (1.0,)), ShapeError, ["(3,)"]),
-    "no primals": (lambda: tm.jvp(lambda: 1.0, (), ()), OptionError, ["argnums is empty"]),
+    "no primals": (
+        lambda: tm.jvp(lambda: 1.0, (), ()),
+        OptionError,
+        ["give at least one argument"],
+    ),
     "cotangent of another shape": (lambda: tm.vjp(curve, X)[1](V), ShapeError, ["(2,)"]),
     "cotangent of another structure": (
         lambda: tm.vjp(lambda x: (x, x), X)[1](V),

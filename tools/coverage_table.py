@@ -48,7 +48,9 @@ ABSTRACT = frozenset(
 
 REASONS: dict[str, dict[str, str]] = {
     GRADIENT: {
-        "what it computes from a tensor of coefficients stays on the tape": "poly1d",
+        "a tensor's zeros in front stay, and what it computes stays on the tape": "poly1d",
+        "a tensor's zeros in front stay": "polymul",
+        "the remainder keeps zeros in front": "polydiv",
         "an older name of vstack": "row_stack",
         "an older name of trapezoid": "trapz",
         "returns what its function returns": "fromfunction",
@@ -56,12 +58,17 @@ REASONS: dict[str, dict[str, str]] = {
         "the remainder; the quotient is constant": "divmod",
         "the fraction; the whole is constant": "modf",
         "the mantissa; the exponent is a whole number": "frexp",
-        "the weights, edges and densities; counts are constant": "histogram histogram2d histogramdd",
+        "the weights, edges and densities; counts are constant": "histogram2d histogramdd",
+        "the weights, edges and densities; counts are constant; of a tensor in range, the first argument must be a "
+        "tensor, too": "histogram",
+        "of a tensor in nan, posinf or neginf, the first argument must be a tensor, too": "nan_to_num",
+        "of a tensor in period, the first argument must be a tensor, too": "unwrap",
+        "of a tensor in mean, the first argument must be a tensor, too": "nanstd nanvar",
         "the values; places and counts are whole numbers": "unique unique_all unique_counts unique_inverse",
         "the values, read from the first array": "intersect1d setdiff1d",
         "the weights": "bincount",
         "the choices; the condition is constant": "where choose select piecewise",
-        "the fill value": "full_like",
+        "the fill value; the first argument must be a tensor, too": "full_like",
     },
     PLAIN: {
         "constant almost everywhere": "around ceil fix floor floor_divide rint round spacing trunc",

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.events import left
 from tapemagic.engine.tensor import Tensor, Traced
-from tapemagic.engine.values import fitting
+from tapemagic.engine.values import fitting, shown
 from tapemagic.errors import ShapeError
 
 
@@ -73,8 +73,8 @@ def _laid_out(value: Tensor, shape: Any) -> Any:
         if value.size == 1:
             return np.broadcast_to(np.reshape(value, ()), shape)
         return np.reshape(value, shape)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         raise ShapeError(
-            f"cannot lay a value of shape {value.shape} out in shape {shape!r}: give a tuple of whole numbers that "
-            "holds as many numbers, or a single number to fill it with"
+            f"cannot lay a value of shape {value.shape} out in shape {shown(shape)}: give a tuple of whole numbers "
+            "that holds as many numbers, or a single number to fill it with"
         ) from None

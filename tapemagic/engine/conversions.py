@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import operator
+import os
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.events import left
-from tapemagic.errors import DtypeError, ImmutableError, RankError
+from tapemagic.errors import DtypeError, ImmutableError, RankError, UnsupportedArgumentError
+
+OWN = str(Path(__file__).parent.parent) + os.sep
+ARRAYS = (np.ndarray, np.generic, list, tuple, int, float, complex)
+NUMPY = str(Path(np.__file__).parent) + os.sep
 
 
 class Reference:
@@ -33,6 +40,34 @@ class Reference:
 
     def __repr__(self) -> str:
         return f"Reference({self._tensor!r})"
+
+
+def refuse_within_numpy() -> None:
+    """Raise a better error than the caller's, where it was NumPy that tried to write, for the user's function.
+
+    NumPy asks a tensor only in the main arguments of a function. Given one in another argument, it computes with
+    it as it does with arrays, until it wants to write.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        If the user called a function of NumPy whose first argument is no tensor.
+    """
+    frame: Any = sys._getframe(1)
+    outermost = None
+    while frame is not None and frame.f_code.co_filename.startswith((OWN, NUMPY)):
+        if frame.f_code.co_filename.startswith(NUMPY):
+            outermost = frame
+        frame = frame.f_back
+    if outermost is None or not outermost.f_code.co_argcount:
+        return
+    code = outermost.f_code
+    first = code.co_varnames[0]
+    if isinstance(outermost.f_locals.get(first), ARRAYS):
+        raise UnsupportedArgumentError(
+            f"NumPy's {code.co_name.strip('_')} does not ask the tensor that it was given beside a plain array: make "
+            f"its first argument a tensor, too, with tapemagic.constant({first})"
+        )
 
 
 class Conversions:
@@ -96,6 +131,7 @@ class Conversions:
         return np.array(self._value, dtype=dtype)
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        refuse_within_numpy()
         raise ImmutableError(
             f"a {type(self).__name__} cannot be written into: build a new one with np.where or "
             "np.concatenate, or keep the state in a tapemagic.Variable and use its assign()"

@@ -48,7 +48,8 @@ def custom_gradient(function: Function | None = None) -> Any:
     ------
     CustomGradientError
         If `function` is none. When called: if it does not return such a pair, or is given a tensor by keyword. When
-        differentiated: if `grad_fn` returns the wrong number of gradients, or one of another shape than its argument.
+        differentiated: if `grad_fn` returns the wrong number of gradients, or one of another shape than its argument,
+        or complex ones where result and argument are real.
     VariablesKeywordError
         When called, if the function reads variables, and `grad_fn` does not take them.
 
@@ -203,8 +204,12 @@ def _pull_back(
             f"custom_gradient function expected to return {len(inputs)} gradients, but returned {len(ours)} instead. "
             f"({name} has {len(inputs)} arguments to differentiate)"
         )
-    pairs = zip([*ours, *theirs], [*inputs, *captured], strict=True)
-    return [_checked(name, g, x, k) for k, (g, x) in enumerate(pairs)]
+    sources = [*inputs, *captured]
+    pairs = zip([*ours, *theirs], sources, strict=True)
+    found = [_checked(name, g, x, k) for k, (g, x) in enumerate(pairs)]
+    if all(u.dtype.kind != "c" for u in upstream):
+        _refuse_complex(name, found, sources)
+    return found
 
 
 def _listed(answer: Any) -> list[Any]:
@@ -228,3 +233,13 @@ def _checked(name: str, g: Any, x: Any, position: int) -> Any:
             f"{np.shape(getattr(x, '_value', x))}: they have to be the same"
         )
     return g
+
+
+def _refuse_complex(name: str, found: list[Any], inputs: list[Any]) -> None:
+    """Complex gradients of real arguments are the derivatives of no real result."""
+    for position, (g, x) in enumerate(zip(found, inputs, strict=True)):
+        if g is not None and g.dtype.kind == "c" and isinstance(x, Traced) and x.dtype.kind == "f":
+            raise CustomGradientError(
+                f"the grad_fn of {name} returned a gradient of {g.dtype} for argument {position}, which is {x.dtype} "
+                "as the result is: return its real part, with np.real(...)"
+            )

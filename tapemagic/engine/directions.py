@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.callables import fresh, name_of
-from tapemagic.engine.structure import describe, leaves, pack, require_function
+from tapemagic.engine.structure import (
+    describe,
+    endless,
+    leaves,
+    ordered,
+    pack,
+    require_function,
+)
 from tapemagic.engine.tape import GradientTape
 from tapemagic.engine.tensor import Traced, as_operand
 from tapemagic.engine.transforms import Argnums, Function, Run, grad
@@ -63,7 +70,7 @@ def hvp(function: Function, argnums: Argnums = 0) -> Function:
             )
         *inputs, vector = args
         run = Run(grad(function, argnums), argnums, tuple(inputs), kwargs)
-        return run.gradient(leaves(run.result), _matching(vector, run.result))
+        return run.gradient(leaves(run.result), _matching(vector, run.result, "the vector"))
 
     return product
 
@@ -91,12 +98,11 @@ def vjp(function: Function, *args: Any) -> tuple[Any, Function]:
     >>> value, pullback(2.0)
     (Tensor(0.0), (Tensor(2.0),))
     """
-    require_function(function)
-    run = Run(function, tuple(range(len(args))), args, {})
+    run = _run(function, args)
     outputs = run.outputs
 
     def pullback(cotangent: Any) -> Any:
-        return run.gradient(outputs, _matching(cotangent, run.result))
+        return run.gradient(outputs, _matching(cotangent, run.result, "the cotangent"))
 
     return run.result, pullback
 
@@ -136,9 +142,8 @@ def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
     """
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise OptionError("jvp takes primals and tangents as tuples: write jvp(f, (x,), (v,))")
-    require_function(function)
-    run = Run(function, tuple(range(len(primals))), tuple(primals), {})
-    directions = _matching(tuple(tangents), run.sources)
+    run = _run(function, tuple(primals))
+    directions = _matching(tuple(tangents), run.sources, "the tangent")
     outputs = run.outputs
     cotangents = [fresh(np.zeros(y.shape, y.dtype)) for y in outputs if y.dtype.kind in "fc"]
     with GradientTape() as outer:
@@ -150,27 +155,45 @@ def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
     return run.result, pack(run.result, parts)
 
 
-def _matching(given: Any, template: Any) -> list[Any]:
+def _run(function: Function, args: tuple[Any, ...]) -> Run:
+    """A call of a function that is differentiated with respect to all of its arguments."""
+    require_function(function)
+    if not args:
+        raise OptionError(
+            f"{name_of(function)} is differentiated with respect to its arguments: give at least one argument"
+        )
+    return Run(function, tuple(range(len(args))), args, {})
+
+
+def _matching(given: Any, template: Any, role: str) -> list[Any]:
     """Weights for each tensor of a template, in its shape, from something of its structure.
 
     Raises
     ------
+    NotATensorError
+        If something contains itself.
     NotNumbersError
         If something is not made of numbers.
     ShapeError
-        If a shape differs, or the structure.
+        If a shape differs, or the structure, or something is complex in the place of real numbers.
     """
-    weights = list(map(as_operand, _leaves_like(given, template)))
+    try:
+        weights = list(map(as_operand, _leaves_like(given, template)))
+    except RecursionError:
+        raise endless(given) from None
     for x, v in zip(leaves(template), weights, strict=True):
-        if not isinstance(v, Traced) and np.asarray(v).dtype.kind not in KINDS:
+        dtype = v.dtype if isinstance(v, Traced) else np.asarray(v).dtype
+        if dtype.kind not in KINDS:
             raise NotNumbersError(
-                f"the vector is {describe(v)}, where numbers of shape {x.shape} are needed"
+                f"{role} is {describe(v)}, where numbers of shape {x.shape} are needed"
             )
         if np.shape(v) != x.shape:
             raise ShapeError(
-                f"the vector has shape {np.shape(v)} where {x.shape} is needed: it has the "
+                f"{role} has shape {np.shape(v)} where {x.shape} is needed: it has the "
                 "shape of what it is multiplied with"
             )
+        if dtype.kind == "c" and x.dtype.kind != "c":
+            raise ShapeError(f"{role} is {dtype} where {x.dtype} is needed: give real numbers")
     return weights
 
 
@@ -181,7 +204,7 @@ def _leaves_like(given: Any, template: Any) -> list[Any]:
     pairs: Any
     if isinstance(template, Mapping):
         fits = isinstance(given, Mapping) and given.keys() == template.keys()
-        pairs = ((given[key], part) for key, part in template.items())
+        pairs = ((given[key], template[key]) for key in ordered(template))
     else:
         fits = isinstance(given, (list, tuple)) and len(given) == len(template)
         pairs = zip(given, template, strict=True)

@@ -113,7 +113,7 @@ def _positions(function: Function, params: Params, count: int) -> list[int]:
             )
         return [names.index(str(p)) for p in params]
     if not all(isinstance(p, int) and not isinstance(p, bool) for p in params):
-        raise OptionError(f"params must be all strings or all integers; got {list(params)!r}.")
+        raise OptionError(f"params must be all strings or all integers; got {shown(list(params))}.")
     outside = [p for p in params if not -count <= int(p) < count]
     if outside:
         raise OptionError(

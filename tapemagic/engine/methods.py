@@ -7,7 +7,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.values import of_numbers
 from tapemagic.errors import ImmutableError
+
+
+class Lacking:
+    """What arrays have and tensors have not, and what to do about it.
+
+    A ``__getattr__`` would do the same, and make every attribute of every tensor slower.
+    """
+
+    def __init__(self, instead: str) -> None:
+        self.instead = instead
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, x: Any, kind: type) -> Any:
+        raise AttributeError(
+            f"a {kind.__name__} has no {self.name}: {self.instead}", name=self.name, obj=x
+        )
 
 
 def _method(name: str) -> Any:
@@ -28,6 +47,21 @@ class ArrayMethods:
     __slots__ = ()
 
     _value: Any
+
+    base = Lacking("it shares its memory with nobody")
+    byteswap = Lacking("use x.numpy().byteswap()")
+    ctypes = Lacking("use x.numpy().ctypes")
+    data = Lacking("use x.numpy().data")
+    flags = Lacking("use x.numpy().flags")
+    flat = Lacking("write x.ravel(), which is still on the tape")
+    getfield = Lacking("use x.numpy().getfield(dtype)")
+    put = Lacking("write np.where(mask, values, x)")
+    resize = Lacking("write np.resize(x, shape), or x.reshape(shape)")
+    setflags = Lacking("nobody can write into it")
+    strides = Lacking("use x.numpy().strides")
+    tobytes = Lacking("use x.numpy().tobytes()")
+    tofile = Lacking("use x.numpy().tofile(file)")
+    view = Lacking("write x.astype(dtype), x.real and x.imag, or use x.numpy().view(dtype)")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -79,9 +113,21 @@ class ArrayMethods:
         """The imaginary part."""
         return np.imag(self)
 
-    def astype(self, dtype: DTypeLike, copy: bool = True) -> Any:
+    def astype(
+        self,
+        dtype: DTypeLike,
+        order: Any = "K",
+        casting: Any = "unsafe",
+        subok: bool = True,  # noqa: ARG002 (NumPy's signature)
+        copy: bool = True,
+    ) -> Any:
         """Cast to another dtype; whole numbers and truth values end the path of the tape."""
-        return np.astype(self, dtype, copy=copy)  # type: ignore[call-overload]
+        if isinstance(dtype, ArrayMethods):
+            of_numbers(dtype)  # says that it is none
+        if casting != "unsafe":  # NumPy's error where it is not allowed
+            self._value.astype(dtype, casting=casting)
+        y = np.astype(self, dtype, copy=copy)  # type: ignore[call-overload]
+        return y if order == "K" else np.copy(y, order)
 
     def reshape(self, *shape: Any, **options: Any) -> Any:
         """Lay the elements out in another shape, given as a tuple or as separate lengths."""
@@ -96,17 +142,23 @@ class ArrayMethods:
         """All elements along one axis."""
         return np.ravel(self, order)  # type: ignore[call-overload]
 
-    def copy(self) -> Any:
+    def copy(self, order: Any = "C") -> Any:
         """A new tensor with the same value, still on the tape."""
-        return np.copy(self)  # type: ignore[call-overload]
+        return np.copy(self, order)  # type: ignore[call-overload]
 
-    def compress(self, condition: Any, axis: int | None = None) -> Any:
+    def compress(self, condition: Any, axis: int | None = None, out: None = None) -> Any:
         """The slices where `condition` is true."""
-        return np.compress(condition, self, axis)  # type: ignore[call-overload]
+        return np.compress(condition, self, axis, out)  # type: ignore[call-overload]
 
-    def clip(self, min: Any = None, max: Any = None, **options: Any) -> Any:  # noqa: A002 (NumPy's)
+    def clip(
+        self,
+        min: Any = None,  # noqa: A002 (NumPy's name)
+        max: Any = None,  # noqa: A002 (NumPy's name)
+        out: None = None,
+        **options: Any,
+    ) -> Any:
         """The elements, those outside the limits moved to them."""
-        return np.clip(self, min, max, **options)  # type: ignore[call-overload]
+        return np.clip(self, min, max, out, **options)  # type: ignore[call-overload]
 
     def sort(self, *_args: Any, **_kwargs: Any) -> None:
         """Refuse: NumPy's method sorts in place."""
@@ -136,6 +188,7 @@ class ArrayMethods:
     argmax = _method("argmax")
     argmin = _method("argmin")
     argsort = _method("argsort")
+    argpartition = _method("argpartition")
     cumsum = _method("cumsum")
     cumprod = _method("cumprod")
     ravel = _method("ravel")

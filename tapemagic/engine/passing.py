@@ -10,6 +10,7 @@ from tapemagic.engine.constants import constant
 from tapemagic.engine.custom import custom_gradient
 from tapemagic.engine.recording import live, note
 from tapemagic.engine.registry import operation, vjp
+from tapemagic.engine.seeds import NEVER
 from tapemagic.engine.structure import leaves, pack, require_function
 from tapemagic.engine.tensor import Traced, wrap
 
@@ -53,7 +54,11 @@ def stop_gradient(x: Any) -> Any:
         return wrap(tensor._value)
     value = tensor._value
     entry, ids = operation(_stopped), (tensor._id,)
-    return wrap(value, note(entry, (value,), ids, None, value, live(), value.nbytes))
+    number = note(entry, (value,), ids, None, value, live(), value.nbytes)
+    for tape in live():
+        if number in tape._tracked:
+            tape._tracked[number] = NEVER
+    return wrap(value, number)
 
 
 def grad_pass_through(function: F) -> F:

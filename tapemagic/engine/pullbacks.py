@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tapemagic.engine.constants import constant
+from tapemagic.engine.operators import OPERANDS
 from tapemagic.engine.recording import live, note, note_several
 from tapemagic.engine.registry import OPERATIONS, Operation, operation, vjp_each
 from tapemagic.engine.structure import describe, leaves
@@ -122,7 +123,7 @@ def record_call(call: Call, inputs: list[Any], outputs: list[Any]) -> list[Any]:
     Outputs that are no real or complex numbers are returned as they are.
     """
     read = [x._read() if isinstance(x, Traced) else x for x in map(as_operand, inputs)]
-    values = tuple(x._value if isinstance(x, Tensor) else x for x in read)
+    values = tuple(x._value if isinstance(x, Tensor) else _kept(x) for x in read)
     ids = tuple(x._id if isinstance(x, Tensor) else 0 for x in read)
     smooth = [k for k, y in enumerate(outputs) if y.dtype.kind in "fc"]
     held = [outputs[k]._value for k in smooth]
@@ -138,6 +139,11 @@ def record_call(call: Call, inputs: list[Any], outputs: list[Any]) -> list[Any]:
     for k, number in zip(smooth, numbers, strict=True):
         results[k] = wrap(outputs[k]._value, number)
     return results
+
+
+def _kept(x: Any) -> Any:
+    """What a record keeps of an argument that is no tensor: numbers and arrays, and of objects nothing."""
+    return x if isinstance(x, OPERANDS) else None
 
 
 def outputs_of(name: str, result: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,9 @@ from tapemagic.engine.structure import describe, matched
 from tapemagic.engine.tensor import Tensor, Traced, wrap
 from tapemagic.engine.values import own
 from tapemagic.errors import NotATensorError, ShapeError
+
+NEVER = sys.maxsize
+"""When a tape begins to track a constant that it has recorded for the sake of explanations: not until it is watched."""
 
 
 def key_of(x: Traced) -> int:
@@ -73,7 +77,7 @@ def matched_cotangents(
     ShapeError
         If there are too many or too few, or if one does not match its target.
     """
-    given = matched(output_gradients, structure, len(targets))
+    given = matched(output_gradients, structure, targets)
     return [_cotangent(g, target) for g, target in zip(given, targets, strict=True)]
 
 

@@ -16,31 +16,55 @@ KINDS = frozenset({Tensor, Variable})
 """The types of tensors, but for subclasses of these."""
 
 
-def leaves(structure: Any) -> list[Any]:
-    """What a structure holds, in order; a dict's values in the order of its keys' insertion.
+def leaves(structure: Any, error: type[NotATensorError] = NotATensorError) -> list[Any]:
+    """What a structure holds, in TensorFlow's order: that of a dict's values is the one of its sorted keys.
 
     Raises
     ------
     NotATensorError
-        If the structure contains itself.
+        If the structure contains itself, or `error` in its place.
     """
     found: list[Any] = []
     try:
         _gather(structure, found)
     except RecursionError:
-        raise NotATensorError(
-            f"a {type(structure).__name__} of tensors contains itself, or is nested too deeply: "
-            "give the tensors in a flat list"
-        ) from None
+        raise endless(structure, error) from None
     return found
 
 
+def endless(structure: Any, error: type[NotATensorError] = NotATensorError) -> NotATensorError:
+    """The error for a structure to which there is no end."""
+    return error(
+        f"a {type(structure).__name__} of tensors contains itself, or is nested too deeply: "
+        "give the tensors in a flat list"
+    )
+
+
+def _is_leaf(structure: Any) -> bool:
+    return isinstance(structure, Traced) or not isinstance(structure, (list, tuple, Mapping))
+
+
 def _gather(structure: Any, found: list[Any]) -> None:
-    if isinstance(structure, Traced) or not isinstance(structure, (list, tuple, Mapping)):
+    if _is_leaf(structure):
         found.append(structure)
         return
-    for part in structure.values() if isinstance(structure, Mapping) else structure:
+    for part in parts_of(structure):
         _gather(part, found)
+
+
+def parts_of(structure: Any) -> Sequence[Any]:
+    """What a list, a tuple or a dict holds, one level deep."""
+    if isinstance(structure, Mapping):
+        return [structure[key] for key in ordered(structure)]
+    return structure  # type: ignore[no-any-return]
+
+
+def ordered(mapping: Mapping[Any, Any]) -> list[Any]:
+    """The keys of a dict: sorted, as in TensorFlow, or in the order of insertion where they cannot be."""
+    try:
+        return sorted(mapping)
+    except TypeError:
+        return list(mapping)
 
 
 def pack(structure: Any, values: Iterable[Any]) -> Any:
@@ -49,15 +73,43 @@ def pack(structure: Any, values: Iterable[Any]) -> Any:
 
 
 def _packed(structure: Any, values: Iterator[Any]) -> Any:
-    if isinstance(structure, Traced) or not isinstance(structure, (list, tuple, Mapping)):
+    if _is_leaf(structure):
         return next(values)
     if isinstance(structure, Mapping):
-        packed = {key: _packed(part, values) for key, part in structure.items()}
-        if isinstance(structure, defaultdict):
-            return type(structure)(structure.default_factory, packed)
-        return packed if type(structure) is dict else type(structure)(packed)  # type: ignore[call-arg]
-    parts = [_packed(part, values) for part in structure]
-    return type(structure)(*parts) if hasattr(structure, "_fields") else type(structure)(parts)
+        packed = {}
+        for key in ordered(structure):  # no comprehension, which would nest twice as deep
+            packed[key] = _packed(structure[key], values)
+        return rebuilt(structure, {key: packed[key] for key in structure})
+    parts = []
+    for part in structure:
+        parts.append(_packed(part, values))  # noqa: PERF401
+    return rebuilt(structure, parts)
+
+
+def rebuilt(structure: Any, parts: Any) -> Any:
+    """A list, tuple or dict of a structure's own type; a plain one, if that type is made of something else."""
+    kind = type(structure)
+    if kind is list or kind is dict:
+        return parts
+    try:
+        if hasattr(structure, "_fields"):
+            made = kind(*parts)
+        elif isinstance(structure, defaultdict):
+            made = kind(structure.default_factory, parts)
+        else:
+            made = kind(parts)
+        if _content(made) == _content(parts):
+            return made
+    except Exception:  # noqa: BLE001, S110 (whatever the constructor of the user's type does)
+        pass
+    return tuple(parts) if isinstance(structure, tuple) else parts
+
+
+def _content(structure: Any) -> list[Any]:
+    """What is in a list, tuple or dict, and in which order."""
+    if isinstance(structure, Mapping):
+        return [(key, id(part)) for key, part in structure.items()]
+    return [id(part) for part in structure]
 
 
 def tensors(
@@ -74,7 +126,7 @@ def tensors(
         return [structure]
     if structure.__class__ is list and KINDS.issuperset(map(type, structure)):
         return structure
-    found = leaves(structure)
+    found = leaves(structure, error)
     for leaf in found:
         if not isinstance(leaf, Traced):
             raise error(
@@ -120,43 +172,68 @@ def require_function(value: Any, error: type[TapeError] = FunctionError) -> None
         )
 
 
-def matched(structure: Any, template: Any, count: int) -> list[Any]:
-    """The leaves of `structure` in the order of `template`'s, one for each of its `count` leaves.
+def matched(structure: Any, template: Any, targets: Sequence[Traced]) -> list[Any]:
+    """Of output_gradients, one for each of the targets, which are the leaves of `template`.
+
+    What has another structure is taken apart as TensorFlow does it, if it then has the targets' shapes.
 
     Raises
     ------
     ShapeError
-        If there are more or fewer leaves than the template has.
+        If there are more or fewer than there are targets, or it is not clear what belongs to which.
     """
-    found = list(_in_order(structure, template))
-    if len(found) != count:
+    found = _fitting(structure, template)
+    if found is not None:
+        return found
+    found = leaves(structure)
+    if len(found) != len(targets):
         raise ShapeError(
-            f"output_gradients has {len(found)} entries for {count} targets: give one for each target"
+            f"output_gradients has {len(found)} entries for {len(targets)} targets: give one for each target"
+        )
+    if any(getattr(g, "shape", ()) != x.shape for g, x in zip(found, targets, strict=True)):
+        raise ShapeError(
+            f"output_gradients is {shown(structure)}, of which it is not clear what belongs to which of "
+            f"{len(targets)} targets: give one for each target, in a flat list or in the targets' own structure"
         )
     return found
 
 
-def _in_order(structure: Any, template: Any) -> Iterator[Any]:
+def _fitting(structure: Any, template: Any) -> list[Any] | None:
+    """What stands in a structure in the places of the template's leaves; None if it is another one."""
+    if isinstance(template, Traced):
+        return _fitting_one(structure, template)
+    models = parts_of(template)
     if isinstance(structure, Mapping) and isinstance(template, Mapping):
-        if structure.keys() != template.keys():
-            raise ShapeError(
-                f"output_gradients has the keys {sorted(map(str, structure))}, the target {sorted(map(str, template))}"
-            )
-        for key, part in template.items():
-            yield from _in_order(structure[key], part)
-    elif isinstance(structure, (list, tuple)) and isinstance(template, (list, tuple)):
-        if len(structure) == len(template):
-            for part, model in zip(structure, template, strict=True):
-                yield from _in_order(part, model)
-        else:
-            yield from leaves(structure)
-    elif isinstance(template, Traced) and not _of_arrays(structure):
-        yield structure
+        _require_keys(structure, template)
+        given: Sequence[Any] = [structure[key] for key in ordered(template)]
     else:
-        yield from leaves(structure)
+        given = [structure] if _is_leaf(structure) else parts_of(structure)
+    if len(given) != len(models):
+        models = leaves(template)
+    if len(given) != len(models):
+        return None
+    found: list[Any] = []
+    for part, model in zip(given, models, strict=True):
+        one = _fitting(part, model)
+        if one is None:
+            return None
+        found += one
+    return found
 
 
-def _of_arrays(structure: Any) -> bool:
-    """Whether a structure holds whole arrays; a list of numbers is an array itself."""
-    found = list(leaves(structure))
-    return bool(found) and all(isinstance(x, Traced) or getattr(x, "ndim", 0) for x in found)
+def _fitting_one(structure: Any, target: Traced) -> list[Any] | None:
+    """What is to weigh a single target: a list of numbers is an array, and so stays whole."""
+    if _is_leaf(structure):
+        return [structure]
+    found = leaves(structure)
+    whole = all(isinstance(x, Traced) or getattr(x, "ndim", 0) for x in found)
+    if found and (whole or not target.ndim or isinstance(structure, Mapping)):
+        return found if len(found) == 1 else None
+    return [structure] if target.ndim else None
+
+
+def _require_keys(structure: Mapping[Any, Any], template: Mapping[Any, Any]) -> None:
+    if structure.keys() != template.keys():
+        raise ShapeError(
+            f"output_gradients has the keys {sorted(map(str, structure))}, the target {sorted(map(str, template))}"
+        )

@@ -15,8 +15,9 @@ from tapemagic.engine.structure import advice, describe, pack, tensors
 from tapemagic.engine.sweep import Gradients, reachable, sweep
 from tapemagic.engine.tensor import Tensor, Traced
 from tapemagic.engine.unconnected import NONE, UnconnectedGradients, result_for, zero_wanted
+from tapemagic.engine.values import flag
 from tapemagic.engine.watching import Watching, warn
-from tapemagic.errors import ConsumedTapeError, NotATensorError, ShapeError
+from tapemagic.errors import ConsumedTapeError, NotATensorError, NotRecordingError, ShapeError
 
 Walk = Callable[..., Gradients]
 """What walks back to the sources with the numbers that it is given first."""
@@ -79,6 +80,8 @@ class GradientTape(Watching):
             If the tape is not persistent, and has given a set of gradients before.
         NotATensorError
             If a target or source is no tensor.
+        NotRecordingError
+            If the tape was never entered.
         OptionError
             If `unconnected_gradients` is unknown.
         ShapeError
@@ -149,7 +152,7 @@ class GradientTape(Watching):
         NotATensorError
             If the target is not one tensor, or a source is no tensor.
         OptionError
-            If `unconnected_gradients` is unknown.
+            If `unconnected_gradients` is unknown, or `experimental_use_pfor` no truth value.
 
         Notes
         -----
@@ -282,7 +285,7 @@ class GradientTape(Watching):
         return explain_here(self, target, source)
 
     def _require_rows_at_once(self, at_once: bool) -> None:
-        if not at_once and not self._persistent and not self._consumed:
+        if not flag(at_once, "experimental_use_pfor") and not self._persistent and self._usable:
             raise ConsumedTapeError(
                 "GradientTape must be created with persistent=True to compute a Jacobian row by row: "
                 "leave experimental_use_pfor out, or write GradientTape(persistent=True)"
@@ -290,12 +293,8 @@ class GradientTape(Watching):
 
     def _differentiate(self, walk: Walk, ids: set[int], *of: Any) -> Gradients:
         """Walk back along the records to the sources; a tape that is not persistent is used up by it."""
-        if self._consumed:
-            raise ConsumedTapeError(
-                "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians): "
-                "ask for all of them in one call, tape.gradient(y, [a, b]), or write "
-                "GradientTape(persistent=True), which is -p in the line of %%tape"
-            )
+        if not self._usable:
+            raise self._unusable()
         resume = self._recording and self._stops_to_differentiate()
         try:
             grads = walk(ids, *of)
@@ -304,11 +303,25 @@ class GradientTape(Watching):
                 self._start()
             raise
         if not self._persistent:
-            self._consumed = True
+            self._usable = False
+            self._last_leaves = self._leaves
             if not grads.keys() >= ids:
                 self._last_evidence = self._evidence()
             self._clear()
         return grads
+
+    def _unusable(self) -> Exception:
+        """Why there is nothing to differentiate."""
+        if not self._entered:
+            return NotRecordingError(
+                "this GradientTape was never entered, and has recorded nothing: enter it first, with 'with tape:', "
+                "and compute the target inside that block"
+            )
+        return ConsumedTapeError(
+            "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians): "
+            "ask for all of them in one call, tape.gradient(y, [a, b]), or write "
+            "GradientTape(persistent=True), which is -p in the line of %%tape"
+        )
 
     def _stops_to_differentiate(self) -> bool:
         """Stop recording before the walk, unless a persistent tape is to hear of its own gradient."""

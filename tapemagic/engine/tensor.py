@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine import registry
-from tapemagic.engine.conversions import Conversions
+from tapemagic.engine.conversions import Conversions, refuse_within_numpy
 from tapemagic.engine.events import left
 from tapemagic.engine.methods import ArrayMethods
 from tapemagic.engine.operators import OPERANDS, Operators
@@ -38,7 +38,15 @@ from tapemagic.engine.registry import (
     complete,
     constant_operation,
 )
-from tapemagic.engine.values import NUMBERS, own, ragged, shown, value_text
+from tapemagic.engine.values import (
+    NUMBERS,
+    is_true,
+    own,
+    ragged,
+    require_plain,
+    shown,
+    value_text,
+)
 from tapemagic.errors import (
     ImmutableError,
     NoDerivativeError,
@@ -48,6 +56,9 @@ from tapemagic.errors import (
 )
 
 PLAIN_SCALARS = frozenset({float, int, bool, np.float64, np.float32, np.int64})
+
+WITHOUT_DTYPE = frozenset({np.maximum, np.minimum})
+"""Ufuncs with a dtype to compute in, unlike the functions that are their `reduce`."""
 
 new = object.__new__
 
@@ -81,7 +92,10 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
             ids.append(tensor._id)
         else:
             values.append(x)
-            ids.append(FOREIGN if isinstance(x, np.ndarray) else 0)
+            if x.__class__ is np.ndarray:
+                ids.append(FOREIGN)
+            else:
+                ids.append(_foreign(x) if isinstance(x, np.ndarray) else 0)
     told = operation.check(params) if params else NO_PARAMS
     try:
         output = operation.function(*values, **params)
@@ -106,6 +120,12 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
         size = max(size, output.nbytes)
         i = note(operation, tuple(values), tuple(ids), told, output, tapes, size)
     return wrap(output, i)
+
+
+def _foreign(x: Any) -> int:
+    """The number of an array of an unusual kind, which may be refused."""
+    require_plain(type(x))
+    return FOREIGN
 
 
 def _end(operation: Operation, inputs: tuple[Any, ...], output: Any, kind: str) -> None:
@@ -191,7 +211,8 @@ def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, 
         size = max(value.nbytes, *(x.nbytes for x in values))
         i = note(constant_operation(function), values, ids, NO_PARAMS, value, tapes, size)
         return wrap(value, i)
-    if isinstance(value, (np.ndarray, np.generic)):
+    parts = value if isinstance(value, (tuple, list)) else (value,)
+    if any(isinstance(part, (np.ndarray, np.generic)) for part in parts):
         for x in given:
             left(x, f"np.{function.__name__}")
     return constant_result(value)
@@ -230,6 +251,7 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 def _refused_out(function: Function) -> ImmutableError:
+    refuse_within_numpy()
     return ImmutableError(
         f"{function.__name__}(..., out=...) cannot write where a tape is watching: "
         "leave 'out' out, and bind the result to a name"
@@ -317,9 +339,20 @@ def _binary(function: Function, compute: Function) -> Callable[[Any, Any], Any]:
 
 
 def _binary_slow(operation: Operation, x: Any, y: Any) -> Any:
-    if not isinstance(x, (Traced, *OPERANDS)) or not isinstance(y, (Traced, *OPERANDS)):
+    if not _is_operand(x) or not _is_operand(y):
         return NotImplemented
     return call(operation.function, (x, y), {})
+
+
+def _is_operand(x: Any) -> bool:
+    """Whether something may stand beside a tensor; matrices and masked arrays are refused."""
+    kind = type(x)
+    if kind is Tensor or kind is np.ndarray or kind in PLAIN_SCALARS:
+        return True
+    if isinstance(x, Traced):
+        return True
+    require_plain(kind)
+    return isinstance(x, OPERANDS)
 
 
 def _left_to_others(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
@@ -330,6 +363,35 @@ def _left_to_others(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
                 f"np.{ufunc.__name__} takes tensors, arrays and numbers, not {shown(x)} of type {type(x).__name__}"
             )
     return NotImplemented
+
+
+def _call_method(
+    ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``ufunc.reduce`` or ``ufunc.accumulate``, as the function that has a name of its own.
+
+    Raises
+    ------
+    NoDerivativeError
+        If there is no such function.
+    """
+    named = NAMED.get((method, ufunc))
+    if named is None:
+        raise NoDerivativeError(
+            f"np.{ufunc.__name__}.{method} has no derivative rule: write it with np.sum, np.cumsum, "
+            f"indexing or broadcasting, or leave the tape knowingly with x.numpy()"
+        )
+    if named in PLAIN and kwargs.get("out") is None:
+        for x in inputs:
+            if isinstance(x, Traced):
+                left(x, f"np.{ufunc.__name__}.{method}")
+        options = {name: unwrap(value) for name, value in kwargs.items()}
+        return getattr(ufunc, method)(*map(unwrap, inputs), **options)
+    kwargs.setdefault("axis", 0)
+    if ufunc in WITHOUT_DTYPE:
+        dtype = kwargs.pop("dtype", None)
+        inputs = inputs if dtype is None else (np.astype(inputs[0], dtype),)
+    return call(named, inputs, kwargs)
 
 
 def _reflected(function: Function, compute: Function) -> Callable[[Any, Any], Any]:
@@ -394,9 +456,10 @@ class Traced(ArrayMethods, Conversions, Operators):
             if operation is not None and operation.rules:
                 return _apply_elementwise(operation, self._read())
         if method == "__call__":
-            if not all(isinstance(x, (Traced, *OPERANDS)) for x in inputs):
+            if not all(map(_is_operand, inputs)):
                 return _left_to_others(ufunc, inputs)
-            if kwargs.pop("where", True) is not True:
+            if kwargs and not is_true(kwargs.pop("where", True)):
+                refuse_within_numpy()
                 raise UnsupportedArgumentError(
                     f"{ufunc.__name__}(..., where=...) leaves gaps that have no derivative: "
                     f"write np.where(condition, np.{ufunc.__name__}(x), otherwise)"
@@ -407,16 +470,13 @@ class Traced(ArrayMethods, Conversions, Operators):
                 f"np.{ufunc.__name__}.at writes in place, and a tensor is immutable: to add up at indices, "
                 "write tapemagic.scatter_add(values, index, shape)"
             )
-        named = NAMED.get((method, ufunc))
-        if named is None:
-            raise NoDerivativeError(
-                f"np.{ufunc.__name__}.{method} has no derivative rule: write it with np.sum, np.cumsum, "
-                f"indexing or broadcasting, or leave the tape knowingly with x.numpy()"
-            )
-        kwargs.setdefault("axis", 0)
-        return call(named, inputs, kwargs)
+        return _call_method(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Function, types: Any, args: Any, kwargs: Any) -> Any:
+        if len(types) > 1:
+            for kind in types:
+                if kind is not Tensor and kind is not np.ndarray:
+                    require_plain(kind)
         return call(func, args, kwargs)
 
     def __getitem__(self, index: Any) -> Any:
@@ -449,8 +509,11 @@ class Tensor(Traced):
     def __repr__(self) -> str:
         return f"Tensor({value_text(self._value, len('Tensor('))})"
 
+    def __copy__(self) -> Tensor:
+        return self
+
     def __deepcopy__(self, memo: Any) -> Tensor:
-        return wrap(self._value)
+        return self
 
     def __reduce__(self) -> Any:
         return Tensor, (self._value,)

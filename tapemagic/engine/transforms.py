@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.callables import argument, checked_result, checked_tensor, name_of
-from tapemagic.engine.structure import leaves, pack, require_function
+from tapemagic.engine.structure import endless, leaves, pack, rebuilt, require_function
 from tapemagic.engine.tape import GradientTape
 from tapemagic.engine.tensor import Tensor, Traced
+from tapemagic.engine.values import shown
 from tapemagic.errors import (
     NotATensorError,
     OptionError,
@@ -35,7 +36,10 @@ class Run:
         positions = _positions(function, argnums, len(args))
         inputs = list(args)
         for k in positions:
-            inputs[k] = _tensors(inputs[k], function, k)
+            try:
+                inputs[k] = _tensors(inputs[k], function, k)
+            except RecursionError:
+                raise endless(inputs[k]) from None
         watched = tuple(inputs[k] for k in positions)
         self.function = function
         self.sources: Any = watched if isinstance(argnums, tuple) else watched[0]
@@ -74,7 +78,9 @@ def _positions(function: Function, argnums: Argnums, count: int) -> list[int]:
     wanted = argnums if isinstance(argnums, tuple) else (argnums,)
     for k in wanted:
         if isinstance(k, bool) or not isinstance(k, int):
-            raise OptionError(f"argnums is {argnums!r}: give a position, or a tuple of positions")
+            raise OptionError(
+                f"argnums is {shown(argnums)}: give a position, or a tuple of positions"
+            )
         if not -count <= k < count:
             raise OptionError(
                 f"argnums has the position {k}, but {name_of(function)} was given {count} arguments by position"
@@ -92,7 +98,7 @@ def _tensors(value: Any, function: Function, position: int) -> Any:
         return same
     if isinstance(value, tuple) or (isinstance(value, list) and not _of_numbers(value)):
         parts = [_tensors(part, function, position) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        return rebuilt(value, parts)
     tensor = argument(value, function, position)
     if tensor.dtype.kind not in "fc":
         raise NotATensorError(

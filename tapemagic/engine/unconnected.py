@@ -9,6 +9,7 @@ import numpy as np
 
 from tapemagic.engine.recording import GRADIENT, clock
 from tapemagic.engine.tensor import Tensor, Traced, new, wrap
+from tapemagic.engine.values import shown
 from tapemagic.errors import OptionError
 
 
@@ -44,9 +45,9 @@ def zero_wanted(option: UnconnectedGradients | str) -> bool:
         return False
     try:
         return UnconnectedGradients(option) is UnconnectedGradients.ZERO
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter of an endless list, which enum wants to show
         raise OptionError(
-            f"Unknown value for unconnected_gradients: {option!r}; write 'none' or 'zero'"
+            f"Unknown value for unconnected_gradients: {shown(option)}; write 'none' or 'zero'"
         ) from None
 
 

@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.errors import DtypeError, NotNumbersError, OptionError
+from tapemagic.errors import DtypeError, NotNumbersError, OptionError, UnsupportedArgumentError
 
 NUMBERS = "biufc"
 """The kinds of dtypes that a tensor can have."""
+
+PLAIN_ARRAYS = frozenset({np.ndarray, np.memmap})
+"""The kinds of arrays that compute as arrays do."""
 
 FLAGS = (int, float, np.bool_, np.number, type(None))
 """What may be given for True or False."""
@@ -25,22 +28,79 @@ def own(value: Any, dtype: DTypeLike | None = None) -> Any:
         If the dtype is unknown, or none of numbers, or the value does not fit into it.
     NotNumbersError
         If the value is not made of numbers, or of lists of different lengths.
+    UnsupportedArgumentError
+        If the value is a matrix, a masked array, or another kind of array with an arithmetic of its own.
     """
+    require_plain(type(value))
+    given = getattr(value, "_value", value)
+    wanted = None if dtype is None else of_numbers(dtype)
+    kind = "c" if wanted is None else wanted.kind
+    whole = kind in "iu"
     try:
-        array = np.array(getattr(value, "_value", value), dtype=dtype)
-    except (TypeError, ValueError):
+        cut = kind != "c" and np.iscomplexobj(given)
+        array = np.array(given, dtype=None if whole or cut else dtype)
+    except (TypeError, ValueError, OverflowError):
         raise _refusal(value, dtype) from None
-    if value is None or array.dtype.kind not in NUMBERS:
+    if value is None or cut or array.dtype.kind not in NUMBERS:
         raise _refusal(value, dtype)
+    if wanted is not None and whole:
+        array = fitting(array, wanted)
     return array if array.ndim else array[()]
+
+
+def fitting(value: Any, dtype: DTypeLike) -> Any:
+    """An array of numbers in another dtype; as whole numbers only if it holds such, and they are not too large.
+
+    Raises
+    ------
+    DtypeError
+        If it does not fit.
+    """
+    dtype = of_numbers(dtype)
+    if value.dtype.kind == "c" != dtype.kind:
+        raise _refusal(value, dtype)
+    if dtype.kind not in "iu":
+        return value.astype(dtype)
+    with np.errstate(invalid="ignore"):
+        cast = value.astype(dtype)
+    lost = np.not_equal(cast, value)
+    if np.any(lost):
+        raise _too_fine_or_large(value[lost].ravel()[0], np.iinfo(dtype))
+    return cast
+
+
+def _too_fine_or_large(number: Any, limits: Any) -> DtypeError:
+    """The error for a number that would be cut off, or wrap around."""
+    how = f"that holds whole numbers from {limits.min} to {limits.max}"
+    if np.isfinite(number) and number % 1:
+        how = "round it first, with np.round"
+    return DtypeError(f"{number} does not fit into {limits.dtype}: {how}; or take another dtype")
+
+
+def require_plain(kind: type) -> None:
+    """Refuse a kind of array with an arithmetic of its own, which no derivative here knows.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        If `kind` is derived from NumPy's array, and is not known to be as harmless.
+    """
+    if not issubclass(kind, np.ndarray) or kind in PLAIN_ARRAYS:
+        return
+    if issubclass(kind, np.matrix):
+        what, advice = "np.matrix", "write np.asarray(m), and @ for products"
+    elif issubclass(kind, np.ma.MaskedArray):
+        what = "masked arrays"
+        advice = "fill the gaps first, with ma.filled(0.0), and multiply by a mask of your own"
+    else:
+        what, advice = f"arrays of the kind {kind.__name__}", "write np.asarray(x)"
+    raise UnsupportedArgumentError(
+        f"a tensor does not compute with {what}, whose arithmetic is not that of arrays: {advice}"
+    )
 
 
 def _refusal(value: Any, dtype: DTypeLike | None) -> Exception:
     """What is wrong with something of which no tensor can be made."""
-    if dtype is not None and not _is_of_numbers(dtype):
-        return DtypeError(
-            f"a tensor cannot have the dtype {dtype!r}: write one of numbers, such as dtype='float64'"
-        )
     try:
         array = np.array(value)
     except ValueError:
@@ -56,11 +116,23 @@ def _refusal(value: Any, dtype: DTypeLike | None) -> Exception:
     )
 
 
-def _is_of_numbers(dtype: DTypeLike) -> bool:
+def of_numbers(dtype: DTypeLike) -> np.dtype[Any]:
+    """A dtype that a tensor can have.
+
+    Raises
+    ------
+    DtypeError
+        If it is unknown, or none of numbers, or something that has a dtype rather than being one.
+    """
     try:
-        return np.dtype(dtype).kind in NUMBERS
-    except TypeError:
-        return False
+        found = None if isinstance(getattr(dtype, "dtype", None), np.dtype) else np.dtype(dtype)
+    except (TypeError, ValueError, RecursionError):
+        found = None
+    if found is None or found.kind not in NUMBERS:
+        raise DtypeError(
+            f"a tensor cannot have the dtype {shown(dtype)}: write one of numbers, such as dtype='float64'"
+        )
+    return found
 
 
 def ragged(value: Any) -> NotNumbersError:
@@ -86,9 +158,19 @@ def flag(value: Any, name: str) -> bool:
     )
 
 
+def is_true(value: Any) -> bool:
+    """Whether a value is a single True, of Python or of NumPy."""
+    if isinstance(value, (np.bool_, np.ndarray)):
+        return value.dtype.kind == "b" and not value.ndim and bool(value)
+    return value is True
+
+
 def shown(value: Any) -> str:
     """A value as an error message shows it: on one line, and not all of a long one."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # noqa: BLE001 (that of the user's type may raise anything)
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= 40 else text[:37] + "..."
 
 

@@ -164,7 +164,7 @@ class Variable(Traced):
             raise DtypeError(
                 f"cannot assign a value of {new.dtype} to {self.name!r}, which is {self.dtype}: give it np.real(...)"
             )
-        return fitting(new, self.dtype)
+        return new if new.dtype == self.dtype else fitting(new, self.dtype)
 
     def assign_add(
         self,
@@ -188,7 +188,8 @@ class Variable(Traced):
 
     def _changed(self, function: np.ufunc, delta: Any) -> Any:
         change = own(delta)
-        self._fitting(change)
+        if self.dtype.kind in "iu":
+            self._fitting(change)
         try:
             return function(self._value, change)
         except ValueError:

@@ -19,9 +19,7 @@ from tapemagic.engine.values import flag
 from tapemagic.engine.variable import Variable
 from tapemagic.errors import NotRecordingError, NotWatchableError, TapeStateError
 
-USED_UP = (
-    "its first gradient released it; make a new GradientTape, or make this one with persistent=True"
-)
+USED_UP = "used up: its first gradient released it; make a new GradientTape, or make this one with persistent=True"
 """What to say of a tape that is not persistent, and has given its gradients."""
 
 
@@ -105,7 +103,7 @@ class Watching(Memory):
             If the tape is not recording just now, or if it is when this block is left, since it was entered inside.
         """
         if not self._usable:
-            how = USED_UP if self._entered else "enter it first, with 'with tape:'"
+            how = f"it is {USED_UP}" if self._entered else "enter it first, with 'with tape:'"
             raise NotRecordingError(
                 f"Trying to stop recording a tape which is not recording: {how}"
             )
@@ -148,7 +146,11 @@ class Watching(Memory):
 
     def _require_recording(self, what: str) -> None:
         if not self._recording:
-            why = USED_UP if self._consumed else f"{what}() belongs inside its 'with' block"
+            why = (
+                f"it is {USED_UP}"
+                if self._consumed
+                else f"{what}() belongs inside its 'with' block"
+            )
             raise TapeStateError(f"Tape is not recording: {why}")
         self._require_here(f"{what}()")
 
@@ -182,7 +184,7 @@ class Watching(Memory):
                 "and call tape.watch(x) inside that block"
             )
         if not self._usable:
-            raise TapeStateError(f"watch() on a tape that is used up: {USED_UP}")
+            raise TapeStateError(f"watch() on a tape that is {USED_UP}")
         if not live() and not self._paused:
             if self._recording:
                 self._require_here("watch()")

@@ -78,6 +78,42 @@ def test_results_as_structures(tf: Any) -> Any:
 
 
 @agrees
+def test_dict_results_by_sorted_keys(tf: Any) -> Any:
+    """grad_fn gets the upstreams of a dict in the order of its sorted keys."""
+    function = tf.custom_gradient(
+        lambda x: ({"b": x * x, "a": [x * 3.0]}, lambda p, q: p * 10.0 + q)
+    )
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        result = function(x)
+        y = result["b"] * 5.0 + result["a"][0] * 7.0
+    return [list(result), tape.gradient(y, x)]
+
+
+@agrees
+def test_dict_arguments_by_sorted_keys(tf: Any) -> Any:
+    """grad_fn gives the gradients of a dict in the order of its sorted keys."""
+    function = tf.custom_gradient(lambda d: (d["a"] * d["b"], lambda u: (u, u * 10.0)))
+    a, b = tf.constant(2.0), tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch([a, b])
+        y = function({"b": b, "a": a})
+    return tape.gradient(y, {"b": b, "a": a})
+
+
+@agrees
+def test_dict_gradients_by_sorted_keys(tf: Any) -> Any:
+    """A dict that grad_fn returns is read in the order of its sorted keys."""
+    function = tf.custom_gradient(lambda a, b: (a * b, lambda u: {"z": u * 1.0, "y": u * 10.0}))
+    a, b = tf.constant(2.0), tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch([a, b])
+        y = function(a, b)
+    return tape.gradient(y, [a, b])
+
+
+@agrees
 def test_upstreams(tf: Any) -> Any:
     """custom_gradient: grad_fn gets one upstream per flattened output, zeros for unused outputs."""
     seen = []
@@ -500,6 +536,22 @@ def test_complex(tf: Any) -> Any:
     return [tape.gradient(y, z), seen]
 
 
+@refused(
+    CustomGradientError,
+    "a gradient of complex128 for argument 0, which is float64",
+    "np.real(...)",
+    tensorflow={"complex128": {"real": 1.0, "imag": 1.0}},
+)
+def test_complex_gradient_of_real(tf: Any) -> Any:
+    """wrong-dtype grad: complex where all is real is refused (TensorFlow gives it back)."""
+    function = tf.custom_gradient(lambda x: (x * x, lambda _: tf.literal(np.complex128(1 + 1j))))
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = function(x)
+    return tape.gradient(y, x)
+
+
 @agrees
 def test_without_a_tape(tf: Any) -> Any:
     """Without a tape the function gives its result."""
@@ -535,6 +587,37 @@ def test_stop(tf: Any) -> Any:
         tape.gradient(weights, v),
         tape.jacobian(stopped, x),
         tape.gradient(stopped, x, unconnected_gradients="zero"),
+    ]
+
+
+@agrees
+def test_stop_as_source(tf: Any) -> Any:
+    """stop_gradient: the result is a constant, and no source."""
+    x = tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        stopped = tf.stop_gradient(x * x)
+        y = stopped * x
+        alone = stopped * 2.0
+    return [
+        *(tape.gradient(y, [x, stopped]), tape.jacobian(y, stopped)),
+        *(tape.gradient(alone, [x, stopped]), tape.gradient(stopped, stopped)),
+    ]
+
+
+@agrees
+def test_stop_and_watch(tf: Any) -> Any:
+    """stop_gradient: the result may be watched."""
+    x = tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        stopped = tf.stop_gradient(x * x)
+        tape.watch(stopped)
+        y = stopped * x
+        z = stopped * stopped
+    return [
+        *(tape.gradient(y, [x, stopped]), tape.jacobian(y, [stopped, x])),
+        *(tape.gradient(z, [x, stopped]), tape.gradient([y, z], stopped)),
     ]
 
 

@@ -10,7 +10,13 @@ import numpy as np
 import tapemagic as tm
 from tapemagic.engine.registry import Operation
 from tapemagic.engine.tensor import apply
-from tapemagic.errors import ConsumedTapeError, NotATensorError, OptionError, TapeStateError
+from tapemagic.errors import (
+    ConsumedTapeError,
+    NotATensorError,
+    NotRecordingError,
+    OptionError,
+    TapeStateError,
+)
 from tests.conformance.programs import agrees, differs, logged, raised_by, raises, refused
 
 
@@ -105,6 +111,31 @@ def test_gradient_inside_then_reset(tf: Any) -> Any:
         tape.reset()
 
 
+@refused(NotRecordingError, "Trying to stop recording a tape", "used up", "persistent=True")
+def test_gradient_inside_then_stop_recording(tf: Any) -> Any:
+    """gradient inside own context, non-persistent: after it, stop_recording() -> RuntimeError."""
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        tape.gradient(x * x, x)
+        with tape.stop_recording():
+            pass
+
+
+@refused(NotRecordingError, "never entered", "enter it first, with 'with tape:'")
+def test_gradient_of_a_tape_never_entered(tf: Any) -> Any:
+    """A tape that was never entered: RuntimeError."""
+    x = tf.constant(3.0)
+    return tf.GradientTape().gradient(x, x)
+
+
+@refused(NotRecordingError, "never entered", "enter it first, with 'with tape:'")
+def test_jacobian_of_a_tape_never_entered(tf: Any) -> Any:
+    """A tape that was never entered: RuntimeError, of a persistent one, too."""
+    x = tf.constant([3.0])
+    return tf.GradientTape(persistent=True).jacobian(x, x)
+
+
 @agrees
 def test_gradient_inside_persistent(tf: Any) -> Any:
     """gradient inside own context, persistent: recorded, so it can be differentiated again."""
@@ -159,6 +190,27 @@ def test_re_enter_active_exits_cleanly(tf: Any) -> Any:
         except ValueError:
             z = y * x
     return tape.gradient(z, [x, y])
+
+
+@refused(TapeStateError, "Tape is still recording", "entered inside", "stop_recording()")
+def test_enter_in_a_pause(tf: Any) -> Any:
+    """re-enter while stop_recording pauses it, and stay: ValueError when the pause ends."""
+    with tf.GradientTape() as tape, tape.stop_recording():
+        tape.__enter__()
+
+
+@agrees
+def test_enter_and_leave_in_a_pause(tf: Any) -> Any:
+    """re-enter while stop_recording pauses it: records for that long, and goes on after the pause."""
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        with tape.stop_recording():
+            constant = x * x
+            with tape:
+                y = x * x
+        z = y * x + constant
+    return tape.gradient(z, x)
 
 
 @agrees

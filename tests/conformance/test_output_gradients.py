@@ -67,6 +67,47 @@ def test_structures(tf: Any) -> Any:
 
 
 @agrees
+def test_dicts_by_sorted_keys(tf: Any) -> Any:
+    """structure: dicts are flattened in the order of their sorted keys, as targets and as weights."""
+    x = tf.constant(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y, z = x * x, x * x * x
+    ten, one = tf.constant(10.0), tf.constant(1.0)
+    return [
+        tape.gradient({"z": y, "a": z}, x, output_gradients=[ten, one]),
+        tape.gradient([y, z], x, output_gradients={"z": ten, "a": one}),
+        tape.gradient({"z": y, "a": z}, x, output_gradients={"a": ten, "z": one}),
+        tape.gradient({"z": [y], "a": {2: z, 1: y}}, x, output_gradients=[ten, one, ten]),
+    ]
+
+
+@agrees
+def test_one_number_in_a_structure(tf: Any) -> Any:
+    """structure: one number in a list, a tuple or a dict weighs one number."""
+    x = tf.constant(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x * x
+    two = np.float64(2.0)
+    weights = [[two], (two,), [np.array(2.0)], {"a": two}, [[two]]]
+    return [tape.gradient(y, x, output_gradients=weight) for weight in weights]
+
+
+@refused(
+    ShapeError,
+    "output_gradients is [[np.float64(1.0), np.float64(1.0)]], of which it is not clear",
+    "what belongs to which of 2 targets",
+    tensorflow=[4.0, 8.0],
+)
+def test_one_vector_for_two(tf: Any) -> Any:
+    """structure: one vector for two targets is refused (two numbers to TensorFlow)."""
+    tape, x, y, _ = recorded(tf)
+    one = np.float64(1.0)
+    return tape.gradient([y, [y]], x, output_gradients=[[one, one]])
+
+
+@agrees
 def test_differentiable(tf: Any) -> Any:
     """An output gradient that an outer tape watches is differentiated through."""
     x, weight = tf.constant([1.0, 2.0]), tf.Variable([10.0, 20.0])

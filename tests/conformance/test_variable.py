@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import tapemagic as tm
-from tapemagic.errors import ImmutableError, ImmutableVariableError, ShapeError
-from tests.conformance.programs import agrees, differs, raised_by, raises, refused
+from tapemagic.errors import DtypeError, ImmutableError, ImmutableVariableError, ShapeError
+from tests.conformance.programs import agrees, differs, raised_by, raises, refused, signature
 
 
 @agrees
@@ -54,6 +54,64 @@ def test_assign_wider_tensor(tf: Any) -> Any:
     """assign...: f64 tensors convert too (ValueError in TensorFlow; section 0)."""
     v = tf.Variable([1.0, 2.0], dtype="float32")
     v.assign(tf.constant([5.0, 6.0]))
+    return v.read_value()
+
+
+@agrees
+def test_assign_options(tf: Any) -> Any:
+    """assign...: TensorFlow's further arguments, and their order."""
+    v = tf.Variable([1.0, 2.0])
+    methods = [v.assign, v.assign_add, v.assign_sub]
+    values = [
+        *(method([3.0, 4.0], use_locking=True, name="a", read_value=False) for method in methods),
+        *(method([3.0, 4.0], False) * 1.0 for method in methods),
+        v[0].assign(5.0, name="a") * 1.0,
+    ]
+    return [values, *(signature(method) for method in methods)]
+
+
+@refused(DtypeError, "2.7 does not fit into int64: round it first, with np.round")
+def test_assign_fraction(tf: Any) -> Any:
+    """assign: a Python float does not become a whole number."""
+    tf.Variable(1).assign(2.7)
+
+
+@refused(DtypeError, "0.9 does not fit into int64")
+def test_assign_add_fraction(tf: Any) -> Any:
+    """assign_add: neither."""
+    tf.Variable(1).assign_add(0.9)
+
+
+@refused(DtypeError, "nan does not fit into int64")
+def test_assign_nan(tf: Any) -> Any:
+    """assign: nor does NaN."""
+    tf.Variable(1).assign(float("nan"))
+
+
+@refused(
+    DtypeError,
+    "300 does not fit into int8: that holds whole numbers from -128 to 127",
+    tensorflow={"int8": 44},
+)
+def test_assign_too_large(tf: Any) -> Any:
+    """assign: too large a number is refused (TensorFlow wraps around)."""
+    return tf.Variable(1, dtype="int8").assign(300) + 0
+
+
+@refused(DtypeError, "2.7 does not fit into int64", tensorflow={"int64": 2})
+def test_assign_array_of_fractions(tf: Any) -> Any:
+    """assign: an ndarray with fractions is refused (TensorFlow cuts them off)."""
+    v = tf.Variable(1)
+    v.assign(np.array(2.7))
+    return v.read_value()
+
+
+@agrees
+def test_assign_array_of_whole_floats(tf: Any) -> Any:
+    """assign: floats in an ndarray that are whole numbers convert."""
+    v = tf.Variable([1, 2])
+    v.assign(np.array([3.0, 4.0]))
+    v.assign_add(np.array([1.0, -9.0]))
     return v.read_value()
 
 

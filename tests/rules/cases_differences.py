@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic import constant
 from tests.rules.harness import between, case, normal, positive, refused, special
 
 CUBE = (3, 4, 3)
@@ -65,6 +66,20 @@ DIFF = [
         4 * normal(3, 4),
         positive(),
         label="period",
+    ),
+    case(
+        np.unwrap,
+        lambda p, period: np.unwrap(p, period=period) * np.arange(7.0),
+        4 * normal(7),
+        between(1.0, 3.0, 6),
+        label="periods",
+    ),
+    case(
+        np.unwrap,
+        lambda p, period: np.unwrap(p, axis=0, period=period) * np.arange(4.0),
+        4 * normal(5, 4),
+        between(1.0, 3.0, 4, 4),
+        label="periods by column",
     ),
     case(np.ediff1d, None, normal(4)),
     case(np.ediff1d, None, normal(2, 3), label="2-d"),
@@ -131,6 +146,38 @@ GRADIENT = [
         label="places alone",
     ),
     case(np.gradient, lambda x: np.gradient(x**2, x), growing(5), label="of itself"),
+    *(
+        case(np.gradient, partial(np.gradient, axis=axis), normal(3, 4), label=f"{axis}")
+        for axis in ([0, 1], [-1], np.int64(1))
+    ),
+    *(
+        case(
+            np.gradient,
+            partial(np.gradient, edge_order=order),
+            normal(5),
+            np.arange(5.0),
+            label=f"tracked even places {order}",
+        )
+        for order in (1, 2)
+    ),
+    case(
+        np.gradient,
+        lambda f: np.gradient(f, np.arange(5), edge_order=2),
+        normal(5),
+        label="even places",
+    ),
+    case(
+        np.gradient,
+        lambda f: np.gradient(f, np.array([1, 3, 4, 9], np.uint8)),
+        normal(4),
+        label="whole places",
+    ),
+    case(
+        np.gradient,
+        lambda h: np.gradient(np.array([3, 1, 4, 1], np.uint8), h),
+        positive(),
+        label="of whole numbers",
+    ),
 ]
 
 TRAPEZOID = [
@@ -158,6 +205,33 @@ TRAPEZOID = [
         label="dx axis",
     ),
     case(np.trapezoid, lambda y: np.trapezoid(y, None, 0.5, 0), normal(3, 2), label="plain dx"),
+    *(
+        case(
+            np.trapezoid,
+            lambda y, h, axis=axis: np.trapezoid(y, dx=h, axis=axis),
+            normal(*shape),
+            positive(*widths),
+            label=f"dx {shape} {widths} {axis}",
+        )
+        for shape, widths, axis in (
+            ((3,), (2,), -1),
+            ((2,), (3,), -1),
+            ((3, 2), (2,), 0),
+            ((4, 2), (3, 1), 0),
+            ((4, 2), (3, 1), -2),
+            ((3, 4), (2, 3, 3), -1),
+            (CUBE, (3, 1), 1),
+            ((1,), (0,), -1),
+        )
+    ),
+    case(np.trapezoid, lambda y: np.trapezoid(y, dx=[0.5, 2.0]), normal(3), label="a list of dx"),
+    case(
+        np.trapezoid,
+        lambda y, h: np.trapezoid(y, [0.0, 1.0, 3.0], h) * h,
+        normal(3),
+        positive(),
+        label="dx unused",
+    ),
     case(np.trapezoid, None, normal(4), growing(4), label="x"),
     case(
         np.trapezoid,
@@ -291,6 +365,27 @@ SPECIAL = [
         [single([1, 2, 4])],
         [[-1.5, 0, 1.5]],
         label="float32 places",
+    ),
+    *(
+        special(
+            np.gradient,
+            lambda f, order=order: np.gradient(f, edge_order=order)[np.array([1, -1])],
+            [[3.0, odd, 2.0, 5.0, 4.0]],
+            [np.add(last, [-0.5, 0, 0.5, 0, 0])],
+            label=f"beside {odd} {order}",
+        )
+        for odd in (np.nan, np.inf)
+        for order, last in (
+            (1, [0, 0, 0, -1, 1]),
+            (2, [0, 0, 0.5, -2, 1.5]),
+        )
+    ),
+    special(
+        np.gradient,
+        lambda f: np.gradient(f, constant([0.0, 1.0, 2.0]))[1],
+        [[3.0, np.nan, 2.0]],
+        [[-0.5, 0, 0.5]],
+        label="beside nan with places",
     ),
     special(np.trapezoid, None, [single([1, 2, 4])], [[0.5, 1, 0.5]], label="float32"),
     special(np.trapezoid, None, [[1.0, 1.0], [2.0, 2.0]], [[0, 0], [-1, 1]], label="no width"),

@@ -54,6 +54,11 @@ def off_zero(*shape: int, seed: int = 0) -> Any:
     )
 
 
+def parts(z: Any) -> Any:
+    """A real number of the real and the imaginary parts."""
+    return np.real(z) + 2 * np.imag(z)
+
+
 def slope(call: Callable[..., Any]) -> Callable[..., Any]:
     """The derivative of a function of one argument, as a function of its own."""
 
@@ -196,6 +201,22 @@ CASES = [
     case(np.power, None, positive(2), np.zeros(2), label="exponent 0"),
     case(np.float_power, lambda x: np.float_power(x, 2), off_zero(3), label="constant"),
     case(np.float_power, lambda x: np.float_power(2, x), normal(3), label="number first"),
+    *(
+        case(f, lambda x, f=f: parts(f(x, dtype=complex)), x, label="as complex")
+        for f in (np.arcsin, np.arccos, np.arccosh)
+        for x in (beyond_one(3), -beyond_one(3), inside(3))
+    ),
+    *(
+        case(
+            f,
+            lambda x, y, f=f: parts(f(x, y, dtype=complex)),
+            -positive(3),
+            normal(3),
+            label="as complex",
+        )
+        for f in (np.power, np.float_power)
+    ),
+    case(np.power, lambda x: parts(np.power(x, 0.5, dtype=complex)), -2.0, label="as complex"),
     case(np.ldexp, lambda x: np.ldexp(x, np.array([1, -2, 3])), normal(2, 3)),
     case(np.ldexp, lambda x: np.ldexp(x, 2), normal(), label="number"),
     case(np.divmod, None, np.array([5.3, -5.3]), np.array([2.0, 3.0])),
@@ -456,6 +477,22 @@ SPECIAL = [
     ),
     between_two(np.hypot, 0.0, 0.0, (0.0, 0.0)),
     between_two(np.hypot, [3e200, 0.0], [4e200, -1.0], ([0.6, 0.0], [0.8, -1.0]), "sizes"),
+    between_two(np.hypot, [5e-324, 0.0], [0.0, -5e-324], ([1.0, 0.0], [0.0, -1.0]), "smallest"),
+    between_two(
+        np.arctan2, [0.0, 0.0], [5e-324, -5e-324], ([INF, -INF], [0.0, 0.0]), "smallest", warns=True
+    ),
+    *(
+        special(f, None, [z], [slope], label=f"at the cut {z}")
+        for z, sign in (
+            (2 + 0j, 1j),
+            (complex(2, -0.0), -1j),
+            (complex(-2, 0), -1j),
+            (complex(-2, -0.0), 1j),
+        )
+        for f, slope in ((np.arcsin, -sign / 3**0.5), (np.arccos, sign / 3**0.5))
+    ),
+    special(np.arccosh, None, [complex(0.5, 0)], [2j / 3**0.5], label="on the cut"),
+    special(np.arccosh, None, [complex(0.5, -0.0)], [-2j / 3**0.5], label="under the cut"),
     at(np.hypot, 0.0, 0.0, "order 2", slope(lambda x: np.hypot(x, 0))),
     at(np.arctan2, 0.0, 0.0, "order 2", slope(lambda x: np.arctan2(x, 0))),
     *(

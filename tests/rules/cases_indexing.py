@@ -112,6 +112,13 @@ TAKE = [
     case(np.take, lambda x: np.take(x, 0), normal(), label="of a number"),
     case(np.take, lambda x: np.take(x, A([], int)), ROW, label="nothing"),
     case(np.take, lambda x: np.take(x, A([], int), mode="wrap"), normal(0), label="of nothing"),
+    case(np.take, lambda x: np.take(x, []), ROW, label="empty list"),
+    case(np.take, lambda x: x.take([], axis=0), GRID, label="empty list, method"),
+    case(np.take, lambda x: np.take(x, True) * x[0], ROW, label="True"),
+    case(np.take, lambda x: np.take(x, [True, False, False]), ROW, label="truths for 1 and 0"),
+    case(np.take, lambda x: np.take(x, A([[True], [False]]), axis=1, mode="wrap"), GRID,
+         label="truths along an axis, wrap"),
+    case(np.take, lambda x: np.take(x, range(1, 3)), ROW, label="range"),
     case(np.take, lambda x: np.take(x, 2, axis=0), GRID, label="row"),
     case(np.take, lambda x: np.take(x, [1, 1, 0], axis=1), GRID, label="columns"),
     case(np.take, lambda x: np.take(x, A([[1, 1], [0, 2]]), axis=-2), CUBE, label="middle axis"),
@@ -249,6 +256,16 @@ PIECES = [
          label="the last one counts"),
     case(np.piecewise, lambda x: np.piecewise(x, [x < -9, x > -9], [np.sin, np.exp]), PARTS,
          label="nowhere"),
+    case(np.piecewise, lambda x: np.piecewise(x, [x < 0], [lambda _: -1.0, lambda v: v]), PARTS,
+         label="a function that gives a number"),
+    case(np.piecewise, lambda x: np.piecewise(x, [x < 0], [lambda v: [1.0, v[0]], np.sin]), PARTS,
+         label="a function that gives a list"),
+    case(np.piecewise, lambda x, y: np.piecewise(x, [x < 0], [y, lambda v: v * v]), PARTS, normal(2),
+         label="array for the places where it holds"),
+    case(np.piecewise, lambda x: np.piecewise(x, [x > 0], [A([10.0, 20.0]), np.sin]), A([[1.0, -1], [2, -2]]),
+         label="array, 2-d"),
+    case(np.piecewise, lambda x, y: np.piecewise(x, [x[:, 0] > 0], [y, np.sin]), A([[1.0, -1], [-2, 2]]), normal(2),
+         label="condition on rows"),
     case(np.piecewise, lambda x: np.piecewise(x, x > 0, [np.sin, np.exp]), normal(), label="0-d"),
     case(np.piecewise, lambda x: np.piecewise(x, [x > 0, x < 0], [np.sin, np.exp]), normal(),
          label="0-d, two conditions"),
@@ -262,6 +279,7 @@ BINCOUNT = [
     case(np.bincount, lambda w: np.bincount([0, 2, 2, 1], w), normal(4)),
     case(np.bincount, lambda w: np.bincount(A([3, 0, 3]), weights=w, minlength=6), normal(3),
          label="minlength"),
+    case(np.bincount, lambda w: np.bincount([True, False, True], w), normal(3), label="truths"),
 ]
 
 CASES = [*GETITEM, *SCATTER_ADD, *TAKE, *CHOOSE, *PIECES, *SORT, *DIAGONALS, *BINCOUNT]
@@ -294,6 +312,10 @@ SPECIAL = [
     special(getitem, lambda x: x[1], [A([1, 2, 3])], [None], "whole numbers"),
     special(np.take, lambda x, i: np.take(x, i, mode="wrap"), [WEIGHTS, A([4, -2])],
             [A([0.0, 2.0, 0.0]), None], "tensor as index"),
+    special(np.take, None, [A([10.0, 20.0, 30.0]), A([True, False])],
+            [A([1.0, 1.0, 0.0]), None], "tensor of truths as index"),
+    special(np.take, lambda x: np.take(x, True), [A([10.0, 20.0, 30.0])], [A([0.0, 1.0, 0.0])],
+            "True"),
     special(np.take_along_axis, lambda x, i: np.take_along_axis(x, i, 0), [WEIGHTS, A([1, 1])],
             [A([0.0, 2.0, 0.0]), None], "tensor as index"),
     special(np.compress, None, [A([True, False, True]), WEIGHTS],
@@ -318,6 +340,7 @@ SPECIAL = [
     special(np.tril, lambda x: np.tril(x, -1), [INF], [A([[0.0, 0.0], [1.0, 0.0]])], "inf"),
     special(np.bincount, None, [A([1, 1, 0]), WEIGHTS],
             [None, np.ones(3)], "tensor as bins"),
+    special(np.bincount, lambda w: np.bincount([], w, 2), [np.zeros(0)], [None], "nothing"),
 ]
 
 SORTED = A([1.0, 2.0, 2.0, 4.0])
@@ -367,6 +390,7 @@ REFUSED = [
     refused(np.choose, lambda x: np.choose(PICKED, [x, x, x], np.zeros(4)), [normal(4)],
             ImmutableError, "out"),
     refused(np.choose, lambda x: np.choose([2], [x, x]), [normal(1)], ValueError, "invalid entry"),
+    refused(np.piecewise, lambda x: np.piecewise(x, [x > -9], [A([1.0, 2.0]), 0]), [PARTS], ValueError, "broadcast"),
     refused(np.piecewise, lambda x: np.piecewise(x, [x > 0], [1, 2, 3]), [ROW], ValueError,
             "1 condition"),
     refused(np.select, lambda x: np.select([x > 0], [x, x]), [ROW], ValueError, "same length"),
@@ -378,5 +402,7 @@ REFUSED = [
     refused(getitem, lambda x: x[x], [positive(5)], IndexError, "integer"),
     refused(getitem, lambda x: x[MASK[:3]], [ROW], IndexError, "boolean index"),
     refused(np.take, lambda x: np.take(x, 5), [ROW], IndexError, "out of bounds"),
+    refused(np.take, lambda x: np.take(x, A(1.0)), [ROW], TypeError, "Cannot cast"),
+    refused(np.take, lambda x: np.take(x, x), [ROW], UnsupportedArgumentError, "indices"),
 ]
 # fmt: on

@@ -97,6 +97,48 @@ ARITHMETIC = [
     case(np.polydiv, lambda u: np.polydiv(u, [2, 1.0]), P, label="by a list"),
     case(np.polydiv, lambda v: np.polydiv([1, 2, 3, 4.0], v + 2), Q, label="of a list"),
     case(np.polydiv, by(np.polydiv), P, Q + 2, label="poly1d"),
+    case(np.polydiv, lambda u: as_coefficients(np.poly1d(u) / np.poly1d([2.0, 1])), P, label="/"),
+    case(
+        np.polydiv,
+        lambda v: as_coefficients(np.poly1d([2.0, 1, 3]) / np.poly1d(v)),
+        Q[:2],
+        label="/",
+    ),
+    case(np.divide, by(lambda p, a: p / a), P, NUMBER, label="by a number"),
+    *(
+        case(
+            f,
+            lambda p, f=f, turn=turn: as_coefficients(f(*[np.poly1d(p), [1.0, 2.0]][::turn])),
+            P,
+            label=f"poly1d and list {turn}",
+        )
+        for f in (np.polyadd, np.polysub, np.polymul, np.polydiv)
+        for turn in (1, -1)
+        if not (f is np.polydiv and turn == -1)
+    ),
+    case(
+        np.polyadd,
+        lambda p: np.polyadd(np.poly1d([1.0, 2]), np.poly1d(p)).coeffs,
+        P,
+        label="two poly1d",
+    ),
+    case(np.polyder, lambda p: np.polyder(np.poly1d(p)).coeffs, P, label="of a poly1d"),
+    case(np.polyint, lambda p: np.polyint(np.poly1d(p)).coeffs, P, label="of a poly1d"),
+    case(np.polyval, lambda p: np.polyval(np.poly1d(p), 2.0), P, label="of a poly1d alone"),
+    case(
+        np.polyval,
+        lambda p: np.poly1d([p[0], 2.0, p[1]])(3.0),
+        P,
+        label="poly1d of a list of tensors",
+    ),
+    case(np.polyval, lambda p: np.poly1d(np.poly1d(p))(3.0), P, label="poly1d of a poly1d"),
+    case(np.sum, lambda p: np.sum(np.poly1d(p)) * np.poly1d(p)[1], P, label="poly1d"),
+    case(
+        np.concatenate,
+        lambda p: np.concatenate([np.poly1d(p), np.poly1d(p) * 2]),
+        P,
+        label="poly1d",
+    ),
     case(
         np.polymul,
         lambda p, q: (np.poly1d(p) * q - np.poly1d(q) ** 2 * 3 + 1).coeffs,
@@ -134,6 +176,8 @@ ROOTS = [
         np.roots, lambda p: np.roots(np.append([0.0], p)), np.array([2.0, -3, 1]), label="0 first"
     ),
     case(np.roots, lambda p: np.poly1d(p).r, np.array([2.0, -7, 1]), label="poly1d"),
+    case(np.roots, lambda p: np.roots(np.poly1d(p)), np.array([2.0, -7, 1]), label="of a poly1d"),
+    case(np.poly, lambda z: np.poly1d(z, True).coeffs, X, label="poly1d"),
     case(np.roots, lambda p: np.roots(p) * np.ones(0), normal(1), label="constant"),
 ]
 
@@ -158,7 +202,35 @@ FITS = [
 CASES = [*VALUES, *ARITHMETIC, *ROOTS, *FITS]
 
 SPECIAL = [
-    special(np.polymul, None, [[0.0, 1.0], [2.0, 3.0]], [[0, 5], [1, 1]], label="0 first"),
+    # zeros in front are coefficients, if they are a tensor's
+    special(np.polymul, None, [[0.0, 1.0], [2.0, 3.0]], [[5, 5], [1, 1]], label="0 first"),
+    *(
+        special(np.polyval, call, [[0.0, 0.0, 2.0]], [[9 * k, 3 * k, k]], label=label)
+        for label, k, call in (
+            ("polyval, 0 first", 1, lambda p: np.polyval(p, 3.0)),
+            ("poly1d, 0 first", 1, lambda p: np.poly1d(p)(3.0)),
+            ("polymul, 0 first", 4, lambda p: np.polyval(np.polymul(p, [1.0, 1.0]), 3.0)),
+            ("polymul, 0 first in both", 4, lambda p: np.polyval(np.polymul([0.0, 1, 1], p), 3.0)),
+            ("product, 0 first", 4, lambda p: (np.poly1d([1, 1]) * np.poly1d(p))(3.0)),
+            ("square, 0 first", 4, lambda p: (np.poly1d(p) ** 2)(3.0)),
+            ("sum, 0 first", 2, lambda p: (np.poly1d(p) - 1 + np.poly1d(p))(3.0)),
+        )
+    ),
+    special(np.polyval, lambda p: np.poly1d(p)(2), [np.zeros(3)], [[4, 2, 1]], label="zeros"),
+    special(
+        np.polydiv,
+        lambda u: np.polyval(np.polydiv(u, [1.0, 2.0, 1.0])[1], 2.0),
+        [[1.0, 3.0, 3.0, 1.0]],
+        [[8, -5, 2, 1]],
+        label="no remainder",
+    ),
+    special(
+        np.polydiv,
+        lambda v: (np.poly1d([1.0, 2.0, 3.0]) / np.poly1d(v))[0](1.0),
+        [[0.0, 1.0, 3.0]],
+        [[0, 3, -1]],
+        label="divisor with 0 first",
+    ),
     special(np.polymul, None, [[0.0], [2.0, 3.0]], [[5], [0, 0]], label="nothing"),
     special(np.roots, None, [[1.0, -3.0, 2.0]], [[-3, -1, 0]], label="two"),
     special(np.roots, None, [[0.0, 0.0]], [[0, 0]], label="nothing"),

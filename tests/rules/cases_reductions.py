@@ -23,6 +23,7 @@ FORMS: tuple[tuple[tuple[int, ...], dict[str, Any]], ...] = (
     ((2, 3), {}),
     ((2, 3), {"keepdims": True}),
     ((2, 3), {"axis": 1}),
+    ((2, 3), {"axis": np.array(0)}),
     (CUBE, {"axis": 1}),
     (CUBE, {"axis": -3, "keepdims": True}),
     (CUBE, {"axis": (-1, 0)}),
@@ -90,7 +91,7 @@ def over_forms() -> list[Any]:
     cases = []
     for function in (*SUMS, *MEANS, *EXTREMES, *SPREADS, *ORDERED):
         for shape, options in FORMS:
-            flat = shape == () or options.get("axis") == ()
+            flat = shape == () or text(options) == "axis=()"
             if function in SPREADS and flat:
                 continue  # no spread, and no smooth one: see SPECIAL
             call = partial(function, **options)
@@ -306,6 +307,16 @@ CASES = [
         lambda a: np.average(a, axis=0, returned=True),
         normal(2, 3),
         label="no weights returned",
+    ),
+    case(np.average, partial(np.average, axis=np.array(0)), normal(2, 3), label="axis as array"),
+    *(
+        case(
+            np.average, lambda a: np.average(a, 0, [1, 2], True), x, label="whole weights returned"
+        )
+        for x in (normal(2), complexes(2))
+    ),
+    case(
+        np.average, lambda a: np.average(a, returned=True), complexes(3), label="complex returned"
     ),
     case(np.average, lambda a, w: np.average(a, weights=w), normal(3), positive(3)),
     case(

@@ -11,7 +11,7 @@ from tapemagic import Tensor, Variable, constant
 from tapemagic.engine.registry import operation
 from tapemagic.engine.tensor import apply
 from tapemagic.engine.variable import identity
-from tapemagic.errors import ImmutableError, UnsupportedArgumentError
+from tapemagic.errors import DtypeError, ImmutableError, ShapeError, UnsupportedArgumentError
 from tests.rules.checks import silence
 from tests.rules.harness import case, normal, plain, refused, special
 
@@ -275,6 +275,12 @@ CHANGES = [
     case(np.insert, inserted([1], -1), A, normal(2, 2), label="two columns"),
     case(np.insert, inserted([0, 3], -1), A, normal(2, 2), label="two columns apart"),
     case(np.insert, inserted([], 0), A, NUMBER, label="nothing"),
+    *(
+        case(np.insert, inserted(obj), A, normal(1, count), label=f"{obj}, a row into all")
+        for obj, count in ((slice(0, 3), 3), ([0, 2], 2), ([1], 1), (1, 1))
+    ),
+    case(np.insert, inserted([0, 2]), X, normal(1, 1, 2), label="leading axes"),
+    case(np.insert, inserted([0, 1], 1), A, normal(1, 2, 2), label="leading axis, 1"),
     case(np.insert, inserted(0), EMPTY, NUMBER, label="into nothing"),
     case(np.insert, inserted(2), X, PLANE[0].real, label="real"),
     case(np.insert, lambda x: np.insert(x, 1, [5, 6]), X, label="plain values"),
@@ -729,7 +735,8 @@ REFUSED = [
     ),
     refused(np.insert, lambda x: np.insert(x, 5, 1.0), [TRIO], IndexError, "out of bounds"),
     refused(np.insert, lambda x: np.insert(x, 0, 1.0, 1), [TRIO], ValueError, "out of bounds"),
-    refused(np.insert, lambda x: np.insert(x, 0, x), [SIX], ValueError, "more dimensions"),
+    refused(np.insert, lambda x: np.insert(x, 0, x), [SIX], ShapeError, "have more axes than"),
+    refused(np.insert, lambda x: np.insert(x, 0, 1 + 2j), [TRIO], DtypeError, r"np.real\(values\)"),
     refused(np.delete, lambda x: np.delete(x, 5), [TRIO], IndexError, "out of bounds"),
     refused(np.resize, lambda x: np.resize(x, (-1, 2)), [TRIO], ValueError, "non-negative"),
     refused(

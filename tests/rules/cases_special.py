@@ -168,6 +168,17 @@ def binary() -> list[Any]:
     ]  # fmt: skip
 
 
+def parts(z: Any) -> Any:
+    """A real number of the real and the imaginary parts."""
+    return np.real(z) + 2 * np.imag(z)
+
+
+def of_degrees(*parameters: Any) -> list[tuple[Any, ...]]:
+    """Parameters of orthogonal polynomials of whole, fractional and negative degrees, alone and mixed."""
+    mixed = (np.array([0, 1, 2]), np.array([2.0, 0.5, -1.5]))
+    return [(n, *parameters) for n in (0, 1, 4, 0.5, 1.5, 2.5, -0.5, -2, -2.3, *mixed)]
+
+
 def parametrised() -> list[Any]:
     """Calls of functions with a derivative in one argument, beside parameters."""
     bessel = (sp.jv, sp.yv, sp.iv, sp.kv, sp.kve, sp.ive, sp.jve, sp.yve)
@@ -194,15 +205,16 @@ def parametrised() -> list[Any]:
         (sp.hyp2f1, inside, [(1.5, 2, 3.5), (1, 1, 2), (1, np.array([1.0, 2.0, 3.5]), 2)]),
         (sp.hyp2f1, lambda *shape: plane(*shape) / 4, [(1.5, 2, 3.5)]),
         (sp.hyperu, positive, [(1.5, 2.5), (1, 1)]),
-        (sp.eval_legendre, inside, [(0,), (1,), (4,), (2.5,), (np.array([0, 1, 2]),)]),
-        (sp.eval_chebyt, inside, [(0,), (1,), (4,), (np.array([0, 1, 2]),)]),
-        (sp.eval_chebyu, inside, [(0,), (1,), (4,), (np.array([0, 1, 2]),)]),
+        *((f, inside, of_degrees()) for f in (sp.eval_legendre, sp.eval_chebyt, sp.eval_chebyu)),
+        (sp.eval_legendre, lambda *shape: plane(*shape) / 4, [(2,), (0.5,), (-2.5,)]),
+        (sp.eval_chebyt, lambda *shape: 1 + positive(*shape), [(0.5,), (20.5,), (3,)]),
+        (sp.eval_chebyt, inside, [(20.5,), (np.array([0, 1, 2], np.uint8),)]),
         (sp.eval_hermite, normal, [(0,), (1,), (4,), (np.array([0, 1, 2]),)]),
         (sp.eval_hermitenorm, normal, [(0,), (1,), (4,), (np.array([0, 1, 2]),)]),
-        (sp.eval_laguerre, normal, [(0,), (1,), (4,), (np.array([0, 1, 2]),)]),
-        (sp.eval_genlaguerre, normal, [(0, 0.5), (1, 0.5), (4, 2)]),
-        (sp.eval_gegenbauer, inside, [(0, 0.5), (1, 0.5), (4, 2)]),
-        (sp.eval_jacobi, inside, [(0, 0.5, 1), (1, 0.5, 1), (4, 2, 0.5)]),
+        (sp.eval_laguerre, normal, of_degrees()),
+        (sp.eval_genlaguerre, normal, [*of_degrees(0.7), (0, 0.5), (1, 0.5), (4, 2)]),
+        (sp.eval_gegenbauer, inside, [*of_degrees(1.7), (0, 0.5), (1, 0.5), (4, 2), (0.5, 0.5)]),
+        (sp.eval_jacobi, inside, [*of_degrees(0.7, 1.2), (0, 0.5, 1), (4, 2, 0.5), (1.5, 2, 0.5)]),
     ]
     label = "{} {}".format
     return [
@@ -232,6 +244,12 @@ def parametrised() -> list[Any]:
         ),
         case(sp.jv, lambda x: sp.jv(constant([1, 2]), x), positive(), label="tensor of orders"),
         case(sp.jv, lambda x: sp.jv(1, x, casting="same_kind"), positive(3), label="option"),
+        *(
+            case(f, lambda x, f=f, v=v: parts(f(*v, x, dtype=complex)), -1 - positive(3), label="as complex")
+            for f, v in (
+                (sp.jv, (0.5,)), (sp.hyp2f1, (1, 0.5, 2.2)), (sp.xlogy, (2.0,)), (sp.xlog1py, (2.0,)), (sp.spence, ())
+            )
+        ),
         case(sp.polygamma, lambda x: sp.polygamma(x=x, n=2), positive(3), label="names"),
         case(sp.zeta, lambda x: sp.zeta(2, q=x), positive(3), label="names"),
         *(

@@ -23,7 +23,8 @@ def negative_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """The axes that NumPy's `axis` names (None: all), counted from the end, ascending."""
     if axis is None:
         return tuple(range(-ndim, 0))
-    axes = axis if isinstance(axis, Iterable) else (axis,)
+    one = not isinstance(axis, Iterable) or getattr(axis, "ndim", 1) == 0
+    axes: Any = (axis,) if one else axis
     return tuple(sorted(negative_axis(one, ndim) for one in axes))
 
 

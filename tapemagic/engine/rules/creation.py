@@ -174,8 +174,8 @@ def _mantissa(g, _y, x):
 
 
 # fmt: off
-vjp(fraction,     lambda g, _y, _x: g, name="modf")
-vjp(mantissa,     _mantissa, name="frexp")
+vjp(fraction,     lambda g, _y, _x: g, name="modf", ignores="order signature")
+vjp(mantissa,     _mantissa, name="frexp", ignores="order signature")
 vjp(np.nextafter, lambda g, _z, _x, _y: g, lambda g, _z, _x, _y: np.zeros(g.shape, g.dtype)[()])
 # fmt: on
 pointwise(fraction, mantissa)

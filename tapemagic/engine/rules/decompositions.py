@@ -37,6 +37,7 @@ from tapemagic.engine.constants import constant
 from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.axes import spread
 from tapemagic.engine.rules.linalg import solved
+from tapemagic.engine.rules.shaping import cast
 from tapemagic.engine.tensor import Traced, apply, as_operand, unwrap
 from tapemagic.errors import UnsupportedArgumentError
 
@@ -456,5 +457,5 @@ def _least_squares(a: Any, b: Any, rcond: Any = None) -> Any:
     flat = np.ndim(b) == 1
     columns = b[:, None] if flat else b
     x, residuals, rank = apply(operation(lstsq_), (a, columns), {"rcond": unwrap(rcond)})
-    s = np.linalg.svdvals(a)
+    s = np.linalg.svdvals(cast(a, np.result_type(a.dtype, residuals.dtype)))
     return x[:, 0] if flat else x, residuals, unwrap(rank).astype(np.intc), s

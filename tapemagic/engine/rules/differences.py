@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.axes import along, expand, framed, leading, negative_axis
 from tapemagic.engine.rules.shaping import cast
-from tapemagic.engine.tensor import apply, as_operand, unwrap
+from tapemagic.engine.tensor import Traced, apply, as_operand, unwrap
 
 # -- diff -----------------------------------------------------------------------------------------
 
@@ -71,8 +72,11 @@ def unwrap_(p: Any, period: Any, discont: Any, axis: int) -> Any:
 
 
 def _unwrap_period(g, y, p, period, discont, axis):
-    """The number of periods that were added to each angle."""
-    return g * np.rint((y - p) / period)
+    """The number of periods added between two angles goes for all angles from there on."""
+    axis = negative_axis(axis, p.ndim)
+    added = np.rint(np.diff(y - p, axis=axis) / period)
+    later = np.flip(np.cumsum(np.flip(g, axis), axis=axis), axis)
+    return later[along(axis, 1, None)] * added
 
 
 vjp(unwrap_, lambda g, _y, _p, _period, discont, axis: g, _unwrap_period, name="unwrap")
@@ -81,7 +85,7 @@ vjp(unwrap_, lambda g, _y, _p, _period, discont, axis: g, _unwrap_period, name="
 @composite(np.unwrap)
 def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Any:
     options = {"discont": unwrap(discont), "axis": axis}
-    return apply(operation(unwrap_), (as_operand(p), period), options)
+    return apply(operation(unwrap_), (as_operand(p), as_operand(period)), options)
 
 
 # -- gradient -------------------------------------------------------------------------------------
@@ -92,35 +96,65 @@ def _gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> A
     f = as_operand(f)
     spaces = unwrap(varargs)
     np.gradient(unwrap(f), *spaces, axis=axis, edge_order=edge_order)  # NumPy checks the arguments
-    axes = tuple(range(f.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(range(f.ndim)) if axis is None else normalize_axis_tuple(axis, f.ndim)
+    if f.dtype.kind in "iu":
+        f = cast(f, float)
     spacing = varargs if len(varargs) == len(axes) else (varargs or (1.0,)) * len(axes)
     slopes = tuple(
         slope(f, as_operand(x), i, edge_order) for x, i in zip(spacing, axes, strict=True)
     )
-    if f.dtype.kind in "fc":
-        slopes = tuple(cast(y, f.dtype) for y in slopes)
+    slopes = tuple(cast(y, f.dtype) for y in slopes)
     return slopes[0] if len(axes) == 1 else slopes
 
 
 def slope(f: Any, x: Any, axis: int, edge_order: int) -> Any:
     """The numerical derivative along an axis; `x` is the spacing, or the place of each point.
 
-    Between its neighbours, a point has the mean of the slopes on either side, the shorter one
-    weighing more. At an end it has the slope of the interval there, or that of the parabola
-    through the three points there.
+    A point has the slope, there, of the parabola through it and its two neighbours. At an end it has
+    the slope of the interval there, or that of the parabola through the three points there.
     """
     f = np.moveaxis(f, axis, -1)
-    steps = np.diff(x) if np.ndim(x) else x
-    slopes = np.diff(f) / steps
-    left, right = slopes[..., :-1], slopes[..., 1:]
     if np.ndim(x):
-        inner = (steps[1:] * left + steps[:-1] * right) / (steps[1:] + steps[:-1])
+        steps = np.diff(cast(x, float) if x.dtype.kind in "iu" else x)
+        before, after = steps[:-1], steps[1:]
+        ends = steps[:1], steps[1:2], steps[-1:], steps[-2:-1]
     else:
-        inner = (left + right) / 2
-    first, last = slopes[..., :1], slopes[..., -1:]
-    if edge_order == 2:
-        first, last = 2 * first - inner[..., :1], 2 * last - inner[..., -1:]
+        before, after, ends = x, x, (x,) * 4
+    even = bool(np.all(before == after))
+    if even and not (np.ndim(x) and isinstance(x, Traced)):
+        inner = (f[..., 2:] - f[..., :-2]) / (before + after)
+    else:
+        inner = tilt(f, before, after, even)
+    if edge_order == 1:
+        first = (f[..., 1:2] - f[..., :1]) / ends[0]
+        last = (f[..., -1:] - f[..., -2:-1]) / ends[2]
+    else:
+        first = outermost(f, ends[0], ends[1])
+        last = outermost(f[..., ::-1], -ends[2], -ends[3])
     return np.moveaxis(np.concatenate([first, inner, last], axis=-1), -1, axis)
+
+
+def tilt(f: Any, before: Any, after: Any, even: bool) -> Any:
+    """The slope in the middle of three points; where the steps are `even`, whatever stands in the middle."""
+    middle = f[..., 1:-1]
+    if even:
+        middle = np.where(np.isfinite(middle), middle, 0)
+    width = before + after
+    return (
+        before / (after * width) * f[..., 2:]
+        - after / (before * width) * f[..., :-2]
+        + (after - before) / (before * after) * middle
+    )
+
+
+def outermost(f: Any, first: Any, second: Any) -> Any:
+    """The slope at the first of three points, the first and the second step apart."""
+    width = first + second
+    return (
+        width / (first * second) * f[..., 1:2]
+        - (width + first) / (first * width) * f[..., :1]
+        - first / (second * width) * f[..., 2:3]
+    )
 
 
 # -- trapezoid ------------------------------------------------------------------------------------
@@ -138,7 +172,12 @@ def steps(x: Any, axis: int, ndim: int) -> Any:
     return np.diff(x, axis=axis)
 
 
-def _trapezoid_y(g, _z, _y, x=None, dx=1.0, axis=-1):
+def trapezoid_(y: Any, x: Any, dx: float, axis: int) -> Any:
+    """``np.trapezoid`` with one number for the width of all intervals, or the place of each point."""
+    return np.trapezoid(y, x, dx, axis)
+
+
+def _trapezoid_y(g, _z, _y, x, dx, axis):
     """Half the width of the intervals on either side."""
     axis = negative_axis(axis, _y.ndim)
     g = expand(g, (axis,)) / 2
@@ -151,7 +190,7 @@ def _trapezoid_y(g, _z, _y, x=None, dx=1.0, axis=-1):
     return framed(g, axis, one, 0) + framed(g, axis, 0, one)
 
 
-def _trapezoid_x(g, _z, y, _x, _dx=1.0, axis=-1):
+def _trapezoid_x(g, _z, y, _x, _dx, axis):
     """The heights of the intervals: what lies to the left of a point gains, to the right loses."""
     axis = negative_axis(axis, y.ndim)
     heights = expand(g, (axis,)) * neighbours(y, axis)
@@ -163,12 +202,20 @@ def _trapezoid_x(g, _z, y, _x, _dx=1.0, axis=-1):
     return -np.diff(framed(heights, axis, one, one), one, axis)
 
 
-def _trapezoid_dx(g, _z, y, _x, _dx, axis=-1):
-    """The integral with unit steps; nothing where `x` is given."""
-    return g * np.trapezoid(y, axis=axis) if _x is None else g * 0
+def _trapezoid_dx(g, _z, y, _x, _dx, axis):
+    """The integral with unit steps."""
+    return g * np.trapezoid(y, axis=axis)
 
 
-vjp(np.trapezoid, _trapezoid_y, _trapezoid_x, _trapezoid_dx)
+vjp(trapezoid_, _trapezoid_y, _trapezoid_x, _trapezoid_dx, name="trapezoid")
+
+
+@composite(np.trapezoid)
+def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    y, x, dx = as_operand(y), as_operand(x), 1.0 if x is not None else as_operand(dx)
+    if np.ndim(dx):
+        return np.sum(dx * neighbours(y, negative_axis(axis, y.ndim)), axis=axis)
+    return apply(operation(trapezoid_), (y, x, dx), {"axis": axis})
 
 
 # -- interp ---------------------------------------------------------------------------------------

@@ -26,6 +26,16 @@ def inverse(h: Any) -> Any:
     return (h != 0) / (h + (h == 0))
 
 
+def ratio(x: Any, h: Any) -> Any:
+    """x / h, and 0 where h is 0: finite where 1 / h alone would overflow."""
+    return (h != 0) * x / (h + (h == 0))
+
+
+def promoted(z: Any, x: Any) -> Any:
+    """x as a complex number where the result z is one, as it is of a real x by ``dtype=complex``."""
+    return x + z.dtype.type(0) if z.dtype.kind == "c" and not np.iscomplexobj(x) else x
+
+
 # -- arithmetic ------------------------------------------------------------------------------------
 
 # fmt: off
@@ -55,7 +65,7 @@ def _sign(g: Any, y: Any, x: Any) -> Any:
     """0, except that a complex number's sign, x / |x|, turns with it."""
     if x.dtype.kind != "c":
         return zeros(g)
-    return (g - np.real(g * y) * np.conjugate(y)) * inverse(np.abs(x))
+    return ratio(g - np.real(g * y) * np.conjugate(y), np.abs(x))
 
 
 # fmt: off
@@ -74,6 +84,7 @@ vjp(np.heaviside, lambda g, _z, _x, _y: zeros(g),
 
 def _base(g: Any, _z: Any, x: Any, y: Any) -> Any:
     """y * x**(y-1); for y = 0 it is 0, at x = 0 too, where TensorFlow has NaN."""
+    x = promoted(_z, x)
     if type(y) in PLAIN_SCALARS:
         # On a tape x**1 and x**0 are written out: they keep higher orders connected.
         if y in {1, 2} and not isinstance(x, Tensor):
@@ -128,6 +139,20 @@ SINC = [(-1) ** k * 2 * k * math.pi ** (2 * k) / math.factorial(2 * k + 1) for k
 """The coefficients of x, x**3, x**5, ... in the derivative of sinc."""
 
 
+def arcsin_slope(y: Any, x: Any) -> Any:
+    """1 / sqrt(1 - x**2), for complex numbers on that side of the cut on which x is (DLMF 4.24.7, 4.23.19)."""
+    if y.dtype.kind != "c":
+        return 1 / np.sqrt(1 - x * x)
+    x = promoted(y, x)  # unlike 1 - x and 1 + x, these differences keep the sign of a zero
+    return 1 / (np.sqrt(-(x - 1)) * np.sqrt(x - -1))
+
+
+def arccosh_slope(y: Any, x: Any) -> Any:
+    """1 / (sqrt(x - 1) sqrt(x + 1)), on the side of the cut on which x is."""
+    x = promoted(y, x)
+    return 1 / (np.sqrt(x - 1) * np.sqrt(x - -1))
+
+
 def sinc_slope(x: Any) -> Any:
     """The derivative of sinc: (cos(pi x) - sinc(x)) / x, and near 0, for all orders, its series."""
     near = np.abs(x) < 0.3
@@ -144,14 +169,14 @@ def sinc_slope(x: Any) -> Any:
 vjp(np.sin,     lambda g, _y, x: g * np.cos(x))
 vjp(np.cos,     lambda g, _y, x: -g * np.sin(x))
 vjp(np.tan,     lambda g, y, _x: g * (1 + y * y))
-vjp(np.arcsin,  lambda g, _y, x: g / np.sqrt(1 - x * x))
-vjp(np.arccos,  lambda g, _y, x: -g / np.sqrt(1 - x * x))
+vjp(np.arcsin,  lambda g, _y, x: g * arcsin_slope(_y, x))
+vjp(np.arccos,  lambda g, _y, x: -g * arcsin_slope(_y, x))
 vjp(np.arctan,  lambda g, _y, x: g / (1 + x * x))
 vjp(np.sinh,    lambda g, _y, x: g * np.cosh(x))
 vjp(np.cosh,    lambda g, _y, x: g * np.sinh(x))
 vjp(np.tanh,    lambda g, y, _x: g * (1 - y * y))
 vjp(np.arcsinh, lambda g, _y, x: g / np.sqrt(x * x + 1))
-vjp(np.arccosh, lambda g, _y, x: g / (np.sqrt(x - 1) * np.sqrt(x + 1)))
+vjp(np.arccosh, lambda g, _y, x: g * arccosh_slope(_y, x))
 vjp(np.arctanh, lambda g, _y, x: g / (1 - x * x))
 vjp(np.sinc,    lambda g, _y, x: g * sinc_slope(x))
 vjp(np.deg2rad, lambda g, _y, _x: g * DEGREE)
@@ -159,14 +184,14 @@ vjp(np.radians, lambda g, _y, _x: g * DEGREE)
 vjp(np.rad2deg, lambda g, _y, _x: g / DEGREE)
 vjp(np.degrees, lambda g, _y, _x: g / DEGREE)
 # At the origin both rules of hypot, and of arctan2, give 0.
-vjp(np.hypot,   lambda g, z, x, _y: g * (x * inverse(z)),
-                lambda g, z, _x, y: g * (y * inverse(z)))
+vjp(np.hypot,   lambda g, z, x, _y: g * ratio(x, z),
+                lambda g, z, _x, y: g * ratio(y, z))
 
 
 def _arctan2(g: Any, x: Any, y: Any, opposite: Any) -> Any:
     """`opposite` over the squared distance from the origin, which itself might overflow."""
-    nearness = inverse(np.hypot(x, y))
-    return g * (opposite * nearness * nearness)
+    h = np.hypot(x, y)
+    return g * ratio(ratio(opposite, h), h)
 
 
 vjp(np.arctan2, lambda g, _z, y, x: _arctan2(g, x, y, x),
@@ -295,8 +320,8 @@ vjp(
 
 def _angle(g: Any, _y: Any, z: Any, deg: bool = False) -> Any:
     """-i * conj(z) / |z|**2; 0 at 0."""
-    nearness = inverse(np.abs(z))
-    turned = g * -1j * (np.conjugate(z) * nearness * nearness)
+    h = np.abs(z)
+    turned = g * -1j * ratio(ratio(np.conjugate(z), h), h)
     return turned / DEGREE if deg else turned
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.conversions import refuse_within_numpy
 from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.registry import composite, not_differentiable, operation, vjp, vjp_each
 from tapemagic.engine.rules.axes import leading, negative_axis
 from tapemagic.engine.rules.shaping import cast, refuse_out
-from tapemagic.engine.tensor import apply, as_operand, getitem, unwrap
+from tapemagic.engine.tensor import apply, as_operand, constant_result, getitem, unwrap
 from tapemagic.errors import ImmutableError
 
 # -- square brackets ------------------------------------------------------------------------------
@@ -64,7 +65,7 @@ def taken(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
 def _take(g, _y, _a, indices, axis=None, mode="raise"):
     """Add the gradient of each element taken to the one that it was taken from."""
     length = _a.size if axis is None else _a.shape[axis]
-    places = np.asarray(unwrap(indices))
+    places = np.asarray(indices, np.intp)  # as NumPy does, which takes True for 1
     if mode == "wrap":
         places = places % length
     elif mode == "clip":
@@ -92,7 +93,7 @@ def _extract(g, _y, condition, _arr):
     return taken(g, _y, _arr, np.flatnonzero(condition), None)
 
 
-vjp(np.take, _take, None)
+vjp(np.take, _take)
 vjp(np.take_along_axis, given_back, None)
 vjp(np.compress, None, _compress)
 vjp(np.extract, None, _extract)
@@ -158,15 +159,19 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> A
         )
     y = np.zeros_like(unwrap(x))
     for condition, function in zip(conditions, funclist, strict=True):
+        values = x[condition] if callable(function) else unwrap(x)[condition]
         part = function
         if callable(function):
-            values = x[condition]
             if not values.size:
                 continue
-            part = cast(as_operand(function(values, *args, **kw)), x.dtype)
+            part = function(values, *args, **kw)
+        part = as_operand(part)
+        if np.ndim(part):
+            part = cast(np.broadcast_to(part, values.shape), x.dtype)
             part = scatter_add(part, condition, x.shape)
-        y = np.where(condition, part, y)
-    return cast(y, x.dtype)
+        rest = (1,) * (np.ndim(x) - condition.ndim)
+        y = np.where(condition.reshape(condition.shape + rest), part, y)
+    return constant_result(cast(y, x.dtype))
 
 
 # -- sorting: ties keep their order ---------------------------------------------------------------
@@ -270,7 +275,9 @@ vjp(bincount_, None, lambda g, _y, x, _w: g[..., x], ignores="minlength", name="
 def _bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     if weights is None:
         return np.bincount(unwrap(x), minlength=minlength)
-    inputs = np.asarray(unwrap(x)), as_operand(weights)
+    x = np.asarray(unwrap(x))
+    x = x.astype(np.intp) if x.dtype == bool or not x.size else x
+    inputs = x, as_operand(weights)
     return apply(operation(bincount_), inputs, {"minlength": minlength})
 
 
@@ -302,6 +309,7 @@ INSTEAD: dict[Callable[..., Any], str] = {
 def _refuse(function: Callable[..., Any], advice: str) -> None:
     @composite(function)
     def refuse(*args: Any, **kwargs: Any) -> Any:
+        refuse_within_numpy()
         raise ImmutableError(
             f"np.{function.__name__} writes into an array, where no tape can follow, "
             f"and tensors are immutable: {advice}"

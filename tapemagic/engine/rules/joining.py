@@ -11,8 +11,9 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from tapemagic.engine.constants import constant
 from tapemagic.engine.registry import Function, composite, operation, vjp, vjp_each
 from tapemagic.engine.rules.axes import negative_axis
-from tapemagic.engine.rules.shaping import at, refuse_out, relaid, tensor_of
+from tapemagic.engine.rules.shaping import as_array, at, refuse_out, relaid, tensor_of
 from tapemagic.engine.tensor import apply, as_operand, unwrap
+from tapemagic.errors import DtypeError, ShapeError
 
 Shape = tuple[int, ...]
 
@@ -149,24 +150,40 @@ def _lined_up(arr: Any, axis: int | None) -> tuple[Any, int]:
 
 @composite(np.append)
 def _(arr: Any, values: Any, axis: int | None = None) -> Any:
-    return np.concatenate((as_operand(arr), as_operand(values)), axis=axis)
+    return np.concatenate((as_array(arr), as_array(values)), axis=axis)
 
 
 @composite(np.insert)
 def _(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     arr, axis = _lined_up(arr, axis)
-    obj, values, length = unwrap(obj), as_operand(values), arr.shape[axis]
+    obj, values, length = unwrap(obj), as_array(values), arr.shape[axis]
+    if values.dtype.kind == "c" and arr.dtype.kind != "c":
+        raise DtypeError(
+            f"values of {values.dtype} do not fit into an array of {arr.dtype}: give np.insert np.real(values), or "
+            "arr.astype(complex)"
+        )
     count = len(np.insert(np.arange(length), obj, 0)) - length
     if count == 1:  # several values may go to this one place
-        values = np.reshape(values, (1,) * (arr.ndim - np.ndim(values)) + np.shape(values))
+        values = np.reshape(values, (1,) * (arr.ndim - values.ndim) + values.shape)
         if not isinstance(obj, slice) and np.ndim(obj) == 0:
             values = np.moveaxis(values, 0, axis)
         count = values.shape[axis]
     shape = (*arr.shape[:axis], count, *arr.shape[axis + 1 :])
-    parts = arr, np.broadcast_to(values, shape)
+    parts = arr, np.broadcast_to(_fewer_axes(values, arr.ndim), shape)
     both = np.concatenate(parts, axis=axis, dtype=arr.dtype, casting="unsafe")
     order = np.insert(np.arange(length), obj, np.arange(length, length + count))
     return np.take(both, order, axis=axis)
+
+
+def _fewer_axes(values: Any, ndim: int) -> Any:
+    """`values` without leading axes of length 1 beyond the last `ndim`, as where they are assigned."""
+    extra = max(values.ndim - ndim, 0)
+    if any(n != 1 for n in values.shape[:extra]):
+        raise ShapeError(
+            f"values of shape {values.shape} have more axes than the array into which they are inserted, which has "
+            f"{ndim}: reshape them, or name the axis"
+        )
+    return np.reshape(values, values.shape[extra:]) if extra else values
 
 
 @composite(np.delete)

@@ -1,6 +1,8 @@
 """Polynomials by their coefficients, the highest power first; their values, roots and fits.
 
-An ``np.poly1d`` may hold a tensor: whatever it computes from its coefficients stays on the tape.
+An ``np.poly1d`` may hold a tensor: whatever it computes from its coefficients stays on the tape. NumPy's results
+have no zeros in front. Ours keep those which are the value of a coefficient that depends on a tensor, since another
+value of it would be seen: of a tensor given to ``np.polymul`` or ``np.poly1d``, and in a remainder of ``np.polydiv``.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from tapemagic.engine.constants import constant
 from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.axes import leading
 from tapemagic.engine.rules.shaping import cast
-from tapemagic.engine.tensor import apply, as_operand, unwrap
+from tapemagic.engine.tensor import Traced, apply, as_operand, unwrap
 
 
 def coefficients(p: Any) -> Any:
@@ -57,7 +59,10 @@ def _polyval(p: Any, x: Any) -> Any:
     p = p.coeffs if isinstance(p, np.poly1d) else as_operand(p)
     if np.ndim(p) == 1 and not isinstance(x, np.poly1d):
         return apply(operation(polyval_), (p, as_operand(x)), {})
-    y = 0 if isinstance(x, np.poly1d) else np.zeros_like(unwrap(as_operand(x)))
+    if isinstance(x, np.poly1d):
+        y, p = (np.poly1d(p[0]), p[1:]) if len(p) else (0, p)
+    else:
+        y = np.zeros_like(unwrap(as_operand(x)))
     for coefficient in p:
         y = y * x + coefficient
     return y
@@ -88,21 +93,28 @@ def _polysub(a1: Any, a2: Any) -> Any:
     return like(a - b, a1, a2)
 
 
-def trimmed(p: Any) -> Any:
-    """The coefficients without zeros in front."""
-    whole = coefficients(p)
+def trimmed(whole: Any) -> Any:
+    """Coefficients without zeros in front."""
     rest = np.trim_zeros(whole, "f")
     return rest if len(rest) else whole[-1:]
 
 
+def factor(p: Any) -> Any:
+    """The coefficients of a polynomial to multiply with: of a tensor all of them, else without zeros in front."""
+    whole = coefficients(p)
+    return whole if isinstance(whole, Traced) else trimmed(whole)
+
+
 @composite(np.polymul)
 def _polymul(a1: Any, a2: Any) -> Any:
-    return like(np.convolve(trimmed(a1), trimmed(a2)), a1, a2)
+    return like(np.convolve(factor(a1), factor(a2)), a1, a2)
 
 
 @composite(np.polydiv)
 def _polydiv(u: Any, v: Any) -> Any:
     divisor, rest = coefficients(v) + 0.0, coefficients(u) + 0.0
+    if isinstance(v, np.poly1d):
+        divisor = trimmed(divisor)
     rest = cast(rest, np.result_type(rest, divisor))
     scale = 1.0 / divisor[0]
     n = len(divisor)
@@ -112,8 +124,7 @@ def _polydiv(u: Any, v: Any) -> Any:
         below = rest[k : k + n] - quotient[k] * divisor
         rest = np.concatenate((rest[:k], below, rest[k + n :]))
     found = np.stack(quotient) if quotient else constant(np.zeros(1, rest.dtype))
-    while np.allclose(rest[0], 0, rtol=1e-14) and len(rest) > 1:
-        rest = rest[1:]
+    rest = rest[-max(n - 1, 1) :]
     return like(found, u, v), like(rest, u, v)
 
 
@@ -167,14 +178,23 @@ def _characteristic(g, y, a):
     return total
 
 
+def roots_(p: Any) -> Any:
+    """``np.roots`` of an array."""
+    return np.roots(p)
+
+
 def _roots(g, y, p):
     """A root moves as a coefficient's power there does, against the slope."""
-    p = np.atleast_1d(p)
     return -(g / np.polyval(np.polyder(p), y)) @ np.vander(y, p.shape[0])
 
 
 vjp(characteristic, _characteristic, name="poly")
-vjp(np.roots, _roots)
+vjp(roots_, _roots, name="roots")
+
+
+@composite(np.roots)
+def _roots_of(p: Any) -> Any:
+    return apply(operation(roots_), (coefficients(p),), {})
 
 
 @composite(np.poly)

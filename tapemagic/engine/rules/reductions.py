@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from tapemagic.engine.constants import constant
 from tapemagic.engine.registry import (
@@ -30,7 +31,7 @@ from tapemagic.engine.rules.axes import (
     shaped,
     spread,
 )
-from tapemagic.engine.rules.shaping import refuse_out
+from tapemagic.engine.rules.shaping import as_array, refuse_out, tensor_of
 from tapemagic.engine.tensor import apply, as_operand
 from tapemagic.errors import ImmutableError, ShapeError
 
@@ -112,18 +113,19 @@ vjp(average_, _average_a, _average_weights)
 def _average(
     a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:
-    a = as_operand(a)
+    a = as_array(a)
+    axis = None if axis is None else normalize_axis_tuple(axis, a.ndim)
     if weights is None:
         average = np.mean(a, axis=axis, keepdims=keepdims)
-        total = constant(count(a, negative_axes(axis, np.ndim(a))), average.dtype)
+        total = constant(count(a, negative_axes(axis, a.ndim)), average.dtype)
     else:
-        weights = aligned(as_operand(weights), np.shape(a), axis)
+        weights = aligned(as_array(weights), a.shape, axis)
         average = apply(operation(average_), (a, weights), {"axis": axis, "keepdims": keepdims})
-        total = np.sum(weights, axis=axis, keepdims=keepdims)
+        total = tensor_of(np.sum(weights, axis=axis, dtype=average.dtype, keepdims=keepdims))
     return (average, np.broadcast_to(total, average.shape)) if returned else average
 
 
-def aligned(weights: Any, shape: tuple[int, ...], axis: Any) -> Any:
+def aligned(weights: Any, shape: tuple[int, ...], axis: tuple[int, ...] | None) -> Any:
     """Weights that are given for some axes only, with axes of length 1 for the others.
 
     Raises
@@ -133,8 +135,7 @@ def aligned(weights: Any, shape: tuple[int, ...], axis: Any) -> Any:
     """
     if weights.shape == shape:
         return weights
-    axes = axis if isinstance(axis, tuple) else () if axis is None else (axis,)
-    axes = tuple(negative_axis(one, len(shape)) for one in axes)
+    axes = tuple(one - len(shape) for one in axis or ())
     if not axes or weights.shape != tuple(shape[one] for one in axes):
         raise ShapeError(
             f"average of shape {shape} over axis={axis} with weights of shape {weights.shape}: "

@@ -55,6 +55,12 @@ def tensor_of(value: Any) -> Any:
     return x if isinstance(x, Traced) else constant(x)
 
 
+def as_array(value: Any) -> Any:
+    """Anything as a tensor or an array, a bare Python number too: its dtype then is one that counts."""
+    x = as_operand(value)
+    return x if hasattr(x, "dtype") else np.asarray(x)
+
+
 def cast(x: Any, dtype: Any) -> Any:
     """`x` in a dtype; itself, if that is its own."""
     return x if x.dtype == dtype else np.astype(x, dtype)

@@ -21,7 +21,7 @@ from scipy import special as sp
 
 from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, vjp
 from tapemagic.engine.rules.axes import expand, negative_axes
-from tapemagic.engine.rules.elementwise import DEGREE, LN2, LN10, inverse
+from tapemagic.engine.rules.elementwise import DEGREE, LN2, LN10, promoted, ratio
 from tapemagic.engine.structure import leaves
 from tapemagic.engine.tensor import Traced, apply, as_operand, call, constant_result, unwrap
 from tapemagic.errors import NoDerivativeError
@@ -75,6 +75,8 @@ def with_parameters(function: Function, names: str, rule: Function) -> None:
     def recorded(*args: Any, **kwargs: Any) -> Any:
         given = {**dict(zip(names.split(), args, strict=False)), **kwargs}
         given |= {name: as_operand(given[name]) for name in parameters if name in given}
+        if np.dtype(given.get("dtype")).kind == "c":
+            given[variable] = given[variable] + np.dtype(given["dtype"]).type(0)
         return call(evaluated, (given.pop(variable, None),), given)
 
     vjp(evaluated, rule, name=function.__name__)
@@ -159,9 +161,9 @@ def safe_ratio(x: Any, y: Any) -> Any:
 
 
 # fmt: off
-vjp(sp.xlogy,        lambda g, _z, x, y: g * safe_log(x, y),
+vjp(sp.xlogy,        lambda g, _z, x, y: g * safe_log(x, promoted(_z, y)),
                      lambda g, _z, x, y: g * safe_ratio(x, y))
-vjp(sp.xlog1py,      lambda g, _z, x, y: g * np.log1p(np.where((x == 0) & (y == -1), 0, y)),
+vjp(sp.xlog1py,      lambda g, _z, x, y: g * np.log1p(promoted(_z, np.where((x == 0) & (y == -1), 0, y))),
                      lambda g, _z, x, y: g * safe_ratio(x, 1 + y))
 vjp(sp.entr,         lambda g, _y, x: -g * (np.log(x) + 1))  # at 0: inf
 vjp(sp.rel_entr,     lambda g, _z, x, y: g * (log_ratio(x, y) + 1),
@@ -171,7 +173,7 @@ vjp(sp.kl_div,       lambda g, _z, x, y: g * log_ratio(x, y),
 vjp(sp.huber,        lambda g, _z, delta, r: g * np.maximum(np.abs(r) - delta, 0),
                      lambda g, _z, delta, r: g * np.clip(r, -delta, delta))
 vjp(sp.pseudo_huber, lambda g, _z, delta, r: g * _pseudo_huber_delta(delta, r),
-                     lambda g, _z, delta, r: g * (r * (delta * inverse(np.hypot(delta, r)))))
+                     lambda g, _z, delta, r: g * (r * ratio(delta, np.hypot(delta, r))))
 # fmt: on
 
 
@@ -184,7 +186,7 @@ def log_ratio(x: Any, y: Any) -> Any:
 def _pseudo_huber_delta(delta: Any, r: Any) -> Any:
     """(h - delta)**2 / h for h = hypot(delta, r), where the difference does not cancel."""
     h = np.hypot(delta, r)
-    return (r * (r * inverse(h + delta))) ** 2 * inverse(h)
+    return ratio((r * ratio(r, h + delta)) ** 2, h)
 
 
 # -- error functions and the normal distribution ----------------------------------------------------
@@ -409,6 +411,7 @@ def _expn(g: Any, y: Any, x: Any, n: Any) -> Any:
 
 def _spence(g: Any, _y: Any, z: Any) -> Any:
     """log(z) / (1 - z), near 1 as Gauss's function, which does not cancel (DLMF 15.4.1)."""
+    z = promoted(_y, z)
     near = abs(z - 1) < 0.5
     far = np.where(near, 3, z)
     close = sp.hyp2f1(1.0, 1.0, 2.0, 1 - np.where(near, z, 1))
@@ -445,6 +448,8 @@ with_parameters(sp.hyperu, "a b x",   lambda g, _y, x, a, b: -g * (a * sp.hyperu
 
 
 # -- orthogonal polynomials: the derivative is a polynomial one degree below, DLMF 18.9 -------------
+#
+# Where the degree is no whole number from 0 on, they are hypergeometric functions, DLMF 18.5.
 
 
 def one_less(n: Any) -> Any:
@@ -452,26 +457,71 @@ def one_less(n: Any) -> Any:
     return np.maximum(n, 1) - 1
 
 
+def by_degree(n: Any, whole: Function, other: Function) -> Any:
+    """The slope by its formula for whole degrees from 0 on, and by the one for all others."""
+    n = np.asarray(n)
+    ordinary = (n >= 0) & (n == np.floor(n))
+    if np.all(ordinary):
+        return whole(n)
+    return np.where(ordinary, whole(np.where(ordinary, n, 0)), other(np.where(ordinary, 0.5, n)))
+
+
+def standing(top: Any, n: Any) -> Any:
+    """The binomial of `top` over n; 0 for negative whole degrees, whose polynomials are 0."""
+    return np.where(n == np.floor(n), 0, sp.binom(top, n))
+
+
+def jacobi_slope(n: Any, a: Any, b: Any, x: Any) -> Any:
+    """The derivative of Jacobi's polynomial over its value at 1."""
+    s = n + a + b + 1
+    return n * s / (2 * (a + 1)) * sp.hyp2f1(1 - n, s + 1, a + 2, (1 - x) / 2)
+
+
+def laguerre_slope(n: Any, alpha: Any, x: Any) -> Any:
+    """The derivative of Laguerre's generalised polynomial."""
+    return by_degree(
+        n,
+        lambda n: -((n != 0) * sp.eval_genlaguerre(one_less(n), alpha + 1.0, x)),
+        lambda n: -(n / (alpha + 1) * standing(n + alpha, n) * sp.hyp1f1(1 - n, alpha + 2, x)),
+    )
+
+
+def chebyt_slope(n: Any, x: Any) -> Any:
+    """The derivative of T_n, which is T_-n; between whole degrees as SciPy's series finds it best (DLMF 15.8.1)."""
+    return by_degree(
+        np.abs(n),
+        lambda n: n * sp.eval_chebyu(one_less(n), x),
+        lambda n: n * n * np.sqrt(2 / (1 + x)) * sp.hyp2f1(0.5 + n, 0.5 - n, 1.5, (1 - x) / 2),
+    )
+
+
 # fmt: off
 with_parameters(sp.eval_legendre,    "n x",
-    lambda g, _y, x, n: g * ((n != 0) * sp.eval_gegenbauer(one_less(n), 1.5, x)))
+    lambda g, _y, x, n: g * by_degree(n,
+        lambda n: (n != 0) * sp.eval_gegenbauer(one_less(n), 1.5, x),
+        lambda n: jacobi_slope(n, 0.0, 0.0, x)))
 with_parameters(sp.eval_chebyt,      "n x",
-    lambda g, _y, x, n: g * (n * sp.eval_chebyu(one_less(n), x)))
+    lambda g, _y, x, n: g * chebyt_slope(n, x))
 with_parameters(sp.eval_chebyu,      "n x",
-    lambda g, _y, x, n: g * ((n != 0) * 2 * sp.eval_gegenbauer(one_less(n), 2.0, x)))
+    lambda g, _y, x, n: g * by_degree(n,
+        lambda n: (n != 0) * 2 * sp.eval_gegenbauer(one_less(n), 2.0, x),
+        lambda n: (n + 1) * jacobi_slope(n, 0.5, 0.5, x)))
 with_parameters(sp.eval_hermite,     "n x",
     lambda g, _y, x, n: g * (2 * n * sp.eval_hermite(one_less(n), x)))
 with_parameters(sp.eval_hermitenorm, "n x",
     lambda g, _y, x, n: g * (n * sp.eval_hermitenorm(one_less(n), x)))
 with_parameters(sp.eval_laguerre,    "n x",
-    lambda g, _y, x, n: -g * ((n != 0) * sp.eval_genlaguerre(one_less(n), 1.0, x)))
+    lambda g, _y, x, n: g * laguerre_slope(n, 0.0, x))
 with_parameters(sp.eval_genlaguerre, "n alpha x",
-    lambda g, _y, x, n, alpha: -g * ((n != 0) * sp.eval_genlaguerre(one_less(n), alpha + 1.0, x)))
+    lambda g, _y, x, n, alpha: g * laguerre_slope(n, alpha, x))
 with_parameters(sp.eval_gegenbauer,  "n alpha x",
-    lambda g, _y, x, n, alpha: g * ((n != 0) * (2 * alpha) * sp.eval_gegenbauer(one_less(n), alpha + 1.0, x)))
+    lambda g, _y, x, n, alpha: g * by_degree(n,
+        lambda n: (n != 0) * (2 * alpha) * sp.eval_gegenbauer(one_less(n), alpha + 1.0, x),
+        lambda n: standing(n + 2 * alpha - 1, n) * jacobi_slope(n, alpha - 0.5, alpha - 0.5, x)))
 with_parameters(sp.eval_jacobi,      "n alpha beta x",
-    lambda g, _y, x, n, alpha, beta: g * (
-        (n != 0) * (n + alpha + beta + 1) / 2 * sp.eval_jacobi(one_less(n), alpha + 1.0, beta + 1.0, x)))
+    lambda g, _y, x, n, alpha, beta: g * by_degree(n,
+        lambda n: (n != 0) * (n + alpha + beta + 1) / 2 * sp.eval_jacobi(one_less(n), alpha + 1.0, beta + 1.0, x),
+        lambda n: standing(n + alpha, n) * jacobi_slope(n, alpha, beta, x)))
 # fmt: on
 
 

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.constants import constant
+from tapemagic.engine.events import left
 from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.registry import Function, composite, operation, vjp
 from tapemagic.engine.rules.axes import leading, negative_axes
 from tapemagic.engine.rules.indexing import given_back
 from tapemagic.engine.rules.reductions import refuse_overwriting
-from tapemagic.engine.rules.shaping import cast, refuse_out, tensor_of
+from tapemagic.engine.rules.shaping import as_array, cast, refuse_out, tensor_of
 from tapemagic.engine.tensor import Traced, apply, as_operand, constant_result, unwrap
 
 # -- quantiles ------------------------------------------------------------------------------------
@@ -143,9 +144,7 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
     ) -> Any:
         refuse_out(out)
         refuse_overwriting(overwrite_input)
-        a = as_operand(a)
-        a = a if hasattr(a, "ndim") else np.asarray(a)
-        inputs = a, as_operand(q), as_operand(weights)
+        inputs = as_array(a), as_operand(q), as_operand(weights)
         options = {"axis": axis, "method": method, "keepdims": keepdims}
         return apply(operation(compute), inputs, options)
 
@@ -185,7 +184,7 @@ def _cov(
     off = x - cast(mean, x.dtype)
     weighed = off if weights is None else off * weights
     products = off @ (np.conj(weighed) if x.dtype.kind == "c" else weighed).T
-    return np.squeeze(products * np.true_divide(1, freedom))
+    return np.squeeze(cast(products * np.true_divide(1, freedom), products.dtype))
 
 
 def variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
@@ -292,6 +291,8 @@ def _histogram(
     found = np.histogram(*unwrap((a, bins, range, None, weights)))
     edges = grid(bins, range, as_operand(a), len(found[0]), found[1].dtype)
     counts, weights = found[0], as_operand(weights)
+    if isinstance(a, Traced):
+        left(a, "np.histogram")
     if isinstance(weights, Traced):
         counts = cast(binned(weights, [np.ravel(unwrap(a))], [edges]), counts.dtype)
     if density:
@@ -387,16 +388,17 @@ def _union1d(ar1: Any, ar2: Any) -> Any:
 def _intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
-    ar1, ar2 = as_operand(ar1), as_operand(ar2)
+    ar1, ar2 = as_array(ar1), as_array(ar2)
     _, *indices = np.intersect1d(unwrap(ar1), unwrap(ar2), assume_unique, True)
     values = np.take(ar1, indices[0]) if isinstance(ar1, Traced) else np.take(ar2, indices[1])
+    values = cast(values, np.result_type(ar1.dtype, ar2.dtype))
     return (values, *indices) if return_indices else values
 
 
 @composite(np.setdiff1d)
 def _setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     values = np.ravel(as_operand(ar1)) if assume_unique else np.unique(as_operand(ar1))
-    return values[np.isin(unwrap(values), unwrap(ar2), invert=True)]
+    return constant_result(values[np.isin(unwrap(values), unwrap(ar2), invert=True)])
 
 
 @composite(np.setxor1d)
