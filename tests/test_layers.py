@@ -22,7 +22,8 @@ _MIXINS = (
     "engine.operators",
     "engine.values",
 )
-_TENSOR = (*_BASE, *_MIXINS, "engine.tensor", "engine.constants")
+_DISPATCH = (*_BASE, *_MIXINS, "engine.refusals", "engine.tensor", "engine.dispatch")
+_TENSOR = (*_DISPATCH, "engine.constants")
 _STRUCTURE = (*_TENSOR, "engine.variable", "engine.structure")
 _SWEEP = (
     *_STRUCTURE,
@@ -39,7 +40,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "": ("errors", "engine", "ipython"),
     "errors": (),
     "nbval": (),
-    "engine": (),
+    "engine": ("engine.arithmetic",),
     "engine.registry": ("errors",),
     "engine.recording": ("errors", "engine.registry"),
     "engine.methods": ("errors", "engine.values"),
@@ -47,6 +48,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.conversions": (*_BASE, "engine.events"),
     "engine.operators": ("errors",),
     "engine.tensor": (*_BASE, *_MIXINS),
+    "engine.refusals": (*_BASE, *_MIXINS),
+    "engine.dispatch": _DISPATCH,
+    "engine.arithmetic": _DISPATCH,
     "engine.values": ("errors",),
     "engine.constants": (*_BASE, *_MIXINS, "engine.tensor"),
     "engine.variable": _TENSOR,

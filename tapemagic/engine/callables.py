@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tapemagic.engine.constants import constant
+from tapemagic.engine.dispatch import apply
 from tapemagic.engine.registry import operation
 from tapemagic.engine.structure import describe
-from tapemagic.engine.tensor import Traced, apply
+from tapemagic.engine.tensor import Traced
 from tapemagic.engine.variable import identity
 from tapemagic.errors import FunctionError, NotATensorError, NotNumbersError
 

@@ -9,16 +9,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine import registry
+from tapemagic.engine.dispatch import apply
 from tapemagic.engine.events import Kind, left
 from tapemagic.engine.recording import live, new_id
-from tapemagic.engine.tensor import (
-    Tensor,
-    Traced,
-    apply,
-    getitem,
-    unwrap_index,
-    wrap,
-)
+from tapemagic.engine.tensor import Tensor, Traced, getitem, unwrap_index, wrap
 from tapemagic.engine.values import fitting, flag, own, shown, value_text
 from tapemagic.errors import DtypeError, ImmutableVariableError, OptionError, ShapeError
 

@@ -15,7 +15,7 @@ from tapemagic.analysis.findings import examine
 from tapemagic.analysis.matrices import Matrix
 from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.values import number
-from tapemagic.engine import registry, tensor
+from tapemagic.engine import dispatch, registry
 from tests.analysis.recordings import record
 
 W = np.arange(6.0).reshape(2, 3) / 9
@@ -328,7 +328,7 @@ def failing() -> Any:
 
     operation = registry.Operation(lambda x: x + 0.0)
     operation.rules = (rule,)
-    return lambda x: tensor.apply(operation, (x,), {})
+    return lambda x: dispatch.apply(operation, (x,), {})
 
 
 def test_a_rule_that_fails() -> None:
@@ -350,7 +350,7 @@ def test_a_rule_that_fails_for_matrices_alone() -> None:
     operation = registry.Operation(lambda x: np.cumsum(x) * 2)
     operation.rules = (rule,)
 
-    found = record(lambda a: tensor.apply(operation, (a,), {}), X, kinds=("jacobian", "hessian"))
+    found = record(lambda a: dispatch.apply(operation, (a,), {}), X, kinds=("jacobian", "hessian"))
 
     assert "[2.0, 2.0, 2.0]" == found.derivatives[0].text
     reason = "computing it failed with ValueError: one at a time"

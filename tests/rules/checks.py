@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tapemagic import GradientTape, Tensor, constant
-from tapemagic.engine import memory, recording, tensor
+from tapemagic.engine import arithmetic, memory, recording
 from tapemagic.engine.gradcheck import check_gradients
 from tapemagic.engine.recording import Record
 from tapemagic.engine.registry import COMPOSITES, no_derivative
@@ -82,7 +82,7 @@ def check_slim(case: Case) -> None:
     expected = gradient(case)
     with (
         patch.object(recording, "SMALL", 0),
-        patch.object(tensor, "SMALL", 0),
+        patch.object(arithmetic, "SMALL", 0),
         patch.object(memory, "LIGHT", 0),
     ):
         assert_close(expected, gradient(case))

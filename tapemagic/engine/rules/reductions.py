@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from tapemagic.engine.constants import constant
+from tapemagic.engine.dispatch import apply
 from tapemagic.engine.registry import (
     Function,
     Rule,
@@ -32,7 +33,7 @@ from tapemagic.engine.rules.axes import (
     spread,
 )
 from tapemagic.engine.rules.shaping import as_array, refuse_out, tensor_of
-from tapemagic.engine.tensor import apply, as_operand
+from tapemagic.engine.tensor import as_operand
 from tapemagic.errors import ImmutableError, ShapeError
 
 
