@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -11,6 +12,8 @@ from tapemagic.analysis.observer import Observer
 from tapemagic.engine.tensor import Tensor
 
 Named = tuple[str, Any]
+
+DIFFERENTIAL = re.compile(r"d+[^\W\d]?[\d₀-₉]*")
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,8 @@ def mixed_symbol(target: str, first: str, second: str) -> str:
 
 
 def _operand(name: str) -> str:
-    """What stands behind a d: in brackets if it begins with a d itself, and would be taken for another derivative."""
-    return f"({name})" if name.startswith("d") else bracketed(name)
+    """What stands behind a d: in brackets if it would be taken for another derivative, as d, dy or dw1 would be."""
+    return f"({name})" if DIFFERENTIAL.fullmatch(name) else bracketed(name)
 
 
 def bracketed(name: str) -> str:

@@ -58,7 +58,7 @@ def test_orders() -> None:
         ("dy", "x", 1, "d(dy)/dx"),
         ("dx", "x", 2, "d²(dx)/dx²"),
         ("y", "dx", 2, "d²y/d(dx)²"),
-        ("data", "d", 1, "d(data)/d(d)"),
+        ("data", "d", 1, "ddata/d(d)"),
     ],
 )
 def test_symbol(target: str, source: str, order: int, expected: str) -> None:
