@@ -6,10 +6,11 @@ import ast
 import itertools
 import linecache
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import FrameType
 from typing import Any
 
+from tapemagic.analysis.dataflow import loop_names
 from tapemagic.analysis.evidence import evidence_of
 from tapemagic.analysis.explain import Explanation, explain
 from tapemagic.analysis.observer import Observer
@@ -45,10 +46,12 @@ def explain_here(tape: GradientTape, target: Any, source: Any) -> Explanation | 
     held = {**frame.f_globals, **frame.f_locals}
     program = Program(place, held, tape_name_at(frame) or "tape", isinstance(tape, Observer))
 
+    looped = loop_names(place)
+
     def named(node: Node, value: Any, default: str) -> list[Named]:
         return [
-            (_written(part) or _name_of(held, frame) or default, held)
-            for part, held in parts(node, value)
+            (_called(_written(part), x, frame, looped) or default, x)
+            for part, x in parts(node, value)
         ]
 
     targets, sources = named(y, target, "the target"), named(x, source, "the source")
@@ -186,11 +189,18 @@ def _names(frame: FrameType) -> dict[int, str]:
     }
 
 
-def _name_of(value: Any, frame: FrameType) -> str:
-    """What a function calls an object."""
+def _called(written: str, value: Any, frame: FrameType, looped: set[str]) -> str:
+    """What to call a tensor: as it is written, unless that is the name of a loop, which stands for many in turns."""
+    if not written or written in looped:
+        return _name_of(value, frame, looped) or written
+    return written
+
+
+def _name_of(value: Any, frame: FrameType, but: Collection[str]) -> str:
+    """What a function calls an object, but for some names."""
     held = {**frame.f_globals, **frame.f_locals}
     if type(value) not in (int, str, bool, type(None)):
         for name, other in reversed(held.items()):
-            if other is value and name[:1].isalpha():
+            if other is value and name[:1].isalpha() and name not in but:
                 return name
     return value.name if isinstance(value, Variable) and value.name != "Variable" else ""

@@ -57,15 +57,19 @@ def feeds(place: Place | None, value: str) -> Feeds:
     statements = around(tree, place.line) if tree and place else []
     if place is None or tree is None or not statements:
         return Feeds.PERHAPS
-    bound = set().union(*(_flow(s).bound for s in statements if _begins_on(s, place.line)))
+    here = [s for s in statements if _begins_on(s, place.line)] + on_line(tree, place.line)
+    bound = set().union(*(_flow(s).bound for s in here))
     for scope in [s for s in reversed(statements[:-1]) if isinstance(s, SCOPES)]:
         if isinstance(scope, FUNCTIONS):
             wanted = sources(scope.body, value)
-            if not bound & (wanted | sources(scope.body, RETURNED)):
-                return Feeds.PERHAPS if bound & _parameters(scope) else Feeds.NO
+            shared = bound - own_names(scope) - {RETURNED}
+            if not shared and not bound & (wanted | sources(scope.body, RETURNED)):
+                return Feeds.PERHAPS if bound & parameters(scope) else Feeds.NO
             if bound & wanted:
                 return Feeds.YES
-        bound = {scope.name}
+        else:
+            shared = set()
+        bound = {scope.name} | shared
     wanted = sources(tree.body, value)
     if not wanted:
         return Feeds.PERHAPS if bound else Feeds.NO
@@ -82,10 +86,18 @@ def made_from(place: Place | None, value: str) -> set[str]:
     return next(filter(None, (sources(body, value) for body in bodies)), set())
 
 
+def made_before(place: Place | None, one: str, other: str) -> bool:
+    """Whether the program binds a name nowhere after it first binds another: not for the next round of a loop."""
+    tree = tree_of(place)
+    flows = [(s.lineno, _flow(s).bound) for s in _statements(tree.body if tree else [])]
+    ones, others = ([line for line, bound in flows if name in bound] for name in (one, other))
+    return bool(ones and others) and max(ones) < min(others)
+
+
 def sources(body: Sequence[ast.stmt], value: str) -> set[str]:
     """The names from which statements make a value, its own first; none if they do not make it."""
     flows = [_flow(statement) for statement in _statements(body)]
-    found = {value} if value == RETURNED else _names_in(value)
+    found = {value} if value == RETURNED else names_in(value)
     if not any(flow.bound & found for flow in flows):
         return set()
     size = 0
@@ -113,7 +125,8 @@ def _parsed(text: str) -> ast.Module | None:
     return tree  # type: ignore[no-any-return]
 
 
-def _names_in(expression: str) -> set[str]:
+def names_in(expression: str) -> set[str]:
+    """The names in an expression."""
     try:
         return _read(ast.parse(expression.rstrip("₀₁₂₃₄₅₆₇₈₉"), mode="eval"))
     except SyntaxError:
@@ -130,6 +143,20 @@ def around(tree: ast.AST, line: int) -> list[ast.stmt]:
             if inner:
                 return inner
     return []
+
+
+def loop_names(place: Place | None) -> set[str]:
+    """The names that the loops around a place bind anew in every turn."""
+    tree = tree_of(place)
+    loops = around(tree, place.line) if tree and place else []
+    return _bases([loop.target for loop in loops if isinstance(loop, (ast.For, ast.AsyncFor))])
+
+
+def on_line(tree: ast.AST, line: int) -> list[ast.stmt]:
+    """The innermost statements that have a part of themselves on a line."""
+    innermost = around(tree, line)[-1:]
+    others = [s for s in _statements([tree]) if s.lineno == line and not hasattr(s, "body")]
+    return others if innermost and innermost[0] in others else innermost
 
 
 def _begins_on(statement: ast.stmt, line: int) -> bool:
@@ -151,6 +178,7 @@ def _statements(body: Sequence[ast.AST]) -> Iterator[ast.stmt]:
             yield from _statements([child for child in children if isinstance(child, nested)])
 
 
+@lru_cache(4096)
 def _flow(statement: ast.stmt) -> Flow:
     """What a statement does by itself; of one with a body, its first line."""
     match statement:
@@ -207,5 +235,17 @@ def _read(node: ast.AST) -> set[str]:
     return {name.id for name in names if isinstance(name.ctx, ast.Load)}
 
 
-def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """The names of what a function is given."""
     return {part.arg for part in ast.walk(function.args) if isinstance(part, ast.arg)}
+
+
+def own_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """The names that a function binds for itself, its parameters among them."""
+    bound, shared = parameters(function), set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            shared.update(node.names)
+    return bound - shared

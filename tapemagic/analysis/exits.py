@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from tapemagic.analysis.dataflow import Feeds, feeds
+from collections.abc import Iterator
+from math import inf
+
+from tapemagic.analysis.carried import carried
+from tapemagic.analysis.dataflow import Feeds, feeds, made_from
 from tapemagic.analysis.places import line_of
 from tapemagic.analysis.question import Question, Reason
-from tapemagic.analysis.wording import instead, through
+from tapemagic.analysis.wording import instead, is_flat, swept, through
 from tapemagic.engine.events import Event
 from tapemagic.engine.tensor import Traced
 
@@ -19,18 +23,64 @@ def exits(q: Question, least: Feeds) -> list[Event]:
     An exit counts if the program's text has it feed the target, surely or perhaps, and if it came before the
     target and, where the tape recorded that, before a constant that went into it. The first of each line.
     """
-    below = q.below if isinstance(q.source, Traced) else None
-    tracked = isinstance(q.target, Traced) and q.target._id in q.evidence.tracked
-    constants = [link.made for link in q.inputs() if link.number <= 0] if tracked else []
     found: dict[object, Event] = {}
-    for event in q.evidence.heard("left"):
-        before = event.time <= q.time and (
-            not tracked or any(made > event.time for made in constants)
-        )
-        computed = below is None or event.number in below
-        if before and computed and feeds(event.place, q.y) >= least:
+    for event in _before(q):
+        if _feeds(q, event) >= least:
             found.setdefault(event.place and event.place[:2], event)
     return list(found.values())
+
+
+def lost(q: Question) -> Event | None:
+    """The first exit by which a part of a gradient is lost: what left is carried on into the target.
+
+    What changes in steps loses nothing.
+    """
+    for event in _before(q):
+        if not is_flat(event) and _carried(q, event, steps=False) == Feeds.YES:
+            return event
+    return None
+
+
+def _feeds(q: Question, event: Event) -> Feeds:
+    """Whether what left went into the target: surely only if it is carried there step by step."""
+    found = min(feeds(event.place, name) for name in _names(q, event))
+    return min(found, _carried(q, event, steps=True)) if found == Feeds.YES else found
+
+
+def _carried(q: Question, event: Event, steps: bool) -> Feeds:
+    how, place = str(event.what), q.program.place
+    names = _names(q, event)
+    return min(carried(event.place, how, name, q.x, place, steps) for name in names)
+
+
+def _names(q: Question, event: Event) -> list[str]:
+    """What the program calls the target where something left: all of it is true of whatever is true of the target."""
+    others = [name for name, value in q.program.held.items() if value is q.target]
+    known = [name for name in {q.y, *others} if made_from(event.place, name)]
+    return known or [q.y]
+
+
+def _before(q: Question) -> Iterator[Event]:
+    """The exits of what was computed from the source that came before something that the target was made from."""
+    below = q.below if isinstance(q.source, Traced) else None
+    tracked = isinstance(q.target, Traced) and q.target._id in q.evidence.tracked
+    last = max(_entries(q), default=0) if tracked else inf
+    for event in q.evidence.heard("left"):
+        computed = below is None or event.number in below
+        inside = is_flat(event) and swept(event.place)
+        if computed and not inside and event.time <= q.time and event.time < last:
+            yield event
+
+
+def _entries(q: Question) -> Iterator[int]:
+    """When values entered into what the target was computed from that came from elsewhere than the tape."""
+    for number in q.above:
+        if number in q.evidence.leaves:
+            yield number
+        yield from (link.made for link in q.evidence.links.get(number, ()) if link.number <= 0)
+    for event in q.evidence.heard("assigned", "changed"):
+        if event.number in q.above:
+            yield event.time
 
 
 def left_surely(q: Question) -> Reason | None:

@@ -23,7 +23,7 @@ from tapemagic.analysis.evidence import Evidence, evidence_of
 from tapemagic.analysis.graph import MAX_NODES, Graph, Naming, Role, Value, draw
 from tapemagic.analysis.jacobians import hessians, jacobians
 from tapemagic.analysis.matrices import Kind, Matrix
-from tapemagic.analysis.missing import missing
+from tapemagic.analysis.missing import missing, withheld
 from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.question import Program, Question
 from tapemagic.analysis.reasons import why_none
@@ -235,11 +235,8 @@ def _derivative(
         why = why_none(question).text
     elif found.gradients[t, s, level - 1] is None:
         why = f"there is no derivative of order {level - 1} to differentiate"
-    elif missing(question):
-        why = (
-            f"on the tape, the derivative of order {level - 1} does not depend on {source_name}; but "
-            + missing(question)
-        )
+    elif kept := withheld(question):
+        why = f"on the tape, the derivative of order {level - 1} does not depend on {source_name}; but {kept}"
     else:
         why = (
             f"the derivative of order {level - 1} does not depend on {source_name} any more, so this one is zero: "

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 
-from tapemagic.analysis.dataflow import made_from
+from tapemagic.analysis.dataflow import made_from, names_in
 from tapemagic.analysis.evidence import Link
 from tapemagic.analysis.question import Question, Reason, depends
 from tapemagic.analysis.wording import at
 from tapemagic.engine.events import Event
 from tapemagic.engine.recording import time_of
+from tapemagic.engine.seeds import NEVER
 from tapemagic.engine.tensor import Traced
 from tapemagic.engine.variable import Variable
 
@@ -46,6 +47,12 @@ def _blocked_by(q: Question, link: Link) -> Reason:
 
 def watched_late(q: Question) -> Reason | None:
     """The source was used before the tape watched it."""
+    if q.evidence.tracked.get(q.source._id) == NEVER:
+        return Reason(
+            "stop_gradient",
+            f"{q.x} comes out of stop_gradient, and is a constant to the tape; to differentiate in it, call "
+            f"{q.program.tape}.watch({q.x}) before computing with it",
+        )
     return late(q) if used_before_watched(q) else None
 
 
@@ -67,11 +74,16 @@ def late(q: Question) -> Reason:
     )
 
 
-def assigned(q: Question) -> Reason | None:
-    """A variable took on a value that was computed from the source: assigning records nothing."""
+def assigned(q: Question, steps: bool = True) -> Reason | None:
+    """A variable took on a value that was computed from the source: assigning records nothing.
+
+    Steps that it made from where it was, as those of a descent, count or not.
+    """
     above, below = q.above.keys() - {q.source._id}, q.below
     for event in q.evidence.heard("assigned", "changed"):
         if event.number in above and event.what in below and _in_force(q, event):
+            if not steps and event.number in q.evidence.above(event.what, blocked=True):
+                continue
             name = q.names.get(event.number)
             variable = f"the variable {name}" if name else "a variable"
             return Reason(
@@ -92,33 +104,57 @@ def _in_force(q: Question, event: Event) -> bool:
 
 def held_before(q: Question) -> Reason | None:
     """Something with a name, from which the target was made, had been computed before the tape took notice."""
-    for name, began in constants_of(q):
-        return Reason(
-            "computed before",
-            f"{q.y} was made from {name}, which had been computed before {began} and is a constant to the tape"
-            f"{depends(q)}. If {name} was computed from {q.x}: move its computation into the {q.block}",
-        )
+    for name, value in constants_of(q):
+        if may_come_from(q, name):
+            before, move = too_early(q, value)
+            return Reason(
+                "computed before",
+                f"{q.y} was made from {name}, which had been computed before {before} and is a constant to the tape"
+                f"{depends(q)}. If {name} was computed from {q.x}: {move}",
+            )
     return None
 
 
-def constants_of(q: Question) -> Iterator[tuple[str, str]]:
-    """The names of results from which the target was made, too old to be tracked; and what they are older than."""
-    began, what = q.evidence.times[0], "this cell ran" if q.in_cell else "the tape began to record"
-    watched = q.evidence.tracked.get(q.source._id, 0)
-    if watched > began and not isinstance(q.source, Variable):
-        began, what = watched, f"{q.x} was watched"
+def constants_of(q: Question) -> Iterator[tuple[str, Traced]]:
+    """The results, and their names, from which the target was made, and which are too old to be tracked."""
+    began, watched = q.evidence.times[0], q.evidence.tracked.get(q.source._id, 0)
+    if not isinstance(q.source, Variable):
+        began = max(began, watched)
     for name in sorted(made_from(q.program.place, q.y) - {q.x, q.y}):
         value = q.program.held.get(name)
         if isinstance(value, Traced) and not isinstance(value, Variable):
             old = value._id and value._id not in q.evidence.tracked and time_of(value._id) < began
             if old:
-                yield name, what
+                yield name, value
+
+
+def may_come_from(q: Question, name: str) -> bool:
+    """Whether a value may have been computed from the source, for all that the program's text tells."""
+    made = made_from(q.program.place, name)
+    unread = any(callable(q.program.held.get(part)) for part in made)
+    return not made or unread or bool(names_in(q.x) & made)
+
+
+def too_early(q: Question, value: Traced) -> tuple[str, str]:
+    """What a value is older than, and what to do about it."""
+    if time_of(value._id) >= q.evidence.times[0]:
+        return f"{q.x} was watched", f"compute it after {q.program.tape}.watch({q.x})"
+    again = q.in_cell and q.source._id in q.evidence.tracked and not isinstance(q.source, Variable)
+    began = (
+        f"{q.x} was watched"
+        if again
+        else "this cell ran"
+        if q.in_cell
+        else "the tape began to record"
+    )
+    return began, f"move its computation into the {q.block}"
 
 
 def stopped(q: Question) -> Reason | None:
     """An intermediate value was computed while the tape did not listen."""
+    cleared = {value._id for name, value in constants_of(q) if not may_come_from(q, name)}
     for link in q.inputs():
-        if link.number >= -1:
+        if link.number >= -1 or link.number in cleared:
             continue
         time = time_of(link.number)
         pause = q.evidence.paused_at(time)

@@ -14,7 +14,8 @@ LONGEST = 60
 
 def line_of(place: Place) -> str:
     """A line by its number, its file unless it is a cell's, and its text."""
-    text = linecache.getline(place.file, place.line).strip()
+    text = linecache.getline(place.file, place.line).strip().removesuffix(":")
+    text = text.rstrip("([{") + "…" * text.endswith(("(", "[", "{"))
     short = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
     name = "" if CELL.search(place.file) or place.file.startswith("<") else Path(place.file).name
     return f"line {place.line}" + (f" of {name}" if name else "") + (f" ({short})" if short else "")

@@ -210,6 +210,16 @@ def _not_read(q: Question) -> Reason:
     return perhaps_paused(q, f"{q.x} was not read while the tape recorded{depends(q)}")
 
 
+def _swapped(q: Question) -> Reason | None:
+    """The source was computed from the target."""
+    if q.target is q.source or q.target._id not in q.evidence.above(q.source._id, blocked=True):
+        return None
+    return Reason(
+        "not connected",
+        f"{q.x} was computed from {q.y}, and not {q.y} from {q.x}: the target, which is differentiated, comes first",
+    )
+
+
 def _unconnected(q: Question) -> Reason:
     return Reason("not connected", f"{q.y} was not computed from {q.x}{depends(q)}")
 
@@ -219,6 +229,7 @@ REASONS: tuple[Callable[[Question], Reason | None], ...] = (
     _no_tensor,
     _whole_numbers,
     _never_entered,
+    _swapped,
     _rebound,
     _reset,
     _made_afterwards,

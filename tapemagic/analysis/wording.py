@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from tapemagic.analysis.dataflow import around, tree_of
+from tapemagic.analysis.dataflow import on_line, tree_of
 from tapemagic.analysis.places import line_of
 from tapemagic.analysis.values import SHOWN, span
 from tapemagic.engine.events import Event, Place
@@ -31,7 +31,7 @@ def through(event: Event) -> str:
     """How a value left the tape, and where."""
     library = event.place.library if event.place else ""
     what = str(event.what)
-    if library and library != "numpy":
+    if library and library != "numpy" and not what.startswith(library):
         return f"{library}, which converted it with {what}{at(event)}"
     if what == "np.asarray" and not _calls(event.place, "asarray"):
         what = "NumPy, which made a plain array of it,"
@@ -44,36 +44,47 @@ def instead(event: Event) -> str:
     library = event.place.library if event.place else ""
     if library == "scipy" and "linalg" in _text(event.place):
         return "a tape follows NumPy alone: np.linalg has the same"
+    if what.startswith(("tapemagic.", "copy.")):
+        return "it copies the value alone: compute with the tensor itself, which needs no copy"
     if library and library != "numpy":
         return "a tape follows NumPy alone"
     if " to " in what or what == "int()":
         return "whole numbers and truth values have no derivative; a smooth function in its place has one"
-    if what.startswith("tapemagic."):
-        return "it copies the value alone: compute with the tensor itself, which needs no copy"
-    if what.startswith("np.") and what != "np.asarray":
+    if is_flat(event):
         return "its result has no derivative; a smooth function in its place has one"
     if what in STAY:
-        return next((advice for found, advice in ADVICE if found(event.place)), STAY[what])
+        usable = ADVICE if what == "np.asarray" else ADVICE_FOR_NUMBERS
+        return next((advice for found, advice in usable if found(event.place)), STAY[what])
     return "stay with the tensor"
 
 
-def _statement(place: Place | None) -> ast.stmt | None:
-    """The statement that stands on a line."""
+def is_flat(event: Event) -> bool:
+    """Whether what left changes in steps, so that nothing of a derivative left with it."""
+    what = str(event.what)
+    by_function = what.startswith("np.") and what != "np.asarray"
+    return by_function or " to " in what or what == "int()"
+
+
+def swept(place: Place | None) -> bool:
+    """Whether a line takes a gradient, whose own rules may have compared values."""
+    return _calls(place, "gradient", "jacobian", "batch_jacobian")
+
+
+def _statements(place: Place | None) -> list[ast.stmt]:
+    """The statements that stand on a line, or around it."""
     tree = tree_of(place)
-    statements = around(tree, place.line) if tree and place else []
-    return statements[-1] if statements else None
+    return on_line(tree, place.line) if tree and place else []
 
 
 def _text(place: Place | None) -> str:
-    """A statement's text, names in full."""
-    statement = _statement(place)
-    return "" if statement is None else ast.unparse(statement)
+    """The text of what stands on a line, names in full."""
+    return "\n".join(map(ast.unparse, _statements(place)))
 
 
 def _called(place: Place | None) -> list[ast.Call]:
-    """What a statement calls."""
-    statement = _statement(place)
-    return [node for node in ast.walk(statement or ast.Pass()) if isinstance(node, ast.Call)]
+    """What the statements on a line call."""
+    nodes = (node for statement in _statements(place) for node in ast.walk(statement))
+    return [node for node in nodes if isinstance(node, ast.Call)]
 
 
 def _calls(place: Place | None, *names: str) -> bool:
@@ -90,27 +101,45 @@ def _lists(place: Place | None, nested: bool) -> bool:
                 parts = [given.elt] if isinstance(given, ast.ListComp) else given.elts
                 if not nested or any(isinstance(part, (ast.List, ast.Tuple)) for part in parts):
                     return True
+            if isinstance(given, ast.Name) and not nested and _appended(place, given.id):
+                return True
     return False
+
+
+def _appended(place: Place | None, name: str) -> bool:
+    """Whether a program appends to something of a name, which so is a list."""
+    calls = [node for node in ast.walk(tree_of(place) or ast.Pass()) if isinstance(node, ast.Call)]
+    return any(ast.unparse(call.func) == f"{name}.append" for call in calls)
 
 
 def _writes(place: Place | None) -> bool:
-    """Whether a line writes into a part of something."""
-    match _statement(place):
-        case ast.Assign([*_, ast.Subscript()]) | ast.AugAssign(ast.Subscript()):
-            return True
+    """Whether a line writes into a part of an array, and not into a dict."""
+    for statement in _statements(place):
+        match statement:
+            case ast.Assign([*_, ast.Subscript(slice=key)]) | ast.AugAssign(
+                ast.Subscript(slice=key)
+            ):
+                if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
+                    return True
     return False
 
 
-ADVICE: tuple[tuple[Callable[[Place | None], bool], str], ...] = (
+Advice = tuple[tuple[Callable[[Place | None], bool], str], ...]
+ADVICE_FOR_NUMBERS: Advice = (
     (lambda place: _calls(place, "math", "cmath"), MATH),
     (_writes, COLLECT),
     (lambda place: _calls(place, "rng", "random", "normal", "uniform"), DRAW),
     (lambda place: _calls(place, "full", "arange", "linspace", "full_like"), FILL),
+)
+"""What may be seen on a line that took a number, and what to write instead; the first that is true."""
+
+ADVICE: Advice = (
+    *ADVICE_FOR_NUMBERS,
     (lambda place: _lists(place, nested=True), BLOCK),
     (lambda place: _lists(place, nested=False), STACK),
     (lambda place: _calls(place, "vectorize"), "call NumPy's functions on whole tensors"),
 )
-"""What may be seen on a line, and what to write instead; the first that is true."""
+"""The same for one that made an array."""
 
 
 def at(event: Event) -> str:

@@ -210,3 +210,16 @@ def test_the_others_of_a_structure_have_names() -> None:
     params = {"w": UNUSED, "b": [B][0]}
 
     assert "it depends on params['b']" in tape.explain(y, params)[0].reason
+
+
+def test_a_loop_over_sources() -> None:
+    """The name of a loop stands for many, so that each goes by its own."""
+    first, second = tm.Variable(1.0), tm.constant(2.0)
+    with tm.GradientTape(persistent=True) as tape:
+        y = first * second
+
+    found = [tape.explain(y, x) for x in (first, second)]
+    for x in (first, second):
+        found.append(tape.explain(y, x))  # noqa: PERF401 (a loop, and no comprehension)
+
+    assert [e.source for e in found[2:]] == ["first", "second"]

@@ -108,6 +108,19 @@ y = f(x) + model(x) + square(x)
     assert judged(program) == [NO, YES, NO, NO, PERHAPS, YES, YES]
 
 
+def test_written_outside_of_a_function() -> None:
+    """A function that writes into what is not its own."""
+    program = """
+def f(v):
+    state["v"] = float(v)
+    log.append(float(v))
+    own = float(v)
+f(x)
+y = w * state["v"]
+"""
+    assert judged(program) == [YES, NO, NO]
+
+
 def test_inside_one_function() -> None:
     """Where the value is made in the same function, whether it is returned or not."""
     program = """

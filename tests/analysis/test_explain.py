@@ -353,7 +353,7 @@ def never_entered() -> Explanation:
         (through_a_list, "left the tape", "(y = w * np.sum([x, x])): make one tensor"),
         (through_another_library, "left the tape", "scipy, which converted it with np.asarray on line"),
         (no_tensor_any_more, "left the tape", "y is a float and no tensor"),
-        (stopped, "recording stopped", "with tape.stop_recording():"),
+        (stopped, "recording stopped", "with tape.stop_recording()"),
         (stopped_on_the_way, "recording stopped", "which is a constant to the tape: if that was from x"),
         (stopped_reading, "recording stopped", "was computed while recording was stopped on line"),
         (reset, "reset", "recorded before tape.reset() on line"),

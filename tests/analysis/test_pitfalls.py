@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 import linecache
 import math
 from typing import Any
@@ -310,7 +311,101 @@ def nothing_returned() -> Explanation:
     return tape.explain(y, x)
 
 
+def bound_anew() -> Explanation:
+    """A name that held a printed number and then something else."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        v = float(x)
+        print(v)
+        v = w * 1.5
+        y = v * 2.0
+    return tape.explain(y, x)
+
+
+def on_one_line() -> Explanation:
+    """Several statements on a line, of which one prints."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        h = w * 2.0; print(float(x)); y = h * 3.0  # fmt: skip # noqa: E702
+    return tape.explain(y, x)
+
+
+def copied_without_constants() -> Explanation:
+    """All that y was computed from is on the tape, and the copy began there."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        c = copy.deepcopy(x)
+        y = w * c
+    return tape.explain(y, x)
+
+
+def assigned_a_number() -> Explanation:
+    """A variable was given a plain number."""
+    x, w = variables()
+    with tm.GradientTape() as tape:
+        w.assign(float(x) * 3)
+        y = w * w
+    return tape.explain(y, x)
+
+
+def by_another_name() -> Explanation:
+    """In a loop over results, each one is explained by its own line."""
+    x, w = variables()
+    with tm.GradientTape(persistent=True) as tape:
+        a = w * math.sin(x)
+        b = w * math.cos(x)
+    for t in (a, b):
+        found = tape.explain(t, x)
+    return found
+
+
+def swapped() -> Explanation:
+    """Source and target the wrong way round."""
+    x, _ = variables()
+    with tm.GradientTape() as tape:
+        y = x**2
+    return tape.explain(x, y)
+
+
+def compared_by_the_rule() -> Explanation:
+    """The rule of relu compares, and the second derivative is zero."""
+    x, _ = variables()
+    with tm.GradientTape() as outer:
+        with tm.GradientTape() as inner:
+            y = tm.relu(x) * 3
+        g = inner.gradient(y, x)
+    return outer.explain(g, x)
+
+
+def before_of_something_else() -> Explanation:
+    """What was computed before was not computed from x, as the program says."""
+    x = tm.Variable(X)
+    w = tm.Variable(W)
+    c = w * 2
+    with tm.GradientTape() as tape:
+        y = w**2 + c
+    return tape.explain(y, x)
+
+
+def out_of_stop_gradient() -> Explanation:
+    """What stop_gradient returns is no source, unless it is watched."""
+    x, _ = variables()
+    with tm.GradientTape() as tape:
+        s = tm.stop_gradient(x * x)
+        y = s * x
+    return tape.explain(y, s)
+
+
 PITFALLS = [
+    (out_of_stop_gradient, "stop_gradient", "s comes out of stop_gradient"),
+    (bound_anew, "not connected", "it depends on w"),
+    (on_one_line, "not connected", "it depends on w"),
+    (copied_without_constants, "left the tape", "copy.deepcopy() on line"),
+    (assigned_a_number, "left the tape", "w.assign(float(x) * 3)"),
+    (by_another_name, "left the tape", "math.cos(x)): write"),
+    (swapped, "not connected", "y was computed from x, and not x from y"),
+    (compared_by_the_rule, "linear", "the second derivative is zero"),
+    (before_of_something_else, "not connected", ""),
     (printed, "not connected", "was not computed from x; it depends on w"),
     (collected, "not connected", ""),
     (asserted, "not connected", ""),
@@ -382,7 +477,12 @@ ADVICE = {
     "o = np.zeros(3)\no[1] = x * 2\ny = w * o": "np.stack(parts)",
     "o = np.zeros(3)\nfor i in range(3):\n    o[i] = x * i\ny = w * o": "np.stack(parts)",
     "y = w * tm.constant([x, 1.0])": "np.stack([x, y])",
+    "p = []\np.append(x * 2)\ny = w * np.array(p)": "np.stack([x, y])",
+    "y = w * sum(float(x) for _ in [0.0])": "leave it a tensor",
+    "a = w * 2; y = a * math.sin(x)": "np.sin(x) for math.sin(x)",
+    "y = w * math.sqrt(\n    x\n)": "line 1 (y = w * math.sqrt…)",
     "y = w * x.numpy()": "stay with the tensor",
+    "d = {}; d['a'] = float(x); y = w * d['a']": "leave it a tensor",
     "y = w * int(x)": "whole numbers and truth values have no derivative; a smooth function",
     "y = np.mean((x > 0) * 1.0)": "its result has no derivative; a smooth function",
     "y = w * np.round(x)": "grad_pass_through",
@@ -421,7 +521,14 @@ MISSING = {
     "with tape:\n m = float(np.mean(x))\n y = (x - m) ** 2": "on line 2 (m = float(np.mean(x)))",
     "h = x**2\nwith tape:\n y = h + x": "h, from which y was made, had been computed from x before",
     "with tape:\n a = c * 3\n tape.watch(c)\n y = a * c": "a, from which y was made",
-    "with tape:\n with tape.stop_recording():\n  a = x * 3\n y = a * x": "recording was stopped on line 2",
+    "with tape:\n a = c * 3\n tape.watch(c)\n y = c + a": "compute it after tape.watch(c)",
+    "with tape:\n a = x * 2; b = math.sin(x); y = a * b": "write NumPy's functions",
+    "with tape:\n with tape.stop_recording():\n  a = x * 3\n y = a * x": "",
+    "with tape:\n y = np.where(x > 0, x**2, x)": "",
+    "with tape:\n s = 2.0 if float(x) > 0 else 3.0\n y = x * s": "",
+    "with tape:\n v = float(x)\n print(v)\n v = w * 2.0\n y = v * x": "",
+    "old = w * 1.0\nfor k in range(2):\n with tape:\n  y = (x - old) ** 2\n  old = x * 2": "",
+    "with tape:\n g = x * 2.0\n x.assign_sub(0.1 * g)\n w.assign_sub(g * w)\n y = w * x": "",
     "with tape:\n w.assign(x * 3)\n y = w * x": "w, which was given a value computed from x",
     "with tape:\n y = x * x": "",
     "with tape:\n x.assign_sub(0.1 * x)\n y = x * x": "",

@@ -21,7 +21,7 @@ from tests.ipython.conftest import Run
          "z is a float and no tensor, so no tape knows how it was computed: x left the tape through float() on line 5"),
         ("%%tape x w\nx, w = 2.0, 3.0\nh = x.numpy()\ny = w * h", "y x", "left the tape", ".numpy() on line 3"),
         ("%%tape x w\nx, w = 2.0, 3.0\nwith tape.stop_recording():\n    h = x * x\ny = w * h", "y x",
-         "recording stopped", "on line 3 (with tape.stop_recording():)"),
+         "recording stopped", "on line 3 (with tape.stop_recording())"),
         ("%%tape x w\nx, w = 2.0, 3.0\nh = np.round(x)\ny = w * h", "y x", "no derivative", "round stands between"),
         ("%%tape x w\nx, w = 2.0, 3.0\ny = w * w", "y x", "not connected", "it depends on w"),
         ("%%tape x w\nx, w = 2.0, 3.0\ny = w * w\ntape.gradient(y, w)", "y x", "not connected", "it depends on w"),

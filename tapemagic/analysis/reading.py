@@ -1,0 +1,231 @@
+"""Which parts of an expression hold a certain value, where some names, attributes and parts of lists hold it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+STEPS = (
+    "all allclose any argmax argmin argpartition argsort array_equal bool ceil count_nonzero digitize fix flatnonzero "
+    "floor format id int isclose isfinite isinf isinstance isnan len nonzero print range repr rint round searchsorted "
+    "sign signbit stop_gradient str trunc type zeros_like ones_like"
+)
+FLAT = frozenset(STEPS.split())
+"""Functions of which a small change of what they are given changes nothing, or is not meant to."""
+
+SIZES = {"shape", "ndim", "size", "dtype"}
+Parts = set[str]
+"""The parts of a value that hold what is looked for: ``"[1]"``, ``".log"``; ``""`` is the whole."""
+
+
+def path_of(node: ast.AST) -> str:
+    """A name, an attribute, a constant subscript, or what a function gives, as text; empty for anything else.
+
+    Examples
+    --------
+    >>> [path_of(ast.parse(text, mode="eval").body) for text in ("model.log", "d['a'].b", "f(x)[0]", "x + 1")]
+    ['model.log', "d['a'].b", 'f()[0]', '']
+    """
+    match node:
+        case ast.Name(name):
+            return name
+        case ast.Attribute(value, name):
+            inner = path_of(value)
+            return inner and f"{inner}.{name}"
+        case ast.Subscript(value, ast.Constant(key)):
+            inner = path_of(value)
+            return inner and f"{inner}[{key!r}]"
+        case ast.Call(function):
+            inner = path_of(function)
+            return inner and f"{inner}()"
+    return ""
+
+
+def root_of(path: str) -> str:
+    """The name that a path begins with."""
+    return path.replace("[", ".").replace("(", ".").partition(".")[0]
+
+
+def _below(path: str, whole: str) -> bool:
+    """Whether a path is a part of another, or the same."""
+    return path.startswith(whole) and path[len(whole) : len(whole) + 1] in ("", ".", "[", "(")
+
+
+def on(node: ast.expr | ast.stmt, line: int) -> bool:
+    """Whether a line is one of those of an expression."""
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+@dataclass
+class Reading:
+    """What is held where, while a program is read.
+
+    Attributes
+    ----------
+    line : int
+        Where the value left the tape.
+    exact : sequence of call
+        The calls through which it did, if they are named like that; else it may have been any on the line.
+    source : str
+        What is differentiated with respect to: what it holds is no loss.
+    held : set of str
+        The paths that hold the value, or something computed from it.
+    steps : bool
+        Whether what changes in steps counts, too, and attributes of what may be no array.
+    """
+
+    line: int
+    exact: Sequence[ast.Call]
+    source: str
+    held: set[str]
+    steps: bool = False
+
+    def bind(self, target: ast.expr, parts: Parts) -> None:
+        """Bind a target to a value of which some parts hold what left."""
+        if isinstance(target, ast.Tuple | ast.List):
+            for k, one in enumerate(target.elts):
+                if isinstance(one, ast.Starred):
+                    self.bind(one.value, {""} if parts else set())
+                else:
+                    self.bind(one, _part(parts, f"[{k}]"))
+            return
+        path = path_of(target)
+        if path:
+            self.held = {other for other in self.held if not _below(other, path)}
+        elif isinstance(target, ast.Subscript):
+            path, parts = path_of(target.value), {""} if parts else set()
+        if path and not _below(path, self.source):
+            self.held |= {path + part for part in parts}
+
+    def hit(self, call: ast.Call) -> bool:
+        """Whether a call made a value leave: the one that is named like that, or else any on the line."""
+        if self.exact:
+            return call in self.exact
+        compares = any(word.arg == "key" for word in call.keywords)
+        return on(call, self.line) and bool(call.args or call.keywords) and not compares
+
+    def carries(self, node: ast.AST) -> bool:
+        """Whether a value that is read as a whole holds what left; of an object, its attributes do not count."""
+        return any(not part.startswith(".") for part in self.parts(node))
+
+    def parts(self, node: ast.AST | None) -> Parts:
+        """The parts of a value that hold what left."""
+        inner = _inner(node)
+        if inner is not None:
+            return {f"[{key!r}]{part}" for key, one in inner for part in self.parts(one)}
+        match node:
+            case _ if not self.steps and isinstance(node, ast.AST) and _is_flat(node):
+                for walrus in ast.walk(node):
+                    if isinstance(walrus, ast.NamedExpr):
+                        self.parts(walrus)
+                return set()
+            case ast.IfExp(test, one, other):
+                chosen = {""} if self.steps and self.parts(test) else set()
+                return chosen | self.parts(one) | self.parts(other)
+            case ast.Compare() if not self.exact and on(node, self.line):
+                return {""}
+            case ast.NamedExpr(target, value):
+                found = self.parts(value)
+                self.bind(target, found)
+                return found
+            case ast.Lambda(_, body):
+                return {"()"} if self.parts(body) else set()
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                return self.comprehended(node)
+            case ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call():
+                return self.reached(node)
+            case ast.AST():
+                return {""} if any(map(self.carries, ast.iter_child_nodes(node))) else set()
+        return set()
+
+    def reached(self, node: ast.Name | ast.Attribute | ast.Subscript | ast.Call) -> Parts:
+        """The parts of what a name, an attribute, a subscript or a call stands for."""
+        if isinstance(node, ast.Attribute) and node.attr in SIZES:
+            return set()
+        if self.steps and isinstance(node, ast.Subscript) and self.parts(node.slice):
+            return {""}
+        path = path_of(node)
+        found = {other[len(path) :] for other in self.held if path and _below(other, path)}
+        if any(self.passes(path, other) for other in self.held if path):
+            return {""}
+        if isinstance(node, ast.Call):
+            return found | self.given(node)
+        if isinstance(node, ast.Attribute):
+            found |= _part(self.held, f".{node.attr}")
+        return found if path or isinstance(node, ast.Name) or not self.carries(node.value) else {""}
+
+    def passes(self, path: str, whole: str) -> bool:
+        """Whether a part holds what left because the whole does: not what only an object has, and no array."""
+        name = path.removeprefix(whole)[1:].split(".")[0].split("(")[0].split("[")[0]
+        is_attribute = path[len(whole) : len(whole) + 1] == "."
+        return _below(path, whole) and (self.steps or not is_attribute or hasattr(np.ndarray, name))
+
+    def given(self, call: ast.Call) -> Parts:
+        """The parts of what a call gives that hold what left, by what it is given, or made to leave."""
+        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        if name in FLAT and not self.steps:
+            return set()
+        arguments = [
+            *call.args[name == "where" and not self.steps :],
+            *(word.value for word in call.keywords),
+        ]
+        if self.hit(call) or any(map(self.carries, arguments)):
+            return {""}
+        if isinstance(call.func, ast.Attribute):
+            own = {""} if self.carries(call.func.value) else set()
+            return own | _part(self.held, f".{name}()")
+        return self.parts(call.func) and {""} if isinstance(call.func, ast.Lambda) else set()
+
+    def elements(self, reach: ast.expr) -> Parts:
+        """The parts of the elements of what is iterated over."""
+        match reach:
+            case ast.Call(ast.Name("zip"), given):
+                return {f"[{k}]" for k, one in enumerate(given) if self.parts(one)}
+            case ast.Call(ast.Name("enumerate"), [one, *_]):
+                return {"[1]"} if self.parts(one) else set()
+        return {""} if self.carries(reach) else set()
+
+    def comprehended(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+    ) -> Parts:
+        """Whether a comprehension holds what left: the names in it are its own."""
+        before = set(self.held)
+        for part in node.generators:
+            self.bind(part.target, self.elements(part.iter))
+        held = self.carries(node.value if isinstance(node, ast.DictComp) else node.elt)
+        self.held = before
+        return {""} if held else set()
+
+
+def _inner(node: ast.AST | None) -> list[tuple[Any, ast.expr]] | None:
+    """The parts of a list, a tuple or a dict that is written part by part, with their keys."""
+    match node:
+        case ast.Tuple(given) | ast.List(given):
+            starred = any(isinstance(one, ast.Starred) for one in given)
+            return None if starred else list(enumerate(given))
+        case ast.Dict(keys, given):
+            named = [key.value for key in keys if isinstance(key, ast.Constant)]
+            return list(zip(named, given, strict=True)) if len(named) == len(given) else None
+        case ast.Call(ast.Name("dict"), [], words) if all(word.arg for word in words):
+            return [(word.arg, word.value) for word in words]
+    return None
+
+
+def _is_flat(node: ast.AST) -> bool:
+    """Whether an expression changes in steps."""
+    match node:
+        case (
+            ast.Compare() | ast.JoinedStr() | ast.UnaryOp(ast.Not()) | ast.BinOp(_, ast.FloorDiv())
+        ):
+            return True
+    return False
+
+
+def _part(parts: Iterable[str], path: str) -> Parts:
+    """The parts of a part; where the whole holds what left, so does every part."""
+    inner = {part[len(path) :] for part in parts if _below(part, path)}
+    return inner | ({""} if "" in parts else set())
