@@ -72,17 +72,23 @@ def left(x: Any, how: str) -> None:
 def here() -> Place | None:
     """The line of the user's program that is running."""
     frame = sys._getframe(1)
-    own, libraries = _folders()
     library = ""
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(own):
-            name = _library(file, libraries)
-            if not name:
+        origin = _origin(file)
+        if origin is not None:
+            if not origin:
                 return Place(file, frame.f_lineno, library)
-            library = name
+            library = origin
         frame = frame.f_back  # type: ignore[assignment]
     return None
+
+
+@cache
+def _origin(file: str) -> str | None:
+    """The library to which a file belongs; empty for the user's own, None for this package."""
+    own, libraries = _folders()
+    return None if file.startswith(own) else _library(file, libraries)
 
 
 @cache

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
@@ -36,11 +34,7 @@ class Watching(Memory):
         self._times: list[int] = []
         self._clear()
 
-    @cached_property
-    def _heard(self) -> Counter[Place | None]:
-        """How many events there were on each line."""
-        return Counter()
-
+    _heard: dict[Place | None, int] | None = None
     _paused = _entered = _usable = _warned = False
 
     @property
@@ -63,7 +57,7 @@ class Watching(Memory):
             self._variables = {}
             self._events = []
             self._times = []
-            self._heard.clear()
+            self._heard = None
             self._last_evidence = None
             self._last_leaves = frozenset()
         self._entered = self._usable = True
@@ -140,8 +134,10 @@ class Watching(Memory):
     def _hear(self, kind: Kind, i: int, what: Any) -> None:
         """Remember an event, and the line of the program that did it."""
         place = here()
-        self._heard[place] += 1
-        if self._heard[place] <= MOST:
+        if self._heard is None:
+            self._heard = {}
+        count = self._heard[place] = self._heard.get(place, 0) + 1
+        if count <= MOST:
             self._events.append(Event(kind, i, what, place, tick()))
 
     def _require_recording(self, what: str) -> None:
