@@ -21,7 +21,7 @@ lab: course-ready  ## open the course in JupyterLab
 test: lint doctest tests course browser  ## everything that CI checks
 
 test-fast: dev-ready  ## the unit tests alone: no kernel, notebook or browser, nothing that takes its time
-	$(PYTEST) -n 2 -m "not kernel and not browser and not thorough"
+	$(PYTEST) -n 2 -p no:nbval -m "not kernel and not browser and not thorough"
 
 lint: dev-ready  ## ruff, mypy and codespell
 	$(PY) -m ruff check

@@ -21,13 +21,15 @@ with suppress(ImportError):
 THOROUGH = (
     "tests/properties/",
     "tests/display/test_every_rule.py",
+    "tests/ipython/test_check_gradient.py",
+    "tests/ipython/test_why.py",
     "tests/test_batching.py",
     "tests/test_late.py",
 )
-"""Where tests go through very many cases, or start many processes."""
+"""Where tests go through very many cases, start many processes, or run many cells."""
 
 
-MANY = ("[special-", "[decompositions-")
+MANY = ("[special-", "[decompositions-", "[statistics-")
 """The rows of the rule table that take the longest."""
 
 
