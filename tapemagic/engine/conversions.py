@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import operator
-import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.events import left
+from tapemagic.engine.events import left, origin_of
 from tapemagic.errors import DtypeError, ImmutableError, RankError, UnsupportedArgumentError
 
-OWN = str(Path(__file__).parent.parent) + os.sep
 ARRAYS = (np.ndarray, np.generic, list, tuple, int, float, complex)
-NUMPY = str(Path(np.__file__).parent) + os.sep
 
 
 class Reference:
@@ -55,8 +51,8 @@ def refuse_within_numpy() -> None:
     """
     frame: Any = sys._getframe(1)
     outermost = None
-    while frame is not None and frame.f_code.co_filename.startswith((OWN, NUMPY)):
-        if frame.f_code.co_filename.startswith(NUMPY):
+    while frame is not None and (origin := origin_of(frame.f_code.co_filename)) in {None, "numpy"}:
+        if origin:
             outermost = frame
         frame = frame.f_back
     if outermost is None or not outermost.f_code.co_argcount:

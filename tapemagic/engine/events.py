@@ -75,7 +75,7 @@ def here() -> Place | None:
     library = ""
     while frame is not None:
         file = frame.f_code.co_filename
-        origin = _origin(file)
+        origin = origin_of(file)
         if origin is not None:
             if not origin:
                 return Place(file, frame.f_lineno, library)
@@ -85,7 +85,7 @@ def here() -> Place | None:
 
 
 @cache
-def _origin(file: str) -> str | None:
+def origin_of(file: str) -> str | None:
     """The library to which a file belongs; empty for the user's own, None for this package."""
     own, libraries = _folders()
     return None if file.startswith(own) else _library(file, libraries)
