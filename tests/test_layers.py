@@ -33,7 +33,8 @@ _SWEEP = (
     "engine.sweep",
     "engine.unconnected",
 )
-_TAPE = (*_SWEEP, "engine.watching", "engine.batching", "engine.tape")
+_DIFFERENTIATING = (*_SWEEP, "engine.watching", "engine.batching", "engine.differentiating")
+_TAPE = (*_DIFFERENTIATING, "engine.tape")
 
 # A module, or all of a folder, and what it may import of this package beside itself.
 ALLOWED: dict[str, tuple[str, ...]] = {
@@ -72,8 +73,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "engine.seeds",
     ),
     "engine.batching": (*_STRUCTURE, "engine.seeds", "engine.sweep"),
+    "engine.differentiating": (*_SWEEP, "engine.watching", "engine.batching"),
     # Its method `explain` opens the door to the analysis, when it is called.
-    "engine.tape": (*_SWEEP, "engine.watching", "engine.batching", "analysis.asking"),
+    "engine.tape": (*_DIFFERENTIATING, "analysis.asking"),
     "engine.callables": _STRUCTURE,
     "engine.pullbacks": _TAPE,
     "engine.reads": _TAPE,

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.batching import basis_of, batched_sweep
-from tapemagic.engine.recording import live
-from tapemagic.engine.seeds import key_of, matched_cotangents, seeds
+from tapemagic.engine.differentiating import Differentiating
+from tapemagic.engine.seeds import key_of, matched_cotangents
 from tapemagic.engine.structure import advice, describe, pack, tensors
-from tapemagic.engine.sweep import Gradients, reachable, sweep
-from tapemagic.engine.tensor import Tensor, Traced
+from tapemagic.engine.tensor import Traced
 from tapemagic.engine.unconnected import NONE, UnconnectedGradients, result_for, zero_wanted
 from tapemagic.engine.values import flag
-from tapemagic.engine.watching import Watching, warn
-from tapemagic.errors import ConsumedTapeError, NotATensorError, NotRecordingError, ShapeError
-
-Walk = Callable[..., Gradients]
-"""What walks back to the sources with the numbers that it is given first."""
+from tapemagic.errors import ConsumedTapeError, NotATensorError, ShapeError
 
 
-class GradientTape(Watching):
+class GradientTape(Differentiating):
     """Records operations on watched tensors, and differentiates what it recorded.
 
     Parameters
@@ -253,15 +247,16 @@ class GradientTape(Watching):
         Parameters
         ----------
         target : object
-            What was, or would be, differentiated: a tensor, or whatever became of it.
+            What was, or would be, differentiated: a tensor, or whatever became of it. Of a list, tuple or dict of
+            tensors each is explained in turn.
         source : object
-            What with respect to.
+            What with respect to; the same.
 
         Returns
         -------
         Explanation
             Prints as text: the reason and what to write instead, or the chain rule, written out. Its `cause` names
-            the reason in a word or two, and is empty where there is a gradient.
+            the reason in a word or two, and is empty where there is a gradient; `missing` says what that lacks.
 
         Notes
         -----
@@ -290,93 +285,6 @@ class GradientTape(Watching):
                 "GradientTape must be created with persistent=True to compute a Jacobian row by row: "
                 "leave experimental_use_pfor out, or write GradientTape(persistent=True)"
             )
-
-    def _differentiate(self, walk: Walk, ids: set[int], *of: Any) -> Gradients:
-        """Walk back along the records to the sources; a tape that is not persistent is used up by it."""
-        if not self._usable:
-            raise self._unusable()
-        resume = self._recording and self._stops_to_differentiate()
-        try:
-            grads = walk(ids, *of)
-        except BaseException:
-            if resume:
-                self._start()
-            raise
-        if not self._persistent:
-            self._usable = False
-            self._last_leaves = self._leaves
-            if not grads.keys() >= ids:
-                self._last_evidence = self._evidence()
-            self._clear()
-        return grads
-
-    def _unusable(self) -> Exception:
-        """Why there is nothing to differentiate."""
-        if not self._entered:
-            return NotRecordingError(
-                "this GradientTape was never entered, and has recorded nothing: enter it first, with 'with tape:', "
-                "and compute the target inside that block"
-            )
-        return ConsumedTapeError(
-            "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians): "
-            "ask for all of them in one call, tape.gradient(y, [a, b]), or write "
-            "GradientTape(persistent=True), which is -p in the line of %%tape"
-        )
-
-    def _stops_to_differentiate(self) -> bool:
-        """Stop recording before the walk, unless a persistent tape is to hear of its own gradient."""
-        self._require_here("a gradient")
-        if not self._persistent:
-            self._stop()
-            return True
-        if not self._warned:
-            self._warned = True
-            warn(
-                "Calling GradientTape.gradient on a persistent tape inside its context is less efficient "
-                "than calling it outside: the gradient's operations are recorded too. Do so only for "
-                "higher order derivatives."
-            )
-        return False
-
-    def _gradients(
-        self, ids: set[int], targets: Sequence[Traced], cotangents: list[Tensor] | None
-    ) -> Gradients:
-        """Walk back from the targets to the sources."""
-        tapes = live()
-        grads = seeds(targets, cotangents, bool(tapes))
-        tracked, kept = self._goal(ids)
-        if not tapes:
-            return sweep(self._records, tracked, grads, kept, False)
-        for tape in tapes:
-            tape._sweep_begins(grads)
-        try:
-            return sweep(self._records[:], tracked, grads, kept, True)
-        finally:
-            for tape in tapes:
-                tape._sweep_ends()
-
-    def _rows(self, ids: set[int], target: Traced, by_example: bool) -> Gradients:
-        """Walk back from each element of the target, or of its examples, to the sources."""
-        if target.dtype.kind not in "fc":
-            return {}
-        nested = bool(live())
-        diagonals = seeds([target], None, nested)
-        tracked, kept = self._goal(ids)
-        basis = basis_of(target, by_example)
-        for tape in live():
-            tape._sweep_begins(diagonals)
-        try:
-            return batched_sweep(self._records[:], tracked, diagonals, ids, kept, basis, nested)
-        finally:
-            for tape in live():
-                tape._sweep_ends()
-
-    def _goal(self, ids: set[int]) -> tuple[Mapping[int, int], set[int]]:
-        """What is to be passed gradients, and which of the sources are intermediate values."""
-        tracked = self._tracked
-        if not ids >= self._leaves:
-            tracked = reachable(self._records, tracked, ids)
-        return tracked, ids - self._leaves
 
 
 def _require_one(x: Any, method: str, role: str) -> None:

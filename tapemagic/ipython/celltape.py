@@ -9,8 +9,9 @@ from typing import Any
 from tapemagic.analysis.asking import Explanations, explain_here
 from tapemagic.analysis.explain import Explanation
 from tapemagic.analysis.observer import Observer
+from tapemagic.engine.differentiating import Walk
 from tapemagic.engine.sweep import Gradients
-from tapemagic.engine.tape import GradientTape, Walk
+from tapemagic.engine.tape import GradientTape
 from tapemagic.engine.tensor import Traced
 from tapemagic.engine.variable import Variable
 
