@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tapemagic.analysis.observer import Observer
+from tapemagic.analysis.values import bare
 from tapemagic.engine.tensor import Tensor
 
 Named = tuple[str, Any]
@@ -65,7 +66,7 @@ def _operand(name: str) -> str:
 
 def bracketed(name: str) -> str:
     """A name as it is, any other expression in brackets."""
-    return name if name.rstrip("₀₁₂₃₄₅₆₇₈₉").isidentifier() else f"({name})"
+    return name if bare(name).isidentifier() else f"({name})"
 
 
 Key = tuple[int, int, int]

@@ -10,6 +10,8 @@ from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor import Traced
 
 DIGITS = 6
+SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
+
 SHOWN = 6
 ASIDE = 2000
 """How many characters of a cell's value are shown."""
@@ -89,3 +91,13 @@ def _plain(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return bool(value.dtype.kind != "O")
     return value is None or isinstance(value, Traced | np.generic | int | float | complex | str)
+
+
+def subscript(number: int) -> str:
+    """A number as an index below the line: one behind a name tells the values apart that had this name."""
+    return str(number).translate(str.maketrans("0123456789", SUBSCRIPTS))
+
+
+def bare(name: str) -> str:
+    """A name without the index behind it."""
+    return name.rstrip(SUBSCRIPTS)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tapemagic.analysis.deadends import few
 from tapemagic.analysis.observer import Observer
-from tapemagic.analysis.values import brief, span
+from tapemagic.analysis.values import brief, span, subscript
 from tapemagic.engine.recording import new_id
 
 SHOWN = 4
@@ -58,11 +58,6 @@ class Apart:
             name = names.get(i, "")
             found.update((new, name + subscript(k)) for k, new in enumerate(numbers, 1))
         return found
-
-
-def subscript(number: int) -> str:
-    """A number as an index below the line."""
-    return "".join("₀₁₂₃₄₅₆₇₈₉"[int(digit)] for digit in str(number))
 
 
 def apart(observer: Observer, known: Reads, whole: Collection[int]) -> Apart:

@@ -8,8 +8,7 @@ from html import escape
 
 from tapemagic.analysis.findings import Findings
 from tapemagic.analysis.graph import Graph
-from tapemagic.analysis.values import printable
-from tapemagic.analysis.versions import subscript
+from tapemagic.analysis.values import printable, subscript
 from tapemagic.display import matrices
 from tapemagic.display.styles import (
     BAD,

@@ -11,6 +11,7 @@ from tapemagic.analysis.explain import Explanation, explain
 from tapemagic.analysis.findings import Context
 from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.question import Program, Question
+from tapemagic.analysis.values import subscript
 from tapemagic.analysis.wording import way
 from tapemagic.engine.events import Place
 from tapemagic.engine.tensor import Traced
@@ -25,8 +26,6 @@ HIDDEN = {"In", "Out"}
 CONTAINERS = (list, tuple, dict)
 NAMELESS = "Variable"
 """What a Variable is called that was given no name."""
-
-SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 class Session:
@@ -199,7 +198,7 @@ class Session:
         for name, numbers in versions.items():
             for version, number in enumerate(numbers, 1):
                 if number != getattr(latest[name], "_id", 0):
-                    found[number] = name + str(version).translate(SUBSCRIPTS)
+                    found[number] = name + subscript(version)
         return found
 
     def all_sources(self) -> list[Named]:
