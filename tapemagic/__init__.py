@@ -18,16 +18,19 @@ from typing import TYPE_CHECKING, Any
 from tapemagic import errors
 from tapemagic.engine import late as _late  # noqa: F401 (fills the table further once SciPy is there)
 from tapemagic.engine import rules as _rules  # noqa: F401 (fills the table)
-from tapemagic.engine.constants import constant
-from tapemagic.engine.tape import GradientTape
-from tapemagic.engine.tensor import Tensor
-from tapemagic.engine.unconnected import UnconnectedGradients
-from tapemagic.engine.variable import Variable
+from tapemagic.engine.tape.tape import GradientTape
+from tapemagic.engine.tape.unconnected import UnconnectedGradients
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.tensor import Tensor
+from tapemagic.engine.tensor.variable import Variable
 
 if TYPE_CHECKING:
-    from tapemagic.engine.custom import custom_gradient
-    from tapemagic.engine.directions import hvp, jvp, vjp
-    from tapemagic.engine.functional import (
+    from tapemagic.engine.functions.custom_gradient import custom_gradient
+    from tapemagic.engine.functions.grad import grad, hessian, jacobian, value_and_grad
+    from tapemagic.engine.functions.jvp_vjp import hvp, jvp, vjp
+    from tapemagic.engine.functions.recompute_grad import recompute_grad
+    from tapemagic.engine.functions.stop_gradient import grad_pass_through, stop_gradient
+    from tapemagic.engine.functions.tensorflow import (
         gradients_function,
         implicit_grad,
         implicit_val_and_grad,
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
         val_and_grad_function,
         value_and_gradients_function,
     )
-    from tapemagic.engine.gradcheck import check_gradients
+    from tapemagic.engine.gradcheck.check import check_gradients
     from tapemagic.engine.operations.activations import (
         elu,
         gelu,
@@ -72,9 +75,6 @@ if TYPE_CHECKING:
     from tapemagic.engine.operations.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
     from tapemagic.engine.operations.scatter import scatter_add
     from tapemagic.engine.operations.selection import cast, one_hot, top_k
-    from tapemagic.engine.passing import grad_pass_through, stop_gradient
-    from tapemagic.engine.recompute import recompute_grad
-    from tapemagic.engine.transforms import grad, hessian, jacobian, value_and_grad
 
 __version__ = "0.1.0"
 __all__ = [
@@ -150,13 +150,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "tapemagic.engine.custom": "custom_gradient",
-    "tapemagic.engine.directions": "hvp jvp vjp",
-    "tapemagic.engine.functional": (
+    "tapemagic.engine.functions.custom_gradient": "custom_gradient",
+    "tapemagic.engine.functions.jvp_vjp": "hvp jvp vjp",
+    "tapemagic.engine.functions.tensorflow": (
         "gradients_function implicit_grad implicit_val_and_grad make_vjp "
         "val_and_grad_function value_and_gradients_function"
     ),
-    "tapemagic.engine.gradcheck": "check_gradients",
+    "tapemagic.engine.gradcheck.check": "check_gradients",
     "tapemagic.engine.operations.activations": "elu gelu leaky_relu relu relu6 selu silu swish",
     "tapemagic.engine.operations.convolution": "conv1d conv1d_transpose conv2d conv2d_transpose",
     "tapemagic.engine.operations.errorfunction": "erf erfc",
@@ -171,9 +171,9 @@ _HOMES = {
     "tapemagic.engine.operations.pooling": "avg_pool1d avg_pool2d max_pool1d max_pool2d",
     "tapemagic.engine.operations.scatter": "scatter_add",
     "tapemagic.engine.operations.selection": "cast one_hot top_k",
-    "tapemagic.engine.passing": "grad_pass_through stop_gradient",
-    "tapemagic.engine.recompute": "recompute_grad",
-    "tapemagic.engine.transforms": "grad hessian jacobian value_and_grad",
+    "tapemagic.engine.functions.stop_gradient": "grad_pass_through stop_gradient",
+    "tapemagic.engine.functions.recompute_grad": "recompute_grad",
+    "tapemagic.engine.functions.grad": "grad hessian jacobian value_and_grad",
 }
 """Where the names are that are loaded when they are first asked for."""
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.engine import batching
+from tapemagic.engine.tape import batched_sweep as batching
 from tests.conformance.programs import raised_by
 
 Program = Callable[..., Any]

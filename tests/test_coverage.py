@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.engine.structure import leaves
+from tapemagic.engine.nest import leaves
 from tapemagic.errors import TapeError
 from tests.rules import checks, harness
 from tools import coverage_table

@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 
 import tapemagic as tm
 from tapemagic import check_gradients
-from tapemagic.engine import gradcheck, gradlocate, gradreport, quotients
+from tapemagic.engine.gradcheck import check as gradcheck
+from tapemagic.engine.gradcheck import finite_differences as quotients
+from tapemagic.engine.gradcheck import locate as gradlocate
+from tapemagic.engine.gradcheck import report as gradreport
 from tapemagic.engine.registry import OPERATIONS
 from tapemagic.errors import GradientError, NotATensorError, OptionError, TapeError
 from tests.rules.damage import damaged, detached, scaled

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tapemagic import GradientTape, Tensor, Variable, check_gradients, constant
-from tapemagic.engine.conversions import Conversions
-from tapemagic.engine.methods import ArrayMethods, Lacking
+from tapemagic.engine.tensor.conversions import Conversions
+from tapemagic.engine.tensor.methods import ArrayMethods, Lacking
 from tapemagic.errors import ImmutableError, UnsupportedArgumentError
 
 Call = Callable[[Any], Any]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tapemagic import Tensor, constant
-from tapemagic.engine.structure import leaves
+from tapemagic.engine.nest import leaves
 
 ROW = np.array([1.0, 2.0, 4.0])
 GRID = np.array([[1.0, 2.0], [3.0, 5.0]])

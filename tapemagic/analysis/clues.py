@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.evidence import evidence_of
 from tapemagic.analysis.observer import Observer
+from tapemagic.analysis.snapshot import evidence_of
 from tapemagic.engine.recording import Absent
-from tapemagic.engine.tensor import wrap
+from tapemagic.engine.tensor.tensor import wrap
 
 AVERAGES = {"mean", "nanmean", "average"}
 QUOTIENTS = {"divide", "true_divide"}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from tapemagic.engine.tape import GradientTape
+from tapemagic.engine.tape.tape import GradientTape
 
 Where = Callable[[], int | None]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import graphviz
 
-from tapemagic.analysis.graph import Graph, Role, Step, Value
-from tapemagic.analysis.values import printable
+from tapemagic.analysis.formatting import printable
+from tapemagic.analysis.report.graph import Graph, Role, Step, Value
 from tapemagic.display.styles import GROUND
 
 SYMBOLS = {

@@ -6,8 +6,8 @@ import math
 from html import escape
 from itertools import groupby
 
-from tapemagic.analysis.matrices import Matrix
-from tapemagic.analysis.values import number, printable
+from tapemagic.analysis.formatting import number, printable
+from tapemagic.analysis.report.matrices import Matrix
 from tapemagic.display.styles import GROUND
 
 NEGATIVE, ZERO, POSITIVE = (29, 78, 216), (255, 255, 255), (180, 83, 9)

@@ -6,9 +6,9 @@ import base64
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from tapemagic.analysis.findings import Findings
-from tapemagic.analysis.graph import Graph
-from tapemagic.analysis.values import printable, subscript
+from tapemagic.analysis.formatting import printable, subscript
+from tapemagic.analysis.report.findings import Findings
+from tapemagic.analysis.report.graph import Graph
 from tapemagic.display import matrices
 from tapemagic.display.styles import (
     BAD,

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from html import escape
 from itertools import groupby, repeat
 
-from tapemagic.analysis.matrices import Heat, Matrix
-from tapemagic.analysis.values import dimensions, printable
+from tapemagic.analysis.formatting import dimensions, printable
+from tapemagic.analysis.report.matrices import Heat, Matrix
 from tapemagic.display.heatmap import heatmap
 from tapemagic.display.styles import GROUND, NAME, QUIET, SMALL
 

@@ -6,9 +6,9 @@ import warnings
 from functools import cached_property
 from typing import Any
 
-from tapemagic.analysis.findings import Findings
-from tapemagic.analysis.graph import Graph
-from tapemagic.analysis.values import aside
+from tapemagic.analysis.formatting import aside
+from tapemagic.analysis.report.findings import Findings
+from tapemagic.analysis.report.graph import Graph
 from tapemagic.display import html
 from tapemagic.display.dot import dot
 from tapemagic.display.svg import Drawing, draw

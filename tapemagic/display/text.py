@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapemagic.analysis.derivatives import Derivative
-from tapemagic.analysis.findings import Findings
-from tapemagic.analysis.graph import Value
-from tapemagic.analysis.values import dimensions, printable
+from tapemagic.analysis.formatting import dimensions, printable
+from tapemagic.analysis.report.derivatives import Derivative
+from tapemagic.analysis.report.findings import Findings
+from tapemagic.analysis.report.graph import Value
 from tapemagic.display import matrices
 
 HEADINGS = ("name", "role", "shape", "dtype", "value", "line")

@@ -8,7 +8,7 @@ from typing import Any
 
 import ipywidgets
 
-from tapemagic.analysis.findings import Findings
+from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import html
 from tapemagic.display.styles import QUIET
 from tapemagic.display.svg import Drawing

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from tapemagic.analysis.asking import Explanations, explain_here
-from tapemagic.analysis.explain import Explanation
+from tapemagic.analysis.explain.caller import Explanations, explain_here
+from tapemagic.analysis.explain.explain import Explanation
 from tapemagic.analysis.observer import Observer
-from tapemagic.engine.differentiating import Walk
-from tapemagic.engine.sweep import Gradients
-from tapemagic.engine.tape import GradientTape
-from tapemagic.engine.tensor import Traced
-from tapemagic.engine.variable import Variable
+from tapemagic.engine.tape.differentiating import Walk
+from tapemagic.engine.tape.sweep import Gradients
+from tapemagic.engine.tape.tape import GradientTape
+from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.variable import Variable
 
 
 class CellTape(GradientTape):

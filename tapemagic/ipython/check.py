@@ -15,13 +15,13 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from tapemagic.analysis.clues import broadcast, lengths, means
-from tapemagic.analysis.derivatives import symbol
-from tapemagic.analysis.missing import missing
-from tapemagic.analysis.slips import Near, forgotten, near, slip, wrong_axis
-from tapemagic.analysis.values import number
+from tapemagic.analysis.explain.incomplete import missing
+from tapemagic.analysis.formatting import number
+from tapemagic.analysis.mistakes import Near, forgotten, near, slip, wrong_axis
+from tapemagic.analysis.report.derivatives import symbol
 from tapemagic.display.styles import BAD, CODE, GOOD
-from tapemagic.engine.tensor import unwrap
-from tapemagic.engine.values import own
+from tapemagic.engine.tensor.coercion import own
+from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.ipython import names
 from tapemagic.ipython.lines import tensor_named
 from tapemagic.ipython.session import Session

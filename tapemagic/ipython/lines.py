@@ -12,7 +12,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import parse_argstring
 
-from tapemagic.engine.tensor import Traced
+from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.ipython.runcell import Cell
 
 

@@ -20,10 +20,10 @@ from IPython.core.magic_arguments import argument, kwds, magic_arguments
 from IPython.display import display
 from traitlets import Int
 
-from tapemagic.analysis.asking import Explanations
-from tapemagic.analysis.explain import Explanation
-from tapemagic.analysis.findings import MATRICES, examine
-from tapemagic.analysis.graph import MAX_NODES
+from tapemagic.analysis.explain.caller import Explanations
+from tapemagic.analysis.explain.explain import Explanation
+from tapemagic.analysis.report.findings import MATRICES, examine
+from tapemagic.analysis.report.graph import MAX_NODES
 from tapemagic.display.report import TapeReport
 from tapemagic.ipython.check import CheckReport, check_gradient
 from tapemagic.ipython.lines import (

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from tapemagic.display.report import TapeReport
-from tapemagic.engine.tape import GradientTape
-from tapemagic.engine.tensor import Traced
+from tapemagic.engine.tape.tape import GradientTape
+from tapemagic.engine.tensor.tensor import Traced
 
 DEPTH = 4
 """How deep a tensor may be: ``model.layers[0].w`` is three levels down."""

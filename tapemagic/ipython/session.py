@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any, Self
 
-from tapemagic.analysis.derivatives import Named
-from tapemagic.analysis.evidence import evidence_of
-from tapemagic.analysis.explain import Explanation, explain
-from tapemagic.analysis.findings import Context
+from tapemagic.analysis.explain.advice import way
+from tapemagic.analysis.explain.explain import Explanation, explain
+from tapemagic.analysis.explain.query import Program, Question
+from tapemagic.analysis.formatting import subscript
 from tapemagic.analysis.observer import Observer
-from tapemagic.analysis.question import Program, Question
-from tapemagic.analysis.values import subscript
-from tapemagic.analysis.wording import way
+from tapemagic.analysis.report.derivatives import Named
+from tapemagic.analysis.report.findings import Context
+from tapemagic.analysis.snapshot import evidence_of
 from tapemagic.engine.events import Place
-from tapemagic.engine.tensor import Traced
+from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.ipython.celltape import CellTape
 from tapemagic.ipython.parts import tensors
 from tapemagic.ipython.runcell import Cell

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tapemagic.analysis.derivatives import Named
-from tapemagic.analysis.matrices import Kind
-from tapemagic.analysis.wording import as_real, kind
-from tapemagic.engine.tensor import Traced
-from tapemagic.engine.variable import Variable
+from tapemagic.analysis.explain.advice import as_real, kind
+from tapemagic.analysis.report.derivatives import Named
+from tapemagic.analysis.report.matrices import Kind
+from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.variable import Variable
 from tapemagic.ipython.parts import tensors
 from tapemagic.ipython.session import CONTAINERS, Session, unused
 

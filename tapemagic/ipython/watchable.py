@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from IPython.core.error import UsageError
 
-from tapemagic.engine.constants import constant
-from tapemagic.engine.tensor import Traced
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.tensor import Traced
 
 
 def is_number(value: Any) -> bool:

@@ -9,11 +9,11 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from tapemagic.analysis.asking import Explanations, explain_each, is_plain, parts
-from tapemagic.analysis.evidence import evidence_of
-from tapemagic.analysis.explain import Explanation
+from tapemagic.analysis.explain.caller import Explanations, explain_each, is_plain, parts
+from tapemagic.analysis.explain.explain import Explanation
+from tapemagic.analysis.snapshot import evidence_of
 from tapemagic.engine.recording import time_of
-from tapemagic.engine.tensor import Traced
+from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.ipython.session import Session
 
 GAP = re.compile(r"[\s,]+")

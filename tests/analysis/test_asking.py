@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.asking import Explanations, tape_name_at
-from tapemagic.analysis.explain import Explanation
+from tapemagic.analysis.explain.caller import Explanations, tape_name_at
+from tapemagic.analysis.explain.explain import Explanation
 
 
 class Params(NamedTuple):
@@ -102,7 +102,7 @@ def test_without_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setitem(linecache.cache, "<asked>", (1, None, code.splitlines(True), "<asked>"))
     monkeypatch.setattr(
-        "tapemagic.analysis.asking.itertools.islice", lambda *_: iter([(1, 1, None, None)])
+        "tapemagic.analysis.explain.caller.itertools.islice", lambda *_: iter([(1, 1, None, None)])
     )
     names: dict[str, Any] = {"tape": tape, "loss": loss, "model": model}
     exec(compile(code, "<asked>", "exec"), names)  # noqa: S102

@@ -7,8 +7,8 @@ from itertools import count
 
 import pytest
 
-from tapemagic.analysis.carried import carried
-from tapemagic.analysis.dataflow import Feeds
+from tapemagic.analysis.explain.carried import carried
+from tapemagic.analysis.explain.dataflow import Feeds
 from tapemagic.engine.events import Place
 
 fresh = count().__next__

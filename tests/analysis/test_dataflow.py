@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from tapemagic.analysis.dataflow import Feeds, feeds
+from tapemagic.analysis.explain.dataflow import Feeds, feeds
 from tapemagic.engine.events import Place
 
 fresh = count().__next__

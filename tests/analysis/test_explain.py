@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.explain import Explanation
+from tapemagic.analysis.explain.explain import Explanation
 
 Planted = Callable[[], Explanation]
 
@@ -391,12 +391,12 @@ def test_planted(planted: Planted, cause: str, words: str, ask_first: bool) -> N
 
 def after_a_gradient(explain: Any) -> Any:
     """An explain that takes the gradient first, which consumes the tape, and has to find a None."""
-    from tapemagic.analysis import asking
+    from tapemagic.analysis.explain import caller
 
     def asked(tape: Any, target: Any, source: Any) -> Any:
         if tape._entered and all(isinstance(z, (tm.Tensor, tm.Variable)) for z in (target, source)):
             assert tape.gradient(target, source) is None
-        return asking.explain_here(tape, target, source)
+        return caller.explain_here(tape, target, source)
 
     assert callable(explain)
     return asked

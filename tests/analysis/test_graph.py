@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.deadends import few
-from tapemagic.analysis.findings import Context, Findings, examine
-from tapemagic.analysis.graph import Graph, Step, Value
 from tapemagic.analysis.observer import Observer
+from tapemagic.analysis.report.dead_ends import few
+from tapemagic.analysis.report.findings import Context, Findings, examine
+from tapemagic.analysis.report.graph import Graph, Step, Value
 from tests.analysis.recordings import chain, product, record, regression, square
 
 

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis import jacobians
-from tapemagic.analysis.derivatives import Named
-from tapemagic.analysis.findings import examine
-from tapemagic.analysis.matrices import Matrix
+from tapemagic.analysis.formatting import number
 from tapemagic.analysis.observer import Observer
-from tapemagic.analysis.values import number
-from tapemagic.engine import dispatch, registry
+from tapemagic.analysis.report import jacobians
+from tapemagic.analysis.report.derivatives import Named
+from tapemagic.analysis.report.findings import examine
+from tapemagic.analysis.report.matrices import Matrix
+from tapemagic.engine import registry
+from tapemagic.engine.tensor import dispatch
 from tests.analysis.recordings import record
 
 W = np.arange(6.0).reshape(2, 3) / 9

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapemagic.analysis.matrices import GAP, Matrix, Side, fill
+from tapemagic.analysis.report.matrices import GAP, Matrix, Side, fill
 
 BLANK = Matrix("jacobian", "y", ("x",))
 

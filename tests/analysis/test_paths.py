@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.paths import Path, counted, paths
+from tapemagic.analysis.explain.chain_rule import Path, counted, paths
 
 
 def found(tape: tm.GradientTape, y: Any, x: Any, **names: Any) -> tuple[tuple[Path, ...], int]:

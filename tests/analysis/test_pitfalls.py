@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.evidence import evidence_of
-from tapemagic.analysis.explain import Explanation, explain
-from tapemagic.analysis.question import Program, Question
+from tapemagic.analysis.explain.explain import Explanation, explain
+from tapemagic.analysis.explain.query import Program, Question
+from tapemagic.analysis.snapshot import evidence_of
 from tapemagic.engine.events import Place
 
 X, W = 2.0, 3.0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapemagic.analysis.slips import forgotten, near, slip, wrong_axis
+from tapemagic.analysis.mistakes import forgotten, near, slip, wrong_axis
 
 TAPE = np.array([[2.0, -4.0], [0.5, 0.0], [1.0, 3.0]])
 ROW = np.array([1.0, -2.0, 0.0])

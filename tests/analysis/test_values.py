@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapemagic.analysis.values import brief, dimensions, number, printable, span
+from tapemagic.analysis.formatting import brief, dimensions, number, printable, span
 from tapemagic.engine.recording import Absent
 
 

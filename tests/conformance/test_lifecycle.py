@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import tapemagic as tm
-from tapemagic.engine.dispatch import apply
 from tapemagic.engine.registry import Operation
+from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.errors import (
     ConsumedTapeError,
     NotATensorError,

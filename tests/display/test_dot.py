@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.findings import Findings, examine
 from tapemagic.analysis.observer import Observer
+from tapemagic.analysis.report.findings import Findings, examine
 from tapemagic.display import dot as dot_module
 from tapemagic.display.dot import dot, operation, ordinal, record, short, width
 from tapemagic.display.svg import draw

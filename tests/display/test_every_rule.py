@@ -7,9 +7,9 @@ from collections.abc import Collection
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.findings import Findings, examine
-from tapemagic.analysis.matrices import Kind
 from tapemagic.analysis.observer import Observer
+from tapemagic.analysis.report.findings import Findings, examine
+from tapemagic.analysis.report.matrices import Kind
 from tapemagic.display import html
 from tapemagic.display.dot import dot
 from tapemagic.display.svg import Drawing, draw

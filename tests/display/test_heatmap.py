@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from tapemagic.analysis.matrices import Matrix
+from tapemagic.analysis.report.matrices import Matrix
 from tapemagic.display.heatmap import BLANK, UNKNOWN, colour, heatmap
 from tests.display.test_dot import NASTY
 

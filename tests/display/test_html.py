@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.findings import Findings
+from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import html
 from tapemagic.display.report import TapeReport
 from tapemagic.display.svg import Drawing, fitted

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapemagic.analysis.findings import Findings
-from tapemagic.analysis.matrices import Matrix
+from tapemagic.analysis.report.findings import Findings
+from tapemagic.analysis.report.matrices import Matrix
 from tapemagic.display import html, matrices
 from tapemagic.display.report import TapeReport
 from tapemagic.display.text import text

@@ -123,7 +123,7 @@ def test_reasons(run: Run) -> None:
 
 def test_a_rule_that_fails_is_a_reason(run: Run) -> None:
     """An error in the reverse sweep does not take the rest of the report away."""
-    run("from tapemagic.engine import dispatch, registry")
+    run("from tapemagic.engine import registry\nfrom tapemagic.engine.tensor import dispatch")
     run("def bad(x):\n    return x + 0.0")
     run("def rule(g, _y, x):\n    raise np.linalg.LinAlgError('Singular matrix')")
     run("op = registry.Operation(bad)\nop.rules = (rule,)")

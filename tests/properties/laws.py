@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tapemagic import GradientTape, Tensor, check_gradients, constant
-from tapemagic.engine.structure import leaves
+from tapemagic.engine.nest import leaves
 from tests.properties.strategies import whole
 from tests.rules.checks import check_batch, check_value
 from tests.rules.harness import Case

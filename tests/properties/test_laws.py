@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tapemagic.engine.registry import operation
-from tapemagic.engine.tensor import getitem
+from tapemagic.engine.tensor.tensor import getitem
 from tapemagic.errors import GradientError
 from tests.properties import laws
 from tests.properties.strategies import apart, whole

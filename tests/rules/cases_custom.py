@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import tapemagic as tm
-from tapemagic.engine.passing import _stopped
-from tapemagic.engine.pullbacks import called
+from tapemagic.engine.functions.pullback import called
+from tapemagic.engine.functions.stop_gradient import _stopped
 from tests.rules.harness import case, normal, positive, special
 
 

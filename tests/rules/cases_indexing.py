@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.scatter import scatter_add
-from tapemagic.engine.tensor import getitem
+from tapemagic.engine.tensor.tensor import getitem
 from tapemagic.errors import ImmutableError, UnsupportedArgumentError
 from tests.rules.harness import Case, case, normal, plain, positive, refused, special
 

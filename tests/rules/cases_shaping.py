@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic import Tensor, Variable, constant
-from tapemagic.engine.dispatch import apply
 from tapemagic.engine.registry import operation
-from tapemagic.engine.variable import identity
+from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.variable import identity
 from tapemagic.errors import DtypeError, ImmutableError, ShapeError, UnsupportedArgumentError
 from tests.rules.checks import silence
 from tests.rules.harness import case, normal, plain, refused, special

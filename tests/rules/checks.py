@@ -13,12 +13,14 @@ import numpy as np
 import pytest
 
 from tapemagic import GradientTape, Tensor, constant
-from tapemagic.engine import arithmetic, memory, recording
-from tapemagic.engine.gradcheck import check_gradients
+from tapemagic.engine import recording
+from tapemagic.engine.gradcheck.check import check_gradients
+from tapemagic.engine.nest import leaves
 from tapemagic.engine.recording import Record
 from tapemagic.engine.registry import COMPOSITES, no_derivative
-from tapemagic.engine.structure import leaves
-from tapemagic.engine.sweep import fit
+from tapemagic.engine.tape import storage as memory
+from tapemagic.engine.tape.sweep import fit
+from tapemagic.engine.tensor import arithmetic
 from tests.rules.harness import Case, Plain, Refused, Special
 
 BATCH = 3

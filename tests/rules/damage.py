@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tapemagic.engine.registry import Operation
-from tapemagic.engine.tensor import unwrap
+from tapemagic.engine.tensor.tensor import unwrap
 
 Rule = Callable[..., Any]
 

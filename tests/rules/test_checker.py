@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.engine import gradcheck
-from tapemagic.engine.gradcheck import check_gradients
+from tapemagic.engine.gradcheck import check as gradcheck
+from tapemagic.engine.gradcheck.check import check_gradients
 from tapemagic.engine.registry import OPERATIONS
 from tapemagic.errors import GradientError, NotATensorError, TapeError
 from tests.rules.damage import DAMAGES, damaged, detached, scaled

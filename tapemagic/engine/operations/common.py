@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.tensor import Traced, as_operand, unwrap
-from tapemagic.engine.values import NUMBERS, ragged, shown
+from tapemagic.engine.tensor.coercion import NUMBERS, ragged, shown
+from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
 from tapemagic.errors import DtypeError, NotNumbersError, OptionError, UnsupportedArgumentError
 
 LARGE = 4096

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapemagic.engine.operations.common import kept, least, numpy_axis, operand, real
 from tapemagic.engine.operations.primitive import primitive
-from tapemagic.engine.tensor import unwrap
+from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
 
 Axis = int | Sequence[int] | None

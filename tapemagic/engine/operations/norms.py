@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.common import least, numpy_axis, operand
-from tapemagic.engine.tensor import unwrap
+from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, UnsupportedArgumentError
 
 Axis = int | Sequence[int] | None

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-from tapemagic.engine.dispatch import call
-from tapemagic.engine.tensor import Traced
+from tapemagic.engine.tensor.dispatch import call
+from tapemagic.engine.tensor.tensor import Traced
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine import registry
-from tapemagic.engine.dispatch import recorded
 from tapemagic.engine.operations.common import operand
-from tapemagic.engine.tensor import Traced, unwrap, unwrap_index
+from tapemagic.engine.tensor.dispatch import recorded
+from tapemagic.engine.tensor.tensor import Traced, unwrap, unwrap_index
 
 UNIQUE = (int, slice, type(None), type(Ellipsis), np.integer, np.bool_)
 """Parts of an index that cannot name an element twice; arrays of truth values are the others."""

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.dispatch import constant_result
 from tapemagic.engine.operations.common import count, dtype_of_numbers, operand, whole
-from tapemagic.engine.tensor import Traced, unwrap
+from tapemagic.engine.tensor.dispatch import constant_result
+from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.common import operand
-from tapemagic.engine.tensor import unwrap
+from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
 
 Lengths = tuple[int, ...]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.tensor import Tensor, wrap
+from tapemagic.engine.tensor.tensor import Tensor, wrap
 
 Axis = int | Iterable[int] | None
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.dispatch import apply
 from tapemagic.engine.registry import composite, operation, pointwise, vjp
+from tapemagic.engine.tensor.dispatch import apply
 
 POINTS = 64
 COSINES = np.cos((np.arange(POINTS) + 0.5) * np.pi / (2 * POINTS)).tolist()

@@ -21,7 +21,7 @@ from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.operations.windows import spatial
 from tapemagic.engine.registry import vjp
 from tapemagic.engine.rules.axes import leading
-from tapemagic.engine.tensor import unwrap
+from tapemagic.engine.tensor.tensor import unwrap
 
 Shape = tuple[int, ...]
 

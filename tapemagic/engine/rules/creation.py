@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.dispatch import apply
 from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, vjp
 from tapemagic.engine.rules.axes import negative_axis
 from tapemagic.engine.rules.shaping import tensor_of
-from tapemagic.engine.tensor import as_operand, unwrap
+from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.tensor import as_operand, unwrap
 
 # -- grids ----------------------------------------------------------------------------------------
 

@@ -33,13 +33,13 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.constants import constant
-from tapemagic.engine.dispatch import apply
 from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.axes import spread
 from tapemagic.engine.rules.linalg import solved
 from tapemagic.engine.rules.shaping import cast
-from tapemagic.engine.tensor import Traced, as_operand, unwrap
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
 from tapemagic.errors import UnsupportedArgumentError
 
 EIG = type(np.linalg.eig(np.eye(1)))

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from tapemagic.engine.dispatch import apply
 from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.axes import along, expand, framed, leading, negative_axis
 from tapemagic.engine.rules.shaping import cast
-from tapemagic.engine.tensor import Traced, as_operand, unwrap
+from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
 
 # -- diff -----------------------------------------------------------------------------------------
 

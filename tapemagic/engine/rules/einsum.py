@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.dispatch import apply
 from tapemagic.engine.registry import composite, not_differentiable, operation, vjp_each
+from tapemagic.engine.tensor.dispatch import apply
 
 LETTERS = ascii_uppercase + ascii_lowercase
 

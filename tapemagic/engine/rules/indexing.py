@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.conversions import refuse_within_numpy
-from tapemagic.engine.dispatch import apply, constant_result
 from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.registry import composite, not_differentiable, operation, vjp, vjp_each
 from tapemagic.engine.rules.axes import leading, negative_axis
 from tapemagic.engine.rules.shaping import cast, refuse_out
-from tapemagic.engine.tensor import as_operand, getitem, unwrap
+from tapemagic.engine.tensor.conversions import refuse_within_numpy
+from tapemagic.engine.tensor.dispatch import apply, constant_result
+from tapemagic.engine.tensor.tensor import as_operand, getitem, unwrap
 from tapemagic.errors import ImmutableError
 
 # -- square brackets ------------------------------------------------------------------------------

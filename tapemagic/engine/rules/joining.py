@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from tapemagic.engine.constants import constant
-from tapemagic.engine.dispatch import apply
 from tapemagic.engine.registry import Function, composite, operation, vjp, vjp_each
 from tapemagic.engine.rules.axes import negative_axis
 from tapemagic.engine.rules.shaping import as_array, at, refuse_out, relaid, tensor_of
-from tapemagic.engine.tensor import as_operand, unwrap
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.tensor import as_operand, unwrap
 from tapemagic.errors import DtypeError, ShapeError
 
 Shape = tuple[int, ...]

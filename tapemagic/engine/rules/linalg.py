@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.dispatch import apply
 from tapemagic.engine.registry import composite, not_differentiable, operation, vjp
 from tapemagic.engine.rules.elementwise import zeros
-from tapemagic.engine.tensor import as_operand, unwrap
+from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.tensor import as_operand, unwrap
 
 # -- inverses and systems of equations ------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from tapemagic.engine.registry import vjp
 from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
 from tapemagic.engine.rules.decompositions import adjoint, conj, gaps, rounding, sums
 from tapemagic.engine.rules.elementwise import inverse, zeros
-from tapemagic.engine.tensor import unwrap
+from tapemagic.engine.tensor.tensor import unwrap
 
 EUCLIDEAN = (None, 2, "fro", "f")
 """The orders that stand for the root of the sum of squares, of vectors; of matrices all but 2."""

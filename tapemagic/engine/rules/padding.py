@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.constants import constant
-from tapemagic.engine.dispatch import apply
 from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.shaping import at, cast, gathered, relaid
-from tapemagic.engine.tensor import as_operand, unwrap
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.tensor import as_operand, unwrap
 from tapemagic.errors import UnsupportedArgumentError
 
 Widths = tuple[tuple[int, int], ...]

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.dispatch import call
-from tapemagic.engine.tensor import Traced, as_operand, unwrap
+from tapemagic.engine.tensor.dispatch import call
+from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
 
 OWN = frozenset(
     {np.polyadd, np.polysub, np.polymul, np.polydiv, np.polyval, np.polyder, np.polyint}

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.constants import constant
-from tapemagic.engine.dispatch import apply
 from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.axes import leading
 from tapemagic.engine.rules.shaping import cast
-from tapemagic.engine.tensor import Traced, as_operand, unwrap
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
 
 
 def coefficients(p: Any) -> Any:

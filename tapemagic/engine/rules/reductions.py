@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from tapemagic.engine.constants import constant
-from tapemagic.engine.dispatch import apply
 from tapemagic.engine.registry import (
     Function,
     Rule,
@@ -33,7 +31,9 @@ from tapemagic.engine.rules.axes import (
     spread,
 )
 from tapemagic.engine.rules.shaping import as_array, refuse_out, tensor_of
-from tapemagic.engine.tensor import as_operand
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.tensor import as_operand
 from tapemagic.errors import ImmutableError, ShapeError
 
 

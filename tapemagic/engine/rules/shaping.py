@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.constants import constant
-from tapemagic.engine.dispatch import apply
 from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.registry import composite, not_differentiable, operation, vjp
 from tapemagic.engine.rules.axes import leading, negative_axes, negative_axis
-from tapemagic.engine.tensor import Traced, as_operand
-from tapemagic.engine.variable import identity
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.tensor import Traced, as_operand
+from tapemagic.engine.tensor.variable import identity
 from tapemagic.errors import ImmutableError, UnsupportedArgumentError
 
 

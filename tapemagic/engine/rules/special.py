@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from tapemagic.engine.dispatch import apply, call, constant_result
+from tapemagic.engine.nest import leaves
 from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, vjp
 from tapemagic.engine.rules.axes import expand, negative_axes
 from tapemagic.engine.rules.elementwise import DEGREE, LN2, LN10, promoted, ratio
-from tapemagic.engine.structure import leaves
-from tapemagic.engine.tensor import Traced, as_operand, unwrap
+from tapemagic.engine.tensor.dispatch import apply, call, constant_result
+from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
 from tapemagic.errors import NoDerivativeError
 
 Function = Callable[..., Any]

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.constants import constant
-from tapemagic.engine.dispatch import apply, constant_result
 from tapemagic.engine.events import left
 from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.registry import Function, composite, operation, vjp
@@ -17,7 +15,9 @@ from tapemagic.engine.rules.axes import leading, negative_axes
 from tapemagic.engine.rules.indexing import given_back
 from tapemagic.engine.rules.reductions import refuse_overwriting
 from tapemagic.engine.rules.shaping import as_array, cast, refuse_out, tensor_of
-from tapemagic.engine.tensor import Traced, as_operand, unwrap
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.dispatch import apply, constant_result
+from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
 
 # -- quantiles ------------------------------------------------------------------------------------
 

@@ -1,0 +1,252 @@
+"""Why a gradient is None, in one sentence, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tapemagic.analysis.explain.advice import as_real, at, instead, kind
+from tapemagic.analysis.explain.dataflow import Feeds
+from tapemagic.analysis.explain.exit_causes import exits, left, left_perhaps, left_surely
+from tapemagic.analysis.explain.path_causes import (
+    assigned,
+    blocked,
+    held_before,
+    stopped,
+    watched_late,
+)
+from tapemagic.analysis.explain.query import Question, Reason, depends, perhaps_paused
+from tapemagic.analysis.explain.target_causes import target_apart
+from tapemagic.engine.recording import time_of
+from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.variable import Variable
+
+
+def why_none(question: Question) -> Reason:
+    """The reason for a None: the first of the possible ones for which there is evidence."""
+    for test in REASONS:
+        reason = test(question)
+        if reason is not None:
+            return reason
+    return _unconnected(question)
+
+
+def why_without_records(q: Question) -> Reason | None:
+    """The reason, where it can be told of a tape that has released its records."""
+    for test in (_source_no_tensor, _no_tensor, _whole_numbers, _made_afterwards):
+        reason = test(q)
+        if reason is not None:
+            return reason
+    if q.target._id < 0 and not q.evidence.recording_at(time_of(q.target._id)):
+        return target_apart(q)
+    recorded = q.source._id > 0 and not isinstance(q.source, Variable)
+    return None if recorded or q.source._id in q.evidence.leaves else _not_watched(q)
+
+
+# -- what can be told from target and source alone --------------------------------------------------
+
+
+def _source_no_tensor(q: Question) -> Reason | None:
+    if isinstance(q.source, Traced):
+        return None
+    what = type_of(q.source)
+    if any(i in q.evidence.leaves for i, _ in q.bindings):
+        return Reason(
+            "name bound anew",
+            f"{q.x} stands for a {what} now; when the tape recorded, it was a tensor: run its cell again, or give one "
+            "of the two another name",
+        )
+    variable = f"{q.x} = tapemagic.Variable(...)"
+    ways = f"name it in the %%tape line, or write {variable}"
+    if not q.in_cell:
+        ways = f"write {variable}, or {q.x} = tapemagic.constant(...) and {q.program.tape}.watch({q.x})"
+    text = (
+        f"{q.x} is a {what} and no tensor, so no tape can follow what is computed from it: {ways}"
+    )
+    return Reason("not watched", text)
+
+
+def _no_tensor(q: Question) -> Reason | None:
+    if isinstance(q.target, Traced):
+        return None
+    if q.target is None:
+        return Reason("no tensor", f"{q.y} is None: the function that made it may lack a return")
+    text = f"{q.y} is a {type_of(q.target)} and no tensor, so no tape knows how it was computed"
+    found = exits(q, Feeds.YES) or exits(q, Feeds.PERHAPS)[-1:]
+    if not found:
+        return Reason("left the tape", f"{text}. Compute it with NumPy on tensors")
+    return Reason("left the tape", f"{text}: {left(q, found[0])}: {instead(found[0])}")
+
+
+def type_of(value: Any) -> str:
+    """The type of a value as one writes it."""
+    module, name = type(value).__module__, type(value).__name__
+    return name if module == "builtins" else f"{module}.{name}"
+
+
+def _whole_numbers(q: Question) -> Reason | None:
+    if q.source.dtype.kind not in "fc":
+        real = as_real(q.source)
+        if isinstance(q.source, Variable):
+            real = f"tapemagic.Variable({real})"
+        return Reason(
+            "integer dtype",
+            f"{q.x} holds {kind(q.source)} ({q.source.dtype}), and only real numbers have derivatives: "
+            f"write {q.x} = {real}",
+        )
+    if q.target.dtype.kind not in "fc":
+        return Reason(
+            "integer dtype",
+            f"{q.y} holds {kind(q.target)} ({q.target.dtype}), which change in steps and have no derivative",
+        )
+    return None
+
+
+def _never_entered(q: Question) -> Reason | None:
+    if q.evidence.times:
+        return None
+    return Reason(
+        "not recorded",
+        "the tape was never entered: compute inside 'with tapemagic.GradientTape() as tape:'",
+    )
+
+
+# -- the source is not on the tape ------------------------------------------------------------------
+
+
+def _rebound(q: Question) -> Reason | None:
+    """The name stands for another value now than when the tape watched it."""
+    above = q.evidence.above(q.target._id, blocked=True)
+    older = [(i, line) for i, line in q.bindings if i != q.source._id]
+    if q.source._id in above or not any(i in above for i, _ in older):
+        return None
+    lines = [line for i, line in q.bindings if i == q.source._id]
+    where = f" on line {lines[-1]}" if lines and lines[-1] else ""
+    return Reason(
+        "name bound anew",
+        f"the name {q.x} was bound to a new value{where}, and {q.y} was computed from the old one, which the tape "
+        f"watched: give the new value another name, or keep {q.x} in a Variable and write {q.x}.assign(...)",
+    )
+
+
+def _reset(q: Question) -> Reason | None:
+    """The tape was made to forget what it had recorded."""
+    for event in q.evidence.heard("reset")[-1:]:
+        reset = f"{q.program.tape}.reset(){at(event)}, which made the tape forget it"
+        watched = q.source._id in event.what and q.source._id not in q.evidence.tracked
+        if q.target._id not in q.evidence.tracked and 0 < q.target._id < event.number:
+            text = f"{q.y} belongs to what was recorded before {reset}: compute it again"
+            return Reason("reset", text)
+        if watched and isinstance(q.source, Variable):
+            return Reason("reset", f"{q.x} was read only before {reset}{depends(q)}")
+        if watched:
+            text = f"{q.x} was watched before {reset}: call {q.program.tape}.watch({q.x}) again"
+            return Reason("reset", text)
+    return None
+
+
+def _made_afterwards(q: Question) -> Reason | None:
+    """The source is younger than the target: a cell has run again that made it."""
+    young = isinstance(q.source, Variable) and q.source._id > q.time
+    if not young or q.source._id in q.evidence.tracked:
+        return None
+    again = "cell" if q.in_cell else "block"
+    return Reason(
+        "made afterwards",
+        f"{q.x} was made after {q.y} had been computed, from something else of that name: run the tape's {again} again",
+    )
+
+
+def _not_watched(q: Question) -> Reason | None:
+    source, tape, watch = q.source, q.tape, _how_to_watch(q)
+    if source._id in q.evidence.tracked:
+        return None
+    if isinstance(source, Variable):
+        if not source.trainable:
+            return Reason(
+                "not trainable",
+                f"{q.x} is a Variable with trainable=False, which no tape watches by itself: {watch}",
+            )
+        if not tape._watch_accessed_variables:
+            return Reason(
+                "not watched",
+                f"{q.x} is not watched, because the tape was made with watch_accessed_variables=False: {watch}",
+            )
+        return _not_read(q)
+    if source._id == 0 or (source._id > 0 and source._id not in q.evidence.links):
+        instead = "" if q.in_cell else ", or make it a Variable"
+        return Reason("not watched", f"{q.x} is not watched{_by_this_one(q)}: {watch}{instead}")
+    return Reason(
+        "not watched",
+        f"{q.x} is not watched: it is the result of an operation that this tape did not record, so it is a constant "
+        f"to it{_as_parameter(q)}{watch}",
+    )
+
+
+def _how_to_watch(q: Question) -> str:
+    call = f"call {q.program.tape}.watch({q.x})"
+    return (
+        f"name it in the %%tape line, or {call}"
+        if q.in_cell
+        else f"{call} before computing with it"
+    )
+
+
+def _as_parameter(q: Question) -> str:
+    """What to do with a result that is computed anew in each step of a training."""
+    if not q.x.isidentifier():
+        return ": ask for what it was taken from, or "
+    return (
+        f". If it is to be a parameter, keep a Variable and write {q.x}.assign(...) in place of {q.x} = ...; "
+        "otherwise "
+    )
+
+
+def _by_this_one(q: Question) -> str:
+    """A hint, where another tape watched the source: each tape watches for itself."""
+    return " by this tape (each one watches for itself)" if q.source._id > 0 else ""
+
+
+def _not_read(q: Question) -> Reason:
+    """A variable that the tape would watch, if it were used while the tape records."""
+    for test in (target_apart, held_before, stopped):
+        reason = test(q)
+        if reason is not None and reason.cause not in {"not connected", "constant"}:
+            return reason
+    return perhaps_paused(q, f"{q.x} was not read while the tape recorded{depends(q)}")
+
+
+def _swapped(q: Question) -> Reason | None:
+    """The source was computed from the target."""
+    if q.target is q.source or q.target._id not in q.evidence.above(q.source._id, blocked=True):
+        return None
+    return Reason(
+        "not connected",
+        f"{q.x} was computed from {q.y}, and not {q.y} from {q.x}: the target, which is differentiated, comes first",
+    )
+
+
+def _unconnected(q: Question) -> Reason:
+    return Reason("not connected", f"{q.y} was not computed from {q.x}{depends(q)}")
+
+
+REASONS: tuple[Callable[[Question], Reason | None], ...] = (
+    _source_no_tensor,
+    _no_tensor,
+    _whole_numbers,
+    _never_entered,
+    _swapped,
+    _rebound,
+    _reset,
+    _made_afterwards,
+    _not_watched,
+    target_apart,
+    blocked,
+    watched_late,
+    assigned,
+    left_surely,
+    held_before,
+    stopped,
+    left_perhaps,
+)
+"""What may be the reason, the surest first."""

@@ -1,0 +1,282 @@
+"""The ways along which a target depends on a source, and the product of the local derivatives along each."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tapemagic.analysis.formatting import dimensions, number
+from tapemagic.engine.recording import Record, silence
+from tapemagic.engine.registry import no_derivative
+from tapemagic.engine.tape.tape import GradientTape
+
+SHOWN = 12
+"""How many paths are written out."""
+
+WIDTH, LINES = 86, 3
+"""How wide a path is written, and on how many lines."""
+
+ENDS = 20
+"""How many operations at each end of a path are written out, if there is room for them."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation of a path.
+
+    Attributes
+    ----------
+    operation : str
+    result : str
+        What the result is called; empty if it has no name.
+    slope : str
+        The local derivative: a number, or the shape of a matrix.
+    value : float, complex or None
+        The number, if it is one.
+    """
+
+    operation: str
+    result: str
+    slope: str
+    value: complex | None
+
+    def __str__(self) -> str:
+        return f"{self.operation} = {self.result}" if self.result else self.operation
+
+
+@dataclass(frozen=True)
+class Path:
+    """One way from a source to a target.
+
+    Attributes
+    ----------
+    source : str
+        What the source is called.
+    steps : tuple of Step
+        The operations from the source to the target.
+    product : float, complex or None
+        What this path adds to the gradient: the product of the local derivatives, if all values on it are numbers.
+    """
+
+    source: str
+    steps: tuple[Step, ...]
+    product: complex | None
+
+    def __str__(self) -> str:
+        total = self._total()
+        for ends in range(ENDS, 0, -1):
+            lines = _wrapped(self._text(ends) + total)
+            if len(lines) <= LINES:
+                break
+        return "\n".join(lines)
+
+    def _text(self, ends: int) -> str:
+        """The operations and their slopes, so many at each end of the path."""
+        hidden = len(self.steps) - 2 * ends
+        cut = hidden > 1
+        steps = (*self.steps[:ends], *self.steps[-ends:]) if cut else self.steps
+        way, slopes = [*map(str, steps)], [step.slope for step in steps]
+        if cut:
+            way.insert(ends, f"… {hidden:,} more operations …")
+            slopes.insert(ends, "…")
+        return f"{' → '.join([self.source, *way])}:  {' · '.join(slopes[::-1]) or '1'}"
+
+    def _total(self) -> str:
+        """The product; of complex slopes the real part, where a real number became complex on the way."""
+        if self.product is None:
+            return ""
+        values = [step.value for step in self.steps if step.value is not None]
+        numbers = len(values) == len(self.steps) and np.iscomplexobj(values)
+        halved = numbers and not np.isclose(np.prod(values), self.product, equal_nan=True)
+        return f"{', its real part' * halved} = {number(self.product)}"
+
+
+def _wrapped(text: str) -> list[str]:
+    """A path in lines, which break after an arrow, a dot or the colon."""
+    glued = text.replace(" ", "\xa0")
+    for mark in ("→", "·", ":\xa0"):
+        glued = glued.replace(f"{mark}\xa0", f"{mark} ")
+    lines = textwrap.wrap(
+        glued,
+        WIDTH,
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace("\xa0", " ").rstrip() for line in lines]
+
+
+def counted(ways: int) -> str:
+    """How many ways there are; of very many the power of ten.
+
+    Examples
+    --------
+    >>> counted(1234), counted(2**200)
+    ('1,234', 'about 10^60')
+    """
+    return f"{ways:,}" if ways < 10**9 else f"about 10^{round(math.log10(ways))}"
+
+
+@dataclass(frozen=True, eq=False)
+class Edge:
+    """A step back from the result of an operation, known by its number, to an input."""
+
+    source: int
+    record: Record
+    position: int
+    made: int
+
+    @property
+    def x(self) -> Any:
+        """The input."""
+        return self.record.values[self.position]
+
+    @property
+    def y(self) -> Any:
+        """The result."""
+        output, numbers = self.record.output, self.record.output_id
+        return output[numbers.index(self.made)] if isinstance(numbers, tuple) else output
+
+    @property
+    def rule(self) -> Any:
+        """What passes a gradient along this step, once; None if nothing does."""
+        operation = self.record.operation
+        if operation.each is no_derivative:
+            return None
+        return operation.rules_for(len(self.record.ids))[self.position]
+
+    def has_derivative(self) -> bool:
+        """Whether gradients pass; a function with a gradient of its own has to be asked."""
+        if self.rule is None or "call" not in (self.record.params or {}):
+            return self.rule is not None
+        return self.passed(np.ones(self.y.shape, self.y.dtype)[()]) is not None
+
+    def are_numbers(self) -> bool:
+        """Whether the input and the result are numbers, and not arrays."""
+        return not (self.x.ndim or self.y.ndim)
+
+    def passed(self, g: Any) -> Any:
+        """What becomes of a gradient along this step, both as in the sweep."""
+        _, values, _, params, output, numbers = self.record
+        if isinstance(numbers, tuple):
+            parts = zip(numbers, output, strict=True)
+            g = tuple(g if i == self.made else np.zeros(y.shape, y.dtype)[()] for i, y in parts)
+        return self.rule(g, output, *values, **(params or {}))
+
+    def pulled(self, g: Any) -> Any:
+        """The same, of numbers."""
+        return np.sum(self.passed(self.y.dtype.type(g)))
+
+    @cached_property
+    def slope(self) -> tuple[str, complex | None]:
+        """The local derivative: a number, or the shape of a matrix."""
+        if not self.are_numbers():
+            return f"[{_size(self.y)} by {_size(self.x)}]", None
+        slope = self.pulled(1)
+        if self.y.dtype.kind == "c" and not _close(self.pulled(1j), 1j * slope):
+            turns = _close(slope, 1) and _close(self.pulled(1j), -1j)
+            return "conj" if turns else f"[2 by {2 if self.x.dtype.kind == 'c' else 1}]", None
+        value = _given(slope)
+        return f"({number(value)})" if np.iscomplexobj(value) else number(value), value
+
+
+Chain = tuple[Edge, "Chain"] | None
+"""The steps of a path: its first one, and the rest."""
+
+
+def paths(
+    tape: GradientTape, target: Any, source: Any, names: Mapping[int, str]
+) -> tuple[tuple[Path, ...], int]:
+    """The ways from a source to a target on which each operation has a derivative; and how many there are.
+
+    Parameters
+    ----------
+    tape : GradientTape
+        With its records.
+    target, source : Tensor or Variable
+    names : mapping of int to str
+        What to call values, by their numbers.
+
+    Returns
+    -------
+    (tuple of Path, int)
+        At most `SHOWN` of them, in the order of the tape.
+    """
+    start, goal = source._id, target._id
+    with silence():
+        ways, edges = _edges(tape, start)
+        found: list[Path] = []
+        stack: list[tuple[int, Chain]] = [(goal, None)] if ways[goal] else []
+        while stack and len(found) < SHOWN:
+            made, chain = stack.pop()
+            if made == start:
+                way = _unrolled(chain)
+                steps = (Step(e.record.name, names.get(e.made, ""), *e.slope) for e in way)
+                product = _product(way, target._value)
+                found.append(Path(names.get(start, "?"), tuple(steps), product))
+                continue
+            stack += [(edge.source, (edge, chain)) for edge in reversed(edges[made])]
+    return tuple(found), ways[goal]
+
+
+def _edges(
+    tape: GradientTape, start: int
+) -> tuple[defaultdict[int, int], defaultdict[int, list[Edge]]]:
+    """In how many ways each value depends on the source, and the last steps of these ways."""
+    ways: defaultdict[int, int] = defaultdict(int, {start: 1})
+    edges: defaultdict[int, list[Edge]] = defaultdict(list)
+    for plain in tape._records:
+        record = Record._make(plain)
+        outputs = record.output_id if isinstance(record.output_id, tuple) else (record.output_id,)
+        for position, i in enumerate(record.ids):
+            late = tape._tracked.get(i, math.inf) > outputs[0]
+            if i not in ways or late or not Edge(i, record, position, outputs[0]).has_derivative():
+                continue
+            for out in outputs:
+                ways[out] += ways[i]
+                edges[out].append(Edge(i, record, position, out))
+    return ways, edges
+
+
+def _unrolled(chain: Chain) -> list[Edge]:
+    way = []
+    while chain is not None:
+        edge, chain = chain
+        way.append(edge)
+    return way
+
+
+def _product(way: list[Edge], target: Any) -> complex | None:
+    """What becomes of a one that goes back from the target to the source, if all values on the way are numbers."""
+    if target.ndim or not all(edge.are_numbers() for edge in way):
+        return None
+    values = [value for edge in way if (value := edge.slope[1]) is not None]
+    if len(values) == len(way) and not np.iscomplexobj(values):
+        return float(np.prod(values))
+    g = target.dtype.type(1)
+    for edge in reversed(way):
+        g = edge.pulled(g)
+        if edge.x.dtype.kind != "c":
+            g = g.real
+    return _given(g)
+
+
+def _given(g: Any) -> complex:
+    """A number of the sweep as the tape gives it: conjugated, and without negative zeros."""
+    value: complex = (np.conjugate(g) + g.dtype.type(0)).item()
+    return value
+
+
+def _close(a: Any, b: Any) -> bool:
+    return bool(np.isclose(a, b, equal_nan=True))
+
+
+def _size(x: Any) -> str:
+    return dimensions(x.shape) if x.ndim else "1"

@@ -1,0 +1,117 @@
+"""Where values left the tape, and which of the exits a target was computed through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+from tapemagic.analysis.explain.advice import instead, is_flat, swept, through
+from tapemagic.analysis.explain.carried import carried
+from tapemagic.analysis.explain.dataflow import Feeds, feeds, made_from
+from tapemagic.analysis.explain.query import Question, Reason
+from tapemagic.analysis.places import line_of
+from tapemagic.engine.events import Event
+from tapemagic.engine.tensor.tensor import Traced
+
+SHOWN = 3
+"""How many lines are named."""
+
+
+def exits(q: Question, least: Feeds) -> list[Event]:
+    """The exits of what was computed from the source through which the target may have been computed.
+
+    An exit counts if the program's text has it feed the target, surely or perhaps, and if it came before the
+    target and, where the tape recorded that, before a constant that went into it. The first of each line.
+    """
+    found: dict[object, Event] = {}
+    for event in _before(q):
+        if _feeds(q, event) >= least:
+            found.setdefault(event.place and event.place[:2], event)
+    return list(found.values())
+
+
+def lost(q: Question) -> Event | None:
+    """The first exit by which a part of a gradient is lost: what left is carried on into the target.
+
+    What changes in steps loses nothing.
+    """
+    for event in _before(q):
+        if not is_flat(event) and _carried(q, event, steps=False) == Feeds.YES:
+            return event
+    return None
+
+
+def _feeds(q: Question, event: Event) -> Feeds:
+    """Whether what left went into the target: surely only if it is carried there step by step."""
+    found = min(feeds(event.place, name) for name in _names(q, event))
+    return min(found, _carried(q, event, steps=True)) if found == Feeds.YES else found
+
+
+def _carried(q: Question, event: Event, steps: bool) -> Feeds:
+    how, place = str(event.what), q.program.place
+    names = _names(q, event)
+    return min(carried(event.place, how, name, q.x, place, steps) for name in names)
+
+
+def _names(q: Question, event: Event) -> list[str]:
+    """What the program calls the target where something left: all of it is true of whatever is true of the target."""
+    others = [name for name, value in q.program.held.items() if value is q.target]
+    known = [name for name in {q.y, *others} if made_from(event.place, name)]
+    return known or [q.y]
+
+
+def _before(q: Question) -> Iterator[Event]:
+    """The exits of what was computed from the source that came before something that the target was made from."""
+    below = q.below if isinstance(q.source, Traced) else None
+    tracked = isinstance(q.target, Traced) and q.target._id in q.evidence.tracked
+    last = max(_entries(q), default=0) if tracked else inf
+    for event in q.evidence.heard("left"):
+        computed = below is None or event.number in below
+        inside = is_flat(event) and swept(event.place)
+        if computed and not inside and event.time <= q.time and event.time < last:
+            yield event
+
+
+def _entries(q: Question) -> Iterator[int]:
+    """When values entered into what the target was computed from that came from elsewhere than the tape."""
+    for number in q.above:
+        if number in q.evidence.leaves:
+            yield number
+        yield from (link.made for link in q.evidence.links.get(number, ()) if link.number <= 0)
+    for event in q.evidence.heard("assigned", "changed"):
+        if event.number in q.above:
+            yield event.time
+
+
+def left_surely(q: Question) -> Reason | None:
+    """What left the tape went into the target, by the program's own text."""
+    found = exits(q, Feeds.YES)
+    if not found:
+        return None
+    text = f"{left(q, found[0])}: {instead(found[0])}"
+    if len(found) > 1:
+        text += f". The same on {lines_of(found[1:])}"
+    return Reason("left the tape", text)
+
+
+def left_perhaps(q: Question) -> Reason | None:
+    """What left the tape may have gone into the target, for all that is known."""
+    for event in exits(q, Feeds.PERHAPS)[-1:]:
+        text = f"{left(q, event)}. If {q.y} was computed from that: {instead(event)}"
+        return Reason("left the tape", text)
+    return None
+
+
+def left(q: Question, event: Event) -> str:
+    """What left the tape, how and where."""
+    what = q.names.get(event.number) or f"a value computed from {q.x}"
+    if isinstance(q.source, Traced) and event.number == q.source._id:
+        what = q.x
+    return f"{what} left the tape through {through(event)}"
+
+
+def lines_of(events: list[Event]) -> str:
+    """The lines of events, the first ones if they are many."""
+    places = [line_of(event.place) for event in events if event.place]
+    more = f" and {len(places) - SHOWN} more" * (len(places) > SHOWN)
+    return ", ".join(places[:SHOWN]) + more

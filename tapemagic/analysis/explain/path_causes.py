@@ -1,0 +1,173 @@
+"""Where target and source are both on the tape, and the path between them is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+from tapemagic.analysis.explain.advice import at
+from tapemagic.analysis.explain.dataflow import made_from, names_in
+from tapemagic.analysis.explain.query import Question, Reason, depends
+from tapemagic.analysis.snapshot import Link
+from tapemagic.engine.events import Event
+from tapemagic.engine.recording import time_of
+from tapemagic.engine.tape.cotangents import NEVER
+from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.variable import Variable
+
+CHOOSING = {"where", "choose", "select", "ldexp"}
+"""Operations with an argument that picks among others."""
+
+
+def blocked(q: Question) -> Reason | None:
+    """An operation without derivative stands between them."""
+    below = q.below
+    for number in q.evidence.above(q.target._id, blocked=True):
+        for link in q.evidence.links.get(number, ()):
+            if link.blocked and not link.late and link.number in below:
+                return _blocked_by(q, link)
+    return None
+
+
+def _blocked_by(q: Question, link: Link) -> Reason:
+    if link.operation == "stop_gradient":
+        return Reason(
+            "stop_gradient",
+            f"stop_gradient stands between {q.x} and {q.y}: it lets values through, but no gradients",
+        )
+    if link.operation in CHOOSING:
+        text = f"{link.operation} stands between {q.x} and {q.y}, and takes this argument only to choose by"
+        return Reason("no derivative", text)
+    return Reason(
+        "no derivative",
+        f"{link.operation} stands between {q.x} and {q.y}, and it has no derivative: it is flat, and then it jumps. To "
+        "let gradients pass as if it were not there, write tapemagic.grad_pass_through",
+    )
+
+
+def watched_late(q: Question) -> Reason | None:
+    """The source was used before the tape watched it."""
+    if q.evidence.tracked.get(q.source._id) == NEVER:
+        return Reason(
+            "stop_gradient",
+            f"{q.x} comes out of stop_gradient, and is a constant to the tape; to differentiate in it, call "
+            f"{q.program.tape}.watch({q.x}) before computing with it",
+        )
+    return late(q) if used_before_watched(q) else None
+
+
+def used_before_watched(q: Question) -> bool:
+    """Whether the source went into the target as a constant, too."""
+    own = id(q.source._value)
+    return any(
+        (link.late and link.number == q.source._id) or (link.number <= 0 and link.key == own)
+        for link in q.inputs()
+    )
+
+
+def late(q: Question) -> Reason:
+    """The tape was told too late to watch the source."""
+    return Reason(
+        "watched too late",
+        f"{q.x} was watched only after {q.y} had been computed: call {q.program.tape}.watch({q.x}) first, at the top "
+        f"of the {'cell' if q.in_cell else 'block'}",
+    )
+
+
+def assigned(q: Question, steps: bool = True) -> Reason | None:
+    """A variable took on a value that was computed from the source: assigning records nothing.
+
+    Steps that it made from where it was, as those of a descent, count or not.
+    """
+    above, below = q.above.keys() - {q.source._id}, q.below
+    for event in q.evidence.heard("assigned", "changed"):
+        if event.number in above and event.what in below and _in_force(q, event):
+            if not steps and event.number in q.evidence.above(event.what, blocked=True):
+                continue
+            name = q.names.get(event.number)
+            variable = f"the variable {name}" if name else "a variable"
+            return Reason(
+                "assigned",
+                f"{q.y} depends on {variable}, which was given a value computed from {q.x}{at(event)}: "
+                f"assigning is not recorded. Compute {q.y} from the new value itself, and assign it afterwards",
+            )
+    return None
+
+
+def _in_force(q: Question, event: Event) -> bool:
+    """Whether the target read a variable after it was assigned to, and before it was given another value."""
+    again = [e.time for e in q.evidence.heard("assigned") if e.number == event.number]
+    end = min((time for time in again if time > event.time), default=inf)
+    reads = [link.made for link in q.inputs() if link.number == event.number]
+    return any(event.time < made < end for made in reads)
+
+
+def held_before(q: Question) -> Reason | None:
+    """Something with a name, from which the target was made, had been computed before the tape took notice."""
+    for name, value in constants_of(q):
+        if may_come_from(q, name):
+            before, move = too_early(q, value)
+            return Reason(
+                "computed before",
+                f"{q.y} was made from {name}, which had been computed before {before} and is a constant to the tape"
+                f"{depends(q)}. If {name} was computed from {q.x}: {move}",
+            )
+    return None
+
+
+def constants_of(q: Question) -> Iterator[tuple[str, Traced]]:
+    """The results, and their names, from which the target was made, and which are too old to be tracked."""
+    began, watched = q.evidence.times[0], q.evidence.tracked.get(q.source._id, 0)
+    if not isinstance(q.source, Variable):
+        began = max(began, watched)
+    for name in sorted(made_from(q.program.place, q.y) - {q.x, q.y}):
+        value = q.program.held.get(name)
+        if isinstance(value, Traced) and not isinstance(value, Variable):
+            old = value._id and value._id not in q.evidence.tracked and time_of(value._id) < began
+            if old:
+                yield name, value
+
+
+def may_come_from(q: Question, name: str) -> bool:
+    """Whether a value may have been computed from the source, for all that the program's text tells."""
+    made = made_from(q.program.place, name)
+    unread = any(callable(q.program.held.get(part)) for part in made)
+    return not made or unread or bool(names_in(q.x) & made)
+
+
+def too_early(q: Question, value: Traced) -> tuple[str, str]:
+    """What a value is older than, and what to do about it."""
+    if time_of(value._id) >= q.evidence.times[0]:
+        return f"{q.x} was watched", f"compute it after {q.program.tape}.watch({q.x})"
+    again = q.in_cell and q.source._id in q.evidence.tracked and not isinstance(q.source, Variable)
+    began = (
+        f"{q.x} was watched"
+        if again
+        else "this cell ran"
+        if q.in_cell
+        else "the tape began to record"
+    )
+    return began, f"move its computation into the {q.block}"
+
+
+def stopped(q: Question) -> Reason | None:
+    """An intermediate value was computed while the tape did not listen."""
+    cleared = {value._id for name, value in constants_of(q) if not may_come_from(q, name)}
+    for link in q.inputs():
+        if link.number >= -1 or link.number in cleared:
+            continue
+        time = time_of(link.number)
+        pause = q.evidence.paused_at(time)
+        if pause is not None:
+            return Reason(
+                "recording stopped",
+                f"{q.y} was computed from a value that was computed while recording was stopped{at(pause)}, which is a "
+                f"constant to the tape: if that was from {q.x}, compute it outside of stop_recording()",
+            )
+        if not q.evidence.recording_at(time):
+            return Reason(
+                "computed before",
+                f"{q.y} was not computed from {q.x} while the tape recorded{depends(q)}. One of the values in it had "
+                f"been computed before: if that was from {q.x}, move it into the block",
+            )
+    return None

@@ -1,0 +1,303 @@
+"""Everything that is to be shown of a recording, computed once, as plain frozen data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from tapemagic.analysis.explain.causes import why_none
+from tapemagic.analysis.explain.incomplete import missing, withheld
+from tapemagic.analysis.explain.query import Program, Question
+from tapemagic.analysis.formatting import brief, dtype_name
+from tapemagic.analysis.observer import Observer
+from tapemagic.analysis.report.adjoints import adjoints_of
+from tapemagic.analysis.report.dead_ends import worth_drawing
+from tapemagic.analysis.report.derivatives import (
+    Derivative,
+    Found,
+    Key,
+    Named,
+    differentiate,
+    summed,
+    symbol,
+)
+from tapemagic.analysis.report.graph import MAX_NODES, Graph, Naming, Role, Value, draw
+from tapemagic.analysis.report.jacobians import hessians, jacobians
+from tapemagic.analysis.report.matrices import Kind, Matrix
+from tapemagic.analysis.report.variable_versions import Reads, apart, now_and_then, reads
+from tapemagic.analysis.snapshot import Evidence, evidence_of
+from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.variable import Variable
+
+Bindings = Sequence[tuple[int, int | None]]
+
+MATRICES: dict[Kind, Callable[..., list[Matrix]]] = {"jacobian": jacobians, "hessian": hessians}
+"""What computes the full matrices of each kind."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a recording showed.
+
+    Attributes
+    ----------
+    variables : tuple of Value
+    graph : Graph
+    derivatives : tuple of Derivative
+    targets : tuple of str
+    operations : int
+        How many the cell did.
+    order : int
+    lines : tuple of str
+        The cell.
+    note : str
+    matrices : tuple of Matrix
+    drawn : int
+        How many of the cell's operations the graph shows.
+    changed : tuple of (str, int)
+        The variables that changed in between, and how many values of each were read.
+    """
+
+    variables: tuple[Value, ...]
+    graph: Graph
+    derivatives: tuple[Derivative, ...]
+    targets: tuple[str, ...]
+    operations: int
+    order: int = 1
+    lines: tuple[str, ...] = ()
+    note: str = ""
+    matrices: tuple[Matrix, ...] = ()
+    drawn: int = 0
+    changed: tuple[tuple[str, int], ...] = ()
+
+
+CELL = Program(in_cell=True)
+"""A cell of which nothing else is known."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What is known of a recording beside what is on the tape.
+
+    Attributes
+    ----------
+    named : sequence of (name, value)
+        What the user has names for: tensors, variables and constants, oldest first.
+    earlier : mapping of int to str
+        Names for tensors, by number, that are bound to no name any more.
+    assigned : mapping of str to int
+        The lines on which the cell assigned names.
+    lines : sequence of str
+        The cell, for the lines that operations stand on.
+    note : str
+        Something to say above it all, such as where the cell stopped.
+    bindings : mapping of str to sequence of (int, int or None)
+        For each name, the numbers of the values that it was bound to, and on which lines, oldest first.
+    program : Program
+        The cell.
+    """
+
+    named: Sequence[Named] = ()
+    earlier: Mapping[int, str] = field(default_factory=dict)
+    assigned: Mapping[str, int] = field(default_factory=dict)
+    lines: Sequence[str] = ()
+    note: str = ""
+    bindings: Mapping[str, Bindings] = field(default_factory=dict)
+    program: Program = CELL
+
+
+def examine(
+    observer: Observer,
+    targets: Sequence[Named],
+    sources: Sequence[Named],
+    order: int = 1,
+    context: Context | None = None,
+    max_nodes: int = MAX_NODES,
+    kinds: Collection[Kind] = (),
+) -> Findings:
+    """Differentiate a recording up to an order, and gather what there is to show.
+
+    Parameters
+    ----------
+    observer : Observer
+        Not consumed. Derivatives below the last order are recorded on it.
+    targets, sources : sequence of (name, tensor)
+        What to differentiate, and with respect to what.
+    order : int
+        The highest order, in the sense of nested tapes.
+    context : Context, optional
+        What the user calls things, and where.
+    max_nodes : int, optional
+        How many nodes the graph has room for.
+    kinds : collection of {'jacobian', 'hessian'}, optional
+        The full matrices to compute beside the gradients.
+
+    Returns
+    -------
+    Findings
+    """
+    context = context or Context()
+    operations = len(observer._records)
+    found = differentiate(observer, targets, sources, order)
+    tensors = [
+        (name, value)
+        for name, value in context.named
+        if isinstance(value, Traced) and value._id > 0
+    ]
+    names = {value._id: name for name, value in reversed(tensors)} | dict(context.earlier)
+    names |= {value._id: name for name, value in [*sources, *targets] if value._id > 0}
+    for (t, s, level), gradient in found.gradients.items():
+        if gradient is not None and gradient._id > 0:
+            names.setdefault(gradient._id, symbol(targets[t][0], sources[s][0], level))
+    roles = _roles(observer, targets, sources)
+    known = reads(observer, worth_drawing(observer._records, names, roles))
+    split = apart(observer, known, [value._id for _, value in targets])
+    naming = Naming(
+        split.names(names),
+        split.roles(roles),
+        [(name, _array(value)) for name, value in context.named if not _tracked(observer, value)],
+        {id(array): _seed_name(names.get(i, ""), array) for array, i in observer.seeds},
+        [(name, x) for name, x in [*sources, *targets] if x._id not in split.versions]
+        if observer._records
+        else [],
+    )
+    drawn = draw(split.observer, naming, max_nodes)
+    adjoints = adjoints_of(split.observer, drawn, [value for _, value in targets], found, order)
+    evidence = evidence_of(observer)
+    derivatives = {
+        (t, s, level): replace(
+            _derivative(observer, targets, sources, (t, s, level), found, names, context, evidence),
+            summed=summed(targets[t], sources[s], level),
+        )
+        for t, s, level in found.gradients
+    }
+    reasons = {
+        (t, s): None if entry.text else entry.reason
+        for (t, s, level), entry in derivatives.items()
+        if level == 1
+    }
+    matrices = [
+        matrix
+        for kind, compute in MATRICES.items()
+        if kind in kinds
+        for matrix in compute(observer, targets, sources, reasons)
+    ]
+    return Findings(
+        _variables(observer, context, targets, sources, naming.roles, adjoints, known),
+        drawn.with_gradients(adjoints),
+        tuple(derivatives.values()),
+        tuple(name for name, _ in targets),
+        operations,
+        order,
+        tuple(context.lines),
+        context.note,
+        tuple(matrices),
+        sum(position < operations for position in drawn.positions),
+        tuple((names.get(i, ""), len(numbers)) for i, numbers in split.versions.items()),
+    )
+
+
+def _derivative(
+    observer: Observer,
+    targets: Sequence[Named],
+    sources: Sequence[Named],
+    key: Key,
+    found: Found,
+    names: Mapping[int, str],
+    context: Context,
+    evidence: Evidence,
+) -> Derivative:
+    """A derivative as a row of the table, with a reason if it is None, or if a part of it is missing."""
+    t, s, level = key
+    (target_name, target), (source_name, source) = targets[t], sources[s]
+    gradient = found.gradients[key]
+    text = why = None
+    question = Question(
+        observer,
+        evidence,
+        target,
+        source,
+        target_name,
+        source_name,
+        names,
+        context.bindings.get(source_name, ()),
+        context.program,
+    )
+    if gradient is not None:
+        text = brief(gradient.numpy())
+        why = missing(question) or None
+    elif key in found.problems:
+        why = found.problems[key]
+    elif level == 1:
+        why = why_none(question).text
+    elif found.gradients[t, s, level - 1] is None:
+        why = f"there is no derivative of order {level - 1} to differentiate"
+    elif kept := withheld(question):
+        why = f"on the tape, the derivative of order {level - 1} does not depend on {source_name}; but {kept}"
+    else:
+        why = (
+            f"the derivative of order {level - 1} does not depend on {source_name} any more, so this one is zero: "
+            f"around here {target_name} is a polynomial of degree {level - 1} or less in {source_name}"
+        )
+    return Derivative(target_name, source_name, level, tuple(source.shape), text, why)
+
+
+def _roles(
+    observer: Observer, targets: Sequence[Named], sources: Sequence[Named]
+) -> dict[int, Role]:
+    roles: dict[int, Role] = dict.fromkeys(observer._leaves, "watched")
+    roles |= {variable._id: "variable" for variable in observer.watched_variables()}
+    roles |= {value._id: "watched" for _, value in sources if not isinstance(value, Variable)}
+    goals: dict[int, Role] = {value._id: "target" for _, value in targets}
+    return goals | roles
+
+
+def _seed_name(target: str, seed: Any) -> str:
+    """What a derivative begins with: dy/dy, which is 1."""
+    return symbol(target, target, 1) if target and np.all(seed == 1) else ""
+
+
+def _tracked(observer: Observer, value: Any) -> bool:
+    return isinstance(value, Traced) and value._id in observer._tracked
+
+
+def _array(value: Any) -> Any:
+    return value._value if isinstance(value, Traced) else value
+
+
+def _variables(
+    observer: Observer,
+    context: Context,
+    targets: Sequence[Named],
+    sources: Sequence[Named],
+    roles: Mapping[int, Role],
+    adjoints: Mapping[int, Any],
+    known: Reads,
+) -> tuple[Value, ...]:
+    """A row for every named value, in the order in which they came to be; one for all names of a watched one."""
+    made = (record[-1] for record in observer._records)
+    lines: dict[Any, int | None] = dict(zip(made, observer.lines, strict=True))
+    rows: dict[str | int, Value] = {}
+    for name, value in dict([*sources, *context.named, *targets]).items():
+        array = _array(value)
+        number = value._id if isinstance(value, Traced) else 0
+        gradient = adjoints.get(number)
+        role = roles.get(number, "intermediate" if number in observer._tracked else "constant")
+        key = (number if role in ("watched", "variable") else 0) or name
+        if key in rows:
+            rows[key] = replace(rows[key], name=f"{rows[key].name}, {name}")
+            continue
+        rows[key] = Value(
+            len(rows),
+            name,
+            role,
+            np.shape(array),
+            dtype_name(array),
+            now_and_then(array, known.get(number, ())),
+            None if gradient is None else brief(gradient),
+            context.assigned.get(name, lines.get(number)),
+        )
+    return tuple(rows.values())

@@ -1,0 +1,245 @@
+"""custom_gradient: a function with a gradient of its own."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial, update_wrapper
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tapemagic.engine.functions.arguments import name_of
+from tapemagic.engine.functions.captured_variables import captured_by, reading
+from tapemagic.engine.functions.pullback import Call, outputs_of, record_call
+from tapemagic.engine.nest import describe, leaves, pack, require_function
+from tapemagic.engine.recording import tick
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.tensor import Tensor, Traced
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.errors import (
+    CustomGradientError,
+    NotNumbersError,
+    VariablesKeywordError,
+)
+
+Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
+
+
+def custom_gradient(function: Function | None = None) -> Any:
+    """Give a function a gradient of its own.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(*args)`` returns a pair: its result, a tensor or a structure of tensors, and
+        ``grad_fn(*upstream)``, which is given one tensor for each tensor of the result, and returns one gradient, or
+        None, for each tensor or number in `args`: a single one, or a list or tuple of them. If the function reads
+        trainable variables which are not among `args`, `grad_fn` is also given them, as ``variables=[...]``, and
+        returns a pair: the gradients of `args`, and a list of those of the variables.
+
+    Returns
+    -------
+    callable
+        The function, which returns the result alone. Without `function`, a decorator.
+
+    Raises
+    ------
+    CustomGradientError
+        If `function` is none. When called: if it does not return such a pair, or is given a tensor by keyword. When
+        differentiated: if `grad_fn` returns the wrong number of gradients, or one of another shape than its argument,
+        or complex ones where result and argument are real.
+    VariablesKeywordError
+        When called, if the function reads variables, and `grad_fn` does not take them.
+
+    Notes
+    -----
+    The operations of `grad_fn` are recorded by tapes that listen, so that second derivatives are those of `grad_fn`.
+
+    Examples
+    --------
+    >>> import numpy as np, tapemagic as tm
+    >>> @tm.custom_gradient
+    ... def log1pexp(x):
+    ...     e = np.exp(x)
+    ...     return np.log(1 + e), lambda upstream: upstream * (1 - 1 / (1 + e))
+    >>> x = tm.Variable(100.0)
+    >>> with tm.GradientTape() as tape:
+    ...     y = log1pexp(x)
+    >>> tape.gradient(y, x)
+    Tensor(1.0)
+    """
+    return custom_gradient if function is None else _Differentiated(function)
+
+
+class _Differentiated:
+    """A function with a gradient of its own; as a method, its `self` is no argument to differentiate."""
+
+    __wrapped__: Any
+
+    def __init__(self, function: Function) -> None:
+        require_function(function, CustomGradientError)
+        update_wrapper(self, function)
+
+    def __get__(self, instance: Any, owner: Any = None) -> _Differentiated:
+        if instance is None:
+            return self
+        return _Differentiated(self.__wrapped__.__get__(instance, owner))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        function = self.__wrapped__
+        name = name_of(function)
+        _refuse_keywords(name, kwargs)
+        begun = tick()
+        with reading() as reads:
+            returned = function(*args, **kwargs)
+        result, grad_fn = _result_and_gradient(name, returned)
+        inputs = leaves(list(args))
+        captured = captured_by(reads, inputs)
+        if captured:
+            _require_variables_keyword(name, grad_fn, captured)
+        outputs = outputs_of(name, result)
+        kept = [None if y.dtype.kind in "fc" else y.shape for y in outputs]
+        pullback = partial(_pull_back, name, grad_fn, inputs, captured, kept)
+        results = record_call(Call(name, pullback, begun), [*inputs, *captured], outputs)
+        return pack(result, results)
+
+
+def _refuse_keywords(name: str, kwargs: dict[str, Any]) -> None:
+    for keyword, value in kwargs.items():
+        if any(isinstance(x, Traced) for x in leaves(value)):
+            raise CustomGradientError(
+                f"{name}({keyword}=...) gives a tensor by keyword, for which grad_fn returns no gradient: "
+                "give what is to be differentiated by position"
+            )
+
+
+def _result_and_gradient(name: str, returned: Any) -> tuple[Any, Function]:
+    if not (isinstance(returned, tuple) and len(returned) == 2 and callable(returned[1])):
+        raise CustomGradientError(
+            f"{name}, decorated with custom_gradient, has to return a pair, the result and a function for its "
+            f"gradient: return y, grad; it returned {describe(returned)}"
+        )
+    return returned
+
+
+def _require_variables_keyword(name: str, grad_fn: Function, captured: list[Variable]) -> None:
+    try:
+        parameters = list(inspect.signature(grad_fn).parameters.values())
+    except ValueError:  # a function written in C
+        parameters = []
+    if any(p.name == "variables" or p.kind is p.VAR_KEYWORD for p in parameters):
+        return
+    names = ", ".join(repr(variable.name) for variable in captured)
+    raise VariablesKeywordError(
+        f"@custom_gradient grad_fn must accept keyword argument 'variables', since {name} uses variables that are not "
+        f"among its arguments: {names}. Write def grad(upstream, variables=None) and return the gradients of the "
+        "arguments and a list of those of the variables; or give the variables as arguments"
+    )
+
+
+def _ask(name: str, grad_fn: Function, upstream: list[Any], keywords: dict[str, Any]) -> Any:
+    """Call the user's grad_fn.
+
+    Raises
+    ------
+    CustomGradientError
+        If it takes another number of upstream gradients.
+    """
+    try:
+        return grad_fn(*upstream, **keywords)
+    except TypeError:
+        if _takes(grad_fn, *upstream, **keywords):
+            raise
+        raise CustomGradientError(
+            f"the grad_fn of {name} has to take an upstream gradient for each tensor that {name} returned, of which "
+            f"there are {len(upstream)}: write def grad({', '.join(f'g{k}' for k in range(len(upstream)))})"
+        ) from None
+
+
+def _takes(function: Function, *args: Any, **kwargs: Any) -> bool:
+    """Whether a function can be called like this; True also if Python cannot tell."""
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    except ValueError:  # a function written in C
+        return True
+    return True
+
+
+def _pull_back(
+    name: str,
+    grad_fn: Function,
+    inputs: list[Any],
+    captured: list[Variable],
+    constant_shapes: list[Any],
+    smooth: list[Tensor],
+) -> list[Any]:
+    """Ask the user's grad_fn, and check what it returns; whole numbers among the outputs have zeros upstream."""
+    following = iter(smooth)
+    upstream = [
+        next(following) if shape is None else constant(np.zeros(shape)) for shape in constant_shapes
+    ]
+    answer: Any
+    theirs: list[Any] = []
+    if captured:
+        answer = _ask(name, grad_fn, upstream, {"variables": captured})
+        if not (isinstance(answer, tuple) and len(answer) == 2):
+            raise CustomGradientError(
+                f"the grad_fn of {name} has to return a pair, the gradients of the arguments and a list of those of "
+                f"the variables, not {describe(answer)}"
+            )
+        answer, theirs = answer[0], _listed(answer[1])
+        if len(theirs) != len(captured):
+            raise CustomGradientError(
+                f"the grad_fn of {name} returned {len(theirs)} gradients for {len(captured)} variables"
+            )
+    else:
+        answer = _ask(name, grad_fn, upstream, {})
+    ours = _listed(answer)
+    if len(ours) != len(inputs):
+        raise CustomGradientError(
+            f"custom_gradient function expected to return {len(inputs)} gradients, but returned {len(ours)} instead. "
+            f"({name} has {len(inputs)} arguments to differentiate)"
+        )
+    sources = [*inputs, *captured]
+    pairs = zip([*ours, *theirs], sources, strict=True)
+    found = [_checked(name, g, x, k) for k, (g, x) in enumerate(pairs)]
+    if all(u.dtype.kind != "c" for u in upstream):
+        _refuse_complex(name, found, sources)
+    return found
+
+
+def _listed(answer: Any) -> list[Any]:
+    return [answer] if answer is None or isinstance(answer, Traced) else leaves(answer)
+
+
+def _checked(name: str, g: Any, x: Any, position: int) -> Any:
+    """A gradient as a tensor, of the shape of its input."""
+    if g is None:
+        return None
+    try:
+        g = g._read() if isinstance(g, Traced) else constant(g)
+    except NotNumbersError:
+        raise CustomGradientError(
+            f"the grad_fn of {name} returned {describe(g)} for argument {position}, which is no gradient: return a "
+            "tensor, an array or a number, or None where there is no gradient"
+        ) from None
+    if g.shape != np.shape(getattr(x, "_value", x)):
+        raise CustomGradientError(
+            f"the grad_fn of {name} returned a gradient of shape {g.shape} for argument {position} of shape "
+            f"{np.shape(getattr(x, '_value', x))}: they have to be the same"
+        )
+    return g
+
+
+def _refuse_complex(name: str, found: list[Any], inputs: list[Any]) -> None:
+    """Complex gradients of real arguments are the derivatives of no real result."""
+    for position, (g, x) in enumerate(zip(found, inputs, strict=True)):
+        if g is not None and g.dtype.kind == "c" and isinstance(x, Traced) and x.dtype.kind == "f":
+            raise CustomGradientError(
+                f"the grad_fn of {name} returned a gradient of {g.dtype} for argument {position}, which is {x.dtype} "
+                "as the result is: return its real part, with np.real(...)"
+            )

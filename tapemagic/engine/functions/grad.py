@@ -1,0 +1,246 @@
+"""Derivatives of functions, as functions that can be differentiated again: grad, jacobian, hessian, hvp, jvp, vjp."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import copy
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.functions.arguments import argument, checked_result, checked_tensor, name_of
+from tapemagic.engine.nest import endless, leaves, pack, rebuilt, require_function
+from tapemagic.engine.tape.tape import GradientTape
+from tapemagic.engine.tensor.coercion import shown
+from tapemagic.engine.tensor.tensor import Tensor, Traced
+from tapemagic.errors import (
+    NotATensorError,
+    OptionError,
+    ShapeError,
+)
+
+Function = Callable[..., Any]
+Argnums = int | tuple[int, ...]
+
+NUMBERS = (int, float, complex, np.number)
+"""What a list holds which is an array written out."""
+
+
+class Run:
+    """A function, called once on a tape that watches some of its arguments."""
+
+    def __init__(
+        self, function: Function, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        positions = _positions(function, argnums, len(args))
+        inputs = list(args)
+        for k in positions:
+            try:
+                inputs[k] = _tensors(inputs[k], function, k)
+            except RecursionError:
+                raise endless(inputs[k]) from None
+        watched = tuple(inputs[k] for k in positions)
+        self.function = function
+        self.sources: Any = watched if isinstance(argnums, tuple) else watched[0]
+        self.tape = GradientTape(persistent=True)
+        with self.tape:
+            self.tape.watch(watched)
+            self.result = checked_result(function, function(*inputs, **kwargs))
+
+    @property
+    def scalar(self) -> Tensor:
+        """The result, which has to be one number."""
+        result = checked_tensor(self.function, self.result)
+        if result.shape != ():
+            raise ShapeError(
+                f"{name_of(self.function)} returned shape {result.shape}, and a gradient is of one number: "
+                "sum it up with np.sum, or use jacobian"
+            )
+        return result._read()
+
+    @property
+    def outputs(self) -> list[Traced]:
+        """The tensors in the result."""
+        return [checked_tensor(self.function, y) for y in leaves(self.result)]
+
+    def gradient(self, target: Any, weights: Any = None) -> Any:
+        """The gradient of a target in the structure of the arguments, zeros where nothing is connected."""
+        return self.tape.gradient(target, self.sources, weights, "zero")
+
+    def jacobian(self) -> Any:
+        """For each tensor of the result, its Jacobians in the structure of the arguments."""
+        parts = [self.tape.jacobian(y, self.sources, "zero") for y in self.outputs]
+        return pack(self.result, parts)
+
+
+def _positions(function: Function, argnums: Argnums, count: int) -> list[int]:
+    wanted = argnums if isinstance(argnums, tuple) else (argnums,)
+    for k in wanted:
+        if isinstance(k, bool) or not isinstance(k, int):
+            raise OptionError(
+                f"argnums is {shown(argnums)}: give a position, or a tuple of positions"
+            )
+        if not -count <= k < count:
+            raise OptionError(
+                f"argnums has the position {k}, but {name_of(function)} was given {count} arguments by position"
+            )
+    if not wanted:
+        raise OptionError("argnums is empty: name at least one position")
+    return [k % count for k in wanted]
+
+
+def _tensors(value: Any, function: Function, position: int) -> Any:
+    """An argument as tensors of its own, in the structure in which it was given."""
+    if isinstance(value, Mapping):
+        same = copy(value) if isinstance(value, dict) else {}
+        same.update((key, _tensors(part, function, position)) for key, part in value.items())
+        return same
+    if isinstance(value, tuple) or (isinstance(value, list) and not _of_numbers(value)):
+        parts = [_tensors(part, function, position) for part in value]
+        return rebuilt(value, parts)
+    tensor = argument(value, function, position)
+    if tensor.dtype.kind not in "fc":
+        raise NotATensorError(
+            f"argument {position} of {name_of(function)} holds {tensor.dtype}, and only real and complex numbers have "
+            f"derivatives: write {float(tensor._value) if not tensor.ndim else 'x.astype(float)'}"
+        )
+    return tensor
+
+
+def _of_numbers(value: list[Any]) -> bool:
+    """Whether a list is an array written out: nothing in it but numbers, and lists and tuples of them."""
+    return all(
+        _of_numbers(list(x)) if isinstance(x, (list, tuple)) else isinstance(x, NUMBERS)
+        for x in value
+    )
+
+
+def grad(function: Function, argnums: Argnums = 0) -> Function:
+    """The gradient of a function that returns one number.
+
+    Parameters
+    ----------
+    function : callable
+        Of numbers, arrays, or structures of arrays.
+    argnums : int or tuple of int, optional
+        The positions of the arguments to differentiate with respect to.
+
+    Returns
+    -------
+    callable
+        Takes the function's arguments; gives the gradient in the structure of the argument, or a tuple of them. It
+        can be differentiated again. Where the function does not depend on an argument, the gradient is zeros.
+
+    Raises
+    ------
+    FunctionError
+        When called, if the function returns None.
+    NotATensorError
+        When called, if the function returns no tensor, or an argument holds no real or complex numbers.
+    OptionError
+        When called, if `argnums` names no argument.
+    ShapeError
+        When called, if the function returns more than one number.
+
+    Examples
+    --------
+    >>> import numpy as np, tapemagic as tm
+    >>> f = lambda x: np.sin(x) ** 2
+    >>> tm.grad(f)(1.0), tm.grad(tm.grad(f))(1.0)
+    (Tensor(0.90929743), Tensor(-0.83229367))
+    """
+    require_function(function)
+
+    @wraps(function)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        run = Run(function, argnums, args, kwargs)
+        return run.gradient(run.scalar)
+
+    return gradient
+
+
+def value_and_grad(function: Function, argnums: Argnums = 0) -> Function:
+    """The value and the gradient of a function that returns one number.
+
+    Parameters
+    ----------
+    function, argnums
+        As for `grad`.
+
+    Returns
+    -------
+    callable
+        Takes the function's arguments; gives a pair, the value and what `grad` gives.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> tm.value_and_grad(lambda x, y: x * y, argnums=(0, 1))(2.0, 3.0)
+    (Tensor(6.0), (Tensor(3.0), Tensor(2.0)))
+    """
+    require_function(function)
+
+    @wraps(function)
+    def both(*args: Any, **kwargs: Any) -> Any:
+        run = Run(function, argnums, args, kwargs)
+        value = run.scalar
+        return value, run.gradient(value)
+
+    return both
+
+
+def jacobian(function: Function, argnums: Argnums = 0) -> Function:
+    """The Jacobian of a function: the derivative of each element of its result in each element of an argument.
+
+    Parameters
+    ----------
+    function : callable
+        Returns a tensor, or a structure of tensors.
+    argnums : int or tuple of int, optional
+        As for `grad`.
+
+    Returns
+    -------
+    callable
+        Takes the function's arguments; gives arrays of shape ``result.shape + argument.shape``, in the structure of
+        the result, and inside of that in the structure of the argument.
+
+    Examples
+    --------
+    >>> import numpy as np, tapemagic as tm
+    >>> tm.jacobian(np.cumsum)(np.array([1.0, 2.0]))
+    Tensor([[1., 0.],
+            [1., 1.]])
+    """
+    require_function(function)
+
+    @wraps(function)
+    def matrix(*args: Any, **kwargs: Any) -> Any:
+        return Run(function, argnums, args, kwargs).jacobian()
+
+    return matrix
+
+
+def hessian(function: Function, argnums: Argnums = 0) -> Function:
+    """The second derivatives of a function: for one that returns one number, its Hessian matrix.
+
+    Parameters
+    ----------
+    function, argnums
+        As for `jacobian`.
+
+    Returns
+    -------
+    callable
+        Takes the function's arguments; gives arrays of shape ``result.shape + x.shape + x.shape``; with several
+        arguments, or one that is a structure, the blocks of the matrix, nested.
+
+    Examples
+    --------
+    >>> import numpy as np, tapemagic as tm
+    >>> tm.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
+    Tensor([[4., 2.],
+            [2., 0.]])
+    """
+    return jacobian(jacobian(function, argnums), argnums)

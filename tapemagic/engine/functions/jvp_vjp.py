@@ -1,0 +1,213 @@
+"""Derivatives in a direction, without the matrix: hvp, jvp, vjp."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.functions.arguments import fresh, name_of
+from tapemagic.engine.functions.grad import Argnums, Function, Run, grad
+from tapemagic.engine.nest import (
+    describe,
+    endless,
+    leaves,
+    ordered,
+    pack,
+    require_function,
+)
+from tapemagic.engine.tape.tape import GradientTape
+from tapemagic.engine.tensor.coercion import NUMBERS as KINDS
+from tapemagic.engine.tensor.tensor import Traced, as_operand
+from tapemagic.errors import (
+    FunctionError,
+    NotNumbersError,
+    OptionError,
+    ShapeError,
+)
+
+
+def hvp(function: Function, argnums: Argnums = 0) -> Function:
+    """The Hessian of a function that returns one number, times a vector, without the matrix.
+
+    Parameters
+    ----------
+    function, argnums
+        As for `grad`.
+
+    Returns
+    -------
+    callable
+        Takes the function's arguments, and after them the vector: of the structure and shape of the argument to
+        differentiate with respect to, or a tuple of them.
+
+    Raises
+    ------
+    ShapeError
+        When called, if the vector does not match.
+
+    Notes
+    -----
+    The gradient of the product of gradient and vector: Pearlmutter, "Fast exact multiplication by the Hessian",
+    Neural Computation 6 (1994).
+
+    Examples
+    --------
+    >>> import numpy as np, tapemagic as tm
+    >>> x, v = np.array([1.0, 2.0]), np.array([1.0, 0.0])
+    >>> tm.hvp(lambda x: x[0] ** 2 * x[1])(x, v)
+    Tensor([4., 2.])
+    """
+    require_function(function)
+
+    @wraps(function)
+    def product(*args: Any, **kwargs: Any) -> Any:
+        if len(args) < 2:
+            raise FunctionError(
+                f"the Hessian-vector product of {name_of(function)} takes its arguments, and the vector after them"
+            )
+        *inputs, vector = args
+        run = Run(grad(function, argnums), argnums, tuple(inputs), kwargs)
+        return run.gradient(leaves(run.result), _matching(vector, run.result, "the vector"))
+
+    return product
+
+
+def vjp(function: Function, *args: Any) -> tuple[Any, Function]:
+    """The value of a function, and what pulls a cotangent back through it.
+
+    Parameters
+    ----------
+    function : callable
+        Returns a tensor, or a structure of tensors.
+    *args
+        All of its arguments; it is differentiated with respect to each of them.
+
+    Returns
+    -------
+    (value, callable)
+        ``pullback(cotangent)`` takes what has the structure and shapes of the value, and gives a tuple: for each
+        argument the cotangent times the Jacobian. It may be called repeatedly.
+
+    Examples
+    --------
+    >>> import numpy as np, tapemagic as tm
+    >>> value, pullback = tm.vjp(np.sin, 0.0)
+    >>> value, pullback(2.0)
+    (Tensor(0.0), (Tensor(2.0),))
+    """
+    run = _run(function, args)
+    outputs = run.outputs
+
+    def pullback(cotangent: Any) -> Any:
+        return run.gradient(outputs, _matching(cotangent, run.result, "the cotangent"))
+
+    return run.result, pullback
+
+
+def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
+    """The value of a function, and its derivative in a direction: the Jacobian times a tangent.
+
+    Parameters
+    ----------
+    function : callable
+        Returns a tensor, or a structure of tensors.
+    primals : tuple or list
+        Its arguments.
+    tangents : tuple or list
+        The direction: for each argument, what has its structure and shapes.
+
+    Returns
+    -------
+    (value, tangent)
+        The tangent has the structure and shapes of the value.
+
+    Raises
+    ------
+    ShapeError
+        If the tangents do not match the primals.
+
+    Notes
+    -----
+    By two reverse sweeps: the pullback is linear in its cotangent, and its transpose is the derivative. Townsend,
+    "A new trick for calculating Jacobian vector products" (2017).
+
+    Examples
+    --------
+    >>> import numpy as np, tapemagic as tm
+    >>> tm.jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 10.0))
+    (Tensor(6.0), Tensor(23.0))
+    """
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise OptionError("jvp takes primals and tangents as tuples: write jvp(f, (x,), (v,))")
+    run = _run(function, tuple(primals))
+    directions = _matching(tuple(tangents), run.sources, "the tangent")
+    outputs = run.outputs
+    cotangents = [fresh(np.zeros(y.shape, y.dtype)) for y in outputs if y.dtype.kind in "fc"]
+    with GradientTape() as outer:
+        outer.watch(cotangents)
+        smooth = [y for y in outputs if y.dtype.kind in "fc"]
+        pulled = leaves(run.tape.gradient(smooth, run.sources, cotangents, "zero"))
+    found = iter(outer.gradient(pulled, cotangents, directions, "zero"))
+    parts = [next(found) if y.dtype.kind in "fc" else fresh(np.zeros(y.shape)) for y in outputs]
+    return run.result, pack(run.result, parts)
+
+
+def _run(function: Function, args: tuple[Any, ...]) -> Run:
+    """A call of a function that is differentiated with respect to all of its arguments."""
+    require_function(function)
+    if not args:
+        raise OptionError(
+            f"{name_of(function)} is differentiated with respect to its arguments: give at least one argument"
+        )
+    return Run(function, tuple(range(len(args))), args, {})
+
+
+def _matching(given: Any, template: Any, role: str) -> list[Any]:
+    """Weights for each tensor of a template, in its shape, from something of its structure.
+
+    Raises
+    ------
+    NotATensorError
+        If something contains itself.
+    NotNumbersError
+        If something is not made of numbers.
+    ShapeError
+        If a shape differs, or the structure, or something is complex in the place of real numbers.
+    """
+    try:
+        weights = list(map(as_operand, _leaves_like(given, template)))
+    except RecursionError:
+        raise endless(given) from None
+    for x, v in zip(leaves(template), weights, strict=True):
+        dtype = v.dtype if isinstance(v, Traced) else np.asarray(v).dtype
+        if dtype.kind not in KINDS:
+            raise NotNumbersError(
+                f"{role} is {describe(v)}, where numbers of shape {x.shape} are needed"
+            )
+        if np.shape(v) != x.shape:
+            raise ShapeError(
+                f"{role} has shape {np.shape(v)} where {x.shape} is needed: it has the "
+                "shape of what it is multiplied with"
+            )
+        if dtype.kind == "c" and x.dtype.kind != "c":
+            raise ShapeError(f"{role} is {dtype} where {x.dtype} is needed: give real numbers")
+    return weights
+
+
+def _leaves_like(given: Any, template: Any) -> list[Any]:
+    """What stands in a structure where the template has its tensors."""
+    if isinstance(template, Traced):
+        return [given]
+    pairs: Any
+    if isinstance(template, Mapping):
+        fits = isinstance(given, Mapping) and given.keys() == template.keys()
+        pairs = ((given[key], template[key]) for key in ordered(template))
+    else:
+        fits = isinstance(given, (list, tuple)) and len(given) == len(template)
+        pairs = zip(given, template, strict=True)
+    if not fits:
+        raise ShapeError(f"{describe(given)} does not have the structure of {describe(template)}")
+    return [leaf for part, model in pairs for leaf in _leaves_like(part, model)]

@@ -1,0 +1,96 @@
+"""Gradients that are stopped, or passed through as if a function were not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from tapemagic.engine.functions.custom_gradient import custom_gradient
+from tapemagic.engine.nest import leaves, pack, require_function
+from tapemagic.engine.recording import live, note
+from tapemagic.engine.registry import operation, vjp
+from tapemagic.engine.tape.cotangents import NEVER
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.tensor import Traced, wrap
+
+Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
+
+
+def _stopped(x: Any) -> Any:
+    return x
+
+
+vjp(_stopped, None, name="stop_gradient")
+
+
+def stop_gradient(x: Any) -> Any:
+    """The same values, as constants: no gradient passes through.
+
+    Parameters
+    ----------
+    x : array_like, Tensor, Variable, or nested structure of tensors
+
+    Returns
+    -------
+    Tensor, or structure of them
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> x = tm.Variable(3.0)
+    >>> with tm.GradientTape() as tape:
+    ...     y = x * tm.stop_gradient(x)
+    >>> tape.gradient(y, x)
+    Tensor(3.0)
+    """
+    found = leaves(x)
+    if not isinstance(x, Traced) and any(isinstance(part, Traced) for part in found):
+        return pack(x, map(stop_gradient, found))
+    x = x if isinstance(x, Traced) else constant(x)
+    tensor = x._read()
+    if not live() or tensor.dtype.kind not in "fc":
+        return wrap(tensor._value)
+    value = tensor._value
+    entry, ids = operation(_stopped), (tensor._id,)
+    number = note(entry, (value,), ids, None, value, live(), value.nbytes)
+    for tape in live():
+        if number in tape._tracked:
+            tape._tracked[number] = NEVER
+    return wrap(value, number)
+
+
+def grad_pass_through(function: F) -> F:
+    """Let gradients pass a function as if it were the identity: a straight-through estimator.
+
+    Parameters
+    ----------
+    function : callable
+        Of one or more tensors, such as ``np.round`` or a variable's ``assign``. It returns a tensor, or a structure
+        of tensors, of the shapes of its arguments.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> import numpy as np, tapemagic as tm
+    >>> x = tm.Variable(1.3)
+    >>> with tm.GradientTape() as tape:
+    ...     y = 2 * tm.grad_pass_through(np.round)(x)
+    >>> tape.gradient(y, x)
+    Tensor(2.0)
+    """
+    require_function(function)
+
+    @custom_gradient
+    @wraps(function)
+    def straight(*args: Any, **kwargs: Any) -> Any:
+        def grad(*upstream: Any, variables: Any = None) -> Any:
+            return upstream if variables is None else (upstream, [None] * len(variables))
+
+        return function(*args, **kwargs), grad
+
+    return straight  # type: ignore[no-any-return]

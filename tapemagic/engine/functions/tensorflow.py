@@ -1,0 +1,288 @@
+"""Derivatives of functions, as functions: TensorFlow's gradients_function and kin."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from tapemagic.engine.functions.arguments import argument, checked_result, checked_tensor, name_of
+from tapemagic.engine.nest import leaves, pack, require_function
+from tapemagic.engine.tape.tape import GradientTape
+from tapemagic.engine.tensor.coercion import shown
+from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.errors import FunctionError, OptionError
+
+Function = Callable[..., Any]
+Params = Sequence[int] | Sequence[str] | None
+
+
+def make_vjp(function: Function, params: Params = None, persistent: bool = True) -> Function:
+    """A function that computes `function`, and what pulls gradients back through it.
+
+    Parameters
+    ----------
+    function : callable
+        Of tensors, given by position; it returns a tensor or a structure of tensors.
+    params : sequence of int or of str, optional
+        The positions, or the names, of the arguments to differentiate with respect to. All of them if left out.
+    persistent : bool, optional
+        Whether the second function may be called more than once.
+
+    Returns
+    -------
+    callable
+        ``make_vjp(f)(*args)`` gives a pair: the value, and ``vjp(dy=None)``, which gives the list of gradients, each
+        weighed with `dy` (ones if left out).
+
+    Raises
+    ------
+    OptionError
+        If `params` mixes names and positions, or names what the function does not have.
+    FunctionError
+        If `function` is none. When called, if it returns None, or is given arguments by keyword.
+    NotATensorError
+        When called, if an argument is not made of numbers; when pulled back, if the function returned no tensor.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> value, vjp = tm.make_vjp(lambda x: x * x)(3.0)
+    >>> value, vjp(), vjp(10.0)
+    (Tensor(9.0), [Tensor(6.0)], [Tensor(60.0)])
+    """
+    require_function(function)
+
+    @wraps(function)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            raise FunctionError(
+                "Functions to be differentiated cannot receive keyword arguments. "
+                f"Give {', '.join(kwargs)} by position"
+            )
+        chosen = _positions(function, params, len(args))
+        inputs = list(args)
+        for k in chosen:
+            inputs[k] = _separate(args[k], function, k)
+        sources = [inputs[k] for k in chosen]
+        with GradientTape(persistent=persistent) as tape:
+            tape.watch([x for x in leaves(sources) if x.dtype.kind in "fc"])
+            result = checked_result(function, function(*inputs))
+
+        def vjp(dy: Any = None) -> Any:
+            for y in leaves(result):
+                checked_tensor(function, y)
+            return tape.gradient(result, sources, output_gradients=dy)
+
+        return result, vjp
+
+    return decorated
+
+
+def _separate(x: Any, function: Function, position: int) -> Any:
+    """An argument as tensors of its own, in the structure in which tensors were given."""
+    found = leaves(x)
+    if not any(isinstance(part, Traced) for part in found):
+        return argument(x, function, position)
+    return pack(x, [argument(part, function, position) for part in found])
+
+
+def _positions(function: Function, params: Params, count: int) -> list[int]:
+    """The arguments to differentiate with respect to, by their positions."""
+    if params is None:
+        return list(range(count))
+    if isinstance(params, str) or not isinstance(params, Sequence):
+        raise OptionError(
+            f"params is a list of names or positions, not {shown(params)}: write params=[0], or params=['x']"
+        )
+    if not params:
+        raise OptionError("params is empty: name at least one argument, or leave it out for all")
+    if all(isinstance(p, str) for p in params):
+        names = _parameters(function)
+        unknown = [p for p in params if p not in names]
+        if unknown:
+            raise OptionError(
+                f"params names {unknown[0]!r}, which {name_of(function)} does not have: "
+                f"its arguments are {', '.join(names)}"
+            )
+        missing = [p for p in params if names.index(str(p)) >= count]
+        if missing:
+            raise OptionError(
+                f"params names {missing[0]!r}, which {name_of(function)} was not given: give it by position"
+            )
+        return [names.index(str(p)) for p in params]
+    if not all(isinstance(p, int) and not isinstance(p, bool) for p in params):
+        raise OptionError(f"params must be all strings or all integers; got {shown(list(params))}.")
+    outside = [p for p in params if not -count <= int(p) < count]
+    if outside:
+        raise OptionError(
+            f"params has the position {outside[0]}, but {name_of(function)} was given {count} arguments"
+        )
+    return [int(p) % count for p in params]
+
+
+def _parameters(function: Function) -> list[str]:
+    try:
+        return list(inspect.signature(function).parameters)
+    except ValueError:
+        raise OptionError(
+            f"params has names, and Python does not know those of {name_of(function)}: give positions"
+        ) from None
+
+
+def value_and_gradients_function(function: Function, params: Params = None) -> Function:
+    """A function that computes `function` and its gradients.
+
+    Parameters
+    ----------
+    function, params
+        As for `make_vjp`.
+
+    Returns
+    -------
+    callable
+        ``value_and_gradients_function(f)(*args, dy=None)`` gives a pair: the value, and the list of the gradients
+        with respect to the arguments, None where there is none.
+
+    Raises
+    ------
+    OptionError, FunctionError
+        As for `make_vjp`.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> tm.value_and_gradients_function(lambda x, y: x * y)(2.0, 3.0)
+    (Tensor(6.0), [Tensor(3.0), Tensor(2.0)])
+    """
+    differentiable = make_vjp(function, params, persistent=False)
+
+    @wraps(function)
+    def decorated(*args: Any, dy: Any = None, **kwargs: Any) -> Any:
+        value, vjp = differentiable(*args, **kwargs)
+        return value, vjp(dy)
+
+    return decorated
+
+
+val_and_grad_function = value_and_gradients_function
+
+
+def gradients_function(function: Function, params: Params = None) -> Function:
+    """A function that computes the gradients of `function`.
+
+    Parameters
+    ----------
+    function, params
+        As for `make_vjp`.
+
+    Returns
+    -------
+    callable
+        ``gradients_function(f)(*args, dy=None)`` gives the list of the gradients with respect to the arguments, None
+        where there is none.
+
+    Raises
+    ------
+    OptionError, FunctionError
+        As for `make_vjp`.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> square = lambda x: x * x
+    >>> df = tm.gradients_function(square)
+    >>> ddf = tm.gradients_function(lambda x: df(x)[0])
+    >>> df(3.0), ddf(3.0)
+    ([Tensor(6.0)], [Tensor(2.0)])
+    """
+    differentiable = value_and_gradients_function(function, params)
+
+    @wraps(function)
+    def decorated(*args: Any, dy: Any = None, **kwargs: Any) -> Any:
+        return differentiable(*args, dy=dy, **kwargs)[1]
+
+    return decorated
+
+
+def implicit_val_and_grad(function: Function) -> Function:
+    """A function that computes `function`, and its gradients with respect to the variables that it reads.
+
+    Parameters
+    ----------
+    function : callable
+        Reads trainable variables, and returns a tensor or a structure of tensors.
+
+    Returns
+    -------
+    callable
+        ``implicit_val_and_grad(f)(*args)`` gives a pair: the value, and the list of pairs of gradient and variable, in
+        the order in which the variables were made, as an optimizer takes them.
+
+    Raises
+    ------
+    FunctionError
+        When called, if the function reads no trainable variable, or returns None.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> w = tm.Variable(3.0, name="w")
+    >>> tm.implicit_val_and_grad(lambda x: x * w)(2.0)
+    (Tensor(6.0), [(Tensor(2.0), Variable(3.0, name='w'))])
+    """
+    require_function(function)
+
+    @wraps(function)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        with GradientTape() as tape:
+            result = checked_result(function, function(*args, **kwargs))
+        variables = list(tape.watched_variables())
+        if not variables:
+            raise FunctionError(
+                "No trainable variables were accessed while the function was being computed: "
+                f"{name_of(function)} has to read a tapemagic.Variable; for gradients with respect to arguments, "
+                "use gradients_function or grad"
+            )
+        for y in leaves(result):
+            checked_tensor(function, y)
+        gradients = tape.gradient(result, variables)
+        return result, list(zip(gradients, variables, strict=True))
+
+    return decorated
+
+
+def implicit_grad(function: Function) -> Function:
+    """A function that computes the gradients of `function` with respect to the variables that it reads.
+
+    Parameters
+    ----------
+    function : callable
+        As for `implicit_val_and_grad`.
+
+    Returns
+    -------
+    callable
+        ``implicit_grad(f)(*args)`` gives the list of pairs of gradient and variable.
+
+    Raises
+    ------
+    FunctionError
+        As for `implicit_val_and_grad`.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> w = tm.Variable(3.0, name="w")
+    >>> [(gradient, variable)] = tm.implicit_grad(lambda x: x * w * w)(2.0)
+    >>> gradient
+    Tensor(12.0)
+    """
+    differentiable = implicit_val_and_grad(function)
+
+    @wraps(function)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        return differentiable(*args, **kwargs)[1]
+
+    return decorated

@@ -1,0 +1,306 @@
+"""check_gradients: the tape's derivatives of any order, against difference quotients."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import astuple, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.gradcheck.finite_differences import (
+    Function,
+    Spot,
+    outputs,
+    pullback,
+    random,
+    stride,
+)
+from tapemagic.engine.gradcheck.locate import Part, likely_cause, locate, suspects
+from tapemagic.engine.gradcheck.report import DerivativeCheck, GradientReport, label
+from tapemagic.engine.nest import describe, require_function
+from tapemagic.engine.tensor.coercion import own
+from tapemagic.errors import GradientError, NotATensorError, OptionError
+
+SAME = 1e-12
+"""Two calls of the same function may differ by so much, relative to the largest value."""
+
+Place = tuple[int | None, str]
+"""An input's position, and its name; the name alone of a weight."""
+
+
+def check_gradients(
+    function: Function,
+    *inputs: Any,
+    order: int = 2,
+    tolerance: float = 1e-7,
+    seed: int = 0,
+    raises: bool = True,
+    entrywise: bool = False,
+) -> GradientReport:
+    """Compare the tape's derivatives of a function with difference quotients, in every input.
+
+    Parameters
+    ----------
+    function : callable
+        Called with tensors; returns a tensor, or a nested structure of several.
+    *inputs : array_like
+        Real or complex numbers: the point, around which the function has to be smooth. Computed
+        with in double precision.
+    order : int, optional
+        Up to which order, 1 or more. The second one differentiates the gradient itself, in the
+        inputs and in the ``output_gradients`` that it was computed with, the outputs' weights.
+    tolerance : float, optional
+        The relative error to put up with.
+    seed : int, optional
+        Of the random directions in which derivatives are taken, and of the random weights of the
+        outputs.
+    raises : bool, optional
+        Whether a wrong derivative raises; otherwise the report tells of it.
+    entrywise : bool, optional
+        Whether to check each entry of each input by itself, which takes six calls of the function
+        for each. A random direction misses an entry whose derivative is small beside the others'.
+
+    Returns
+    -------
+    GradientReport
+        For each order and input the error, and where it is the largest; as text when printed.
+
+    Raises
+    ------
+    GradientError
+        If a derivative differs from its difference quotient, and `raises`: the message says which
+        entry of which input, both values, and the cause, if it can be seen. Also, in any case, if
+        there is nothing to compare: the point or the function's value there is not finite, or the
+        function gives something else each time.
+    NotATensorError
+        If an input is neither real nor complex, or the function returns nothing that is.
+    FunctionError
+        If `function` is none.
+    OptionError
+        If there are no inputs, or `order` or `tolerance` is not a positive number, or `seed` is no
+        whole number.
+
+    Notes
+    -----
+    In a random direction v, with random weights w, the tape's ``<vjp(w), v>`` is compared with
+    ``<w, Jv>``, where Jv is a central difference quotient of sixth order; where inputs are small,
+    so are the steps. The inner product is the real part of ``sum(conj(a) * b)``, so that
+    gradients in complex inputs are those which `GradientTape` gives. Where the two differ, the
+    entries of the input are halved again and again to find a wrong one, and likewise the outputs.
+    A function that returns one real number has a weight of one in higher orders.
+
+    Examples
+    --------
+    >>> import numpy as np, tapemagic as tm
+    >>> tm.check_gradients(lambda a, b: np.sin(a) / b, [0.5, 1.0], 2.0, order=1)
+    check_gradients: 2 derivatives agree with difference quotients (tolerance 1e-07)
+      order 1 in input 0 (a) of shape (2,): agrees
+      order 1 in input 1 (b): agrees
+    >>> report = tm.check_gradients(lambda x: np.sum(x**2 * x.numpy()), [3.0, 0.5], raises=False)
+    >>> report
+    check_gradients: 1 of 1 derivative differs from the difference quotient
+      order 1 in input 0 (x) of shape (2,) at [0]: DIFFERS
+        the tape says 18, the difference quotient 27 (relative error 0.333, tolerance 1e-07)
+        this input left the tape through .numpy() on line 1 (...), so the tape's number may lack ...
+      order 2 is not checked, since order 1 differs
+    >>> report.ok, report.derivatives[0].index
+    (False, (0,))
+    >>> tm.check_gradients(lambda x: np.sin(x.numpy()), 0.5)
+    Traceback (most recent call last):
+        ...
+    tapemagic.errors.GradientError: derivative of order 1 in input 0 (x): the tape says 0, ...
+    """
+    require_function(function)
+    _check_options(inputs, order, tolerance, seed)
+    places: list[Place] = list(enumerate(_parameters(function, len(inputs))))
+    points = [_point(x, label(*place)) for x, place in zip(inputs, places, strict=True)]
+    rng = np.random.default_rng(seed)
+    level = _first(function, points, places, rng)
+    found = level.checks(rng, tolerance, entrywise)
+    while level.order < order and all(check.error <= tolerance for check in found):
+        level = level.higher(rng)
+        found += level.checks(rng, tolerance, entrywise)
+    report = GradientReport(tuple(found), order, tolerance)
+    if raises:
+        report.raise_for_errors()
+    return report
+
+
+@dataclass(frozen=True)
+class _Level:
+    """One order of differentiation: of what, where, and what the inputs and outputs are called."""
+
+    order: int
+    spot: Spot
+    inputs: list[Place]
+    outputs: list[str]
+    weighed: str = ""
+
+    def checks(
+        self, rng: np.random.Generator, tolerance: float, entrywise: bool
+    ) -> list[DerivativeCheck]:
+        """Compare the derivative in each input."""
+        directions = [random(x, rng) * stride(np.abs(x)) for x in self.spot.points]
+        return [self._check(i, v, tolerance, entrywise) for i, v in enumerate(directions)]
+
+    def _check(self, i: int, direction: Any, tolerance: float, entrywise: bool) -> DerivativeCheck:
+        """Compare the derivative in one input; where it is wrong, look for the entry."""
+        spot = self.spot
+        found = spot.compare(i, direction)
+        check = DerivativeCheck(
+            self.order, *self.inputs[i], direction.shape, None, "", *astuple(found)
+        )
+        fine = found.error <= tolerance
+        if direction.size == 0 or (fine and not entrywise):
+            return check
+        entries = range(direction.size) if entrywise else suspects(spot, i, direction)
+        located = locate(spot, i, entries, tolerance)
+        if fine or located.error > tolerance:
+            spot, direction = located.spot, located.direction
+            check = replace(
+                check,
+                index=located.index,
+                output=self._part(located.part),
+                tape=located.tape,
+                quotient=located.quotient,
+                error=located.error,
+            )
+        wrong = check.error > tolerance
+        return replace(check, note=likely_cause(spot, i, direction)) if wrong else check
+
+    def _part(self, part: Part | None) -> str:
+        """A number of the result in words; nothing if there is no other."""
+        if part is None:
+            return "the result, weighed at random"
+        at = f" at {list(part.index)}" if part.index else ""
+        name = f"{part.side}{self.outputs[part.output]}"
+        return f"{name}{at}{self.weighed}" if name else ""
+
+    def higher(self, rng: np.random.Generator) -> _Level:
+        """The level above: this one's gradients are differentiated, in the weights as well."""
+        one = self.outputs == [""]
+        weights = [np.float64(1.0)] if one else self.spot.weights
+        points = self.spot.points + weights
+        function = pullback(self.spot.function, len(self.inputs))
+        names = [f"the weight of output {k} at order {self.order}" for k in range(len(weights))]
+        return _Level(
+            self.order + 1,
+            _spot(function, points, outputs(function, points), rng),
+            self.inputs + [(None, name) for name in names],
+            [f"the derivative of order {self.order} in {label(*place)}" for place in self.inputs],
+            "" if one else ", the outputs weighed at random",
+        )
+
+
+def _spot(
+    function: Function, points: list[Any], values: list[Any], rng: np.random.Generator
+) -> Spot:
+    """The function at the point, with random weights for its outputs."""
+    return Spot(function, points, [random(y, rng) for y in values])
+
+
+def _first(
+    function: Function, points: list[Any], places: list[Place], rng: np.random.Generator
+) -> _Level:
+    """The level of the function itself, if there is something to differentiate.
+
+    Raises
+    ------
+    GradientError
+        If its value is not finite, or another one the next time.
+    """
+    values, again = outputs(function, points), outputs(function, points)
+    names = ["the output"] if len(values) == 1 else [f"output {k}" for k in range(len(values))]
+    for name, y in zip(names, values, strict=True):
+        _require_finite(y, f"{name} of the function")
+    _require_same(names, values, again)
+    one = len(values) == 1 and values[0].shape == () and values[0].dtype.kind == "f"
+    return _Level(1, _spot(function, points, values, rng), places, [""] if one else names)
+
+
+def _check_options(inputs: tuple[Any, ...], order: Any, tolerance: Any, seed: Any) -> None:
+    """Refuse what cannot be checked."""
+    if not inputs:
+        raise OptionError(
+            "check_gradients needs a point: give the function's inputs behind it, "
+            "as in check_gradients(np.sin, 0.5)"
+        )
+    if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 1:
+        raise OptionError(f"order is a whole number from 1 on, not {order!r}: write order=2")
+    if not isinstance(tolerance, float | int | np.number) or not 0 < tolerance < np.inf:
+        raise OptionError(
+            f"tolerance is a positive number, not {tolerance!r}: write tolerance=1e-7"
+        )
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise OptionError(f"seed is a whole number from 0 on, not {seed!r}: write seed=0")
+
+
+def _parameters(function: Function, count: int) -> list[str]:
+    """The names of a function's parameters, one for each input; empty where an input has none."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    alone = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [parameter.name for parameter in parameters if parameter.kind in alone]
+    return (names + [""] * count)[:count]
+
+
+def _point(value: Any, name: str) -> Any:
+    """An input as an array, or NumPy number, in double precision.
+
+    Raises
+    ------
+    NotATensorError
+        If it is neither real nor complex.
+    GradientError
+        If it is not finite.
+    """
+    try:
+        x = own(value)
+    except (TypeError, ValueError):
+        raise NotATensorError(
+            f"{name} has to be made of real or complex numbers, not {describe(value)}: "
+            "give each array as an input of its own"
+        ) from None
+    if x.dtype.kind not in "fc":
+        raise NotATensorError(
+            f"{name} has to be made of real or complex numbers, not {describe(value)}: "
+            "whole numbers have no gradient, so write 3.0 for 3, or keep them out of the inputs"
+        )
+    _require_finite(x, name)
+    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def _require_finite(x: Any, name: str) -> None:
+    """Refuse a point where there is no derivative to compare."""
+    for index in np.argwhere(~np.isfinite(x))[:1]:
+        raise GradientError(
+            f"{_entry(name, index)} is {x[tuple(index)]}: there is no derivative to compare, "
+            "so choose a point where all is finite"
+        )
+
+
+def _require_same(names: list[str], values: list[Any], again: list[Any]) -> None:
+    """Refuse a function that gives something else each time."""
+    advice = "seed random numbers inside of the function, and keep nothing from call to call"
+    shapes, shapes_again = ([y.shape for y in ys] for ys in (values, again))
+    if shapes != shapes_again:
+        raise GradientError(
+            f"called twice at one point, the function returned shapes {shapes}, then {shapes_again}: "
+            f"{advice}"
+        )
+    for name, y, z in zip(names, values, again, strict=True):
+        same = np.abs(y - z) <= SAME * np.max(np.abs(y), initial=0.0)
+        for index in np.argwhere(~same)[:1]:
+            first, second = (value[tuple(index)] for value in (y, z))
+            raise GradientError(
+                f"called twice at one point, the function returned {first:.6g}, then {second:.6g} "
+                f"({_entry(name, index)}): {advice}"
+            )
+
+
+def _entry(name: str, index: Any) -> str:
+    """An entry of an array in words."""
+    return f"{name} at {index.tolist()}" if len(index) else name

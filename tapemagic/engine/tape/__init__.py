@@ -1,0 +1,1 @@
+"""The tape: records operations, and differentiates what it recorded by a reverse sweep."""

@@ -1,0 +1,106 @@
+"""Where the reverse sweep begins: the gradient of each target with respect to itself."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.nest import describe, matched
+from tapemagic.engine.recording import new_id
+from tapemagic.engine.tensor.coercion import own
+from tapemagic.engine.tensor.tensor import Tensor, Traced, wrap
+from tapemagic.errors import NotATensorError, ShapeError
+
+NEVER = sys.maxsize
+"""When a tape begins to track a constant that it has recorded for the sake of explanations: not until it is watched."""
+
+
+def key_of(x: Traced) -> int:
+    """What stands for a tensor in one call: its number, or, if it has none, something that no other one has."""
+    i = x._id
+    return i if i > 0 else -id(x)
+
+
+def identify(x: Traced) -> int:
+    """The tensor's number, given now if it has none yet."""
+    if x._id <= 0:
+        x._id = new_id()  # type: ignore[misc] # a Variable has its number from the start
+    return x._id
+
+
+def seeds(
+    targets: Sequence[Traced], cotangents: list[Tensor] | None, nested: bool
+) -> dict[int, Any]:
+    """The gradients from which to walk back, by the number of the target: ones where nothing is given.
+
+    Complex ones are conjugated, as the sweep wants them. They are tensors if `nested`, else bare arrays.
+    """
+    grads: dict[int, Any] = {}
+    for position, target in enumerate(targets):
+        value = target._value
+        kind = value.dtype.kind
+        if kind not in "fc":
+            continue
+        if cotangents is not None:
+            seed = cotangents[position] if nested else cotangents[position]._value
+            if kind == "c":
+                seed = np.conjugate(seed)
+        else:
+            seed = wrap(ones(value)) if nested else ones(value)
+        i = target._id
+        if i <= 0:
+            i = key_of(target)
+        grads[i] = grads[i] + seed if i in grads else seed
+    return grads
+
+
+def ones(value: Any) -> Any:
+    """A one for every element, without the memory."""
+    one = value.dtype.type(1)
+    if not value.ndim:
+        return one
+    return np.ndarray(value.shape, value.dtype, one, 0, (0,) * value.ndim)
+
+
+def matched_cotangents(
+    output_gradients: Any, structure: Any, targets: Sequence[Traced]
+) -> list[Tensor]:
+    """One cotangent for each target, in its shape and dtype.
+
+    Raises
+    ------
+    NotATensorError
+        If one of them is None, or not made of numbers.
+    ShapeError
+        If there are too many or too few, or if one does not match its target.
+    """
+    given = matched(output_gradients, structure, targets)
+    return [_cotangent(g, target) for g, target in zip(given, targets, strict=True)]
+
+
+def _cotangent(g: Any, target: Traced) -> Any:
+    """One entry of output_gradients, in its target's shape and dtype."""
+    if g is None:
+        raise NotATensorError(
+            "an entry of output_gradients is None: write ones for the plain gradient of that target, "
+            "zeros to drop it"
+        )
+    try:
+        g = g._read() if isinstance(g, Traced) else wrap(own(g))
+    except (TypeError, ValueError):
+        raise NotATensorError(f"output_gradients has to hold numbers, not {describe(g)}") from None
+    if g.shape not in ((), target.shape):
+        raise ShapeError(
+            f"output_gradients has shape {g.shape} for a target of shape {target.shape}: "
+            "they have to be the same"
+        )
+    if g.dtype.kind == "c" and target.dtype.kind != "c":
+        raise ShapeError(
+            f"output_gradients is {g.dtype} for a target that is {target.dtype}: give real weights"
+        )
+    if g.dtype != target.dtype:
+        g = g.astype(target.dtype)
+    return g if g.shape == target.shape else np.broadcast_to(g, target.shape)

@@ -1,0 +1,63 @@
+"""What a tape need not keep: values that no rule will read, and results that nobody can reach any more.
+
+Dead results are found by counting who still knows their number, which is an object of its own: the tensor
+that holds the result refers to it, and so does every record that takes it as an input. When only its own
+record and the tape's table do, the record is of no use.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from tapemagic.engine.recording import Absent, absent
+from tapemagic.engine.registry import NUMBERED
+from tapemagic.engine.tape.references import ALONE, references
+
+
+def drop_dead(records: list[Any], tracked: dict[int, int]) -> None:
+    """Take out the records that no gradient can need any more.
+
+    Walking backwards, a dropped record lets go of its inputs before their own records are looked at.
+    """
+    position = len(records)
+    some = False
+    for record in reversed(records):
+        position -= 1
+        if record[-1].__class__ is not tuple:
+            if references(record[-1]) > ALONE:
+                continue
+            del tracked[record[-1]]
+        else:
+            if any(references(number) > ALONE + 1 for number in record[-1]):
+                continue
+            for number in record[-1]:
+                del tracked[number]
+        records[position] = None
+        some = True
+    if some:
+        records[:] = [record for record in records if record is not None]
+
+
+def weight(record: Any) -> int:
+    """The bytes of the arrays that a record holds; those that it shares with others count as its own."""
+    _, values, _, _, output, _ = record
+    held = (value for value in (*values, output) if value.__class__ is not Absent)
+    return sum(getattr(value, "nbytes", 0) for value in held)
+
+
+def slim(record: Any, tracked: Mapping[int, int]) -> Any:
+    """A record that keeps only what the rules of its tracked inputs will read."""
+    number, values, ids, params, output, output_id = record
+    newest = output_id[0] if output_id.__class__ is tuple else output_id
+    unread = NUMBERED[number].unread(tuple([tracked.get(i, sys.maxsize) <= newest for i in ids]))
+    if not unread:
+        return record
+    kept = list(values)
+    for position in unread:
+        if position < 0:
+            output = absent(output)
+        else:
+            kept[position] = absent(kept[position])
+    return number, tuple(kept), ids, params, output, output_id

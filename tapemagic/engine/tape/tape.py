@@ -1,0 +1,310 @@
+"""GradientTape: TensorFlow's, on NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.nest import advice, describe, pack, tensors
+from tapemagic.engine.tape.cotangents import key_of, matched_cotangents
+from tapemagic.engine.tape.differentiating import Differentiating
+from tapemagic.engine.tape.unconnected import NONE, UnconnectedGradients, result_for, zero_wanted
+from tapemagic.engine.tensor.coercion import flag
+from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.errors import ConsumedTapeError, NotATensorError, ShapeError
+
+
+class GradientTape(Differentiating):
+    """Records operations on watched tensors, and differentiates what it recorded.
+
+    Parameters
+    ----------
+    persistent : bool, optional
+        Keep the records after the first gradient, so that more can be taken.
+    watch_accessed_variables : bool, optional
+        Watch every trainable `Variable` as soon as it is read.
+
+    Notes
+    -----
+    An operation is recorded while the tape is entered, on the thread that entered it, if one of its inputs is a
+    real or complex tensor that was watched, or that was computed from such a one.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> x = tm.constant(3.0)
+    >>> with tm.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> tape.gradient(y, x)
+    Tensor(6.0)
+    """
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> Any:
+        """The gradient of the target, or of the sum of several, with respect to each source.
+
+        Parameters
+        ----------
+        target : Tensor, Variable, or nested structure of them
+            What to differentiate; arrays count as the sum of their elements.
+        sources : Tensor, Variable, or nested structure of them
+            What to differentiate with respect to: watched tensors, variables, or intermediate results.
+        output_gradients : array_like or structure of them, optional
+            What to weigh the elements of each target with: one for each target, of its shape. Ones if left out.
+        unconnected_gradients : UnconnectedGradients or {'none', 'zero'}, optional
+            What stands for the gradient of a source on which the target does not depend.
+
+        Returns
+        -------
+        structure of Tensor or None
+            Of the structure of `sources`, each of its source's shape and dtype.
+
+        Raises
+        ------
+        ConsumedTapeError
+            If the tape is not persistent, and has given a set of gradients before.
+        NotATensorError
+            If a target or source is no tensor.
+        NotRecordingError
+            If the tape was never entered.
+        OptionError
+            If `unconnected_gradients` is unknown.
+        ShapeError
+            If `output_gradients` do not match the targets.
+
+        Notes
+        -----
+        For complex values this is TensorFlow's convention: the conjugate of the holomorphic derivative.
+
+        Examples
+        --------
+        >>> import numpy as np, tapemagic as tm
+        >>> x = tm.Variable([1.0, 2.0])
+        >>> with tm.GradientTape() as tape:
+        ...     y = np.sum(x**2)
+        >>> tape.gradient(y, {"x": x})
+        {'x': Tensor([2., 4.])}
+        """
+        zero = unconnected_gradients is not NONE and zero_wanted(unconnected_gradients)
+        if target is None:
+            raise NotATensorError(
+                "Argument `target` should be a Tensor, or a list or nested structure of Tensors and Variables to be "
+                "differentiated, but received None"
+            )
+        targets = tensors(target, "a target")
+        wanted = tensors(sources, "a source")
+        cotangents = None
+        if output_gradients is not None:
+            cotangents = matched_cotangents(output_gradients, target, targets)
+        keys = [i if (i := x._id) > 0 else key_of(x) for x in wanted]
+        grads = self._differentiate(self._gradients, set(keys), targets, cotangents)
+        results = list(map(result_for, map(grads.get, keys), wanted, repeat(zero)))
+        return results if wanted is sources else pack(sources, results)
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,  # noqa: ARG002 (TensorFlow's signature)
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The derivative of each element of the target with respect to each element of each source.
+
+        Parameters
+        ----------
+        target : Tensor or Variable
+            What to differentiate: a single one.
+        sources : Tensor, Variable, or nested structure of them
+            What to differentiate with respect to: watched tensors, variables, or intermediate results.
+        unconnected_gradients : UnconnectedGradients or {'none', 'zero'}, optional
+            What stands for the Jacobian of a source on which the target does not depend.
+        parallel_iterations : int, optional
+            Accepted for TensorFlow's sake, and not used: all rows are computed at once.
+        experimental_use_pfor : bool, optional
+            The same; as in TensorFlow, False needs a persistent tape.
+
+        Returns
+        -------
+        structure of Tensor or None
+            Of the structure of `sources`, each of shape ``target.shape + source.shape`` and its source's dtype.
+
+        Raises
+        ------
+        ConsumedTapeError
+            If the tape is not persistent, and has given a set of gradients before, or `experimental_use_pfor`
+            is False.
+        NotATensorError
+            If the target is not one tensor, or a source is no tensor.
+        OptionError
+            If `unconnected_gradients` is unknown, or `experimental_use_pfor` no truth value.
+
+        Notes
+        -----
+        Inside another tape's block it is recorded, so that ``outer.jacobian(inner.gradient(y, x), x)`` is a
+        Hessian. Beside the result it takes a few times 64 MB at most, or a few times the largest recorded value.
+
+        Examples
+        --------
+        >>> import numpy as np, tapemagic as tm
+        >>> x = tm.Variable([1.0, 2.0])
+        >>> with tm.GradientTape() as tape:
+        ...     y = np.cumsum(x * x)
+        >>> tape.jacobian(y, x)
+        Tensor([[2., 0.],
+                [2., 4.]])
+        """
+        zero = zero_wanted(unconnected_gradients)
+        _require_one(target, "jacobian", "target")
+        wanted = tensors(sources, "a source")
+        self._require_rows_at_once(experimental_use_pfor)
+        keys = list(map(key_of, wanted))
+        rows = self._differentiate(self._rows, set(keys), target, False)
+        results = [
+            result_for(rows.get(i), x, zero, target.shape + x.shape)
+            for i, x in zip(keys, wanted, strict=True)
+        ]
+        return pack(sources, results)
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,  # noqa: ARG002 (TensorFlow's signature)
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The Jacobian of each example of a batch by itself.
+
+        Parameters
+        ----------
+        target : Tensor or Variable
+            Of two axes or more, of which the first counts the examples. Example k of it should depend on
+            example k of the source alone; if it does not, contributions of other examples are added up.
+        source : Tensor or Variable
+            Of two axes or more, the first of the same length.
+        unconnected_gradients : UnconnectedGradients or {'none', 'zero'}, optional
+            Accepted for TensorFlow's sake: where nothing is connected, the result is zeros.
+        parallel_iterations : int, optional
+            Accepted for TensorFlow's sake, and not used.
+        experimental_use_pfor : bool, optional
+            The same; as in TensorFlow, False needs a persistent tape.
+
+        Returns
+        -------
+        Tensor
+            Of shape ``(batch, *target.shape[1:], *source.shape[1:])`` and the source's dtype.
+
+        Raises
+        ------
+        ConsumedTapeError
+            As for `jacobian`.
+        NotATensorError
+            If target or source is not one tensor.
+        OptionError
+            If `unconnected_gradients` is unknown.
+        ShapeError
+            If one of them has fewer than two axes, or their first axes differ in length.
+
+        Examples
+        --------
+        >>> import numpy as np, tapemagic as tm
+        >>> x = tm.Variable([[1.0, 2.0], [3.0, 4.0]])
+        >>> with tm.GradientTape() as tape:
+        ...     y = x * x
+        >>> tape.batch_jacobian(y, x)
+        Tensor([[[2., 0.],
+                 [0., 4.]],
+        <BLANKLINE>
+                [[6., 0.],
+                 [0., 8.]]])
+        """
+        zero_wanted(unconnected_gradients)
+        _require_one(target, "batch_jacobian", "target")
+        _require_one(source, "batch_jacobian", "source")
+        _require_batches(target, source)
+        self._require_rows_at_once(experimental_use_pfor)
+        key = key_of(source)
+        rows = self._differentiate(self._rows, {key}, target, True)
+        found = rows.get(key)
+        shape = target.shape + source.shape[1:]
+        if found is not None:
+            found = np.moveaxis(found, 0, 1)
+        return result_for(found, source, True, shape)
+
+    def explain(self, target: Any, source: Any) -> Any:
+        """Say why a gradient is None, or along which paths it came about.
+
+        Parameters
+        ----------
+        target : object
+            What was, or would be, differentiated: a tensor, or whatever became of it. Of a list, tuple or dict of
+            tensors each is explained in turn.
+        source : object
+            What with respect to; the same.
+
+        Returns
+        -------
+        Explanation
+            Prints as text: the reason and what to write instead, or the chain rule, written out. Its `cause` names
+            the reason in a word or two, and is empty where there is a gradient; `missing` says what that lacks.
+
+        Notes
+        -----
+        The tape is not consumed. One that is used up remembers enough to explain a None, but not the paths.
+
+        Examples
+        --------
+        >>> import tapemagic as tm
+        >>> x, w = tm.Variable(2.0), tm.Variable(3.0)
+        >>> with tm.GradientTape(persistent=True) as tape:
+        ...     y = w * w
+        >>> tape.explain(y, x)
+        dy/dx is None: x was not read while the tape recorded; it depends on w
+        >>> tape.explain(y, w)
+        dy/dw = 6.0, the sum over 2 paths
+          w → multiply = y:  3.0 = 3.0
+          w → multiply = y:  3.0 = 3.0
+        """
+        from tapemagic.analysis.explain.caller import explain_here
+
+        return explain_here(self, target, source)
+
+    def _require_rows_at_once(self, at_once: bool) -> None:
+        if not flag(at_once, "experimental_use_pfor") and not self._persistent and self._usable:
+            raise ConsumedTapeError(
+                "GradientTape must be created with persistent=True to compute a Jacobian row by row: "
+                "leave experimental_use_pfor out, or write GradientTape(persistent=True)"
+            )
+
+
+def _require_one(x: Any, method: str, role: str) -> None:
+    if not isinstance(x, Traced):
+        several = " For several, call it once for each, on a persistent tape."
+        how = several if isinstance(x, (list, tuple, Mapping)) else advice(x)
+        raise NotATensorError(
+            f"{method} takes one Tensor or Variable as its {role}, not {describe(x)}.{how}"
+        )
+
+
+def _require_batches(target: Traced, source: Traced) -> None:
+    for role, x in (("target", target), ("source", source)):
+        if x.ndim < 2:
+            raise ShapeError(
+                f"Shape {x.shape} must have rank at least 2: the first axis of batch_jacobian's {role} counts "
+                "the examples; for a single one, use jacobian"
+            )
+    if target.shape[0] != source.shape[0]:
+        raise ShapeError(
+            f"Need first dimension of target shape {target.shape} and source shape {source.shape} to match: "
+            "it counts the examples of the batch"
+        )

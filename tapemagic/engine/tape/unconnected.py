@@ -1,0 +1,78 @@
+"""What tapes give back: gradients as tensors, and what stands for one where nothing is connected."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.recording import GRADIENT, clock
+from tapemagic.engine.tensor.coercion import shown
+from tapemagic.engine.tensor.tensor import Tensor, Traced, new, wrap
+from tapemagic.errors import OptionError
+
+
+class UnconnectedGradients(enum.Enum):
+    """What a gradient is where the target does not depend on the source.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> x, w = tm.Variable(2.0), tm.Variable(3.0)
+    >>> with tm.GradientTape() as tape:
+    ...     y = x * x
+    >>> tape.gradient(y, [x, w], unconnected_gradients=tm.UnconnectedGradients.ZERO)
+    [Tensor(4.0), Tensor(0.0)]
+    """
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+NONE = UnconnectedGradients.NONE
+
+
+def zero_wanted(option: UnconnectedGradients | str) -> bool:
+    """Whether zeros shall stand for gradients that are not connected.
+
+    Raises
+    ------
+    OptionError
+        If the option is neither 'none' nor 'zero'.
+    """
+    if option is NONE:
+        return False
+    try:
+        return UnconnectedGradients(option) is UnconnectedGradients.ZERO
+    except (ValueError, RecursionError):  # the latter of an endless list, which enum wants to show
+        raise OptionError(
+            f"Unknown value for unconnected_gradients: {shown(option)}; write 'none' or 'zero'"
+        ) from None
+
+
+def result_for(
+    gradient: Any, source: Traced, zero: bool, shape: tuple[int, ...] | None = None
+) -> Tensor | None:
+    """What the user gets for a source: its gradient in TensorFlow's convention, or what stands for None.
+
+    It has the shape that is given, or else the source's.
+    """
+    if gradient is None:
+        return (
+            wrap(np.zeros(source.shape if shape is None else shape, source.dtype)[()])
+            if zero
+            else None
+        )
+    if shape is not None and gradient.shape != shape:
+        gradient = np.reshape(gradient, shape)[()]
+    if gradient.dtype.kind == "c":
+        gradient = np.conjugate(gradient)
+    if gradient.__class__ is Tensor:
+        if gradient._id > 0:
+            return gradient
+        gradient = gradient._value
+    result = new(Tensor)
+    result._value = gradient
+    result._id = clock[0] - GRADIENT
+    return result

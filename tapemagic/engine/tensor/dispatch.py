@@ -1,0 +1,308 @@
+"""NumPy's functions on tensors: computed, and recorded by the tapes that track one of the inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine import registry
+from tapemagic.engine.events import left
+from tapemagic.engine.recording import FOREIGN, NO_PARAMS, clock, live, note, note_several
+from tapemagic.engine.registry import (
+    COMPOSITES,
+    NAMED,
+    OPERATIONS,
+    PLAIN,
+    Function,
+    Operation,
+    complete,
+    constant_operation,
+)
+from tapemagic.engine.tensor.coercion import NUMBERS, is_true, require_plain, shown
+from tapemagic.engine.tensor.conversions import refuse_within_numpy
+from tapemagic.engine.tensor.operators import OPERANDS
+from tapemagic.engine.tensor.refusals import no_numbers, place_of_out, refused_out, require_numbers
+from tapemagic.engine.tensor.tensor import (
+    Tensor,
+    Traced,
+    as_operand,
+    getitem,
+    new,
+    unwrap,
+    unwrap_index,
+    wrap,
+)
+from tapemagic.errors import (
+    ImmutableError,
+    NoDerivativeError,
+    NotNumbersError,
+    UnsupportedArgumentError,
+)
+
+PLAIN_SCALARS = frozenset({float, int, bool, np.float64, np.float32, np.int64})
+
+WITHOUT_DTYPE = frozenset({np.maximum, np.minimum})
+"""Ufuncs with a dtype to compute in, unlike the functions that are their `reduce`."""
+
+_GETITEM = registry.operation(getitem)
+
+
+def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Compute an operation, and let the live tapes that track one of its inputs record it."""
+    values = []
+    ids = []
+    for given in inputs:
+        x = as_operand(given)
+        if isinstance(x, Traced):
+            tensor = x._read()
+            values.append(tensor._value)
+            ids.append(tensor._id)
+        else:
+            values.append(x)
+            if x.__class__ is np.ndarray:
+                ids.append(FOREIGN)
+            else:
+                ids.append(_foreign(x) if isinstance(x, np.ndarray) else 0)
+    told = operation.check(params) if params else NO_PARAMS
+    try:
+        output = operation.function(*values, **params)
+    except (TypeError, AttributeError) as error:  # the latter of objects that lack a method
+        require_numbers(operation, values, error)
+        raise
+    tapes = live()
+    if type(output) is tuple:
+        numbers = (clock[0],) * len(output)
+        if tapes:
+            numbers = note_several(operation, tuple(values), tuple(ids), told, output, tapes)
+        return tuple(map(wrap, output, numbers))
+    i = clock[0]
+    try:
+        kind = output.dtype.kind
+    except AttributeError:  # an object that was in an array
+        kind = "O"
+    if kind not in "fc":
+        _end(operation, inputs, output, kind)
+    elif tapes:
+        size = max([getattr(value, "nbytes", 0) for value in values], default=0)
+        size = max(size, output.nbytes)
+        i = note(operation, tuple(values), tuple(ids), told, output, tapes, size)
+    return wrap(output, i)
+
+
+def _foreign(x: Any) -> int:
+    """The number of an array of an unusual kind, which may be refused."""
+    require_plain(type(x))
+    return FOREIGN
+
+
+def _end(operation: Operation, inputs: tuple[Any, ...], output: Any, kind: str) -> None:
+    """Tell the live tapes that a path ends in whole numbers or truth values; refuse anything else."""
+    if kind not in NUMBERS:
+        raise no_numbers(f"{operation.name} gave", output)
+    for x in inputs:
+        if live() and isinstance(x, Traced):
+            left(x, f"{operation.name} to {output.dtype}")
+
+
+def apply_elementwise(operation: Operation, x: Tensor) -> Tensor:
+    """`apply` without its detours, for a ufunc of one argument."""
+    a, i = x._value, x._id
+    tensor = new(Tensor)
+    tensor._value = y = operation.function(a)
+    tapes = live()
+    if tapes and i > 0:
+        tensor._id = note(operation, (a,), (i,), NO_PARAMS, y, tapes, y.nbytes)
+    else:
+        tensor._id = clock[0]
+    return tensor
+
+
+def recorded(operation: Operation, a: Any, i: int, params: dict[str, Any], y: Any) -> Tensor:
+    """The result `y` of an operation on one tensor of value `a` and number `i`, on the tapes that track it."""
+    tapes = live()
+    if tapes and i > 0 and y.dtype.kind in "fc":
+        size = max(a.nbytes, y.nbytes)
+        return wrap(y, note(operation, (a,), (i,), params, y, tapes, size))
+    return wrap(y, clock[0])
+
+
+def _elements(x: Tensor, index: Any) -> Tensor:
+    """`apply` without its detours, for ``x[index]``."""
+    a, i = x._value, x._id
+    index = unwrap_index(index)
+    try:
+        y = a[index]
+    except IndexError:
+        if a.ndim:
+            raise
+        # NumPy's numbers know fewer indices than its arrays without axes.
+        y = np.asarray(a)[index]
+    return recorded(_GETITEM, a, i, {"index": index}, y)
+
+
+def constant_result(value: Any) -> Any:
+    """A result without derivative: a tensor where it is a real or complex number, else as NumPy gave it."""
+    return wrap(value, clock[0]) if _is_real_or_complex(value) else value
+
+
+def _is_real_or_complex(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.inexact)) and value.dtype.kind in "fc"
+
+
+def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function without derivative; the tapes note that a path ends here."""
+    value = function(*unwrap(args), **{name: unwrap(x) for name, x in kwargs.items()})
+    tapes = live()
+    given = [x for x in args if isinstance(x, Traced)] if tapes else []
+    if given and _is_real_or_complex(value):
+        read = [x._read() for x in given]
+        values, ids = tuple(x._value for x in read), tuple(x._id for x in read)
+        size = max(value.nbytes, *(x.nbytes for x in values))
+        i = note(constant_operation(function), values, ids, NO_PARAMS, value, tapes, size)
+        return wrap(value, i)
+    parts = value if isinstance(value, (tuple, list)) else (value,)
+    if any(isinstance(part, (np.ndarray, np.generic)) for part in parts):
+        for x in given:
+            left(x, f"np.{function.__name__}")
+    return constant_result(value)
+
+
+def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a NumPy function on arguments that have a tensor among them.
+
+    Raises
+    ------
+    NoDerivativeError
+        If a live tape tracks one of the tensors, and the table has no entry for `function`.
+    """
+    if kwargs.get("out") is not None:
+        raise refused_out(function)
+    operation = OPERATIONS.get(function)
+    if operation is not None and (operation.rules or operation.each):
+        kwargs.pop("out", None)
+        inputs, params = operation.bind(args, kwargs)
+        return apply(operation, inputs, _settled(operation, params) if params else params)
+    place = place_of_out(function)
+    if len(args) > place and args[place] is not None:
+        raise refused_out(function)
+    composite = COMPOSITES.get(function)
+    if composite is not None:
+        return composite(*args, **kwargs)
+    if function not in PLAIN and complete():
+        return call(function, args, kwargs)
+    if function not in PLAIN and _tracked((args, *kwargs.values())):
+        name = getattr(function, "__name__", str(function))
+        raise NoDerivativeError(
+            f"{name} has no derivative rule, so the tape would lose the path here. Write {name}(x.numpy()) "
+            "to leave the tape knowingly, or give it a rule with tapemagic.engine.registry.vjp"
+        )
+    return _call_constant(function, args, kwargs)
+
+
+def _settled(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters as a tape may keep them: out of tensors, and where nobody can write into them."""
+    for name, value in params.items():
+        if _tracked(value):
+            raise UnsupportedArgumentError(
+                f"{operation.name}(..., {name}=...) has no derivative in {name!r}: give it as a plain value, with "
+                "x.numpy()"
+            )
+    return {name: unwrap_index(value) for name, value in params.items()}
+
+
+def _tracked(value: Any) -> bool:
+    """Whether a live tape tracks a tensor somewhere in nested lists and tuples."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_tracked, value))
+    return isinstance(value, Traced) and any(value._id in tape._tracked for tape in live())
+
+
+def is_operand(x: Any) -> bool:
+    """Whether something may stand beside a tensor; matrices and masked arrays are refused."""
+    kind = type(x)
+    if kind is Tensor or kind is np.ndarray or kind in PLAIN_SCALARS:
+        return True
+    if isinstance(x, Traced):
+        return True
+    require_plain(kind)
+    return isinstance(x, OPERANDS)
+
+
+def _left_to_others(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    """Let operands of other kinds compute the result, if they know how."""
+    for x in inputs:
+        if not isinstance(x, (Traced, *OPERANDS)) and not hasattr(x, "__array_ufunc__"):
+            raise NotNumbersError(
+                f"np.{ufunc.__name__} takes tensors, arrays and numbers, not {shown(x)} of type {type(x).__name__}"
+            )
+    return NotImplemented
+
+
+def _call_method(
+    ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``ufunc.reduce`` or ``ufunc.accumulate``, as the function that has a name of its own.
+
+    Raises
+    ------
+    NoDerivativeError
+        If there is no such function.
+    """
+    named = NAMED.get((method, ufunc))
+    if named is None:
+        raise NoDerivativeError(
+            f"np.{ufunc.__name__}.{method} has no derivative rule: write it with np.sum, np.cumsum, "
+            f"indexing or broadcasting, or leave the tape knowingly with x.numpy()"
+        )
+    if named in PLAIN and kwargs.get("out") is None:
+        for x in inputs:
+            if isinstance(x, Traced):
+                left(x, f"np.{ufunc.__name__}.{method}")
+        options = {name: unwrap(value) for name, value in kwargs.items()}
+        return getattr(ufunc, method)(*map(unwrap, inputs), **options)
+    kwargs.setdefault("axis", 0)
+    if ufunc in WITHOUT_DTYPE:
+        dtype = kwargs.pop("dtype", None)
+        inputs = inputs if dtype is None else (np.astype(inputs[0], dtype),)
+    return call(named, inputs, kwargs)
+
+
+def _array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    if len(inputs) == 1 and not kwargs and method == "__call__":
+        operation = OPERATIONS.get(ufunc)
+        if operation is not None and operation.rules:
+            return apply_elementwise(operation, self._read())
+    if method == "__call__":
+        if not all(map(is_operand, inputs)):
+            return _left_to_others(ufunc, inputs)
+        if kwargs and not is_true(kwargs.pop("where", True)):
+            refuse_within_numpy()
+            raise UnsupportedArgumentError(
+                f"{ufunc.__name__}(..., where=...) leaves gaps that have no derivative: "
+                f"write np.where(condition, np.{ufunc.__name__}(x), otherwise)"
+            )
+        return call(ufunc, inputs, kwargs)
+    if method == "at":
+        raise ImmutableError(
+            f"np.{ufunc.__name__}.at writes in place, and a tensor is immutable: to add up at indices, "
+            "write tapemagic.scatter_add(values, index, shape)"
+        )
+    return _call_method(ufunc, method, inputs, kwargs)
+
+
+def _array_function(_self: Any, func: Function, types: Any, args: Any, kwargs: Any) -> Any:
+    if len(types) > 1:
+        for kind in types:
+            if kind is not Tensor and kind is not np.ndarray:
+                require_plain(kind)
+    return call(func, args, kwargs)
+
+
+def _item(self: Any, index: Any) -> Any:
+    return _elements(self._read(), index)
+
+
+Traced.__array_ufunc__ = _array_ufunc
+Traced.__array_function__ = _array_function
+Traced.__getitem__ = _item  # type: ignore[method-assign]

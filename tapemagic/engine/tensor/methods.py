@@ -1,0 +1,207 @@
+"""NumPy's array methods and properties, each the NumPy function of the same name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from tapemagic.engine.tensor.coercion import of_numbers
+from tapemagic.errors import ImmutableError
+
+
+class Lacking:
+    """What arrays have and tensors have not, and what to do about it.
+
+    A ``__getattr__`` would do the same, and make every attribute of every tensor slower.
+    """
+
+    def __init__(self, instead: str) -> None:
+        self.instead = instead
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, x: Any, kind: type) -> Any:
+        raise AttributeError(
+            f"a {kind.__name__} has no {self.name}: {self.instead}", name=self.name, obj=x
+        )
+
+
+def _method(name: str) -> Any:
+    function = getattr(np, name)
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(self, *args, **kwargs)
+
+    method.__name__ = name
+    method.__qualname__ = f"ArrayMethods.{name}"
+    method.__doc__ = f"``np.{name}(self, ...)``."
+    return method
+
+
+class ArrayMethods:
+    """Properties and methods that an array has; everything here is NumPy called on self."""
+
+    __slots__ = ()
+
+    _value: Any
+
+    base = Lacking("it shares its memory with nobody")
+    byteswap = Lacking("use x.numpy().byteswap()")
+    ctypes = Lacking("use x.numpy().ctypes")
+    data = Lacking("use x.numpy().data")
+    flags = Lacking("use x.numpy().flags")
+    flat = Lacking("write x.ravel(), which is still on the tape")
+    getfield = Lacking("use x.numpy().getfield(dtype)")
+    put = Lacking("write np.where(mask, values, x)")
+    resize = Lacking("write np.resize(x, shape), or x.reshape(shape)")
+    setflags = Lacking("nobody can write into it")
+    strides = Lacking("use x.numpy().strides")
+    tobytes = Lacking("use x.numpy().tobytes()")
+    tofile = Lacking("use x.numpy().tofile(file)")
+    view = Lacking("write x.astype(dtype), x.real and x.imag, or use x.numpy().view(dtype)")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        return self._value.shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements."""
+        return self._value.dtype  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self._value.ndim  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self._value.size  # type: ignore[no-any-return]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that the elements take."""
+        return self._value.nbytes  # type: ignore[no-any-return]
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes that one element takes."""
+        return self._value.itemsize  # type: ignore[no-any-return]
+
+    @property
+    def T(self) -> Any:  # noqa: N802 (NumPy's name)
+        """The transpose."""
+        return np.transpose(self)  # type: ignore[call-overload]
+
+    @property
+    def mT(self) -> Any:  # noqa: N802 (NumPy's name)
+        """The transpose of the last two axes."""
+        return np.swapaxes(self, -1, -2)  # type: ignore[call-overload]
+
+    @property
+    def real(self) -> Any:
+        """The real part."""
+        return np.real(self)
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part."""
+        return np.imag(self)
+
+    def astype(
+        self,
+        dtype: DTypeLike,
+        order: Any = "K",
+        casting: Any = "unsafe",
+        subok: bool = True,  # noqa: ARG002 (NumPy's signature)
+        copy: bool = True,
+    ) -> Any:
+        """Cast to another dtype; whole numbers and truth values end the path of the tape."""
+        if isinstance(dtype, ArrayMethods):
+            of_numbers(dtype)  # says that it is none
+        if casting != "unsafe":  # NumPy's error where it is not allowed
+            self._value.astype(dtype, casting=casting)
+        y = np.astype(self, dtype, copy=copy)  # type: ignore[call-overload]
+        return y if order == "K" else np.copy(y, order)
+
+    def reshape(self, *shape: Any, **options: Any) -> Any:
+        """Lay the elements out in another shape, given as a tuple or as separate lengths."""
+        return np.reshape(self, shape[0] if len(shape) == 1 else shape, **options)  # type: ignore[call-overload]
+
+    def transpose(self, *axes: Any) -> Any:
+        """Permute the axes, given as a tuple or separately; reverse them if none are given."""
+        order = axes[0] if len(axes) == 1 else axes or None
+        return np.transpose(self, order)  # type: ignore[call-overload]
+
+    def flatten(self, order: Any = "C") -> Any:
+        """All elements along one axis."""
+        return np.ravel(self, order)  # type: ignore[call-overload]
+
+    def copy(self, order: Any = "C") -> Any:
+        """A new tensor with the same value, still on the tape."""
+        return np.copy(self, order)  # type: ignore[call-overload]
+
+    def compress(self, condition: Any, axis: int | None = None, out: None = None) -> Any:
+        """The slices where `condition` is true."""
+        return np.compress(condition, self, axis, out)  # type: ignore[call-overload]
+
+    def clip(
+        self,
+        min: Any = None,  # noqa: A002 (NumPy's name)
+        max: Any = None,  # noqa: A002 (NumPy's name)
+        out: None = None,
+        **options: Any,
+    ) -> Any:
+        """The elements, those outside the limits moved to them."""
+        return np.clip(self, min, max, out, **options)  # type: ignore[call-overload]
+
+    def sort(self, *_args: Any, **_kwargs: Any) -> None:
+        """Refuse: NumPy's method sorts in place."""
+        raise ImmutableError(
+            "x.sort() would sort in place, and a tensor is immutable: write np.sort(x)"
+        )
+
+    def partition(self, *_args: Any, **_kwargs: Any) -> None:
+        """Refuse: NumPy's method partitions in place."""
+        raise ImmutableError(
+            "x.partition() would work in place, and a tensor is immutable: write np.partition(x, kth)"
+        )
+
+    def fill(self, _value: Any) -> None:
+        """Refuse: NumPy's method writes in place."""
+        raise ImmutableError("x.fill() would write into a tensor: write np.full_like(x, value)")
+
+    sum = _method("sum")
+    prod = _method("prod")
+    mean = _method("mean")
+    std = _method("std")
+    var = _method("var")
+    max = _method("max")
+    min = _method("min")
+    all = _method("all")
+    any = _method("any")
+    argmax = _method("argmax")
+    argmin = _method("argmin")
+    argsort = _method("argsort")
+    argpartition = _method("argpartition")
+    cumsum = _method("cumsum")
+    cumprod = _method("cumprod")
+    ravel = _method("ravel")
+    swapaxes = _method("swapaxes")
+    squeeze = _method("squeeze")
+    repeat = _method("repeat")
+    take = _method("take")
+    choose = _method("choose")
+    round = _method("round")
+    dot = _method("dot")
+    diagonal = _method("diagonal")
+    trace = _method("trace")
+    conj = _method("conj")
+    conjugate = _method("conjugate")
+    nonzero = _method("nonzero")
+    searchsorted = _method("searchsorted")

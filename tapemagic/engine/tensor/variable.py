@@ -1,0 +1,245 @@
+"""Variable: a value that may change between reads, and that tapes watch by themselves."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from tapemagic.engine import registry
+from tapemagic.engine.events import Kind, left
+from tapemagic.engine.recording import live, new_id
+from tapemagic.engine.tensor.coercion import fitting, flag, own, shown, value_text
+from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.tensor import Tensor, Traced, getitem, unwrap_index, wrap
+from tapemagic.errors import DtypeError, ImmutableVariableError, OptionError, ShapeError
+
+_created = itertools.count().__next__
+
+
+def identity(x: Any) -> Any:
+    """The same value, as a new one."""
+    return x
+
+
+_IDENTITY = registry.operation(identity)
+_GETITEM = registry.operation(getitem)
+
+
+class Variable(Traced):
+    """A value that may change, such as a weight. A tape watches a trainable one as soon as it is read.
+
+    Parameters
+    ----------
+    initial_value : array_like or Tensor
+        Copied. Its dtype and shape stay for good.
+    trainable : bool, optional
+        Whether tapes watch it by themselves.
+    name : str, optional
+        What to call it.
+    dtype : dtype, optional
+        NumPy's own choice if left out: float64 for Python floats.
+
+    Raises
+    ------
+    DtypeError
+        If `dtype` is unknown, or none of numbers, or `initial_value` does not fit into it.
+    NotNumbersError
+        If `initial_value` is not made of numbers, or of lists of different lengths.
+    OptionError
+        If `trainable` is no truth value, or `name` no text.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> v = tm.Variable([1.0, 2.0], name="v")
+    >>> v.assign_add([0.5, 0.5])
+    Tensor([1.5, 2.5])
+    >>> v
+    Variable([1.5, 2.5], name='v')
+    """
+
+    __slots__ = ("__weakref__", "_created", "_handle", "_trainable", "name")
+
+    def __init__(
+        self,
+        initial_value: Any,
+        trainable: bool = True,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        if isinstance(initial_value, Traced):
+            left(initial_value, "tapemagic.Variable()")
+        self._handle = wrap(own(initial_value, dtype), new_id())
+        self._trainable = flag(trainable, "trainable")
+        self._created = _created()
+        if not isinstance(name, str | None):
+            raise OptionError(f"a variable's name is text, not {shown(name)}: write name='w'")
+        self.name = name or "Variable"
+
+    @property
+    def _value(self) -> Any:
+        return self._handle._value
+
+    @property
+    def _id(self) -> int:  # type: ignore[override] # read-only here
+        return self._handle._id
+
+    def _read(self) -> Tensor:
+        for tape in live():
+            tape._notice(self)
+        return self._handle
+
+    @property
+    def trainable(self) -> bool:
+        """Whether tapes watch this variable by themselves; set at creation."""
+        return self._trainable
+
+    def read_value(self) -> Tensor:
+        """The value now, as a tensor of its own that tapes connect with this variable."""
+        tensor: Tensor = apply(_IDENTITY, (self,), {})
+        return tensor
+
+    value = read_value
+
+    def assign(
+        self,
+        value: Any,
+        use_locking: bool | None = None,  # noqa: ARG002 (TensorFlow's signature)
+        name: str | None = None,  # noqa: ARG002
+        read_value: bool = True,
+    ) -> Tensor | None:
+        """Change the value. Tapes do not record it: a later read starts a new path.
+
+        Parameters
+        ----------
+        value : array_like or Tensor
+            Of this variable's shape; cast to its dtype.
+        use_locking, name : optional
+            Accepted for TensorFlow's sake, and not used.
+        read_value : bool, optional
+            Whether to return the new value.
+
+        Returns
+        -------
+        Tensor or None
+            The new value, read from this variable.
+
+        Raises
+        ------
+        DtypeError
+            If `value` is complex, and this variable is not; or if this variable holds whole numbers, and `value`
+            has fractions or is too large for them. The variable keeps its value.
+        NotNumbersError
+            If `value` is not made of numbers.
+        ShapeError
+            If `value` has another shape.
+        """
+        return self._set(own(value), value, "assigned", read_value)
+
+    def _set(self, new: Any, given: Any, how: Kind, read_value: bool) -> Tensor | None:
+        """Take on a value, and tell the tapes from what it was computed."""
+        if new.shape != self.shape:
+            raise ShapeError(
+                f"cannot assign a value of shape {new.shape} to {self.name!r}, which has shape {self.shape}: "
+                "a variable keeps its shape, so reshape or broadcast the value first"
+            )
+        self._handle = wrap(self._fitting(new), self._id)
+        source = given._read()._id if isinstance(given, Traced) else 0
+        for tape in live():
+            tape._hear(how, self._id, source)
+        return self.read_value() if read_value else None
+
+    def _fitting(self, new: Any) -> Any:
+        """A value in this variable's dtype."""
+        if new.dtype.kind == "c" and self.dtype.kind != "c":
+            raise DtypeError(
+                f"cannot assign a value of {new.dtype} to {self.name!r}, which is {self.dtype}: give it np.real(...)"
+            )
+        return new if new.dtype == self.dtype else fitting(new, self.dtype)
+
+    def assign_add(
+        self,
+        delta: Any,
+        use_locking: bool | None = None,  # noqa: ARG002 (TensorFlow's signature)
+        name: str | None = None,  # noqa: ARG002
+        read_value: bool = True,
+    ) -> Tensor | None:
+        """Add `delta`, of this variable's shape or a single number; otherwise as `assign`."""
+        return self._set(self._changed(np.add, delta), delta, "changed", read_value)
+
+    def assign_sub(
+        self,
+        delta: Any,
+        use_locking: bool | None = None,  # noqa: ARG002 (TensorFlow's signature)
+        name: str | None = None,  # noqa: ARG002
+        read_value: bool = True,
+    ) -> Tensor | None:
+        """Subtract `delta`, of this variable's shape or a single number; otherwise as `assign`."""
+        return self._set(self._changed(np.subtract, delta), delta, "changed", read_value)
+
+    def _changed(self, function: np.ufunc, delta: Any) -> Any:
+        change = own(delta)
+        if self.dtype.kind in "iu":
+            self._fitting(change)
+        try:
+            return function(self._value, change)
+        except ValueError:
+            raise ShapeError(
+                f"cannot {function.__name__} a value of shape {change.shape} to {self.name!r}, "
+                f"which has shape {self.shape}"
+            ) from None
+
+    def __getitem__(self, index: Any) -> Any:
+        return Slice(super().__getitem__(index), self, index)
+
+    def __repr__(self) -> str:
+        text = value_text(self._value, len("Variable("))
+        return f"Variable({text}, name={self.name!r})"
+
+    def __copy__(self) -> Variable:
+        left(self, "copy.copy()")
+        return Variable(self._value, self._trainable, self.name)
+
+    def __deepcopy__(self, memo: Any) -> Variable:
+        left(self, "copy.deepcopy()")
+        return Variable(self._value, self._trainable, self.name)
+
+    def __reduce__(self) -> Any:
+        return Variable, (self._value, self._trainable, self.name)
+
+    def _refuse(self, _other: Any) -> Any:
+        raise ImmutableVariableError(
+            f"an in-place operator cannot change the variable {self.name!r}: write v.assign_add(...), "
+            "v.assign_sub(...) or v.assign(...)"
+        )
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = __imatmul__ = _refuse
+    __ifloordiv__ = __imod__ = _refuse
+
+
+class Slice(Tensor):
+    """A part of a variable, which can be read as a tensor and assigned to."""
+
+    __slots__ = ("_index", "_variable")
+
+    def __init__(self, part: Tensor, variable: Variable, index: Any) -> None:
+        self._value = part._value
+        self._id = part._id
+        self._variable = variable
+        self._index = index
+
+    def assign(self, value: Any, name: str | None = None) -> Tensor | None:  # noqa: ARG002 (as above)
+        """Change this part of the variable, and leave the rest as it is."""
+        new = self._variable._fitting(own(value))
+        whole = np.array(self._variable._value)
+        try:
+            whole[unwrap_index(self._index)] = new
+        except ValueError:
+            raise ShapeError(
+                f"cannot assign a value of shape {new.shape} to a part of shape {self.shape} "
+                f"of {self._variable.name!r}"
+            ) from None
+        return self._variable._set(whole, value, "changed", read_value=True)
