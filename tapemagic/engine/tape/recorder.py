@@ -23,7 +23,7 @@ from tapemagic.engine.tape.cotangents import NEVER, identify
 from tapemagic.engine.tape.memory import HEAVY, LIGHT, MANY, drop_dead, slim, weight
 from tapemagic.engine.tensor.coercion import flag
 from tapemagic.engine.tensor.tensor import Traced
-from tapemagic.engine.tensor.variable import Variable
+from tapemagic.engine.tensor.variable import Variable, oldest_first
 from tapemagic.errors import NotRecordingError, NotWatchableError, TapeStateError
 
 USED_UP = "used up: its first gradient released it; make a new GradientTape, or make this one with persistent=True"
@@ -282,13 +282,13 @@ class Recorder:
     def _notice(self, variable: Variable) -> None:
         """Watch a trainable variable that is being read."""
         i = variable._id
-        if i not in self._variables and self._watch_accessed_variables and variable._trainable:
+        if i not in self._variables and self._watch_accessed_variables and variable.trainable:
             self._variables[i] = variable
             self._track(variable)
 
     def watched_variables(self) -> tuple[Variable, ...]:
         """The watched variables, in the order of their creation."""
-        return tuple(sorted(self._variables.values(), key=lambda variable: variable._created))
+        return tuple(oldest_first(self._variables.values()))
 
     def _clear(self) -> None:
         """Forget all records, and everything that was watched."""
