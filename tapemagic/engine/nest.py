@@ -6,11 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tapemagic.engine.tensor.coercion import shown
-from tapemagic.engine.tensor.conversions import Reference
+from tapemagic.engine.tensor.messages import advice, describe, shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.errors import FunctionError, NotATensorError, ShapeError, TapeError
+from tapemagic.errors import NotATensorError, ShapeError
 
 KINDS = frozenset({Tensor, Variable})
 """The types of tensors, but for subclasses of these."""
@@ -133,43 +132,6 @@ def tensors(
                 f"{role} has to be a Tensor or a Variable, not {describe(leaf)}.{advice(leaf)}"
             )
     return found
-
-
-def describe(value: Any) -> str:
-    """A value as an error message names it."""
-    return f"{shown(value)} of type {type(value).__name__}"
-
-
-def advice(leaf: Any) -> str:
-    """What to write instead of something that is no tensor."""
-    if leaf is None:
-        return " A gradient that is None cannot be differentiated again: see why it is None first."
-    if isinstance(leaf, Reference):
-        return " Give what it stands for, with .deref()."
-    if callable(leaf):
-        return " Give what it returns, or differentiate the function with tapemagic.grad."
-    if type(leaf).__module__ == "numpy":
-        return (
-            " Plain arrays are not on the tape: make it one with tapemagic.constant(...) before the tape records, "
-            "and watch it. Comparisons, argmax and the like give plain arrays, since they have no derivative."
-        )
-    if isinstance(leaf, Iterable) and not isinstance(leaf, (str, bytes)):
-        return " Give several as a list, a tuple or a dict."
-    return " Make it one with tapemagic.constant(...) before the tape records, and watch it."
-
-
-def require_function(value: Any, error: type[TapeError] = FunctionError) -> None:
-    """Refuse what cannot be called.
-
-    Raises
-    ------
-    FunctionError
-        Or `error` in its place.
-    """
-    if not callable(value):
-        raise error(
-            f"a function is to be given here, not {describe(value)}: give f itself, and not its value f(x)"
-        )
 
 
 def matched(structure: Any, template: Any, targets: Sequence[Traced]) -> list[Any]:

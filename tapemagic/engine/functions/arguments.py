@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tapemagic.engine.nest import describe
 from tapemagic.engine.registry import operation
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.messages import describe
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import identity
 from tapemagic.errors import FunctionError, NotATensorError, NotNumbersError

@@ -11,9 +11,10 @@ import numpy as np
 
 from tapemagic.engine.functions.arguments import name_of
 from tapemagic.engine.functions.pullback import Call, outputs_of, record_call
-from tapemagic.engine.nest import describe, leaves, pack, require_function
+from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.recording import tick
 from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.messages import describe, require_function
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tensor.variable_reads import captured_by, recorded_reads

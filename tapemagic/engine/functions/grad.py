@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.functions.arguments import argument, checked_result, checked_tensor, name_of
-from tapemagic.engine.nest import endless, leaves, pack, rebuilt, require_function
+from tapemagic.engine.nest import endless, leaves, pack, rebuilt
 from tapemagic.engine.tape.tape import Tape
-from tapemagic.engine.tensor.coercion import shown
+from tapemagic.engine.tensor.messages import require_function, shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.errors import (
     NotATensorError,

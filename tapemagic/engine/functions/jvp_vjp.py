@@ -10,16 +10,10 @@ import numpy as np
 
 from tapemagic.engine.functions.arguments import fresh, name_of
 from tapemagic.engine.functions.grad import Argnums, Function, Run, grad
-from tapemagic.engine.nest import (
-    describe,
-    endless,
-    leaves,
-    ordered,
-    pack,
-    require_function,
-)
+from tapemagic.engine.nest import endless, leaves, ordered, pack
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.coercion import NUMBERS as KINDS
+from tapemagic.engine.tensor.messages import describe, require_function
 from tapemagic.engine.tensor.tensor import Traced, as_operand
 from tapemagic.errors import (
     FunctionError,

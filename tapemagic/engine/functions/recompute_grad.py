@@ -10,9 +10,10 @@ import numpy as np
 
 from tapemagic.engine.functions.arguments import fresh, name_of
 from tapemagic.engine.functions.pullback import Call, outputs_of, record_call
-from tapemagic.engine.nest import leaves, pack, require_function
+from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.recording import silence, tick
 from tapemagic.engine.tape.tape import Tape
+from tapemagic.engine.tensor.messages import require_function
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.engine.tensor.variable_reads import captured_by, recorded_reads, restored
 from tapemagic.errors import FunctionError

@@ -8,9 +8,9 @@ from functools import wraps
 from typing import Any
 
 from tapemagic.engine.functions.arguments import argument, checked_result, checked_tensor, name_of
-from tapemagic.engine.nest import leaves, pack, require_function
+from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.tape.tape import Tape
-from tapemagic.engine.tensor.coercion import shown
+from tapemagic.engine.tensor.messages import require_function, shown
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import FunctionError, OptionError
 

@@ -18,8 +18,8 @@ from tapemagic.engine.gradcheck.finite_differences import (
 )
 from tapemagic.engine.gradcheck.locate import Part, likely_cause, locate, suspects
 from tapemagic.engine.gradcheck.report import DerivativeCheck, GradientReport, label
-from tapemagic.engine.nest import describe, require_function
 from tapemagic.engine.tensor.coercion import own
+from tapemagic.engine.tensor.messages import describe, require_function
 from tapemagic.errors import GradientError, NotATensorError, OptionError
 
 SAME = 1e-12

@@ -11,9 +11,10 @@ from typing import Any, Self
 import numpy as np
 
 from tapemagic.engine.events import Event
-from tapemagic.engine.nest import describe, leaves
+from tapemagic.engine.nest import leaves
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.messages import describe
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.errors import NotATensorError
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.tensor.coercion import NUMBERS, ragged, shown
+from tapemagic.engine.tensor.coercion import NUMBERS
+from tapemagic.engine.tensor.messages import ragged, shown
 from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
 from tapemagic.errors import DtypeError, NotNumbersError, OptionError, UnsupportedArgumentError
 

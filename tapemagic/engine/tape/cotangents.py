@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.nest import describe, matched
+from tapemagic.engine.nest import matched
 from tapemagic.engine.recording import new_id
 from tapemagic.engine.tensor.coercion import own
+from tapemagic.engine.tensor.messages import describe
 from tapemagic.engine.tensor.tensor import Tensor, Traced, wrap
 from tapemagic.errors import NotATensorError, ShapeError
 

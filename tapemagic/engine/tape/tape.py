@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.nest import advice, describe, pack, tensors
+from tapemagic.engine.nest import pack, tensors
 from tapemagic.engine.recording import live
 from tapemagic.engine.tape.batched_sweep import basis_of, batched_sweep
 from tapemagic.engine.tape.cotangents import key_of, matched_cotangents, seeds
@@ -16,6 +16,7 @@ from tapemagic.engine.tape.recorder import Contents, Recorder, warn
 from tapemagic.engine.tape.sweep import Gradients, reachable, sweep
 from tapemagic.engine.tape.unconnected import NONE, UnconnectedGradients, result_for, zero_wanted
 from tapemagic.engine.tensor.coercion import flag
+from tapemagic.engine.tensor.messages import advice, describe
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.errors import ConsumedTapeError, NotATensorError, NotRecordingError, ShapeError
 

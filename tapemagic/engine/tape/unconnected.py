@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.recording import GRADIENT, clock
-from tapemagic.engine.tensor.coercion import shown
+from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, wrap
 from tapemagic.errors import OptionError
 

@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.errors import DtypeError, NotNumbersError, OptionError, UnsupportedArgumentError
+from tapemagic.engine.registry import Operation
+from tapemagic.engine.tensor.messages import no_numbers, ragged, shown
+from tapemagic.errors import (
+    DtypeError,
+    NotNumbersError,
+    OptionError,
+    TapeError,
+    UnsupportedArgumentError,
+)
 
 NUMBERS = "biufc"
 """The kinds of dtypes that a tensor can have."""
@@ -17,6 +25,8 @@ PLAIN_ARRAYS = frozenset({np.ndarray, np.memmap})
 
 OPERANDS = (np.ndarray, np.generic, float, int, bool, complex, list, tuple)
 """The types that may stand beside a tensor in an operation; other types may define it themselves."""
+
+_FLOAT = np.dtype(float)
 
 FLAGS = (int, float, np.bool_, np.number, type(None))
 """What may be given for True or False."""
@@ -119,6 +129,13 @@ def _refusal(value: Any, dtype: DTypeLike | None) -> Exception:
     )
 
 
+def require_numbers(operation: Operation, values: list[Any], error: Exception) -> None:
+    """Find objects and text among the arrays of an operation that failed, if that is not explained yet."""
+    odd = [x for x in values if getattr(x, "dtype", _FLOAT).kind not in NUMBERS]
+    if odd and not isinstance(error, TapeError):
+        raise no_numbers(f"{operation.name} was given", odd[0]) from None
+
+
 def of_numbers(dtype: DTypeLike) -> np.dtype[Any]:
     """A dtype that a tensor can have.
 
@@ -136,14 +153,6 @@ def of_numbers(dtype: DTypeLike) -> np.dtype[Any]:
             f"a tensor cannot have the dtype {shown(dtype)}: write one of numbers, such as dtype='float64'"
         )
     return found
-
-
-def ragged(value: Any) -> NotNumbersError:
-    """The error for nested lists that make no array."""
-    return NotNumbersError(
-        f"{shown(value)} is no array, since its rows differ in length or depth: pad them to one length, or make "
-        "a tensor of each"
-    )
 
 
 def flag(value: Any, name: str) -> bool:
@@ -166,15 +175,6 @@ def is_true(value: Any) -> bool:
     if isinstance(value, (np.bool_, np.ndarray)):
         return value.dtype.kind == "b" and not value.ndim and bool(value)
     return value is True
-
-
-def shown(value: Any) -> str:
-    """A value as an error message shows it: on one line, and not all of a long one."""
-    try:
-        text = " ".join(repr(value).split())
-    except Exception:  # noqa: BLE001 (that of the user's type may raise anything)
-        text = f"<{type(value).__name__}>"
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 def value_text(value: Any, indent: int = 0) -> str:

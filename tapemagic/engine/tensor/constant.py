@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.events import left
-from tapemagic.engine.tensor.coercion import fitting, shown
+from tapemagic.engine.tensor.coercion import fitting
+from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.errors import ShapeError
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from functools import cache
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -19,9 +22,15 @@ from tapemagic.engine.registry import (
     complete,
     constant_operation,
 )
-from tapemagic.engine.tensor.coercion import NUMBERS, OPERANDS, is_true, require_plain, shown
+from tapemagic.engine.tensor.coercion import (
+    NUMBERS,
+    OPERANDS,
+    is_true,
+    require_numbers,
+    require_plain,
+)
 from tapemagic.engine.tensor.conversions import refuse_within_numpy
-from tapemagic.engine.tensor.refusals import no_numbers, place_of_out, refused_out, require_numbers
+from tapemagic.engine.tensor.messages import no_numbers, refused_out, shown
 from tapemagic.engine.tensor.tensor import (
     Tensor,
     Traced,
@@ -197,6 +206,18 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
             "to leave the tape knowingly, or give it a rule with tapemagic.engine.registry.vjp"
         )
     return _call_constant(function, args, kwargs)
+
+
+@cache
+def place_of_out(function: Function) -> int:
+    """Where a function takes `out` by position; far beyond its arguments if it does not."""
+    try:
+        parameters = signature(function).parameters
+    except (TypeError, ValueError):  # a function written in C
+        return sys.maxsize
+    out = parameters.get("out")
+    by_place = out is not None and out.kind is out.POSITIONAL_OR_KEYWORD
+    return list(parameters).index("out") if by_place else sys.maxsize
 
 
 def _settled(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.tensor.coercion import own, ragged, value_text
+from tapemagic.engine.tensor.coercion import own, value_text
 from tapemagic.engine.tensor.conversions import Conversions
+from tapemagic.engine.tensor.messages import ragged
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.errors import TapeError
 

@@ -12,8 +12,9 @@ from numpy.typing import DTypeLike
 from tapemagic.engine import registry
 from tapemagic.engine.events import Kind, left
 from tapemagic.engine.recording import live, new_id
-from tapemagic.engine.tensor.coercion import fitting, flag, own, shown, value_text
+from tapemagic.engine.tensor.coercion import fitting, flag, own, value_text
 from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, getitem, unwrap_index, wrap
 from tapemagic.errors import DtypeError, ImmutableVariableError, OptionError, ShapeError
 

@@ -1,0 +1,85 @@
+"""Texts of error messages that several modules share, and errors made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.registry import Function
+from tapemagic.engine.tensor.conversions import Reference, refuse_within_numpy
+from tapemagic.errors import FunctionError, ImmutableError, NotNumbersError, TapeError
+
+_OBJECT = np.dtype(object)
+
+
+def shown(value: Any) -> str:
+    """A value as an error message shows it: on one line, and not all of a long one."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # noqa: BLE001 (that of the user's type may raise anything)
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def describe(value: Any) -> str:
+    """A value as an error message names it."""
+    return f"{shown(value)} of type {type(value).__name__}"
+
+
+def advice(leaf: Any) -> str:
+    """What to write instead of something that is no tensor."""
+    if leaf is None:
+        return " A gradient that is None cannot be differentiated again: see why it is None first."
+    if isinstance(leaf, Reference):
+        return " Give what it stands for, with .deref()."
+    if callable(leaf):
+        return " Give what it returns, or differentiate the function with tapemagic.grad."
+    if type(leaf).__module__ == "numpy":
+        return (
+            " Plain arrays are not on the tape: make it one with tapemagic.constant(...) before the tape records, "
+            "and watch it. Comparisons, argmax and the like give plain arrays, since they have no derivative."
+        )
+    if isinstance(leaf, Iterable) and not isinstance(leaf, (str, bytes)):
+        return " Give several as a list, a tuple or a dict."
+    return " Make it one with tapemagic.constant(...) before the tape records, and watch it."
+
+
+def require_function(value: Any, error: type[TapeError] = FunctionError) -> None:
+    """Refuse what cannot be called.
+
+    Raises
+    ------
+    FunctionError
+        Or `error` in its place.
+    """
+    if not callable(value):
+        raise error(
+            f"a function is to be given here, not {describe(value)}: give f itself, and not its value f(x)"
+        )
+
+
+def ragged(value: Any) -> NotNumbersError:
+    """The error for nested lists that make no array."""
+    return NotNumbersError(
+        f"{shown(value)} is no array, since its rows differ in length or depth: pad them to one length, or make "
+        "a tensor of each"
+    )
+
+
+def no_numbers(what: str, x: Any) -> NotNumbersError:
+    """The error for objects and text, with which NumPy may well compute."""
+    return NotNumbersError(
+        f"{what} {shown(x)} of dtype {getattr(x, 'dtype', _OBJECT)}, and tensors hold numbers: convert it with "
+        ".astype(float), or leave the tape knowingly, with x.numpy()"
+    )
+
+
+def refused_out(function: Function) -> ImmutableError:
+    """The error for an array to write into."""
+    refuse_within_numpy()
+    return ImmutableError(
+        f"{function.__name__}(..., out=...) cannot write where a tape is watching: "
+        "leave 'out' out, and bind the result to a name"
+    )
