@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tapemagic.engine.tensor.messages import advice, describe, shown
+from tapemagic.engine.tensor.messages import describe, shown, tensor_advice
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import NotATensorError, ShapeError
@@ -27,11 +27,13 @@ def leaves(structure: Any, error: type[NotATensorError] = NotATensorError) -> li
     try:
         _gather(structure, found)
     except RecursionError:
-        raise endless(structure, error) from None
+        raise endless_error(structure, error) from None
     return found
 
 
-def endless(structure: Any, error: type[NotATensorError] = NotATensorError) -> NotATensorError:
+def endless_error(
+    structure: Any, error: type[NotATensorError] = NotATensorError
+) -> NotATensorError:
     """The error for a structure to which there is no end."""
     return error(
         f"a {type(structure).__name__} of tensors contains itself, or is nested too deeply: "
@@ -129,7 +131,7 @@ def tensors(
     for leaf in found:
         if not isinstance(leaf, Traced):
             raise error(
-                f"{role} has to be a Tensor or a Variable, not {describe(leaf)}.{advice(leaf)}"
+                f"{role} has to be a Tensor or a Variable, not {describe(leaf)}.{tensor_advice(leaf)}"
             )
     return found
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.functions.arguments import argument, checked_result, checked_tensor, name_of
-from tapemagic.engine.nest import endless, leaves, pack, rebuilt
+from tapemagic.engine.nest import endless_error, leaves, pack, rebuilt
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.messages import require_function, shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced
@@ -39,7 +39,7 @@ class Run:
             try:
                 inputs[k] = _tensors(inputs[k], function, k)
             except RecursionError:
-                raise endless(inputs[k]) from None
+                raise endless_error(inputs[k]) from None
         watched = tuple(inputs[k] for k in positions)
         self.function = function
         self.sources: Any = watched if isinstance(argnums, tuple) else watched[0]

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapemagic.engine.functions.arguments import fresh, name_of
 from tapemagic.engine.functions.grad import Argnums, Function, Run, grad
-from tapemagic.engine.nest import endless, leaves, ordered, pack
+from tapemagic.engine.nest import endless_error, leaves, ordered, pack
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.coercion import NUMBERS as KINDS
 from tapemagic.engine.tensor.messages import describe, require_function
@@ -174,7 +174,7 @@ def _matching(given: Any, template: Any, role: str) -> list[Any]:
     try:
         weights = list(map(as_operand, _leaves_like(given, template)))
     except RecursionError:
-        raise endless(given) from None
+        raise endless_error(given) from None
     for x, v in zip(leaves(template), weights, strict=True):
         dtype = v.dtype if isinstance(v, Traced) else np.asarray(v).dtype
         if dtype.kind not in KINDS:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.tensor.coercion import NUMBERS
-from tapemagic.engine.tensor.messages import ragged, shown
+from tapemagic.engine.tensor.messages import ragged_error, shown
 from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
 from tapemagic.errors import DtypeError, NotNumbersError, OptionError, UnsupportedArgumentError
 
@@ -111,7 +111,7 @@ def array(x: Any) -> Any:
     try:
         return np.asarray(x)
     except ValueError:
-        raise ragged(x) from None
+        raise ragged_error(x) from None
 
 
 def dtype_of_numbers(dtype: Any) -> np.dtype[Any]:

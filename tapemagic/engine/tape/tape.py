@@ -16,7 +16,7 @@ from tapemagic.engine.tape.recorder import Contents, Recorder, warn
 from tapemagic.engine.tape.sweep import Gradients, reachable, sweep
 from tapemagic.engine.tape.unconnected import NONE, UnconnectedGradients, result_for, zero_wanted
 from tapemagic.engine.tensor.coercion import flag
-from tapemagic.engine.tensor.messages import advice, describe
+from tapemagic.engine.tensor.messages import describe, tensor_advice
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.errors import ConsumedTapeError, NotATensorError, NotRecordingError, ShapeError
 
@@ -341,7 +341,7 @@ def tape_of(contents: Contents) -> Tape:
 def _require_one(x: Any, method: str, role: str) -> None:
     if not isinstance(x, Traced):
         several = " For several, call it once for each, on a persistent tape."
-        how = several if isinstance(x, (list, tuple, Mapping)) else advice(x)
+        how = several if isinstance(x, (list, tuple, Mapping)) else tensor_advice(x)
         raise NotATensorError(
             f"{method} takes one Tensor or Variable as its {role}, not {describe(x)}.{how}"
         )

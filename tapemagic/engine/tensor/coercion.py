@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.registry import Operation
-from tapemagic.engine.tensor.messages import no_numbers, ragged, shown
+from tapemagic.engine.tensor.messages import not_numbers_error, ragged_error, shown
 from tapemagic.errors import (
     DtypeError,
     NotNumbersError,
@@ -53,9 +53,9 @@ def own(value: Any, dtype: DTypeLike | None = None) -> Any:
         cut = kind != "c" and np.iscomplexobj(given)
         array = np.array(given, dtype=None if whole or cut else dtype)
     except (TypeError, ValueError, OverflowError):
-        raise _refusal(value, dtype) from None
+        raise _conversion_error(value, dtype) from None
     if value is None or cut or array.dtype.kind not in NUMBERS:
-        raise _refusal(value, dtype)
+        raise _conversion_error(value, dtype)
     if wanted is not None and whole:
         array = fitting(array, wanted)
     return array if array.ndim else array[()]
@@ -71,18 +71,18 @@ def fitting(value: Any, dtype: DTypeLike) -> Any:
     """
     dtype = of_numbers(dtype)
     if value.dtype.kind == "c" != dtype.kind:
-        raise _refusal(value, dtype)
+        raise _conversion_error(value, dtype)
     if dtype.kind not in "iu":
         return value.astype(dtype)
     with np.errstate(invalid="ignore"):
         cast = value.astype(dtype)
     lost = np.not_equal(cast, value)
     if np.any(lost):
-        raise _too_fine_or_large(value[lost].ravel()[0], np.iinfo(dtype))
+        raise _cast_error(value[lost].ravel()[0], np.iinfo(dtype))
     return cast
 
 
-def _too_fine_or_large(number: Any, limits: Any) -> DtypeError:
+def _cast_error(number: Any, limits: Any) -> DtypeError:
     """The error for a number that would be cut off, or wrap around."""
     how = f"that holds whole numbers from {limits.min} to {limits.max}"
     if np.isfinite(number) and number % 1:
@@ -112,12 +112,12 @@ def require_plain(kind: type) -> None:
     )
 
 
-def _refusal(value: Any, dtype: DTypeLike | None) -> Exception:
+def _conversion_error(value: Any, dtype: DTypeLike | None) -> Exception:
     """What is wrong with something of which no tensor can be made."""
     try:
         array = np.array(value)
     except ValueError:
-        return ragged(value)
+        return ragged_error(value)
     if array.dtype.kind in NUMBERS:
         return DtypeError(
             f"{shown(value)} does not fit into the dtype {np.dtype(dtype)}: leave the dtype out, or convert the "
@@ -133,7 +133,7 @@ def require_numbers(operation: Operation, values: list[Any], error: Exception) -
     """Find objects and text among the arrays of an operation that failed, if that is not explained yet."""
     odd = [x for x in values if getattr(x, "dtype", _FLOAT).kind not in NUMBERS]
     if odd and not isinstance(error, TapeError):
-        raise no_numbers(f"{operation.name} was given", odd[0]) from None
+        raise not_numbers_error(f"{operation.name} was given", odd[0]) from None
 
 
 def of_numbers(dtype: DTypeLike) -> np.dtype[Any]:

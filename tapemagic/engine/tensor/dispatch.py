@@ -30,7 +30,7 @@ from tapemagic.engine.tensor.coercion import (
     require_plain,
 )
 from tapemagic.engine.tensor.conversions import refuse_within_numpy
-from tapemagic.engine.tensor.messages import no_numbers, refused_out, shown
+from tapemagic.engine.tensor.messages import not_numbers_error, out_error, shown
 from tapemagic.engine.tensor.tensor import (
     Tensor,
     Traced,
@@ -107,7 +107,7 @@ def _foreign(x: Any) -> int:
 def _end(operation: Operation, inputs: tuple[Any, ...], output: Any, kind: str) -> None:
     """Tell the live tapes that a path ends in whole numbers or truth values; refuse anything else."""
     if kind not in NUMBERS:
-        raise no_numbers(f"{operation.name} gave", output)
+        raise not_numbers_error(f"{operation.name} gave", output)
     for x in inputs:
         if live() and isinstance(x, Traced):
             left(x, f"{operation.name} to {output.dtype}")
@@ -185,15 +185,15 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         If a live tape tracks one of the tensors, and the table has no entry for `function`.
     """
     if kwargs.get("out") is not None:
-        raise refused_out(function)
+        raise out_error(function)
     operation = OPERATIONS.get(function)
     if operation is not None and (operation.rules or operation.each):
         kwargs.pop("out", None)
         inputs, params = operation.bind(args, kwargs)
         return apply(operation, inputs, _settled(operation, params) if params else params)
-    place = place_of_out(function)
+    place = out_position(function)
     if len(args) > place and args[place] is not None:
-        raise refused_out(function)
+        raise out_error(function)
     composite = COMPOSITES.get(function)
     if composite is not None:
         return composite(*args, **kwargs)
@@ -209,7 +209,7 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 @cache
-def place_of_out(function: Function) -> int:
+def out_position(function: Function) -> int:
     """Where a function takes `out` by position; far beyond its arguments if it does not."""
     try:
         parameters = signature(function).parameters

@@ -28,7 +28,7 @@ def describe(value: Any) -> str:
     return f"{shown(value)} of type {type(value).__name__}"
 
 
-def advice(leaf: Any) -> str:
+def tensor_advice(leaf: Any) -> str:
     """What to write instead of something that is no tensor."""
     if leaf is None:
         return " A gradient that is None cannot be differentiated again: see why it is None first."
@@ -60,7 +60,7 @@ def require_function(value: Any, error: type[TapeError] = FunctionError) -> None
         )
 
 
-def ragged(value: Any) -> NotNumbersError:
+def ragged_error(value: Any) -> NotNumbersError:
     """The error for nested lists that make no array."""
     return NotNumbersError(
         f"{shown(value)} is no array, since its rows differ in length or depth: pad them to one length, or make "
@@ -68,7 +68,7 @@ def ragged(value: Any) -> NotNumbersError:
     )
 
 
-def no_numbers(what: str, x: Any) -> NotNumbersError:
+def not_numbers_error(what: str, x: Any) -> NotNumbersError:
     """The error for objects and text, with which NumPy may well compute."""
     return NotNumbersError(
         f"{what} {shown(x)} of dtype {getattr(x, 'dtype', _OBJECT)}, and tensors hold numbers: convert it with "
@@ -76,7 +76,7 @@ def no_numbers(what: str, x: Any) -> NotNumbersError:
     )
 
 
-def refused_out(function: Function) -> ImmutableError:
+def out_error(function: Function) -> ImmutableError:
     """The error for an array to write into."""
     refuse_within_numpy()
     return ImmutableError(

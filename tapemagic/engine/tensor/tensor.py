@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.tensor.coercion import own, value_text
 from tapemagic.engine.tensor.conversions import Conversions
-from tapemagic.engine.tensor.messages import ragged
+from tapemagic.engine.tensor.messages import ragged_error
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.errors import TapeError
 
@@ -121,7 +121,7 @@ def as_operand(value: Any) -> Any:
             except ValueError as error:
                 if isinstance(error, TapeError):
                     raise
-                raise ragged(value) from None
+                raise ragged_error(value) from None
         return np.array(value)
     return value
 
