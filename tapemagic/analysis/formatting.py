@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import linecache
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.events import Place
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced
 
@@ -13,6 +17,11 @@ DIGITS = 6
 SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
 
 SHOWN = 6
+CELL = re.compile(r"<ipython-input-|ipykernel_\d+")
+LONGEST = 60
+
+DIFFERENTIAL = re.compile(r"d+[^\W\d]?[\d₀-₉]*")
+
 ASIDE = 2000
 """How many characters of a cell's value are shown."""
 
@@ -101,3 +110,33 @@ def subscript(number: int) -> str:
 def bare(name: str) -> str:
     """A name without the index behind it."""
     return name.rstrip(SUBSCRIPTS)
+
+
+def line_of(place: Place) -> str:
+    """A line by its number, its file unless it is a cell's, and its text."""
+    text = linecache.getline(place.file, place.line).strip().removesuffix(":")
+    text = text.rstrip("([{") + "…" * text.endswith(("(", "[", "{"))
+    short = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    name = "" if CELL.search(place.file) or place.file.startswith("<") else Path(place.file).name
+    return f"line {place.line}" + (f" of {name}" if name else "") + (f" ({short})" if short else "")
+
+
+def symbol(target: str, source: str, order: int) -> str:
+    """The derivative of a given order as it is written: d²y/dx²."""
+    power = "" if order == 1 else "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(order))
+    return f"d{power}{_operand(target)}/d{_operand(source)}{power}"
+
+
+def mixed_symbol(target: str, first: str, second: str) -> str:
+    """A second derivative with respect to two variables as it is written: d²y/dx dw."""
+    return f"d²{_operand(target)}/d{_operand(first)} d{_operand(second)}"
+
+
+def _operand(name: str) -> str:
+    """What stands behind a d: in brackets if it would be taken for another derivative, as d, dy or dw1 would be."""
+    return f"({name})" if DIFFERENTIAL.fullmatch(name) else bracketed(name)
+
+
+def bracketed(name: str) -> str:
+    """A name as it is, any other expression in brackets."""
+    return name if bare(name).isidentifier() else f"({name})"

@@ -18,6 +18,10 @@ Names = Mapping[int, str]
 """Names of values in the user's program, by their ids."""
 
 
+Named = tuple[str, Any]
+"""A value and its name in the user's program."""
+
+
 class Link(NamedTuple):
     """An input of an operation.
 

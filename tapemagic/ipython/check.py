@@ -16,9 +16,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from tapemagic.analysis.clues import broadcast, lengths, means
 from tapemagic.analysis.explain.incomplete import missing
-from tapemagic.analysis.formatting import number
+from tapemagic.analysis.formatting import number, symbol
 from tapemagic.analysis.mistakes import Near, forgotten, near, slip, wrong_axis
-from tapemagic.analysis.report.derivatives import symbol
 from tapemagic.display.styles import BAD, CODE, GOOD
 from tapemagic.engine.tensor.coercion import own
 from tapemagic.engine.tensor.tensor import unwrap

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.analysis.snapshot import Named
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Traced
@@ -34,8 +35,6 @@ CLOSED = (
     TapeReport,
 )
 """What is not looked into."""
-
-Named = tuple[str, Any]
 
 
 def tensors(held: Iterable[Named]) -> Iterator[Named]:

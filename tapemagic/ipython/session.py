@@ -9,9 +9,8 @@ from tapemagic.analysis.explain.advice import way
 from tapemagic.analysis.explain.explain import Explanation, explain
 from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import subscript
-from tapemagic.analysis.report.derivatives import Named
 from tapemagic.analysis.report.findings import Context
-from tapemagic.analysis.snapshot import Snapshot, snapshot_of
+from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.engine.events import Place
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import Traced

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tapemagic.analysis.explain.advice import as_real, kind
-from tapemagic.analysis.report.derivatives import Named
 from tapemagic.analysis.report.matrices import Kind
+from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.ipython.parts import tensors

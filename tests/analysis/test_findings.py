@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.report.derivatives import Derivative, mixed_symbol, summed, symbol
+from tapemagic.analysis.formatting import mixed_symbol, symbol
+from tapemagic.analysis.report.derivatives import Derivative, summed
 from tapemagic.analysis.report.findings import Context, examine
 from tapemagic.analysis.report.graph import Value
 from tapemagic.engine.tape.observer import Observer

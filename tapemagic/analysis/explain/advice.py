@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapemagic.analysis.explain.dataflow import on_line, tree_of
-from tapemagic.analysis.formatting import SHOWN, span
-from tapemagic.analysis.places import line_of
+from tapemagic.analysis.formatting import SHOWN, line_of, span
 from tapemagic.engine.events import Event, Place
 
 MATH = "write NumPy's functions in place of those of math, such as np.sin(x) for math.sin(x)"

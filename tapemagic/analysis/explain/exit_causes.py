@@ -9,7 +9,7 @@ from tapemagic.analysis.explain.advice import instead, is_flat, swept, through
 from tapemagic.analysis.explain.carried import carried
 from tapemagic.analysis.explain.dataflow import Feeds, feeds, made_from
 from tapemagic.analysis.explain.query import Question, Reason
-from tapemagic.analysis.places import line_of
+from tapemagic.analysis.formatting import line_of
 from tapemagic.engine.events import Event
 from tapemagic.engine.tensor.tensor import Traced
 

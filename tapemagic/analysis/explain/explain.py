@@ -10,8 +10,7 @@ from tapemagic.analysis.explain.causes import why_none, why_without_records
 from tapemagic.analysis.explain.chain_rule import Path, counted, paths
 from tapemagic.analysis.explain.incomplete import missing
 from tapemagic.analysis.explain.query import Question, Reason
-from tapemagic.analysis.formatting import brief
-from tapemagic.analysis.report.derivatives import symbol
+from tapemagic.analysis.formatting import brief, symbol
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.tensor import Traced

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from tapemagic.analysis.formatting import bare
+from tapemagic.analysis.formatting import symbol
+from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Tensor
-
-Named = tuple[str, Any]
-
-DIFFERENTIAL = re.compile(r"d+[^\W\d]?[\d₀-₉]*")
 
 
 @dataclass(frozen=True)
@@ -47,27 +43,6 @@ def summed(target: Named, source: Named, order: int) -> str:
     if order > 1 and source[1].size != 1:
         return symbol(target[0], source[0], order - 1)
     return target[0] if target[1].size != 1 else ""
-
-
-def symbol(target: str, source: str, order: int) -> str:
-    """The derivative of a given order as it is written: d²y/dx²."""
-    power = "" if order == 1 else "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(order))
-    return f"d{power}{_operand(target)}/d{_operand(source)}{power}"
-
-
-def mixed_symbol(target: str, first: str, second: str) -> str:
-    """A second derivative with respect to two variables as it is written: d²y/dx dw."""
-    return f"d²{_operand(target)}/d{_operand(first)} d{_operand(second)}"
-
-
-def _operand(name: str) -> str:
-    """What stands behind a d: in brackets if it would be taken for another derivative, as d, dy or dw1 would be."""
-    return f"({name})" if DIFFERENTIAL.fullmatch(name) else bracketed(name)
-
-
-def bracketed(name: str) -> str:
-    """A name as it is, any other expression in brackets."""
-    return name if bare(name).isidentifier() else f"({name})"
 
 
 Key = tuple[int, int, int]

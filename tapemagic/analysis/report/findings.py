@@ -11,23 +11,15 @@ import numpy as np
 from tapemagic.analysis.explain.causes import why_none
 from tapemagic.analysis.explain.incomplete import missing, withheld
 from tapemagic.analysis.explain.query import Program, Question
-from tapemagic.analysis.formatting import brief, dtype_name
+from tapemagic.analysis.formatting import brief, dtype_name, symbol
 from tapemagic.analysis.report.adjoints import adjoints_of
 from tapemagic.analysis.report.dead_ends import worth_drawing
-from tapemagic.analysis.report.derivatives import (
-    Derivative,
-    Found,
-    Key,
-    Named,
-    differentiate,
-    summed,
-    symbol,
-)
+from tapemagic.analysis.report.derivatives import Derivative, Found, Key, differentiate, summed
 from tapemagic.analysis.report.graph import MAX_NODES, Graph, Naming, Role, Value, draw
 from tapemagic.analysis.report.jacobians import hessians, jacobians
 from tapemagic.analysis.report.matrices import Kind, Matrix
 from tapemagic.analysis.report.variable_versions import Reads, now_and_then, reads, split_versions
-from tapemagic.analysis.snapshot import Snapshot, snapshot_of
+from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.report.derivatives import Named, failure, mixed_symbol, symbol
+from tapemagic.analysis.formatting import mixed_symbol, symbol
+from tapemagic.analysis.report.derivatives import failure
 from tapemagic.analysis.report.matrices import SHOWN, Matrix, fill, side
+from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape

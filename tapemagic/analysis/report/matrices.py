@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tapemagic.analysis.formatting import number, span
-from tapemagic.analysis.report.derivatives import bracketed, mixed_symbol, symbol
+from tapemagic.analysis.formatting import bracketed, mixed_symbol, number, span, symbol
 
 Kind = Literal["jacobian", "hessian"]
 
