@@ -1,4 +1,4 @@
-"""Numbers as people read them: six significant digits, and arrays in one line."""
+"""Text for people: numbers, arrays and shapes in one line, lines of a program, symbols of derivatives."""
 
 from __future__ import annotations
 
@@ -14,48 +14,56 @@ from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced
 
 DIGITS = 6
+"""Significant digits of a number."""
+
 SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
 
 SHOWN = 6
-CELL = re.compile(r"<ipython-input-|ipykernel_\d+")
-LONGEST = 60
+"""The size of the largest array whose elements are all written out."""
+
+CELL_FILE = re.compile(r"<ipython-input-|ipykernel_\d+")
+"""The file names of notebook cells."""
+
+LONGEST_LINE = 60
+"""The number of characters shown of a line."""
 
 DIFFERENTIAL = re.compile(r"d+[^\W\d]?[\d₀-₉]*")
+"""Names that behind a d would look like another derivative: d, dy, dw1."""
 
-ASIDE = 2000
-"""How many characters of a cell's value are shown."""
+LONGEST_VALUE = 2000
+"""The number of characters shown of a cell's value."""
 
 
-def number(value: Any) -> str:
-    """One number, with a point if it is a real one."""
+def format_number(value: Any) -> str:
+    """A number with six significant digits; a real one has a decimal point or an exponent."""
     if isinstance(value, (bool, np.bool_, int, np.integer)):
         return str(value)
     if isinstance(value, (complex, np.complexfloating)):
         sign = "-" if value.imag < 0 or (value.imag == 0 and np.signbit(value.imag)) else "+"
-        return f"{number(value.real)}{sign}{number(abs(value.imag))}j"
+        return f"{format_number(value.real)}{sign}{format_number(abs(value.imag))}j"
     text = f"{float(value) + 0.0:.{DIGITS}g}"
     return text if any(mark in text for mark in ".enia") else text + ".0"
 
 
-def brief(value: Any) -> str:
-    """A value in one line: a number, a small array whole, of a larger one its shape and range."""
+def format_value(value: Any) -> str:
+    """A value in one line: a number, the elements of a small array, or the shape and range of a larger one."""
     shape = np.shape(value)
     if not shape or 0 < np.size(value) <= SHOWN:
-        return span(value)
+        return format_entries(value)
     if np.size(value) == 0:
-        return f"empty {dimensions(shape)}"
-    values = span(value)
-    return f"{dimensions(shape)}, {values}" if values else dimensions(shape)
+        return f"empty {format_shape(shape)}"
+    values = format_entries(value)
+    return f"{format_shape(shape)}, {values}" if values else format_shape(shape)
 
 
-def span(value: Any) -> str:
-    """A value in one line, as `brief`, but of a larger array the range alone."""
+def format_entries(value: Any) -> str:
+    """A value in one line: a number, the elements of a small array, or the range of a larger one."""
     if isinstance(value, (bool, int, float, complex)):
-        return number(value)
+        return format_number(value)
     if not value.shape:
-        return number(value[()])
+        return format_number(value[()])
     if value.size <= SHOWN:
-        return "[" + ", ".join(map(span, value)) + "]"
+        return "[" + ", ".join(map(format_entries, value)) + "]"
     if isinstance(value, Absent) or value.dtype.kind not in "iuf":
         return ""
     known = value[value == value]  # noqa: PLR0124 -- what is not a number is not equal to itself
@@ -64,8 +72,12 @@ def span(value: Any) -> str:
         return "all nan"
     low, high = known.min(), known.max()
     if not missing:
-        return f"all {number(low)}" if low == high else f"{number(low)} to {number(high)}"
-    return f"{number(low)} to {number(high)}, {missing:,} nan"
+        return (
+            f"all {format_number(low)}"
+            if low == high
+            else f"{format_number(low)} to {format_number(high)}"
+        )
+    return f"{format_number(low)} to {format_number(high)}, {missing:,} nan"
 
 
 def dtype_name(value: Any) -> str:
@@ -73,8 +85,8 @@ def dtype_name(value: Any) -> str:
     return str(getattr(value, "dtype", type(value).__name__))
 
 
-def dimensions(shape: tuple[int, ...]) -> str:
-    """A shape as it is said: 3×2."""
+def format_shape(shape: tuple[int, ...]) -> str:
+    """A shape such as 3×2."""
     return "×".join(map(str, shape)) if shape else "number"
 
 
@@ -83,60 +95,62 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in text)
 
 
-def aside(value: Any, is_target: bool) -> str | None:
-    """The value of a cell in words: if it is made of numbers or text, and not in the report's tables already."""
-    if value is None or is_target or not _plain(value):
+def format_cell_value(value: Any, is_target: bool) -> str | None:
+    """The repr of a cell's value; None if the report shows it already, or its repr may differ between runs."""
+    if value is None or is_target or not _has_stable_repr(value):
         return None
     text = repr(value)
-    return text if len(text) <= ASIDE else f"{text[:ASIDE]} …"
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]} …"
 
 
-def _plain(value: Any) -> bool:
-    """Whether a repr is certain to say the same in every run."""
+def _has_stable_repr(value: Any) -> bool:
+    """Whether the repr of a value is the same in every run: it holds no address."""
     if type(value) in (list, tuple):
-        return all(map(_plain, value))
+        return all(map(_has_stable_repr, value))
     if type(value) is dict:
-        return all(map(_plain, value)) and all(map(_plain, value.values()))
+        return all(map(_has_stable_repr, value)) and all(map(_has_stable_repr, value.values()))
     if isinstance(value, np.ndarray):
         return bool(value.dtype.kind != "O")
     return value is None or isinstance(value, Traced | np.generic | int | float | complex | str)
 
 
 def subscript(number: int) -> str:
-    """A number as an index below the line: one behind a name tells the values apart that had this name."""
+    """A number in subscript digits, as in w₂, the second value of a variable w."""
     return str(number).translate(str.maketrans("0123456789", SUBSCRIPTS))
 
 
-def bare(name: str) -> str:
-    """A name without the index behind it."""
+def without_subscript(name: str) -> str:
+    """A name without the subscript digits behind it."""
     return name.rstrip(SUBSCRIPTS)
 
 
-def line_of(place: Place) -> str:
-    """A line by its number, its file unless it is a cell's, and its text."""
+def format_line(place: Place) -> str:
+    """A line of a program: its number, the name of its file unless that is a cell, and its text."""
     text = linecache.getline(place.file, place.line).strip().removesuffix(":")
     text = text.rstrip("([{") + "…" * text.endswith(("(", "[", "{"))
-    short = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-    name = "" if CELL.search(place.file) or place.file.startswith("<") else Path(place.file).name
+    short = text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1] + "…"
+    name = (
+        "" if CELL_FILE.search(place.file) or place.file.startswith("<") else Path(place.file).name
+    )
     return f"line {place.line}" + (f" of {name}" if name else "") + (f" ({short})" if short else "")
 
 
-def symbol(target: str, source: str, order: int) -> str:
-    """The derivative of a given order as it is written: d²y/dx²."""
+def derivative_symbol(target: str, source: str, order: int) -> str:
+    """The symbol of a derivative of some order: d²y/dx²."""
     power = "" if order == 1 else "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(order))
     return f"d{power}{_operand(target)}/d{_operand(source)}{power}"
 
 
-def mixed_symbol(target: str, first: str, second: str) -> str:
-    """A second derivative with respect to two variables as it is written: d²y/dx dw."""
+def mixed_derivative_symbol(target: str, first: str, second: str) -> str:
+    """The symbol of a second derivative with respect to two variables: d²y/dx dw."""
     return f"d²{_operand(target)}/d{_operand(first)} d{_operand(second)}"
 
 
 def _operand(name: str) -> str:
-    """What stands behind a d: in brackets if it would be taken for another derivative, as d, dy or dw1 would be."""
+    """A name or expression to stand behind a d, in brackets where it could be misread."""
     return f"({name})" if DIFFERENTIAL.fullmatch(name) else bracketed(name)
 
 
 def bracketed(name: str) -> str:
     """A name as it is, any other expression in brackets."""
-    return name if bare(name).isidentifier() else f"({name})"
+    return name if without_subscript(name).isidentifier() else f"({name})"

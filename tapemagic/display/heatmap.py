@@ -6,7 +6,7 @@ import math
 from html import escape
 from itertools import groupby
 
-from tapemagic.analysis.formatting import number, printable
+from tapemagic.analysis.formatting import format_number, printable
 from tapemagic.analysis.report.matrices import Matrix
 from tapemagic.display.styles import GROUND
 
@@ -40,7 +40,7 @@ def heatmap(matrix: Matrix, cells: Cells) -> str:
     """
     low, high = _bounds(cells)
     across, down = _ends(matrix.columns), _ends(matrix.rows)
-    scale = _ends((number(high), number(low)))
+    scale = _ends((format_number(high), format_number(low)))
     side = max(4, min(CELL, SIDE // max(len(cells), len(cells[0]))))
     wide = max(side, -(-max(LEAST, LETTER * len("  ".join(across))) // len(cells[0])))
     tall = max(side, -(-max(LEAST, LINE * len(down)) // len(cells)))

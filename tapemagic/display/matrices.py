@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from html import escape
 from itertools import groupby, repeat
 
-from tapemagic.analysis.formatting import dimensions, printable
+from tapemagic.analysis.formatting import format_shape, printable
 from tapemagic.analysis.report.matrices import Heat, Matrix
 from tapemagic.display.heatmap import heatmap
 from tapemagic.display.styles import GROUND, NAME, QUIET, SMALL
@@ -72,7 +72,7 @@ def _kind(matrix: Matrix) -> str:
 
 def _size(matrix: Matrix) -> str:
     """How large a matrix is, and how large its entries are if not all of them are written out."""
-    return ", ".join(filter(None, [dimensions(matrix.shape), matrix.extent]))
+    return ", ".join(filter(None, [format_shape(matrix.shape), matrix.extent]))
 
 
 def _notes(matrix: Matrix) -> str:

@@ -6,7 +6,7 @@ import warnings
 from functools import cached_property
 from typing import Any
 
-from tapemagic.analysis.formatting import aside
+from tapemagic.analysis.formatting import format_cell_value
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Graph
 from tapemagic.display import html
@@ -55,7 +55,7 @@ class TapeReport:
 
     def _shown_value(self) -> str | None:
         """The cell's value, where it says something that the tables do not."""
-        return aside(self.value, self._value_is_target)
+        return format_cell_value(self.value, self._value_is_target)
 
     def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = {"text/plain": repr(self)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapemagic.analysis.formatting import dimensions, printable
+from tapemagic.analysis.formatting import format_shape, printable
 from tapemagic.analysis.report.derivatives import Derivative
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Value
@@ -45,7 +45,7 @@ def row(value: Value) -> tuple[str, ...]:
     return (
         printable(value.name),
         value.role,
-        dimensions(value.shape),
+        format_shape(value.shape),
         value.dtype,
         value.text,
         line,

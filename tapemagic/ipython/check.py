@@ -16,7 +16,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from tapemagic.analysis.clues import broadcast, lengths, means
 from tapemagic.analysis.explain.incomplete import missing
-from tapemagic.analysis.formatting import number, symbol
+from tapemagic.analysis.formatting import derivative_symbol, format_number
 from tapemagic.analysis.mistakes import Near, forgotten, near, slip, wrong_axis
 from tapemagic.display.styles import BAD, CODE, GOOD
 from tapemagic.engine.tensor.coercion import own
@@ -198,7 +198,7 @@ def _compared(
     """Both arrays, entry by entry."""
     rtol, atol = _tolerances(request, mine, tape)
     agree = near(rtol, atol)
-    what = symbol(request.target, request.source, 1)
+    what = derivative_symbol(request.target, request.source, 1)
     limits = f"(rtol {rtol:g}, atol {atol:g})"
     of_a_sum = (
         f"{request.target} is an array of shape {target.shape}: "
@@ -258,7 +258,9 @@ def _table(mine: Any, tape: Any, differing: Sequence[Index]) -> str:
     for index in differing[:LISTED]:
         a, b = mine[index], tape[index]
         with np.errstate(invalid="ignore"):
-            rows.append((str(list(index)), number(a), number(b), number(a - b)))
+            rows.append(
+                (str(list(index)), format_number(a), format_number(b), format_number(a - b))
+            )
     columns = list(zip(*rows, strict=True))[0 if tape.ndim else 1 :]
     widths = [max(map(len, column)) for column in columns]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]

@@ -1,103 +1,88 @@
-"""Who is called what: the names that a cell assigns and reads, and a way to hear of every assignment."""
+"""The names that a cell assigns and reads, and calls of a hook after each of its assignments."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterable, Iterator
-from typing import Any
+import dis
+import warnings
+from collections.abc import Iterable, Iterator
+from inspect import CO_OPTIMIZED
+from types import CodeType
 
 HOOK = "__tape_named__"
+"""The name under which a cell finds the hook while it runs."""
+
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-CLOSED = (*SCOPES, *COMPREHENSIONS)
-BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-Kinds = tuple[type[ast.AST], ...]
+NEW_SCOPES = (*SCOPES, *COMPREHENSIONS)
+READS = {"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"}
+"""Bytecode instructions that read a name which may be global."""
+
+SUITES = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
 def assigned(tree: ast.AST) -> set[str]:
     """The names that code assigns at its top level: loops and branches included, functions not."""
-    names = _bound(_here(tree, CLOSED))
+    names = _bound(_descendants(tree, NEW_SCOPES))
     return names | {
-        node.target.id for node in _here(tree, SCOPES) if isinstance(node, ast.NamedExpr)
+        node.target.id for node in _descendants(tree, SCOPES) if isinstance(node, ast.NamedExpr)
     }
 
 
-def read(tree: ast.AST, own: Container[str] = ()) -> set[str]:
-    """The names of the notebook that code reads, functions included, whose own names are not the notebook's."""
-    names: set[str] = set()
-    for node in _here(tree, CLOSED):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in own:
-            names.add(node.id)
-        elif isinstance(node, CLOSED):
-            names |= _read_through(node)
-    return names
+def read(tree: ast.Module | ast.Expression) -> set[str]:
+    """The global names that code reads, also inside of functions, classes and comprehensions."""
+    mode = "eval" if isinstance(tree, ast.Expression) else "exec"
+    with warnings.catch_warnings(action="ignore"):  # they come when the cell itself is compiled
+        code = compile(tree, "<cell>", mode, dont_inherit=True)
+    return _globals_read(code)
 
 
-def _read_through(scope: Any) -> set[str]:
-    """The names that a function, a class or a comprehension reads from around it."""
-    if isinstance(scope, COMPREHENSIONS):
-        targets = _block(part.target for part in scope.generators)
-        return (read(scope) - _bound(_here(targets, ()))) | read(_block([scope.generators[0].iter]))
-    body = scope.body if isinstance(scope.body, list) else [scope.body]
-    head = _block(child for child in ast.iter_child_nodes(scope) if child not in body)
-    inside = _block(body)
-    if isinstance(scope, ast.ClassDef):
-        return read(head) | read(inside, own=_local(inside))
-    parameters = {node.arg for node in _here(scope.args, CLOSED) if isinstance(node, ast.arg)}
-    return read(head) | (read(inside) - parameters - _local(inside))
+def _globals_read(code: CodeType, in_class: bool = False) -> set[str]:
+    """The global names that a code object reads, without those that a class body binds for itself."""
+    steps = list(dis.get_instructions(code))
+    names = {step.argval for step in steps if step.opname in READS}
+    if in_class:
+        names -= {step.argval for step in steps if step.opname == "STORE_NAME"} | {"__name__"}
+    inner = [part for part in code.co_consts if isinstance(part, CodeType)]
+    return names.union(*(_globals_read(part, not part.co_flags & CO_OPTIMIZED) for part in inner))
 
 
-def _local(block: ast.AST) -> set[str]:
-    """The names that belong to a function with this body."""
-    names, outer = assigned(block), set()
-    for node in _here(block, CLOSED):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            names.add(node.name)
-        elif isinstance(node, ast.alias):
-            names.add((node.asname or node.name).partition(".")[0])
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            names.add(node.name)
-        elif isinstance(node, ast.Global):
-            outer.update(node.names)
-    return names - outer
-
-
-def _block(nodes: Iterable[ast.AST]) -> ast.Module:
-    """Some nodes, as the children of one."""
+def _module_of(nodes: Iterable[ast.AST]) -> ast.Module:
+    """A module whose children are these nodes."""
     return ast.Module(list(nodes), [])  # type: ignore[arg-type]
 
 
 def awaits(tree: ast.AST) -> bool:
-    """Whether code awaits something at its top level."""
+    """Whether there is an await at the top level of code."""
     return any(
         isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith))
         or (isinstance(node, ast.comprehension) and bool(node.is_async))
-        for node in _here(tree, SCOPES)
+        for node in _descendants(tree, SCOPES)
     )
 
 
-def announce(tree: ast.AST) -> None:
-    """Change code so that it calls the hook at every assignment at its top level.
+def insert_hooks(tree: ast.AST) -> None:
+    """Insert a call of the hook after every assignment at the top level of code, in place.
 
     After ``y = ...`` comes ``__tape_named__('y')``; ``(y := ...)`` becomes ``(y := __tape_named__('y', ...))``.
     """
-    for node in list(_here(tree, SCOPES)):
+    for node in list(_descendants(tree, SCOPES)):
         if isinstance(node, ast.NamedExpr):
-            node.value = _call(node.target.id, node, node.value)
+            node.value = _hook_call(node.target.id, node, node.value)
     if isinstance(tree, ast.Module):
-        tree.body = _announced(tree.body)
+        tree.body = _with_hooks(tree.body)
 
 
-def _here(node: ast.AST, closed: Kinds) -> Iterator[ast.AST]:
-    """The nodes inside of a node, but not those inside of `closed` ones."""
+def _descendants(node: ast.AST, closed: tuple[type[ast.AST], ...]) -> Iterator[ast.AST]:
+    """The descendants of a node, without those of nodes of the types `closed`."""
     for child in ast.iter_child_nodes(node):
         yield child
         if not isinstance(child, closed):
-            yield from _here(child, closed)
+            yield from _descendants(child, closed)
 
 
 def _bound(nodes: Iterator[ast.AST]) -> set[str]:
-    """The names to which nodes bind something."""
+    """The names that these nodes bind."""
     names: set[str | None] = set()
     for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -109,27 +94,27 @@ def _bound(nodes: Iterator[ast.AST]) -> set[str]:
     return {name for name in names if name}
 
 
-def _announced(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Statements, with a call of the hook where a name was bound."""
+def _with_hooks(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Statements with a call of the hook after each that binds a name."""
     result: list[ast.stmt] = []
     for statement in body:
         result.append(statement)
         if isinstance(statement, SCOPES):
             continue
-        blocks = list(_blocks(statement))
+        blocks = list(_suites(statement))
         for holder, field in blocks:
-            inner = _announced(getattr(holder, field))
+            inner = _with_hooks(getattr(holder, field))
             if field == "body":
-                heads = _heads(statement) | _heads(holder)
-                inner = _hooks(heads, inner[0]) + inner
+                headers = _bound_by_header(statement) | _bound_by_header(holder)
+                inner = _hook_calls(headers, inner[0]) + inner
             setattr(holder, field, inner)
         if not blocks:
-            result += _hooks(_heads(statement), statement)
+            result += _hook_calls(_bound_by_header(statement), statement)
     return result
 
 
-def _blocks(statement: ast.stmt) -> Iterator[tuple[ast.AST, str]]:
-    """The blocks of statements inside a statement: the node that holds each, and its field."""
+def _suites(statement: ast.stmt) -> Iterator[tuple[ast.AST, str]]:
+    """The suites of a compound statement: the node that holds each, and its field."""
     holders = [statement, *getattr(statement, "handlers", []), *getattr(statement, "cases", [])]
     for holder in holders:
         for field in ("body", "orelse", "finalbody"):
@@ -137,21 +122,25 @@ def _blocks(statement: ast.stmt) -> Iterator[tuple[ast.AST, str]]:
                 yield holder, field
 
 
-def _heads(node: ast.AST) -> set[str]:
-    """The names that a statement binds outside of its blocks: a loop's target, say."""
-    heads = [getattr(node, field) for field in node._fields if field not in BLOCKS]
-    parts = [part for head in heads for part in (head if isinstance(head, list) else [head])]
-    outer = _block(part for part in parts if isinstance(part, ast.AST))
-    walrus = {part.target for part in _here(outer, SCOPES) if isinstance(part, ast.NamedExpr)}
-    found = _here(outer, CLOSED)
+def _bound_by_header(node: ast.AST) -> set[str]:
+    """The names that a statement binds outside of its suites, such as the target of a loop."""
+    headers = [getattr(node, field) for field in node._fields if field not in SUITES]
+    parts = [
+        part for header in headers for part in (header if isinstance(header, list) else [header])
+    ]
+    outer = _module_of(part for part in parts if isinstance(part, ast.AST))
+    walrus = {
+        part.target for part in _descendants(outer, SCOPES) if isinstance(part, ast.NamedExpr)
+    }
+    found = _descendants(outer, NEW_SCOPES)
     return _bound(part for part in found if part not in walrus)
 
 
-def _hooks(names: set[str], place: ast.stmt) -> list[ast.stmt]:
-    """A call of the hook for each name, at the line of `place`."""
-    return [ast.copy_location(ast.Expr(_call(name, place)), place) for name in sorted(names)]
+def _hook_calls(names: set[str], place: ast.stmt) -> list[ast.stmt]:
+    """Calls of the hook for each name, at the line of `place`."""
+    return [ast.copy_location(ast.Expr(_hook_call(name, place)), place) for name in sorted(names)]
 
 
-def _call(name: str, place: ast.AST, *value: ast.expr) -> ast.Call:
+def _hook_call(name: str, place: ast.AST, *value: ast.expr) -> ast.Call:
     call = ast.Call(ast.Name(HOOK, ast.Load()), [ast.Constant(name), *value], [])
     return ast.fix_missing_locations(ast.copy_location(call, place))

@@ -144,9 +144,9 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
         end = ast.Expression(tree.body.pop().value)
         parts = _parts(end.body)
         last = [_spelled(source, part) for part in parts or [end.body]]
-        names.announce(end)
+        names.insert_hooks(end)
     alone = end is not None and not tree.body and not assigned
-    names.announce(tree)
+    names.insert_hooks(tree)
     body_code = shell.compile(tree, filename, "exec")
     end_code = None if end is None else shell.compile(end, filename, "eval")
     return Cell(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.formatting import mixed_symbol, symbol
+from tapemagic.analysis.formatting import derivative_symbol, mixed_derivative_symbol
 from tapemagic.analysis.report.derivatives import Derivative, summed
 from tapemagic.analysis.report.findings import Context, examine
 from tapemagic.analysis.report.graph import Value
@@ -64,14 +64,14 @@ def test_orders() -> None:
 )
 def test_symbol(target: str, source: str, order: int, expected: str) -> None:
     """Derivatives are written as in a textbook."""
-    assert expected == symbol(target, source, order)
+    assert expected == derivative_symbol(target, source, order)
 
 
 def test_mixed_symbol() -> None:
     """So are those in two variables."""
-    assert "d²y/dx dw" == mixed_symbol("y", "x", "w")
-    assert "d²(x * 2)/dx d(w[0])" == mixed_symbol("x * 2", "x", "w[0]")
-    assert "d²y/dx d(dw)" == mixed_symbol("y", "x", "dw")
+    assert "d²y/dx dw" == mixed_derivative_symbol("y", "x", "w")
+    assert "d²(x * 2)/dx d(w[0])" == mixed_derivative_symbol("x * 2", "x", "w[0]")
+    assert "d²y/dx d(dw)" == mixed_derivative_symbol("y", "x", "dw")
 
 
 @pytest.mark.parametrize(

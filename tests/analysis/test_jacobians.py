@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.formatting import number
+from tapemagic.analysis.formatting import format_number
 from tapemagic.analysis.report import jacobians
 from tapemagic.analysis.report.findings import examine
 from tapemagic.analysis.report.matrices import Matrix
@@ -36,7 +36,7 @@ def hessian(function: Any, *inputs: Any) -> list[Matrix]:
 
 def written(table: Any) -> tuple[tuple[str, ...], ...]:
     """Entries as they are shown."""
-    return tuple(tuple(map(number, row)) for row in np.atleast_2d(table))
+    return tuple(tuple(map(format_number, row)) for row in np.atleast_2d(table))
 
 
 def network(w: Any, x: Any, b: Any) -> Any:
@@ -185,7 +185,7 @@ def test_the_shorter_side_is_enough() -> None:
     assert "4,000,000 entries" in first.notes[0]
     assert ((2000,), ()) == (mixed.shape, last.shape)
     slope = 2 * 0.5 * np.cos(0.5) - 0.25 * np.sin(0.5)
-    assert number(slope) == mixed.cells[-1][0]
+    assert format_number(slope) == mixed.cells[-1][0]
     assert 1 == len(last.cells)
 
 
@@ -307,7 +307,7 @@ def test_too_much_work() -> None:
 
     assert time.perf_counter() - began < 5
     assert "its sweep would pass 1,800,000,000 numbers" in matrix.notes[0]
-    assert number(-np.sum(long**2 * np.sin(2.0 * long))) == second.cells[0][0]
+    assert format_number(-np.sum(long**2 * np.sin(2.0 * long))) == second.cells[0][0]
 
 
 def test_only_what_leads_to_the_target_is_work(monkeypatch: pytest.MonkeyPatch) -> None:

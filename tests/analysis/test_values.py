@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapemagic.analysis.formatting import brief, dimensions, number, printable, span
+from tapemagic.analysis.formatting import (
+    format_entries,
+    format_number,
+    format_shape,
+    format_value,
+    printable,
+)
 from tapemagic.engine.recording import Absent
 
 
@@ -37,7 +43,7 @@ from tapemagic.engine.recording import Absent
 )
 def test_number(value: Any, expected: str) -> None:
     """Six significant digits, and a point in a real number."""
-    assert expected == number(value)
+    assert expected == format_number(value)
 
 
 @pytest.mark.parametrize(
@@ -66,13 +72,13 @@ def test_number(value: Any, expected: str) -> None:
 )
 def test_brief(value: Any, expected: str, gradient: str | None) -> None:
     """A small array whole, of a larger one the shape and the range; a gradient without the shape."""
-    assert expected == brief(value)
-    assert (expected if gradient is None else gradient) == span(value)
+    assert expected == format_value(value)
+    assert (expected if gradient is None else gradient) == format_entries(value)
 
 
 def test_dimensions() -> None:
     """Shapes as they are said."""
-    assert ["number", "3", "3×2"] == list(map(dimensions, [(), (3,), (3, 2)]))
+    assert ["number", "3", "3×2"] == list(map(format_shape, [(), (3,), (3, 2)]))
 
 
 def test_printable() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapemagic.analysis.explain.dataflow import on_line, tree_of
-from tapemagic.analysis.formatting import SHOWN, line_of, span
+from tapemagic.analysis.formatting import SHOWN, format_entries, format_line
 from tapemagic.engine.events import Event, Place
 
 MATH = "write NumPy's functions in place of those of math, such as np.sin(x) for math.sin(x)"
@@ -143,7 +143,7 @@ ADVICE: Advice = (
 
 def at(event: Event) -> str:
     """Where something happened: " on line 3 (y = float(x))"."""
-    return f" on {line_of(event.place)}" if event.place else ""
+    return f" on {format_line(event.place)}" if event.place else ""
 
 
 def listed(names: list[str]) -> str:
@@ -160,5 +160,7 @@ def as_real(value: Any) -> str:
     """The same value as one writes it with real numbers."""
     real = value._value.astype(float)
     if not real.shape:
-        return span(real)
-    return f"np.array({span(real)})" if real.size <= SHOWN else "np.array(..., dtype=float)"
+        return format_entries(real)
+    return (
+        f"np.array({format_entries(real)})" if real.size <= SHOWN else "np.array(..., dtype=float)"
+    )

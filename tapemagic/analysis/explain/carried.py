@@ -26,7 +26,7 @@ from tapemagic.analysis.explain.dataflow import (
     tree_of,
 )
 from tapemagic.analysis.explain.reading import Parts, Reading, on, path_of, root_of
-from tapemagic.analysis.formatting import bare
+from tapemagic.analysis.formatting import without_subscript
 from tapemagic.engine.events import Place
 
 MATH = {"math", "cmath"}
@@ -80,7 +80,7 @@ def _carried(
 ) -> Feeds:
     """The same for programs that have been parsed: the one in which a value left, and perhaps one that goes on."""
     try:
-        wanted = ast.parse(bare(value), mode="eval").body
+        wanted = ast.parse(without_subscript(value), mode="eval").body
     except SyntaxError:
         return Feeds.PERHAPS
     exact = [call for call in _calls(tree, line) if _converts(call, how)]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.formatting import dimensions, number
+from tapemagic.analysis.formatting import format_number, format_shape
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import Record, silence
 from tapemagic.engine.registry import no_derivative
@@ -95,7 +95,7 @@ class Path:
         values = [step.value for step in self.steps if step.value is not None]
         numbers = len(values) == len(self.steps) and np.iscomplexobj(values)
         halved = numbers and not np.isclose(np.prod(values), self.product, equal_nan=True)
-        return f"{', its real part' * halved} = {number(self.product)}"
+        return f"{', its real part' * halved} = {format_number(self.product)}"
 
 
 def _wrapped(text: str) -> list[str]:
@@ -184,7 +184,9 @@ class Edge:
             turns = _close(slope, 1) and _close(self.pulled(1j), -1j)
             return "conj" if turns else f"[2 by {2 if self.x.dtype.kind == 'c' else 1}]", None
         value = _given(slope)
-        return f"({number(value)})" if np.iscomplexobj(value) else number(value), value
+        return f"({format_number(value)})" if np.iscomplexobj(value) else format_number(
+            value
+        ), value
 
 
 Chain = tuple[Edge, "Chain"] | None
@@ -279,4 +281,4 @@ def _close(a: Any, b: Any) -> bool:
 
 
 def _size(x: Any) -> str:
-    return dimensions(x.shape) if x.ndim else "1"
+    return format_shape(x.shape) if x.ndim else "1"

@@ -14,7 +14,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from tapemagic.analysis.formatting import bare
+from tapemagic.analysis.formatting import without_subscript
 from tapemagic.engine.events import Place
 
 _CHANGING = (
@@ -129,7 +129,7 @@ def _parsed(text: str) -> ast.Module | None:
 def names_in(expression: str) -> set[str]:
     """The names in an expression."""
     try:
-        return _read(ast.parse(bare(expression), mode="eval"))
+        return _read(ast.parse(without_subscript(expression), mode="eval"))
     except SyntaxError:
         return set()
 

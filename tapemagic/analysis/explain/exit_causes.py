@@ -9,7 +9,7 @@ from tapemagic.analysis.explain.advice import instead, is_flat, swept, through
 from tapemagic.analysis.explain.carried import carried
 from tapemagic.analysis.explain.dataflow import Feeds, feeds, made_from
 from tapemagic.analysis.explain.query import Question, Reason
-from tapemagic.analysis.formatting import line_of
+from tapemagic.analysis.formatting import format_line
 from tapemagic.engine.events import Event
 from tapemagic.engine.tensor.tensor import Traced
 
@@ -112,6 +112,6 @@ def left(q: Question, event: Event) -> str:
 
 def lines_of(events: list[Event]) -> str:
     """The lines of events, the first ones if they are many."""
-    places = [line_of(event.place) for event in events if event.place]
+    places = [format_line(event.place) for event in events if event.place]
     more = f" and {len(places) - SHOWN} more" * (len(places) > SHOWN)
     return ", ".join(places[:SHOWN]) + more

@@ -10,7 +10,7 @@ from tapemagic.analysis.explain.causes import why_none, why_without_records
 from tapemagic.analysis.explain.chain_rule import Path, counted, paths
 from tapemagic.analysis.explain.incomplete import missing
 from tapemagic.analysis.explain.query import Question, Reason
-from tapemagic.analysis.formatting import brief, symbol
+from tapemagic.analysis.formatting import derivative_symbol, format_value
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.tensor import Traced
@@ -55,7 +55,7 @@ class Explanation:
     @property
     def symbol(self) -> str:
         """The derivative as it is written."""
-        return symbol(self.target, self.source, 1)
+        return derivative_symbol(self.target, self.source, 1)
 
     def __repr__(self) -> str:
         if self.cause:
@@ -118,4 +118,4 @@ def _gradient(snapshot: Snapshot, target: Any, source: Any) -> str:
     """The gradient, in one line."""
     with silence():
         gradient = snapshot.tape().gradient(target, source)
-    return "None" if gradient is None else brief(gradient._value)
+    return "None" if gradient is None else format_value(gradient._value)

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from tapemagic.analysis.formatting import symbol
+from tapemagic.analysis.formatting import derivative_symbol
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
@@ -30,7 +30,7 @@ class Derivative:
     @property
     def symbol(self) -> str:
         """The derivative as it is written: d²y/dx²."""
-        return symbol(self.target, self.source, self.order)
+        return derivative_symbol(self.target, self.source, self.order)
 
     @property
     def note(self) -> str:
@@ -41,7 +41,7 @@ class Derivative:
 def summed(target: Named, source: Named, order: int) -> str:
     """What a derivative of an order is taken of the sum of; empty if that is one number."""
     if order > 1 and source[1].size != 1:
-        return symbol(target[0], source[0], order - 1)
+        return derivative_symbol(target[0], source[0], order - 1)
     return target[0] if target[1].size != 1 else ""
 
 

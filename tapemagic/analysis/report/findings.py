@@ -11,7 +11,7 @@ import numpy as np
 from tapemagic.analysis.explain.causes import why_none
 from tapemagic.analysis.explain.incomplete import missing, withheld
 from tapemagic.analysis.explain.query import Program, Question
-from tapemagic.analysis.formatting import brief, dtype_name, symbol
+from tapemagic.analysis.formatting import derivative_symbol, dtype_name, format_value
 from tapemagic.analysis.report.adjoints import adjoints_of
 from tapemagic.analysis.report.dead_ends import worth_drawing
 from tapemagic.analysis.report.derivatives import Derivative, Found, Key, differentiate, summed
@@ -144,7 +144,7 @@ def examine(
     names |= {value._id: name for name, value in [*sources, *targets] if value._id > 0}
     for (t, s, level), gradient in found.gradients.items():
         if gradient is not None and gradient._id > 0:
-            names.setdefault(gradient._id, symbol(targets[t][0], sources[s][0], level))
+            names.setdefault(gradient._id, derivative_symbol(targets[t][0], sources[s][0], level))
     roles = _roles(snapshot, targets, sources)
     known = reads(snapshot, worth_drawing(snapshot.records, names, roles))
     split = split_versions(snapshot, known, [value._id for _, value in targets])
@@ -217,7 +217,7 @@ def _derivative(
         context.program,
     )
     if gradient is not None:
-        text = brief(gradient.numpy())
+        text = format_value(gradient.numpy())
         why = missing(question) or None
     elif key in found.problems:
         why = found.problems[key]
@@ -247,7 +247,7 @@ def _roles(
 
 def _seed_name(target: str, seed: Any) -> str:
     """What a derivative begins with: dy/dy, which is 1."""
-    return symbol(target, target, 1) if target and np.all(seed == 1) else ""
+    return derivative_symbol(target, target, 1) if target and np.all(seed == 1) else ""
 
 
 def _tracked(snapshot: Snapshot, value: Any) -> bool:
@@ -287,7 +287,7 @@ def _variables(
             np.shape(array),
             dtype_name(array),
             now_and_then(array, known.get(number, ())),
-            None if gradient is None else brief(gradient),
+            None if gradient is None else format_value(gradient),
             context.assigned.get(name, lines.get(number)),
         )
     return tuple(rows.values())

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tapemagic.analysis.formatting import brief, dtype_name, span
+from tapemagic.analysis.formatting import dtype_name, format_entries, format_value
 from tapemagic.analysis.report.dead_ends import few, worth_drawing
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import Absent, Record
@@ -140,7 +140,7 @@ class Drawn:
         values = list(self.graph.values)
         for index, tensor in self.tensors.items():
             if (gradient := gradients.get(tensor._id)) is not None:
-                values[index] = replace(values[index], gradient=span(gradient))
+                values[index] = replace(values[index], gradient=format_entries(gradient))
         return replace(self.graph, values=tuple(values))
 
 
@@ -212,7 +212,7 @@ class _Freezer:
         index = self.index[i] = len(self.values)
         if self.snapshot.tracks(i):
             self.tensors[index] = wrap(tensor._value, i)
-        text, kind = brief(tensor._value), dtype_name(tensor._value)
+        text, kind = format_value(tensor._value), dtype_name(tensor._value)
         self.values.append(Value(index, name, role, tensor.shape, kind, text))
 
     def gap(self, start: int, stop: int) -> None:
@@ -243,7 +243,7 @@ class _Freezer:
         inputs = tuple(self.value(value, i, None, order) for value, i in shown)
         hidden = len(given) - len(shown)
         slopes = tuple(
-            (self.index[i], span(slope))
+            (self.index[i], format_entries(slope))
             for i, slope in _slopes(record, self.snapshot.tracked).items()
             if i in self.index
         )
@@ -275,7 +275,7 @@ class _Freezer:
             self.constants[name or id(value)] = index
         if i in self.maker:
             self.outputs[self.maker[i]].append(index)
-        text, kind = brief(value), dtype_name(value)
+        text, kind = format_value(value), dtype_name(value)
         self.values.append(Value(index, name, role, np.shape(value), kind, text, None, line, order))
         return index
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.formatting import mixed_symbol, symbol
+from tapemagic.analysis.formatting import derivative_symbol, mixed_derivative_symbol
 from tapemagic.analysis.report.derivatives import failure
 from tapemagic.analysis.report.matrices import SHOWN, Matrix, fill, side
 from tapemagic.analysis.snapshot import Named
@@ -131,7 +131,7 @@ class _Second:
             notes.append(_linear(blank.target, *linear))
         starts = [side(source).label(0) for source in self.sources if source[1].size]
         if len(starts) > 1:
-            mixed = mixed_symbol(blank.target, starts[0], starts[1])
+            mixed = mixed_derivative_symbol(blank.target, starts[0], starts[1])
             notes.append(f"row {starts[0]}, column {starts[1]}: {mixed}")
         upper = {pair: self._or_zeros(entries, *pair) for pair, entries in found.items()}
         entries = np.block(
@@ -148,10 +148,10 @@ class _Second:
             return _refused(blank, refusal)
         y, notes, entries = blank.target, [*blank.notes], self._entries(i, j)
         if entries is None:
-            rest = f"{symbol(y, x, 1)} does not depend on {w} around here"
+            rest = f"{derivative_symbol(y, x, 1)} does not depend on {w} around here"
             notes.append(_linear(y, x) if i == j else rest)
         if i != j:
-            notes.append(f"{mixed_symbol(y, w, x)} is its transpose")
+            notes.append(f"{mixed_derivative_symbol(y, w, x)} is its transpose")
         filled = replace(blank, notes=tuple(notes))
         return fill(
             filled, self._or_zeros(entries, i, j), side(self.sources[i]), side(self.sources[j])

@@ -9,7 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tapemagic.analysis.formatting import bracketed, mixed_symbol, number, span, symbol
+from tapemagic.analysis.formatting import (
+    bracketed,
+    derivative_symbol,
+    format_entries,
+    format_number,
+    mixed_derivative_symbol,
+)
 
 Kind = Literal["jacobian", "hessian"]
 
@@ -81,11 +87,11 @@ class Matrix:
     def symbol(self) -> str:
         """The derivative as it is written: dy/dx, d²y/dx², d²y/dx dw."""
         if self.kind == "jacobian":
-            return symbol(self.target, self.sources[0], 1)
+            return derivative_symbol(self.target, self.sources[0], 1)
         rows, columns = self.sources
         if rows == columns:
-            return symbol(self.target, rows, 2)
-        return mixed_symbol(self.target, rows, columns)
+            return derivative_symbol(self.target, rows, 2)
+        return mixed_derivative_symbol(self.target, rows, columns)
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,7 @@ def fill(matrix: Matrix, table: Any, down: Side, across: Side) -> Matrix:
     rows, columns = _written(down.size), _written(across.size)
     whole = None not in rows and None not in columns
     cells = tuple(
-        tuple(GAP if i is None or j is None else number(table[i, j] + 0) for j in columns)
+        tuple(GAP if i is None or j is None else format_number(table[i, j] + 0) for j in columns)
         for i in rows
     )
     return replace(
@@ -133,7 +139,7 @@ def fill(matrix: Matrix, table: Any, down: Side, across: Side) -> Matrix:
         rows=_labels(down, rows),
         columns=_labels(across, columns),
         cells=cells if table.size else (),
-        extent="" if whole else span(table),
+        extent="" if whole else format_entries(table),
         heat=None if whole or not table.size else _heat(table),
     )
 

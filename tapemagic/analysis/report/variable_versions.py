@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tapemagic.analysis.formatting import brief, span, subscript
+from tapemagic.analysis.formatting import format_entries, format_value, subscript
 from tapemagic.analysis.report.dead_ends import few
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import new_id
@@ -88,9 +88,9 @@ def _renumbered(
 
 def now_and_then(value: Any, read: Sequence[Any]) -> str:
     """A value in one line; of a variable that changed since it was read, also what was read: 4.7 now; 5.0 when read."""
-    now = brief(value)
-    if all(x is value or brief(x) == now for x in read):
+    now = format_value(value)
+    if all(x is value or format_value(x) == now for x in read):
         return now
-    *first, last = map(span, few(list(read), SHOWN))
+    *first, last = map(format_entries, few(list(read), SHOWN))
     then = [*first, "…", last] if len(read) > SHOWN else [*first, last]
     return f"{now} now; {', '.join(then)} when read"

@@ -15,7 +15,7 @@ _OBJECT = np.dtype(object)
 
 
 def shown(value: Any) -> str:
-    """A value as an error message shows it: on one line, and not all of a long one."""
+    """The repr of a value on one line, cut to 40 characters."""
     try:
         text = " ".join(repr(value).split())
     except Exception:  # noqa: BLE001 (that of the user's type may raise anything)
@@ -24,12 +24,12 @@ def shown(value: Any) -> str:
 
 
 def describe(value: Any) -> str:
-    """A value as an error message names it."""
+    """The repr of a value, cut to 40 characters, and its type."""
     return f"{shown(value)} of type {type(value).__name__}"
 
 
 def tensor_advice(leaf: Any) -> str:
-    """What to write instead of something that is no tensor."""
+    """Advice on what to give in place of something that is no tensor, as a sentence after a space."""
     if leaf is None:
         return " A gradient that is None cannot be differentiated again: see why it is None first."
     if isinstance(leaf, Reference):
@@ -47,7 +47,7 @@ def tensor_advice(leaf: Any) -> str:
 
 
 def require_function(value: Any, error: type[TapeError] = FunctionError) -> None:
-    """Refuse what cannot be called.
+    """Raise an error unless a value can be called.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def require_function(value: Any, error: type[TapeError] = FunctionError) -> None
 
 
 def ragged_error(value: Any) -> NotNumbersError:
-    """The error for nested lists that make no array."""
+    """The error for nested lists whose rows differ in length or depth."""
     return NotNumbersError(
         f"{shown(value)} is no array, since its rows differ in length or depth: pad them to one length, or make "
         "a tensor of each"
@@ -69,7 +69,7 @@ def ragged_error(value: Any) -> NotNumbersError:
 
 
 def not_numbers_error(what: str, x: Any) -> NotNumbersError:
-    """The error for objects and text, with which NumPy may well compute."""
+    """The error for an array of objects or text."""
     return NotNumbersError(
         f"{what} {shown(x)} of dtype {getattr(x, 'dtype', _OBJECT)}, and tensors hold numbers: convert it with "
         ".astype(float), or leave the tape knowingly, with x.numpy()"
@@ -77,7 +77,7 @@ def not_numbers_error(what: str, x: Any) -> NotNumbersError:
 
 
 def out_error(function: Function) -> ImmutableError:
-    """The error for an array to write into."""
+    """The error for an array to write into, given as `out`."""
     refuse_within_numpy()
     return ImmutableError(
         f"{function.__name__}(..., out=...) cannot write where a tape is watching: "
