@@ -1,9 +1,8 @@
-"""What a tape hears of an operation: the record, the set of live tapes, and the one function that notes down.
+"""Recording of operations: the format of a record, the live tapes of a thread, and the function that records.
 
-A record on a tape is a plain tuple in the order of `Record`. Values are known by a number that no other value
-has, given when a tape first takes notice of it. What no tape took notice of has 0 if it was made as a constant,
-and the stamp of the clock, which is negative, if it was computed: numbers and stamps are of one count, so that a
-tape can tell what came before what.
+A record on a tape is a plain tuple in the order of `Record`. A value that a tape tracks is identified by its id, a
+positive number. A value that no tape tracks has the number 0 if it was made as a constant, and the stamp of the clock,
+which is negative, if it was computed. Ids and stamps come from one counter, so that they give the order of events.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ import numpy as np
 from tapemagic.engine.registry import NUMBERED, Operation
 
 SMALL = 1024
-"""Values of at most this many bytes are kept whole: a note of shape and dtype would be hardly smaller."""
+"""The bytes up to which a value is always kept: its shape and dtype alone would hardly take less."""
 
 CONSTANT = 0
 """The number of a tensor that was made as a constant, and of a plain number."""
 
 FOREIGN = -1
-"""The number of an array that the user holds, and may write into."""
+"""The number of a plain array: the program has a reference to it, and may write into it."""
 
 PRUNE_MASK = 0xFFF
-"""Of small results, each whose number has none of these bits makes the tape look whether its records are many."""
+"""Of small results, those whose id has none of these bits make the tape count its records."""
 
 NO_PARAMS = None
 
@@ -51,7 +50,7 @@ class Record(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What to call the operation: a function with a gradient of its own has its own name."""
+        """The name of the operation; of a function with a custom gradient, the name of that function."""
         call = (self.params or {}).get("call")
         return call.name if call is not None else self.operation.name
 
@@ -85,7 +84,7 @@ class Absent:
 
 
 class Recorder(Protocol):
-    """What the recording knows of a tape."""
+    """The interface of a tape to the functions that record."""
 
     _tracked: dict[int, int]
     _append: Callable[[Any], None]
@@ -109,14 +108,14 @@ live = _live.get
 new_id = itertools.count(1 << 20).__next__
 
 clock = [-new_id()]
-"""The stamp for what is computed now, and recorded by no tape."""
+"""The stamp for results computed now that no tape records."""
 
 GRADIENT = 1 << 60
-"""What the stamp of a gradient is lower by, to tell it from other results."""
+"""The offset of the stamps of gradients, which tells them from other results."""
 
 
 def tick() -> int:
-    """Advance the clock: what is computed from now on has a later stamp than what was computed before."""
+    """Advance the clock, so that results computed from now on have a later stamp; return the time."""
     now = new_id()
     clock[0] = -now
     return now
@@ -143,7 +142,7 @@ def time_of(i: int) -> int:
 
 
 def go_live(tape: Recorder) -> int:
-    """Let `tape` hear of every operation on this thread; the time from which it does."""
+    """Begin to record on this thread; return the time."""
     _live.set((*live(), tape))
     now = new_id()
     clock[0] = -now
@@ -151,7 +150,7 @@ def go_live(tape: Recorder) -> int:
 
 
 def go_quiet(tape: Recorder) -> int:
-    """Let `tape` hear of nothing more on this thread; the time from which it does not."""
+    """End recording on this thread; return the time."""
     tapes = live()
     _live.set(
         ()
@@ -165,7 +164,7 @@ def go_quiet(tape: Recorder) -> int:
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Let no tape hear of anything inside the block, on this thread."""
+    """Record nothing on this thread inside the block, on any tape."""
     tapes, silenced = _live.set(()), _silenced.set(True)
     try:
         yield
@@ -175,7 +174,7 @@ def silence() -> Iterator[None]:
 
 
 def is_here(tape: Recorder) -> bool:
-    """Whether a tape that records does so on this thread, or would, were it not for the silence."""
+    """Whether a recording tape records this thread, or would outside of a `silence` block."""
     return tape in live() or _silenced.get()
 
 
@@ -188,7 +187,7 @@ def note(
     tapes: tuple[Recorder, ...],
     size: int,
 ) -> int:
-    """Append a record to every tape that tracks one of the inputs; the output's number, or a stamp if none does.
+    """Append a record to every tape that tracks an input; return the id of the output, or a stamp if no tape does.
 
     `size` is the number of bytes of the largest value.
     """
@@ -222,14 +221,14 @@ def note_several(
     outputs: tuple[Any, ...],
     tapes: tuple[Recorder, ...],
 ) -> tuple[int, ...]:
-    """As `note`, for an operation of several outputs: the numbers of all of them."""
-    hearing = [tape for tape in tapes if any(i in tape._tracked for i in ids)]
-    if not hearing:
+    """Append a record of an operation with several outputs, as `note` does for one; return the ids of all outputs."""
+    tracking = [tape for tape in tapes if any(i in tape._tracked for i in ids)]
+    if not tracking:
         return (clock[0],) * len(outputs)
     output_ids = tuple(new_id() for _ in outputs)
     kept = protect(operation, values, ids)
     record = (operation.number, kept, ids, params, outputs, output_ids)
-    for tape in hearing:
+    for tape in tracking:
         tape._tracked.update(zip(output_ids, output_ids, strict=True))
         tape._append(record)
         tape._gain(sum(output.nbytes for output in outputs))
@@ -237,7 +236,7 @@ def note_several(
 
 
 def protect(operation: Operation, values: tuple[Any, ...], ids: tuple[int, ...]) -> tuple[Any, ...]:
-    """Copies in the place of somebody else's arrays, who may write into them later, where rules read them."""
+    """The inputs of a record, with copies of those plain arrays that rules read: the program may write into them."""
     unread = operation.unread((True,) * len(ids))
     return tuple(
         value if i != FOREIGN else absent(value) if position in unread else value.copy()
@@ -246,7 +245,7 @@ def protect(operation: Operation, values: tuple[Any, ...], ids: tuple[int, ...])
 
 
 def absent(value: Any) -> Any:
-    """A note of a value's shape and dtype, where that is smaller than the value."""
+    """The shape and dtype of a value, in an `Absent`; the value itself if it is small."""
     if value.__class__ is tuple:
         return tuple(map(absent, value))
     if getattr(value, "nbytes", 0) <= SMALL:

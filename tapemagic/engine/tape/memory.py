@@ -1,8 +1,8 @@
-"""What a tape need not keep: values that no rule will read, and results that nobody can reach any more.
+"""Removal of values that no rule reads, and of records whose results nothing refers to any more, from a tape.
 
-Dead results are found by counting who still knows their number, which is an object of its own: the tensor
-that holds the result refers to it, and so does every record that takes it as an input. When only its own
-record and the tape's table do, the record is of no use.
+Dead results are found by counting the references to their id, which is an object of its own: the tensor that holds
+the result refers to it, and so does every record that has it as an input. When only its own record and the tape's
+table refer to it, the record is dropped.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ MANY = 1 << 12
 
 
 def drop_dead(records: list[Any], tracked: dict[int, int]) -> None:
-    """Take out the records that no gradient can need any more.
+    """Remove the records that no gradient can need any more.
 
-    Walking backwards, a dropped record lets go of its inputs before their own records are looked at.
+    The newest come first, so that a removed record no longer refers to its inputs when their records are checked.
     """
     position = len(records)
     some = False
@@ -54,7 +54,7 @@ def weight(record: Any) -> int:
 
 
 def slim(record: Any, tracked: Mapping[int, int]) -> Any:
-    """A record that keeps only what the rules of its tracked inputs will read."""
+    """A record with only those values that the rules of its tracked inputs read."""
     number, values, ids, params, output, output_id = record
     newest = output_id[0] if output_id.__class__ is tuple else output_id
     unread = NUMBERED[number].unread(tuple([tracked.get(i, sys.maxsize) <= newest for i in ids]))

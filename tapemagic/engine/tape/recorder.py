@@ -1,4 +1,4 @@
-"""Recorder: what is computed from watched values while it is entered, and what happens to them."""
+"""Recorder: records operations on watched values, and stores events, while it is entered."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ USED_UP = "used up: its first gradient released it; make a new GradientTape, or 
 
 
 class Contents(NamedTuple):
-    """Everything that a recorder has recorded, as plain data.
+    """The contents of a recorder as plain data.
 
     Attributes
     ----------
     records : tuple of Record
-        Oldest first. Of a recorder that was released after a gradient was None, they hold the identities of the
-        arrays in the place of values.
+        Oldest first. After a gradient that was None has released a recorder, they hold the identities of arrays in
+        place of values.
     tracked : mapping of int to int
-        The ids of tracked values, each with the time since when.
+        The ids of tracked values, each with the time from which it is tracked.
     leaves : set of int
         The ids of watched values.
     variables : tuple of Variable
-        Those that are watched, oldest first.
+        The watched variables, oldest first.
     events : tuple of Event
     times : tuple of int
         The times at which recording began and ended, in turns.
     watches_variables : bool
         Whether trainable variables are watched as soon as they are read.
     state : {'whole', 'bare', 'released'}
-        Whether the records hold values; or connections alone; or were released altogether.
+        Whether the records hold values, hold connections alone, or were released altogether.
     """
 
     records: tuple[Any, ...]
@@ -64,15 +64,15 @@ class Contents(NamedTuple):
 
 
 Connections = tuple[list[Any], dict[int, int], set[int]]
-"""The records without their values, what is tracked, and what is watched."""
+"""The records without their values, the tracked ids with their times, and the watched ids."""
 
 
 def ignore(record: Any) -> None:
-    """Drop a record that a task, which outlives the block of its tape, brings too late."""
+    """Drop the record of an operation that a task ran after the block of its tape was left."""
 
 
 class Recorder:
-    """Records, while it is entered, what is computed from the values that it watches.
+    """A recorder of the operations on watched values while it is entered.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Recorder:
 
     Notes
     -----
-    Records are kept sparingly: see `memory`.
+    Values that no rule reads and results that nothing refers to are dropped: see `memory`.
     """
 
     _paused = _entered = _usable = _recording = _warned = _keeps = False
@@ -185,7 +185,7 @@ class Recorder:
                 self._start()
 
     def reset(self) -> None:
-        """Forget all records, and everything that was watched, and go on recording.
+        """Drop all records and watched values, and go on recording.
 
         Raises
         ------
@@ -218,7 +218,7 @@ class Recorder:
         self._require_here(f"{what}()")
 
     def _require_here(self, what: str) -> None:
-        """Refuse a call from a thread other than the one that is recorded."""
+        """Raise an error for a call from another thread than the recorded one."""
         if not is_here(self):
             raise TapeStateError(
                 f"Tape is still recording on another thread: {what} has to wait until its 'with' block is left; "
@@ -291,7 +291,7 @@ class Recorder:
         return tuple(oldest_first(self._variables.values()))
 
     def _clear(self) -> None:
-        """Forget all records, and everything that was watched."""
+        """Drop all records and watched values."""
         self._tracked: dict[int, int] = {}
         self._leaves: set[int] = set()
         self._records: list[Any] = []
@@ -300,7 +300,7 @@ class Recorder:
         self._sorted = self._unsorted = 0
 
     def _connections(self) -> Connections:
-        """The records with the identities of arrays in the place of values, what is tracked and what is watched.
+        """The records with identities of arrays in place of values, the tracked and the watched ids.
 
         This is enough to explain a None.
         """
@@ -311,7 +311,7 @@ class Recorder:
         return bare, dict(self._tracked), set(self._leaves)
 
     def _taker(self) -> Callable[[Any], None]:
-        """The function that stores a new record; free of references to the tape, which would keep it alive."""
+        """The function that stores a new record; without a reference to the tape, which would be a cycle."""
         return self._records.append
 
     @property
@@ -344,7 +344,7 @@ class Recorder:
         self._unsorted = 0
 
     def _drop_dead(self) -> None:
-        """Drop the records whose results cannot be reached any more."""
+        """Drop the records whose results nothing refers to any more."""
         if self._keeps:
             return
         if self._unsorted:
@@ -357,7 +357,7 @@ class Recorder:
 
 
 def contents_of(recorder: Recorder) -> Contents:
-    """Everything that a recorder has recorded; of a released one, what it kept to explain a None."""
+    """The contents of a recorder now; of a released one, those that explain a None."""
     tracked: Mapping[int, int] = recorder._tracked
     leaves: AbstractSet[int] = recorder._leaves
     records: list[Any] = recorder._records
@@ -381,7 +381,7 @@ def contents_of(recorder: Recorder) -> Contents:
 
 
 def warn(message: str, *args: Any) -> None:
-    """Log a warning: it goes where the notebook's author sends it, and carries no path."""
+    """Log a warning to the logger `tapemagic`, without a path."""
     import logging
 
     logging.getLogger("tapemagic").warning(message, *args)

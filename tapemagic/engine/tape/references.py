@@ -1,7 +1,7 @@
-"""Who still holds an object, by Python's own count: nobody is asked, and nothing is kept to know it.
+"""Reference counts of CPython: whether anything else refers to an object.
 
-What the counts are for objects that nobody else holds is found out once, by the same calls, since Python's
-versions differ. Where Python does not count, everything counts as held.
+The counts of objects without other references are measured once, by the same calls, since Python's versions differ.
+Where Python does not count references, every object counts as referred to.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ references = getattr(sys, "getrefcount", lambda _: sys.maxsize)
 
 
 def _count_in_table() -> int:
-    """How often a number is referred to that only a record and the tape's table know."""
+    """The reference count of an id that only a record and the tape's table hold."""
     record = (None, int("1000000"))
     tracked = {record[-1]: record[-1]}
     count: int = references(record[-1])
@@ -27,7 +27,7 @@ def _count_of_argument(held: Any) -> int:
 
 
 def _count_of_new() -> int:
-    """How often an object is referred to, in a function that it is given to, if the caller has two names for it."""
+    """The reference count of an argument, inside a function, if its caller has two names for it."""
     dx = value = object()
     count = _count_of_argument(dx)
     del value
@@ -35,11 +35,11 @@ def _count_of_new() -> int:
 
 
 ALONE = _count_in_table()
-"""What ``references(record[-1])`` gives for the number of a result that nobody can reach any more."""
+"""The count ``references(record[-1])`` for the id of a result that nothing else refers to."""
 
 _NEW = _count_of_new()
 
 
 def sole(array: Any) -> bool:
-    """Whether nobody but the caller, who has two names for it, holds an array: it may then be written into."""
+    """Whether only the caller, who has two names for it, refers to an array: it may then be written into."""
     return array.base is None and references(array) <= _NEW

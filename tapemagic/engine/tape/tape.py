@@ -1,4 +1,4 @@
-"""Tape: gradients and Jacobians of what a recorder has recorded, by a reverse sweep."""
+"""Tape: gradients and Jacobians from recorded operations, by a reverse sweep."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.errors import ConsumedTapeError, NotATensorError, NotRecordingError, ShapeError
 
 Sweep = Callable[..., Gradients]
-"""A reverse sweep to the sources with the ids that are given first."""
+"""A reverse sweep; its first argument is the set of the sources' ids."""
 
 
 class Tape(Recorder):
-    """A recorder that differentiates what it recorded; `tapemagic.GradientTape` explains it, too.
+    """A recorder that differentiates its records; `tapemagic.GradientTape` adds explanations.
 
     Parameters
     ----------
@@ -47,13 +47,13 @@ class Tape(Recorder):
         Parameters
         ----------
         target : Tensor, Variable, or nested structure of them
-            What to differentiate; arrays count as the sum of their elements.
+            The values to differentiate; arrays count as the sum of their elements.
         sources : Tensor, Variable, or nested structure of them
-            What to differentiate with respect to: watched tensors, variables, or intermediate results.
+            The values to differentiate with respect to: watched tensors, variables, or intermediate results.
         output_gradients : array_like or structure of them, optional
-            What to weigh the elements of each target with: one for each target, of its shape. Ones if left out.
+            The weights of the elements of each target: one array for each target, of its shape. Ones if left out.
         unconnected_gradients : UnconnectedGradients or {'none', 'zero'}, optional
-            What stands for the gradient of a source on which the target does not depend.
+            The gradient of a source on which the target does not depend.
 
         Returns
         -------
@@ -115,11 +115,11 @@ class Tape(Recorder):
         Parameters
         ----------
         target : Tensor or Variable
-            What to differentiate: a single one.
+            The value to differentiate: a single one.
         sources : Tensor, Variable, or nested structure of them
-            What to differentiate with respect to: watched tensors, variables, or intermediate results.
+            The values to differentiate with respect to: watched tensors, variables, or intermediate results.
         unconnected_gradients : UnconnectedGradients or {'none', 'zero'}, optional
-            What stands for the Jacobian of a source on which the target does not depend.
+            The Jacobian of a source on which the target does not depend.
         parallel_iterations : int, optional
             Accepted for TensorFlow's sake, and not used: all rows are computed at once.
         experimental_use_pfor : bool, optional
@@ -314,7 +314,7 @@ class Tape(Recorder):
                 tape._sweep_ends()
 
     def _goal(self, ids: set[int]) -> tuple[Mapping[int, int], set[int]]:
-        """The values to pass gradients to, and those of the sources that are intermediate values."""
+        """The ids to which the sweep passes gradients, and those of sources that are intermediate values."""
         tracked = self._tracked
         if not ids >= self._leaves:
             tracked = reachable(self._records, tracked, ids)
@@ -329,7 +329,7 @@ class Tape(Recorder):
 
 
 def tape_of(contents: Contents) -> Tape:
-    """A persistent tape with given contents, of which nothing is dropped."""
+    """A persistent tape with given contents; it drops no record."""
     tape = Tape(persistent=True, watch_accessed_variables=False)
     tape._records += contents.records
     tape._tracked.update(contents.tracked)

@@ -1,4 +1,4 @@
-"""What tapes give back: gradients as tensors, and what stands for one where nothing is connected."""
+"""Results of a tape: gradients as tensors, and None or zeros for unconnected sources."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tapemagic.errors import OptionError
 
 
 class UnconnectedGradients(enum.Enum):
-    """What a gradient is where the target does not depend on the source.
+    """The gradient of a source on which the target does not depend: None or zeros.
 
     Examples
     --------
@@ -34,7 +34,7 @@ NONE = UnconnectedGradients.NONE
 
 
 def zero_wanted(option: UnconnectedGradients | str) -> bool:
-    """Whether zeros shall stand for gradients that are not connected.
+    """Whether an option asks for zeros in place of unconnected gradients.
 
     Raises
     ------
@@ -54,9 +54,9 @@ def zero_wanted(option: UnconnectedGradients | str) -> bool:
 def result_for(
     gradient: Any, source: Traced, zero: bool, shape: tuple[int, ...] | None = None
 ) -> Tensor | None:
-    """What the user gets for a source: its gradient in TensorFlow's convention, or what stands for None.
+    """The gradient of a source as a tensor, in TensorFlow's convention; None or zeros if it is unconnected.
 
-    It has the shape that is given, or else the source's.
+    It has the given shape, or else the source's.
     """
     if gradient is None:
         return (
