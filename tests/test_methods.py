@@ -10,7 +10,7 @@ import pytest
 
 from tapemagic import GradientTape, Tensor, Variable, check_gradients, constant
 from tapemagic.engine.tensor.conversions import Conversions
-from tapemagic.engine.tensor.methods import ArrayMethods, Lacking
+from tapemagic.engine.tensor.methods import ArrayMethods, MissingAttribute
 from tapemagic.errors import ImmutableError, UnsupportedArgumentError
 
 Call = Callable[[Any], Any]
@@ -113,7 +113,9 @@ REFUSED: dict[str, list[Call]] = {
 }
 
 
-LACKING = [name for name, value in vars(ArrayMethods).items() if isinstance(value, Lacking)]
+LACKING = [
+    name for name, value in vars(ArrayMethods).items() if isinstance(value, MissingAttribute)
+]
 
 
 def each(table: dict[str, list[Call]]) -> Any:

@@ -19,7 +19,7 @@ from tapemagic.analysis.explain.incomplete import missing
 from tapemagic.analysis.formatting import derivative_symbol, format_number
 from tapemagic.analysis.mistakes import Near, forgotten, near, slip, wrong_axis
 from tapemagic.display.styles import BAD, CODE, GOOD
-from tapemagic.engine.tensor.coercion import own
+from tapemagic.engine.tensor.coercion import private_array
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.ipython import names
 from tapemagic.ipython.lines import tensor_named
@@ -184,7 +184,7 @@ def _array(request: Request, shell: InteractiveShell) -> Any:
             f"{MAGIC} {function}({request.source}) {request.target} {request.source}"
         )
     try:
-        array = np.asarray(own(unwrap(value)))
+        array = np.asarray(private_array(unwrap(value)))
     except (TypeError, ValueError):
         raise UsageError(
             f"{MAGIC}: {expression!r} is a {type(value).__name__}, and not an array of numbers"

@@ -44,16 +44,16 @@ def worth_drawing(
         In the order of the tape.
     """
     needed, used = set(wanted), set[int]()
-    begun: list[int] = []
+    start_time: list[int] = []
     drawn: list[int] = []
     for position in range(len(records) - 1, -1, -1):
         number, values, ids, params, _, output_id = records[position]
         made = output_id if output_id.__class__ is tuple else (output_id,)
-        while begun and begun[-1] > made[0]:
-            begun.pop()
-        unasked = begun or (number in LOOKING and made[0] not in named)
+        while start_time and start_time[-1] > made[0]:
+            start_time.pop()
+        unasked = start_time or (number in LOOKING and made[0] not in named)
         if params and "call" in params:
-            begun.append(params["call"].begun)
+            start_time.append(params["call"].start_time)
         is_hidden = unasked or not used.isdisjoint(made)
         if not (is_hidden and needed.isdisjoint(made)):
             given = [i for value, i in zip(values, ids, strict=True) if value is not None]

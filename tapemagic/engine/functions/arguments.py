@@ -21,7 +21,7 @@ def name_of(function: Function) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
-def fresh(x: Any) -> Any:
+def new_tensor(x: Any) -> Any:
     """A tensor of its own with the value of `x`, connected with it on the tapes that listen."""
     return apply(operation(identity), (x,), {}) if isinstance(x, Traced) else constant(x)
 
@@ -35,7 +35,7 @@ def argument(x: Any, function: Function, position: int) -> Any:
         If it is not made of numbers.
     """
     try:
-        return fresh(x)
+        return new_tensor(x)
     except NotNumbersError:
         raise NotNumbersError(
             f"argument {position} of {name_of(function)} is {describe(x)}, and no number or array"

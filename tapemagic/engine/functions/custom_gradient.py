@@ -1,11 +1,11 @@
-"""custom_gradient: a function with a gradient of its own."""
+"""custom_gradient: functions whose gradients the user defines."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
 from functools import partial, update_wrapper
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -25,11 +25,10 @@ from tapemagic.errors import (
 )
 
 Function = Callable[..., Any]
-F = TypeVar("F", bound=Function)
 
 
 def custom_gradient(function: Function | None = None) -> Any:
-    """Give a function a gradient of its own.
+    """Define the gradient of a function.
 
     Parameters
     ----------
@@ -56,7 +55,7 @@ def custom_gradient(function: Function | None = None) -> Any:
 
     Notes
     -----
-    The operations of `grad_fn` are recorded by tapes that listen, so that second derivatives are those of `grad_fn`.
+    Live tapes record the operations of `grad_fn`, so that second derivatives are those of `grad_fn`.
 
     Examples
     --------
@@ -71,11 +70,11 @@ def custom_gradient(function: Function | None = None) -> Any:
     >>> tape.gradient(y, x)
     Tensor(1.0)
     """
-    return custom_gradient if function is None else _Differentiated(function)
+    return custom_gradient if function is None else _CustomGradient(function)
 
 
-class _Differentiated:
-    """A function with a gradient of its own; as a method, its `self` is no argument to differentiate."""
+class _CustomGradient:
+    """A function decorated with custom_gradient; of a method, `self` is not differentiated."""
 
     __wrapped__: Any
 
@@ -83,16 +82,16 @@ class _Differentiated:
         require_function(function, CustomGradientError)
         update_wrapper(self, function)
 
-    def __get__(self, instance: Any, owner: Any = None) -> _Differentiated:
+    def __get__(self, instance: Any, owner: Any = None) -> _CustomGradient:
         if instance is None:
             return self
-        return _Differentiated(self.__wrapped__.__get__(instance, owner))
+        return _CustomGradient(self.__wrapped__.__get__(instance, owner))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         function = self.__wrapped__
         name = name_of(function)
         _refuse_keywords(name, kwargs)
-        begun = tick()
+        start_time = tick()
         with recorded_reads() as reads:
             returned = function(*args, **kwargs)
         result, grad_fn = _result_and_gradient(name, returned)
@@ -103,7 +102,7 @@ class _Differentiated:
         outputs = outputs_of(name, result)
         kept = [None if y.dtype.kind in "fc" else y.shape for y in outputs]
         pullback = partial(_pull_back, name, grad_fn, inputs, captured, kept)
-        results = record_call(Call(name, pullback, begun), [*inputs, *captured], outputs)
+        results = record_call(Call(name, pullback, start_time), [*inputs, *captured], outputs)
         return pack(result, results)
 
 
@@ -140,8 +139,10 @@ def _require_variables_keyword(name: str, grad_fn: Function, captured: list[Vari
     )
 
 
-def _ask(name: str, grad_fn: Function, upstream: list[Any], keywords: dict[str, Any]) -> Any:
-    """Call the user's grad_fn.
+def _call_grad_fn(
+    name: str, grad_fn: Function, upstream: list[Any], keywords: dict[str, Any]
+) -> Any:
+    """Call the user's `grad_fn`.
 
     Raises
     ------
@@ -151,7 +152,7 @@ def _ask(name: str, grad_fn: Function, upstream: list[Any], keywords: dict[str, 
     try:
         return grad_fn(*upstream, **keywords)
     except TypeError:
-        if _takes(grad_fn, *upstream, **keywords):
+        if _accepts(grad_fn, *upstream, **keywords):
             raise
         raise CustomGradientError(
             f"the grad_fn of {name} has to take an upstream gradient for each tensor that {name} returned, of which "
@@ -159,7 +160,7 @@ def _ask(name: str, grad_fn: Function, upstream: list[Any], keywords: dict[str, 
         ) from None
 
 
-def _takes(function: Function, *args: Any, **kwargs: Any) -> bool:
+def _accepts(function: Function, *args: Any, **kwargs: Any) -> bool:
     """Whether a function can be called like this; True also if Python cannot tell."""
     try:
         inspect.signature(function).bind(*args, **kwargs)
@@ -176,48 +177,48 @@ def _pull_back(
     inputs: list[Any],
     captured: list[Variable],
     constant_shapes: list[Any],
-    smooth: list[Tensor],
+    differentiable: list[Tensor],
 ) -> list[Any]:
-    """Ask the user's grad_fn, and check what it returns; whole numbers among the outputs have zeros upstream."""
-    following = iter(smooth)
+    """The gradients that grad_fn returns, after checks; the upstream gradients of integer outputs are zeros."""
+    following = iter(differentiable)
     upstream = [
         next(following) if shape is None else constant(np.zeros(shape)) for shape in constant_shapes
     ]
     answer: Any
-    theirs: list[Any] = []
+    variable_gradients: list[Any] = []
     if captured:
-        answer = _ask(name, grad_fn, upstream, {"variables": captured})
+        answer = _call_grad_fn(name, grad_fn, upstream, {"variables": captured})
         if not (isinstance(answer, tuple) and len(answer) == 2):
             raise CustomGradientError(
                 f"the grad_fn of {name} has to return a pair, the gradients of the arguments and a list of those of "
                 f"the variables, not {describe(answer)}"
             )
-        answer, theirs = answer[0], _listed(answer[1])
-        if len(theirs) != len(captured):
+        answer, variable_gradients = answer[0], _as_list(answer[1])
+        if len(variable_gradients) != len(captured):
             raise CustomGradientError(
-                f"the grad_fn of {name} returned {len(theirs)} gradients for {len(captured)} variables"
+                f"the grad_fn of {name} returned {len(variable_gradients)} gradients for {len(captured)} variables"
             )
     else:
-        answer = _ask(name, grad_fn, upstream, {})
-    ours = _listed(answer)
-    if len(ours) != len(inputs):
+        answer = _call_grad_fn(name, grad_fn, upstream, {})
+    gradients = _as_list(answer)
+    if len(gradients) != len(inputs):
         raise CustomGradientError(
-            f"custom_gradient function expected to return {len(inputs)} gradients, but returned {len(ours)} instead. "
-            f"({name} has {len(inputs)} arguments to differentiate)"
+            f"custom_gradient function expected to return {len(inputs)} gradients, but returned {len(gradients)} "
+            f"instead. ({name} has {len(inputs)} arguments to differentiate)"
         )
     sources = [*inputs, *captured]
-    pairs = zip([*ours, *theirs], sources, strict=True)
-    found = [_checked(name, g, x, k) for k, (g, x) in enumerate(pairs)]
+    pairs = zip([*gradients, *variable_gradients], sources, strict=True)
+    found = [_checked_gradient(name, g, x, k) for k, (g, x) in enumerate(pairs)]
     if all(u.dtype.kind != "c" for u in upstream):
         _refuse_complex(name, found, sources)
     return found
 
 
-def _listed(answer: Any) -> list[Any]:
+def _as_list(answer: Any) -> list[Any]:
     return [answer] if answer is None or isinstance(answer, Traced) else leaves(answer)
 
 
-def _checked(name: str, g: Any, x: Any, position: int) -> Any:
+def _checked_gradient(name: str, g: Any, x: Any, position: int) -> Any:
     """A gradient as a tensor, of the shape of its input."""
     if g is None:
         return None
@@ -237,7 +238,7 @@ def _checked(name: str, g: Any, x: Any, position: int) -> Any:
 
 
 def _refuse_complex(name: str, found: list[Any], inputs: list[Any]) -> None:
-    """Complex gradients of real arguments are the derivatives of no real result."""
+    """Raise an error for a complex gradient of a real argument, where the result is real, too."""
     for position, (g, x) in enumerate(zip(found, inputs, strict=True)):
         if g is not None and g.dtype.kind == "c" and isinstance(x, Traced) and x.dtype.kind == "f":
             raise CustomGradientError(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.functions.arguments import fresh, name_of
+from tapemagic.engine.functions.arguments import name_of, new_tensor
 from tapemagic.engine.functions.grad import Argnums, Function, Run, grad
 from tapemagic.engine.nest import endless_error, leaves, ordered, pack
 from tapemagic.engine.tape.tape import Tape
@@ -139,13 +139,15 @@ def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
     run = _run(function, tuple(primals))
     directions = _matching(tuple(tangents), run.sources, "the tangent")
     outputs = run.outputs
-    cotangents = [fresh(np.zeros(y.shape, y.dtype)) for y in outputs if y.dtype.kind in "fc"]
+    cotangents = [new_tensor(np.zeros(y.shape, y.dtype)) for y in outputs if y.dtype.kind in "fc"]
     with Tape() as outer:
         outer.watch(cotangents)
         smooth = [y for y in outputs if y.dtype.kind in "fc"]
         pulled = leaves(run.tape.gradient(smooth, run.sources, cotangents, "zero"))
     found = iter(outer.gradient(pulled, cotangents, directions, "zero"))
-    parts = [next(found) if y.dtype.kind in "fc" else fresh(np.zeros(y.shape)) for y in outputs]
+    parts = [
+        next(found) if y.dtype.kind in "fc" else new_tensor(np.zeros(y.shape)) for y in outputs
+    ]
     return run.result, pack(run.result, parts)
 
 

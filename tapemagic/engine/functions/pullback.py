@@ -1,10 +1,10 @@
-"""Operations that know by themselves how to pull gradients back: what custom_gradient puts on the tapes."""
+"""Records of calls that bring their own pullback, as custom_gradient and recompute_grad make them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -21,32 +21,31 @@ from tapemagic.errors import (
 )
 
 Function = Callable[..., Any]
-F = TypeVar("F", bound=Function)
 
 
 class Call:
-    """One call of a function with a gradient of its own, as its record keeps it.
+    """A call of a function with a custom gradient, as a parameter of its record.
 
     Attributes
     ----------
     name : str
-        The function's.
+        The name of the function.
     pullback : callable
         ``pullback(upstream) -> gradients``, both lists: of the outputs, and of the inputs or None.
-    begun : int
-        The time at which the function was called, on the clock by which values are numbered: what it recorded
-        by itself has a number between this and its results'.
+    start_time : int
+        The time at which the function was called, on the clock of ids: the ids of values that it computed lie between
+        this and those of its results.
     """
 
-    __slots__ = ("begun", "name", "pullback")
+    __slots__ = ("name", "pullback", "start_time")
 
-    def __init__(self, name: str, pullback: Function, begun: int) -> None:
+    def __init__(self, name: str, pullback: Function, start_time: int) -> None:
         self.name = name
         self.pullback = pullback
-        self.begun = begun
+        self.start_time = start_time
 
     def gradients(self, g: Any, y: Any) -> list[Any]:
-        """Those of all inputs; of several cotangents at once row by row, since the user's function takes one."""
+        """The gradients of all inputs; row by row for batched cotangents, since the pullback takes one at a time."""
         several = y.__class__ is tuple
         gs, ys = (g, y) if several else ((g,), (y,))
         if not gs[0].ndim > ys[0].ndim:
@@ -56,8 +55,8 @@ class Call:
 
     def _answer(self, gs: Any) -> list[Any]:
         nested = any(isinstance(g, Tensor) for g in gs)
-        upstream = [_turned(g if isinstance(g, Tensor) else wrap(g)) for g in gs]
-        answers = map(_turned, self.pullback(upstream))
+        upstream = [_conjugated(g if isinstance(g, Tensor) else wrap(g)) for g in gs]
+        answers = map(_conjugated, self.pullback(upstream))
         return [x if nested or x is None else x._value for x in answers]
 
     def __repr__(self) -> str:
@@ -96,13 +95,13 @@ class _Calls(Operation):
         return tuple(partial(rule, k) for k in range(count))
 
 
-def _turned(g: Any) -> Any:
-    """A gradient between the sweep's convention and TensorFlow's, which are conjugates of each other."""
+def _conjugated(g: Any) -> Any:
+    """The conjugate of a complex gradient: the sweep's convention and TensorFlow's are conjugates."""
     return np.conjugate(g) if g is not None and g.dtype.kind == "c" else g
 
 
 def called(*inputs: Any, call: Call) -> Any:
-    """Stands in the table for functions with gradients of their own."""
+    """The entry of all functions with custom gradients in the table of rules; never called."""
     raise NotImplementedError
 
 
@@ -119,41 +118,41 @@ vjp_each(called, _called, name="custom gradient")
 
 
 def record_call(call: Call, inputs: list[Any], outputs: list[Any]) -> list[Any]:
-    """Put a call on the tapes that track one of its inputs; its outputs, as results of this operation.
+    """Record a call on the tapes that track one of its inputs; return its outputs as results of the call.
 
     Outputs that are no real or complex numbers are returned as they are.
     """
     read = [x._read() if isinstance(x, Traced) else x for x in map(as_operand, inputs)]
     values = tuple(x._value if isinstance(x, Tensor) else _kept(x) for x in read)
     ids = tuple(x._id if isinstance(x, Tensor) else 0 for x in read)
-    smooth = [k for k, y in enumerate(outputs) if y.dtype.kind in "fc"]
-    held = [outputs[k]._value for k in smooth]
+    differentiable = [k for k, y in enumerate(outputs) if y.dtype.kind in "fc"]
+    held = [outputs[k]._value for k in differentiable]
     results = [wrap(y._value) for y in outputs]
     tapes, entry, params = live(), operation(called), {"call": call}
-    if tapes and len(smooth) == 1:
+    if tapes and len(differentiable) == 1:
         size = max(getattr(x, "nbytes", 0) for x in (*values, *held))
         numbers: Any = [note(entry, values, ids, params, held[0], tapes, size)]
-    elif tapes and smooth:
+    elif tapes and differentiable:
         numbers = note_several(entry, values, ids, params, tuple(held), tapes)
     else:
         return results
-    for k, number in zip(smooth, numbers, strict=True):
+    for k, number in zip(differentiable, numbers, strict=True):
         results[k] = wrap(outputs[k]._value, number)
     return results
 
 
 def _kept(x: Any) -> Any:
-    """What a record keeps of an argument that is no tensor: numbers and arrays, and of objects nothing."""
+    """The value that a record keeps of an argument that is no tensor; None for one that is no number or array."""
     return x if isinstance(x, OPERANDS) else None
 
 
 def outputs_of(name: str, result: Any) -> list[Any]:
-    """What a function returned, as tensors.
+    """The leaves of a function's result as tensors.
 
     Raises
     ------
     CustomGradientError
-        If something of it is not made of numbers.
+        If a leaf is not made of numbers.
     """
     try:
         return [y if isinstance(y, Traced) else constant(y) for y in leaves(result)]

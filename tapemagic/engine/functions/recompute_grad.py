@@ -1,4 +1,4 @@
-"""recompute_grad: computing again rather than keeping."""
+"""recompute_grad: gradient checkpointing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tapemagic.engine.functions.arguments import fresh, name_of
+from tapemagic.engine.functions.arguments import name_of, new_tensor
 from tapemagic.engine.functions.pullback import Call, outputs_of, record_call
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.recording import silence, tick
@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Function)
 
 
 def recompute_grad(function: F) -> F:
-    """Compute a function again when it is differentiated, rather than keep what it computed on the way.
+    """Compute a function again when it is differentiated, so that the tape keeps no intermediate values.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ def recompute_grad(function: F) -> F:
     Returns
     -------
     callable
-        Trades time for memory: of its operations the tape keeps the arguments and the results alone.
+        The same function; a tape keeps its arguments and results alone.
 
     Notes
     -----
-    While it computes again, the variables that it read have their earlier values, for other threads too.
+    During the second computation the variables that it read have their earlier values, for other threads too.
 
     Gradient checkpointing: Griewank and Walther, "Revolve", ACM Transactions on Mathematical Software 26 (2000).
 
@@ -49,7 +49,7 @@ def recompute_grad(function: F) -> F:
     ... def block(x):
     ...     return np.sin(np.sin(np.sin(x)))
     >>> x = tm.Variable(1.0)
-    >>> with tm.Tape() as tape:
+    >>> with tm.GradientTape() as tape:
     ...     y = block(x)
     >>> tape.gradient(y, x)
     Tensor(0.26450827)
@@ -66,18 +66,18 @@ def recompute_grad(function: F) -> F:
         computed = outputs_of(name, result)
         shapes = [y.shape for y in computed if y.dtype.kind in "fc"]
         captured = captured_by(reads, [])
-        held = list(map(_as_it_is, given))
+        held = list(map(_frozen_argument, given))
 
         def pullback(upstream: list[Tensor]) -> list[Any]:
-            again = [fresh(x) if isinstance(x, Traced) else x for x in held]
+            again = [new_tensor(x) if isinstance(x, Traced) else x for x in held]
             sources = [x for x in again if isinstance(x, Traced)]
             with Tape() as tape, restored(reads):
                 tape.watch([x for x in sources if x.dtype.kind in "fc"])
                 args_again, kwargs_again = pack((args, kwargs), again)
                 outputs = outputs_of(name, function(*args_again, **kwargs_again))
-            smooth = [y for y in outputs if y.dtype.kind in "fc"]
-            _require_same(name, shapes, [y.shape for y in smooth])
-            return leaves(tape.gradient(smooth, [*sources, *captured], upstream, "zero"))
+            differentiable = [y for y in outputs if y.dtype.kind in "fc"]
+            _require_same(name, shapes, [y.shape for y in differentiable])
+            return leaves(tape.gradient(differentiable, [*sources, *captured], upstream, "zero"))
 
         results = record_call(Call(name, pullback, tick()), [*inputs, *captured], computed)
         return pack(result, results)
@@ -93,8 +93,8 @@ def _require_same(name: str, shapes: list[Any], again: list[Any]) -> None:
         )
 
 
-def _as_it_is(x: Any) -> Any:
-    """An argument, safe from later changes."""
+def _frozen_argument(x: Any) -> Any:
+    """An argument that later changes do not affect: the value of a variable now, a copy of an array."""
     if isinstance(x, Traced):
         return x._read()
     return x.copy() if isinstance(x, np.ndarray) else x

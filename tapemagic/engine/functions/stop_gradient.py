@@ -1,4 +1,4 @@
-"""Gradients that are stopped, or passed through as if a function were not there."""
+"""stop_gradient and grad_pass_through: values without a gradient, and functions with that of the identity."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ vjp(_stopped, None, name="stop_gradient")
 
 
 def stop_gradient(x: Any) -> Any:
-    """The same values, as constants: no gradient passes through.
+    """The same values as constants, through which no gradient passes.
 
     Parameters
     ----------
@@ -88,10 +88,10 @@ def grad_pass_through(function: F) -> F:
 
     @custom_gradient
     @wraps(function)
-    def straight(*args: Any, **kwargs: Any) -> Any:
+    def passed_through(*args: Any, **kwargs: Any) -> Any:
         def grad(*upstream: Any, variables: Any = None) -> Any:
             return upstream if variables is None else (upstream, [None] * len(variables))
 
         return function(*args, **kwargs), grad
 
-    return straight  # type: ignore[no-any-return]
+    return passed_through  # type: ignore[no-any-return]

@@ -18,7 +18,7 @@ from tapemagic.engine.gradcheck.finite_differences import (
 )
 from tapemagic.engine.gradcheck.locate import Part, likely_cause, locate, suspects
 from tapemagic.engine.gradcheck.report import DerivativeCheck, GradientReport, label
-from tapemagic.engine.tensor.coercion import own
+from tapemagic.engine.tensor.coercion import private_array
 from tapemagic.engine.tensor.messages import describe, require_function
 from tapemagic.errors import GradientError, NotATensorError, OptionError
 
@@ -258,7 +258,7 @@ def _point(value: Any, name: str) -> Any:
         If it is not finite.
     """
     try:
-        x = own(value)
+        x = private_array(value)
     except (TypeError, ValueError):
         raise NotATensorError(
             f"{name} has to be made of real or complex numbers, not {describe(value)}: "

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapemagic.engine.nest import matched
 from tapemagic.engine.recording import new_id
-from tapemagic.engine.tensor.coercion import own
+from tapemagic.engine.tensor.coercion import private_array
 from tapemagic.engine.tensor.messages import describe
 from tapemagic.engine.tensor.tensor import Tensor, Traced, wrap
 from tapemagic.errors import NotATensorError, ShapeError
@@ -90,7 +90,7 @@ def _cotangent(g: Any, target: Traced) -> Any:
             "zeros to drop it"
         )
     try:
-        g = g._read() if isinstance(g, Traced) else wrap(own(g))
+        g = g._read() if isinstance(g, Traced) else wrap(private_array(g))
     except (TypeError, ValueError):
         raise NotATensorError(f"output_gradients has to hold numbers, not {describe(g)}") from None
     if g.shape not in ((), target.shape):

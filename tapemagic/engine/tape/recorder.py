@@ -21,7 +21,7 @@ from tapemagic.engine.recording import (
 )
 from tapemagic.engine.tape.cotangents import NEVER, identify
 from tapemagic.engine.tape.memory import HEAVY, LIGHT, MANY, drop_dead, slim, weight
-from tapemagic.engine.tensor.coercion import flag
+from tapemagic.engine.tensor.coercion import bool_option
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable, oldest_first
 from tapemagic.errors import NotRecordingError, NotWatchableError, TapeStateError
@@ -95,8 +95,8 @@ class Recorder:
     _many = MANY
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
-        self._persistent = persistent is not False and flag(persistent, "persistent")
-        self._watch_accessed_variables = watch_accessed_variables is True or flag(
+        self._persistent = persistent is not False and bool_option(persistent, "persistent")
+        self._watch_accessed_variables = watch_accessed_variables is True or bool_option(
             watch_accessed_variables, "watch_accessed_variables"
         )
         self._variables: dict[int, Variable] = {}

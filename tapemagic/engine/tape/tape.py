@@ -15,7 +15,7 @@ from tapemagic.engine.tape.cotangents import key_of, matched_cotangents, seeds
 from tapemagic.engine.tape.recorder import Contents, Recorder, warn
 from tapemagic.engine.tape.sweep import Gradients, reachable, sweep
 from tapemagic.engine.tape.unconnected import NONE, UnconnectedGradients, result_for, zero_wanted
-from tapemagic.engine.tensor.coercion import flag
+from tapemagic.engine.tensor.coercion import bool_option
 from tapemagic.engine.tensor.messages import describe, tensor_advice
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.errors import ConsumedTapeError, NotATensorError, NotRecordingError, ShapeError
@@ -321,7 +321,11 @@ class Tape(Recorder):
         return tracked, ids - self._leaves
 
     def _require_rows_at_once(self, at_once: bool) -> None:
-        if not flag(at_once, "experimental_use_pfor") and not self._persistent and self._usable:
+        if (
+            not bool_option(at_once, "experimental_use_pfor")
+            and not self._persistent
+            and self._usable
+        ):
             raise ConsumedTapeError(
                 "GradientTape must be created with persistent=True to compute a Jacobian row by row: "
                 "leave experimental_use_pfor out, or write GradientTape(persistent=True)"

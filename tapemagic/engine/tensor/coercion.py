@@ -1,4 +1,4 @@
-"""The values that tensors hold: how they are taken in, and how they are written."""
+"""Conversion of values to the arrays that tensors hold, checks of them, and their text in a repr."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ NUMBERS = "biufc"
 """The kinds of dtypes that a tensor can have."""
 
 PLAIN_ARRAYS = frozenset({np.ndarray, np.memmap})
-"""The kinds of arrays that compute as arrays do."""
+"""The types of arrays whose arithmetic is that of np.ndarray."""
 
 OPERANDS = (np.ndarray, np.generic, float, int, bool, complex, list, tuple)
-"""The types that may stand beside a tensor in an operation; other types may define it themselves."""
+"""The types of operands that an operation on tensors converts to arrays; others may define it themselves."""
 
 _FLOAT = np.dtype(float)
 
-FLAGS = (int, float, np.bool_, np.number, type(None))
-"""What may be given for True or False."""
+BOOL_LIKE = (int, float, np.bool_, np.number, type(None))
+"""The types that an option takes for True or False."""
 
 
-def own(value: Any, dtype: DTypeLike | None = None) -> Any:
-    """A private copy of anything that NumPy can make an array of; one number becomes a NumPy scalar.
+def private_array(value: Any, dtype: DTypeLike | None = None) -> Any:
+    """A copy of an array_like as an array of numbers, or as a NumPy scalar if it is a single number.
 
     Raises
     ------
@@ -57,12 +57,12 @@ def own(value: Any, dtype: DTypeLike | None = None) -> Any:
     if value is None or cut or array.dtype.kind not in NUMBERS:
         raise _conversion_error(value, dtype)
     if wanted is not None and whole:
-        array = fitting(array, wanted)
+        array = cast_exactly(array, wanted)
     return array if array.ndim else array[()]
 
 
-def fitting(value: Any, dtype: DTypeLike) -> Any:
-    """An array of numbers in another dtype; as whole numbers only if it holds such, and they are not too large.
+def cast_exactly(value: Any, dtype: DTypeLike) -> Any:
+    """An array of numbers cast to another dtype; to an integer dtype only if no value changes.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def fitting(value: Any, dtype: DTypeLike) -> Any:
 
 
 def _cast_error(number: Any, limits: Any) -> DtypeError:
-    """The error for a number that would be cut off, or wrap around."""
+    """The error for a number that a cast to an integer dtype would change."""
     how = f"that holds whole numbers from {limits.min} to {limits.max}"
     if np.isfinite(number) and number % 1:
         how = "round it first, with np.round"
@@ -91,12 +91,12 @@ def _cast_error(number: Any, limits: Any) -> DtypeError:
 
 
 def require_plain(kind: type) -> None:
-    """Refuse a kind of array with an arithmetic of its own, which no derivative here knows.
+    """Raise an error for a subclass of np.ndarray with an arithmetic of its own.
 
     Raises
     ------
     UnsupportedArgumentError
-        If `kind` is derived from NumPy's array, and is not known to be as harmless.
+        If `kind` is a subclass of np.ndarray, other than np.memmap.
     """
     if not issubclass(kind, np.ndarray) or kind in PLAIN_ARRAYS:
         return
@@ -113,7 +113,7 @@ def require_plain(kind: type) -> None:
 
 
 def _conversion_error(value: Any, dtype: DTypeLike | None) -> Exception:
-    """What is wrong with something of which no tensor can be made."""
+    """The error for a value that cannot become a tensor."""
     try:
         array = np.array(value)
     except ValueError:
@@ -130,14 +130,14 @@ def _conversion_error(value: Any, dtype: DTypeLike | None) -> Exception:
 
 
 def require_numbers(operation: Operation, values: list[Any], error: Exception) -> None:
-    """Find objects and text among the arrays of an operation that failed, if that is not explained yet."""
+    """Raise an error for objects or text among the inputs of an operation that failed with `error`."""
     odd = [x for x in values if getattr(x, "dtype", _FLOAT).kind not in NUMBERS]
     if odd and not isinstance(error, TapeError):
         raise not_numbers_error(f"{operation.name} was given", odd[0]) from None
 
 
 def of_numbers(dtype: DTypeLike) -> np.dtype[Any]:
-    """A dtype that a tensor can have.
+    """The dtype that a tensor gets, as NumPy's dtype object.
 
     Raises
     ------
@@ -155,15 +155,15 @@ def of_numbers(dtype: DTypeLike) -> np.dtype[Any]:
     return found
 
 
-def flag(value: Any, name: str) -> bool:
-    """An option that is on or off.
+def bool_option(value: Any, name: str) -> bool:
+    """The value of an option that is on or off, as a bool.
 
     Raises
     ------
     OptionError
         If it is neither a truth value nor a number.
     """
-    if isinstance(value, FLAGS):
+    if isinstance(value, BOOL_LIKE):
         return bool(value)
     raise OptionError(
         f"{name} is True or False, not {shown(value)}: write {name}=True, and other options by name"
@@ -171,14 +171,14 @@ def flag(value: Any, name: str) -> bool:
 
 
 def is_true(value: Any) -> bool:
-    """Whether a value is a single True, of Python or of NumPy."""
+    """Whether a value is True, as a bool, a NumPy scalar or an array without axes."""
     if isinstance(value, (np.bool_, np.ndarray)):
         return value.dtype.kind == "b" and not value.ndim and bool(value)
     return value is True
 
 
 def value_text(value: Any, indent: int = 0) -> str:
-    """A value as a repr shows it: eight significant digits, and the dtype where it is an unusual one."""
+    """The text of an array in a repr: eight significant digits, and the dtype if it is not a default one."""
     if value.ndim:
         text = np.array2string(value, separator=", ", prefix=" " * indent)
     elif value.dtype.kind == "f":

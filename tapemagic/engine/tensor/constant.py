@@ -1,4 +1,4 @@
-"""constant: a tensor made of anything that NumPy can make an array of."""
+"""constant: tensors made from array_likes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.events import left
-from tapemagic.engine.tensor.coercion import fitting
+from tapemagic.engine.tensor.coercion import cast_exactly
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.errors import ShapeError
@@ -25,8 +25,8 @@ def constant(
     Parameters
     ----------
     value : array_like
-        Numbers, nested lists of numbers, or an array, of which a copy is made. A tensor stays what it is, on its
-        tapes, too; of a variable its value is taken.
+        Numbers, nested lists of numbers, or an array, which is copied. A tensor is returned itself, still on its tapes;
+        of a variable, a constant with its value.
     dtype : dtype, optional
         NumPy's own choice if left out: float64 for Python floats, int64 for Python integers.
     shape : tuple of int, optional
@@ -59,17 +59,17 @@ def constant(
     """
     if isinstance(value, Tensor):
         if dtype is not None:
-            fitting(value._value, dtype)
+            cast_exactly(value._value, dtype)
         tensor = value if dtype is None else value.astype(dtype)
     else:
         if isinstance(value, Traced):
             left(value, "tapemagic.constant()")
         tensor = Tensor(value, dtype)
-    return tensor if shape is None else _laid_out(tensor, shape)
+    return tensor if shape is None else _filled_or_reshaped(tensor, shape)
 
 
-def _laid_out(value: Tensor, shape: Any) -> Any:
-    """Numbers in a shape: a single one fills it."""
+def _filled_or_reshaped(value: Tensor, shape: Any) -> Any:
+    """A tensor reshaped; a single number fills the shape."""
     try:
         if value.size == 1:
             return np.broadcast_to(np.reshape(value, ()), shape)

@@ -11,8 +11,8 @@ from tapemagic.engine.tensor.coercion import of_numbers
 from tapemagic.errors import ImmutableError
 
 
-class Lacking:
-    """What arrays have and tensors have not, and what to do about it.
+class MissingAttribute:
+    """A descriptor for an attribute of arrays that tensors lack; reading it raises an error with advice.
 
     A ``__getattr__`` would do the same, and make every attribute of every tensor slower.
     """
@@ -48,20 +48,22 @@ class ArrayMethods:
 
     _value: Any
 
-    base = Lacking("it shares its memory with nobody")
-    byteswap = Lacking("use x.numpy().byteswap()")
-    ctypes = Lacking("use x.numpy().ctypes")
-    data = Lacking("use x.numpy().data")
-    flags = Lacking("use x.numpy().flags")
-    flat = Lacking("write x.ravel(), which is still on the tape")
-    getfield = Lacking("use x.numpy().getfield(dtype)")
-    put = Lacking("write np.where(mask, values, x)")
-    resize = Lacking("write np.resize(x, shape), or x.reshape(shape)")
-    setflags = Lacking("nobody can write into it")
-    strides = Lacking("use x.numpy().strides")
-    tobytes = Lacking("use x.numpy().tobytes()")
-    tofile = Lacking("use x.numpy().tofile(file)")
-    view = Lacking("write x.astype(dtype), x.real and x.imag, or use x.numpy().view(dtype)")
+    base = MissingAttribute("a tensor has its memory for itself")
+    byteswap = MissingAttribute("use x.numpy().byteswap()")
+    ctypes = MissingAttribute("use x.numpy().ctypes")
+    data = MissingAttribute("use x.numpy().data")
+    flags = MissingAttribute("use x.numpy().flags")
+    flat = MissingAttribute("write x.ravel(), which is still on the tape")
+    getfield = MissingAttribute("use x.numpy().getfield(dtype)")
+    put = MissingAttribute("write np.where(mask, values, x)")
+    resize = MissingAttribute("write np.resize(x, shape), or x.reshape(shape)")
+    setflags = MissingAttribute("a tensor cannot be written into")
+    strides = MissingAttribute("use x.numpy().strides")
+    tobytes = MissingAttribute("use x.numpy().tobytes()")
+    tofile = MissingAttribute("use x.numpy().tofile(file)")
+    view = MissingAttribute(
+        "write x.astype(dtype), x.real and x.imag, or use x.numpy().view(dtype)"
+    )
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.tensor.coercion import own, value_text
+from tapemagic.engine.tensor.coercion import private_array, value_text
 from tapemagic.engine.tensor.conversions import Conversions
 from tapemagic.engine.tensor.messages import ragged_error
 from tapemagic.engine.tensor.methods import ArrayMethods
@@ -93,7 +93,7 @@ class Tensor(Traced):
     __slots__ = ("__weakref__", "_id", "_value")
 
     def __init__(self, value: Any, dtype: DTypeLike | None = None) -> None:
-        self._value = own(value, dtype)
+        self._value = private_array(value, dtype)
         self._id = 0
 
     def _read(self) -> Tensor:

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 from tapemagic.engine import registry
 from tapemagic.engine.events import Kind, left
 from tapemagic.engine.recording import live, new_id
-from tapemagic.engine.tensor.coercion import fitting, flag, own, value_text
+from tapemagic.engine.tensor.coercion import bool_option, cast_exactly, private_array, value_text
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, getitem, unwrap_index, wrap
@@ -22,7 +22,7 @@ _created = itertools.count().__next__
 
 
 def identity(x: Any) -> Any:
-    """The same value, as a new one."""
+    """The value of `x` as a new value."""
     return x
 
 
@@ -36,11 +36,11 @@ class Variable(Traced):
     Parameters
     ----------
     initial_value : array_like or Tensor
-        Copied. Its dtype and shape stay for good.
+        Copied. The variable keeps its dtype and shape.
     trainable : bool, optional
         Whether tapes watch it by themselves.
     name : str, optional
-        What to call it.
+        The name in reports and messages.
     dtype : dtype, optional
         NumPy's own choice if left out: float64 for Python floats.
 
@@ -74,8 +74,8 @@ class Variable(Traced):
     ) -> None:
         if isinstance(initial_value, Traced):
             left(initial_value, "tapemagic.Variable()")
-        self._handle = wrap(own(initial_value, dtype), new_id())
-        self._trainable = flag(trainable, "trainable")
+        self._handle = wrap(private_array(initial_value, dtype), new_id())
+        self._trainable = bool_option(trainable, "trainable")
         self._created = _created()
         if not isinstance(name, str | None):
             raise OptionError(f"a variable's name is text, not {shown(name)}: write name='w'")
@@ -139,10 +139,10 @@ class Variable(Traced):
         ShapeError
             If `value` has another shape.
         """
-        return self._set(own(value), value, "assigned", read_value)
+        return self._set(private_array(value), value, "assigned", read_value)
 
     def _set(self, new: Any, given: Any, how: Kind, read_value: bool) -> Tensor | None:
-        """Take on a value, and tell the tapes from what it was computed."""
+        """Replace the value, and record an event that says from which value it was computed."""
         if new.shape != self.shape:
             raise ShapeError(
                 f"cannot assign a value of shape {new.shape} to {self.name!r}, which has shape {self.shape}: "
@@ -155,12 +155,12 @@ class Variable(Traced):
         return self.read_value() if read_value else None
 
     def _fitting(self, new: Any) -> Any:
-        """A value in this variable's dtype."""
+        """A value cast to this variable's dtype."""
         if new.dtype.kind == "c" and self.dtype.kind != "c":
             raise DtypeError(
                 f"cannot assign a value of {new.dtype} to {self.name!r}, which is {self.dtype}: give it np.real(...)"
             )
-        return new if new.dtype == self.dtype else fitting(new, self.dtype)
+        return new if new.dtype == self.dtype else cast_exactly(new, self.dtype)
 
     def assign_add(
         self,
@@ -183,7 +183,7 @@ class Variable(Traced):
         return self._set(self._changed(np.subtract, delta), delta, "changed", read_value)
 
     def _changed(self, function: np.ufunc, delta: Any) -> Any:
-        change = own(delta)
+        change = private_array(delta)
         if self.dtype.kind in "iu":
             self._fitting(change)
         try:
@@ -240,7 +240,7 @@ class Slice(Tensor):
 
     def assign(self, value: Any, name: str | None = None) -> Tensor | None:  # noqa: ARG002 (as above)
         """Change this part of the variable, and leave the rest as it is."""
-        new = self._variable._fitting(own(value))
+        new = self._variable._fitting(private_array(value))
         whole = np.array(self._variable._value)
         try:
             whole[unwrap_index(self._index)] = new

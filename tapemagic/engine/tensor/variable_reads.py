@@ -1,4 +1,4 @@
-"""The variables that a function reads, and their values at that time."""
+"""Recording of the variables that a function reads, with their values at the first read."""
 
 from __future__ import annotations
 
