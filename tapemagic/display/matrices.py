@@ -9,7 +9,7 @@ from html import escape
 from itertools import groupby, repeat
 
 from tapemagic.analysis.formatting import format_shape, printable
-from tapemagic.analysis.report.matrices import Heat, Matrix
+from tapemagic.analysis.report.matrices import HeatMap, Matrix
 from tapemagic.display.heatmap import heatmap
 from tapemagic.display.styles import GROUND, NAME, QUIET, SMALL
 
@@ -116,7 +116,7 @@ def _cell(tag: str, style: str, words: str) -> str:
     return f'<{tag} style="{style}">{escape(printable(words))}</{tag}>'
 
 
-def _picture(matrix: Matrix, heat: Heat) -> str:
+def _picture(matrix: Matrix, heat: HeatMap) -> str:
     """The heat-map, with words for those who cannot see it."""
     words = f"Heat-map of the {_kind(matrix)} {matrix.symbol}: {_size(matrix)}"
     data = base64.b64encode(heatmap(matrix, heat.cells).encode()).decode()
@@ -126,7 +126,7 @@ def _picture(matrix: Matrix, heat: Heat) -> str:
     )
 
 
-def _legend(heat: Heat) -> str:
+def _legend(heat: HeatMap) -> str:
     """What the cells of a heat-map are."""
     rows, columns = heat.block
     what = ["absolute values"] if heat.absolute else []

@@ -9,7 +9,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.formatting import derivative_symbol, mixed_derivative_symbol
-from tapemagic.analysis.report.derivatives import Derivative, summed
+from tapemagic.analysis.report.derivatives import Derivative, name_of_sum
 from tapemagic.analysis.report.findings import Context, examine
 from tapemagic.analysis.report.graph import Value
 from tapemagic.engine.tape.observer import Observer
@@ -90,7 +90,7 @@ def test_mixed_symbol() -> None:
 )
 def test_summed(target: Any, source: Any, order: int, expected: str) -> None:
     """A gradient is that of a sum if its target is an array: the first one's, or the derivative before."""
-    assert expected == summed(("y", tm.constant(target)), ("x", tm.constant(source)), order)
+    assert expected == name_of_sum(("y", tm.constant(target)), ("x", tm.constant(source)), order)
 
 
 def because(found: Any) -> str:

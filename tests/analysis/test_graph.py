@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.report.dead_ends import few
+from tapemagic.analysis.report.dead_ends import first_and_last
 from tapemagic.analysis.report.findings import Context, Findings, examine
 from tapemagic.analysis.report.graph import Graph, Step, Value
 from tapemagic.engine.tape.observer import Observer
@@ -341,8 +341,8 @@ def test_an_operation_of_many_outputs() -> None:
 
 def test_few() -> None:
     """The first ones and the last."""
-    assert [1, 2] == few([1, 2], 3)
-    assert [1, 2, 9] == few([1, 2, 3, 4, 9], 3)
+    assert [1, 2] == first_and_last([1, 2], 3)
+    assert [1, 2, 9] == first_and_last([1, 2, 3, 4, 9], 3)
 
 
 def test_what_is_not_connected_is_drawn_alone() -> None:

@@ -312,7 +312,7 @@ def test_too_much_work() -> None:
 
 def test_only_what_leads_to_the_target_is_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """What else was recorded does not count."""
-    monkeypatch.setattr(jacobians, "WORK", 20)
+    monkeypatch.setattr(jacobians, "MAX_WORK", 20)
 
     def compute(a: Any) -> Any:
         np.sin(a * np.ones(1000))

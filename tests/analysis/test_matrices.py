@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapemagic.analysis.report.matrices import GAP, Matrix, Side, fill
+from tapemagic.analysis.report.matrices import GAP, Matrix, MatrixAxis, with_entries
 
 BLANK = Matrix("jacobian", "y", ("x",))
 
@@ -17,7 +17,9 @@ def filled(table: Any) -> Matrix:
     """A matrix of y by x with these entries."""
     table = np.array(table)
     rows, columns = table.shape
-    return fill(BLANK, table, Side((("y", (rows,)),)), Side((("x", (columns,)),)))
+    return with_entries(
+        BLANK, table, MatrixAxis((("y", (rows,)),)), MatrixAxis((("x", (columns,)),))
+    )
 
 
 @pytest.mark.parametrize(
@@ -26,12 +28,12 @@ def filled(table: Any) -> Matrix:
 )
 def test_names_of_elements(shape: tuple[int, ...], position: int, expected: str) -> None:
     """An element is called as one would write it."""
-    assert expected == Side((("x", shape),)).label(position)
+    assert expected == MatrixAxis((("x", shape),)).label(position)
 
 
 def test_a_side_of_several() -> None:
     """The elements of one array follow those of another; an expression stands in brackets."""
-    side = Side((("a", ()), ("w", (0,)), ("b * 2", (2,))))
+    side = MatrixAxis((("a", ()), ("w", (0,)), ("b * 2", (2,))))
 
     assert ("a, w, b * 2", 3) == (side.name, side.size)
     assert ["a", "(b * 2)[0]", "(b * 2)[1]"] == [side.label(i) for i in range(side.size)]

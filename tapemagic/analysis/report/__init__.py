@@ -1,1 +1,1 @@
-"""What a report shows, as frozen data."""
+"""The contents of a report on a recording, as frozen data."""

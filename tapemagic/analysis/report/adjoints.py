@@ -1,21 +1,22 @@
-"""The gradients that stand in the boxes of a picture."""
+"""The gradients with respect to the values that a graph shows."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tapemagic.analysis.report.derivatives import Found, ask
-from tapemagic.analysis.report.graph import Drawn
+from tapemagic.analysis.report.derivatives import GradientTable, take_gradients
+from tapemagic.analysis.report.graph import RecordedGraph
 from tapemagic.analysis.snapshot import Snapshot
 
 
 def adjoints_of(
-    snapshot: Snapshot, drawn: Drawn, targets: list[Any], found: Found, order: int
+    snapshot: Snapshot, drawn: RecordedGraph, targets: list[Any], found: GradientTable, order: int
 ) -> dict[int, Any]:
-    """The gradient of each order's goals with respect to every value that is drawn in that order.
+    """The gradients with respect to every value of a graph, by the ids of the values.
 
-    The targets may be derivatives themselves, and what the cell itself differentiates may be of a higher order than
-    what is asked for; then the goals are the nearest that there are.
+    Values of order 0, which the user computed, are sources of the gradients of the targets; values of order k, which
+    belong to a k-th derivative, are sources of the gradients of the derivatives of that order. The targets may be
+    derivatives themselves, and the cell may compute higher orders than were asked for; then the nearest order is used.
     """
     goals = [targets]
     goals += [
@@ -30,9 +31,11 @@ def adjoints_of(
     tape = snapshot.tape()
     for frame, nodes in frames.items():
         level = min(max(frame - first, 0), order - 1)
-        answer = Found()
+        answer = GradientTable()
         if goals[level]:
-            ask(tape, answer, goals[level], nodes, [(0, s, level) for s in range(len(nodes))])
+            take_gradients(
+                tape, answer, goals[level], nodes, [(0, s, level) for s in range(len(nodes))]
+            )
         pairs = zip(nodes, answer.gradients.values(), strict=False)
         adjoints |= {x._id: g._value for x, g in pairs if g is not None}
     return adjoints

@@ -1,4 +1,4 @@
-"""What a picture leaves out: operations that lead nowhere in it, and that nobody asked for or whose end is hidden."""
+"""Selection of the records that a graph shows: hidden are dead ends that are side effects of other operations."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from tapemagic.engine.tensor.variable import identity
 
 T = TypeVar("T")
 
-LOOKING = {operation(identity).number, operation(getitem).number}
-"""Operations that only look at a value: reading a variable, as assigning to it does, and taking an element, as a
-library does that was given a tensor."""
+READS = {operation(identity).number, operation(getitem).number}
+"""The numbers of operations that only read a value: assigning to a variable reads it, and a library that is given a
+tensor takes its elements."""
 
 
-def worth_drawing(
+def drawn_positions(
     records: Sequence[Any],
     named: Collection[int],
     wanted: Collection[int],
-    many: int | None = None,
+    max_inputs: int | None = None,
 ) -> list[int]:
     """The positions of the records to draw.
 
-    What a function with a gradient of its own computes on the way goes into its result unseen, assigning to a
-    variable reads it, and plotting takes elements: these are drawn only where something else that is drawn makes use
-    of them. So is what goes into an operation of so many inputs that only some are drawn.
+    Operations inside of a function with a custom gradient, reads of variables by assignments, and reads of elements
+    by libraries are drawn only if another operation that is drawn uses their results. The same holds for the inputs
+    that are not drawn of an operation with more than `max_inputs`.
 
     Parameters
     ----------
     records : sequence of Record
     named : collection of int
-        The numbers of values to which the user gave a name.
+        The ids of values that have a name in the program.
     wanted : collection of int
-        The numbers of targets and of what is watched.
-    many : int, optional
-        How many inputs of an operation are drawn; all, if left out.
+        The ids of targets and watched values.
+    max_inputs : int, optional
+        The number of inputs drawn of one operation; all if left out.
 
     Returns
     -------
@@ -44,27 +44,27 @@ def worth_drawing(
         In the order of the tape.
     """
     needed, used = set(wanted), set[int]()
-    start_time: list[int] = []
+    open_calls: list[int] = []
     drawn: list[int] = []
     for position in range(len(records) - 1, -1, -1):
         number, values, ids, params, _, output_id = records[position]
         made = output_id if output_id.__class__ is tuple else (output_id,)
-        while start_time and start_time[-1] > made[0]:
-            start_time.pop()
-        unasked = start_time or (number in LOOKING and made[0] not in named)
+        while open_calls and open_calls[-1] > made[0]:
+            open_calls.pop()
+        incidental = open_calls or (number in READS and made[0] not in named)
         if params and "call" in params:
-            start_time.append(params["call"].start_time)
-        is_hidden = unasked or not used.isdisjoint(made)
+            open_calls.append(params["call"].start_time)
+        is_hidden = incidental or not used.isdisjoint(made)
         if not (is_hidden and needed.isdisjoint(made)):
             given = [i for value, i in zip(values, ids, strict=True) if value is not None]
-            needed.update(given if many is None else few(given, many))
+            needed.update(given if max_inputs is None else first_and_last(given, max_inputs))
             used.update(given)
             drawn.append(position)
-        elif not unasked:
+        elif not incidental:
             used.update(ids)
     return drawn[::-1]
 
 
-def few(items: list[T], many: int) -> list[T]:
-    """The items, or the first and the last of them if there are too many."""
-    return items if len(items) <= many else [*items[: many - 1], items[-1]]
+def first_and_last(items: list[T], count: int) -> list[T]:
+    """At most `count` items: the first ones and the last."""
+    return items if len(items) <= count else [*items[: count - 1], items[-1]]

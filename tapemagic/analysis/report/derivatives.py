@@ -1,4 +1,4 @@
-"""The derivatives of a recording, order by order."""
+"""Derivatives of a recording, order by order, and their rows in the table of gradients."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tapemagic.engine.tensor.tensor import Tensor
 
 @dataclass(frozen=True)
 class Derivative:
-    """One entry of the table of gradients: a value, or the reason why there is none."""
+    """A row of the table of gradients: a value as text, or the reason for a None."""
 
     target: str
     source: str
@@ -25,21 +25,21 @@ class Derivative:
     text: str | None
     reason: str | None = None
     summed: str = ""
-    """What it is the derivative of the sum of, if that is an array: the target, or the derivative before."""
+    """The name of the array of whose sum this is the derivative: the target, or the derivative one order below."""
 
     @property
     def symbol(self) -> str:
-        """The derivative as it is written: d²y/dx²."""
+        """The symbol of the derivative: d²y/dx²."""
         return derivative_symbol(self.target, self.source, self.order)
 
     @property
     def note(self) -> str:
-        """What tells it from a full matrix of derivatives."""
+        """The note that this is the gradient of a sum, and no full matrix; empty for a scalar."""
         return f"the gradient of the sum of {self.summed}" if self.summed else ""
 
 
-def summed(target: Named, source: Named, order: int) -> str:
-    """What a derivative of an order is taken of the sum of; empty if that is one number."""
+def name_of_sum(target: Named, source: Named, order: int) -> str:
+    """The name of the array of whose sum a derivative of some order is taken; empty for a single number."""
     if order > 1 and source[1].size != 1:
         return derivative_symbol(target[0], source[0], order - 1)
     return target[0] if target[1].size != 1 else ""
@@ -50,8 +50,8 @@ Key = tuple[int, int, int]
 
 
 @dataclass
-class Found:
-    """Derivatives, and what went wrong where there are none."""
+class GradientTable:
+    """Derivatives by target, source and order, and the errors in computing them."""
 
     gradients: dict[Key, Tensor | None] = field(default_factory=dict)
     problems: dict[Key, str] = field(default_factory=dict)
@@ -59,15 +59,15 @@ class Found:
 
 def differentiate(
     observer: Observer, targets: Sequence[Named], sources: Sequence[Named], order: int
-) -> Found:
-    """The derivatives of every order; those below the last are recorded on the observer."""
-    found = Found()
+) -> GradientTable:
+    """The derivatives of all orders up to `order`; those below the last are recorded on the observer."""
+    found = GradientTable()
     variables = [value for _, value in sources]
     for level in range(1, order + 1):
         with observer if level < order else nullcontext():
             for t, (_, target) in enumerate(targets):
                 if level == 1:
-                    ask(
+                    take_gradients(
                         observer,
                         found,
                         target,
@@ -80,20 +80,22 @@ def differentiate(
                     if below is None:
                         found.gradients[t, s, level] = None
                     else:
-                        ask(observer, found, below, [x], [(t, s, level)])
+                        take_gradients(observer, found, below, [x], [(t, s, level)])
     return found
 
 
-def ask(tape: Tape, found: Found, target: Any, sources: Sequence[Any], keys: Sequence[Key]) -> None:
-    """Take gradients; a rule that fails is a reason for None, and does not hide what else was found."""
+def take_gradients(
+    tape: Tape, found: GradientTable, target: Any, sources: Sequence[Any], keys: Sequence[Key]
+) -> None:
+    """Add gradients to a table; where a rule fails, add None and the error as its reason."""
     try:
         gradients = tape.gradient(target, sources)
     except Exception as error:  # noqa: BLE001 -- a rule may call anything, and LinAlgError is no ValueError
         gradients = [None] * len(keys)
-        found.problems.update((key, failure(error)) for key in keys)
+        found.problems.update((key, failure_reason(error)) for key in keys)
     found.gradients.update(zip(keys, gradients, strict=True))
 
 
-def failure(error: Exception) -> str:
+def failure_reason(error: Exception) -> str:
     """An error as the reason for a None."""
     return f"computing it failed with {type(error).__name__}: {error}"

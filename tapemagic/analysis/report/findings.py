@@ -1,4 +1,4 @@
-"""Everything that is to be shown of a recording, computed once, as plain frozen data."""
+"""Findings: the contents of a report, computed once from a recording, as frozen data."""
 
 from __future__ import annotations
 
@@ -13,12 +13,18 @@ from tapemagic.analysis.explain.incomplete import missing, withheld
 from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import derivative_symbol, dtype_name, format_value
 from tapemagic.analysis.report.adjoints import adjoints_of
-from tapemagic.analysis.report.dead_ends import worth_drawing
-from tapemagic.analysis.report.derivatives import Derivative, Found, Key, differentiate, summed
-from tapemagic.analysis.report.graph import MAX_NODES, Graph, Naming, Role, Value, draw
+from tapemagic.analysis.report.dead_ends import drawn_positions
+from tapemagic.analysis.report.derivatives import (
+    Derivative,
+    GradientTable,
+    Key,
+    differentiate,
+    name_of_sum,
+)
+from tapemagic.analysis.report.graph import MAX_NODES, Graph, GraphLabels, Role, Value, draw
 from tapemagic.analysis.report.jacobians import hessians, jacobians
 from tapemagic.analysis.report.matrices import Kind, Matrix
-from tapemagic.analysis.report.variable_versions import Reads, now_and_then, reads, split_versions
+from tapemagic.analysis.report.variable_versions import Reads, format_reads, reads, split_versions
 from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import Traced
@@ -27,12 +33,12 @@ from tapemagic.engine.tensor.variable import Variable
 Bindings = Sequence[tuple[int, int | None]]
 
 MATRICES: dict[Kind, Callable[..., list[Matrix]]] = {"jacobian": jacobians, "hessian": hessians}
-"""What computes the full matrices of each kind."""
+"""The functions that compute the full matrices of each kind."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a recording showed.
+    """The contents of a report on a recording.
 
     Attributes
     ----------
@@ -41,16 +47,16 @@ class Findings:
     derivatives : tuple of Derivative
     targets : tuple of str
     operations : int
-        How many the cell did.
+        The number of operations that the cell recorded.
     order : int
     lines : tuple of str
-        The cell.
+        The lines of the cell.
     note : str
     matrices : tuple of Matrix
     drawn : int
-        How many of the cell's operations the graph shows.
+        The number of the cell's operations that the graph shows.
     changed : tuple of (str, int)
-        The variables that changed in between, and how many values of each were read.
+        The variables that changed during the recording, with the number of their values that were read.
     """
 
     variables: tuple[Value, ...]
@@ -67,29 +73,29 @@ class Findings:
 
 
 CELL = Program(in_cell=True)
-"""A cell of which nothing else is known."""
+"""The program of a recording without a known text."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What is known of a recording beside what is on the tape.
+    """The names and lines of the program that made a recording.
 
     Attributes
     ----------
     named : sequence of (name, value)
-        What the user has names for: tensors, variables and constants, oldest first.
+        Tensors, variables and constants with their names, oldest first.
     earlier : mapping of int to str
-        Names for tensors, by number, that are bound to no name any more.
+        Names, by id, of tensors that are bound to no name any more.
     assigned : mapping of str to int
         The lines on which the cell assigned names.
     lines : sequence of str
-        The cell, for the lines that operations stand on.
+        The lines of the cell.
     note : str
-        Something to say above it all, such as where the cell stopped.
+        A sentence for the top of the report, such as the line at which the cell stopped.
     bindings : mapping of str to sequence of (int, int or None)
-        For each name, the numbers of the values that it was bound to, and on which lines, oldest first.
+        The ids of the values that each name was bound to, with the lines, oldest first.
     program : Program
-        The cell.
+        The program, for explanations.
     """
 
     named: Sequence[Named] = ()
@@ -110,20 +116,20 @@ def examine(
     max_nodes: int = MAX_NODES,
     kinds: Collection[Kind] = (),
 ) -> Findings:
-    """Differentiate a recording up to an order, and gather what there is to show.
+    """Differentiate a recording up to an order, and compute the contents of its report.
 
     Parameters
     ----------
     observer : Observer
         Not consumed. Derivatives below the last order are recorded on it.
     targets, sources : sequence of (name, tensor)
-        What to differentiate, and with respect to what.
+        The values to differentiate, and those to differentiate with respect to.
     order : int
         The highest order, in the sense of nested tapes.
     context : Context, optional
-        What the user calls things, and where.
+        The names and lines of the program.
     max_nodes : int, optional
-        How many nodes the graph has room for.
+        The largest number of nodes of the graph.
     kinds : collection of {'jacobian', 'hessian'}, optional
         The full matrices to compute beside the gradients.
 
@@ -146,9 +152,9 @@ def examine(
         if gradient is not None and gradient._id > 0:
             names.setdefault(gradient._id, derivative_symbol(targets[t][0], sources[s][0], level))
     roles = _roles(snapshot, targets, sources)
-    known = reads(snapshot, worth_drawing(snapshot.records, names, roles))
+    known = reads(snapshot, drawn_positions(snapshot.records, names, roles))
     split = split_versions(snapshot, known, [value._id for _, value in targets])
-    naming = Naming(
+    naming = GraphLabels(
         split.names(names),
         split.roles(roles),
         [(name, _array(value)) for name, value in context.named if not _tracked(snapshot, value)],
@@ -162,7 +168,7 @@ def examine(
     derivatives = {
         (t, s, level): replace(
             _derivative(snapshot, targets, sources, (t, s, level), found, names, context),
-            summed=summed(targets[t], sources[s], level),
+            summed=name_of_sum(targets[t], sources[s], level),
         )
         for t, s, level in found.gradients
     }
@@ -197,11 +203,11 @@ def _derivative(
     targets: Sequence[Named],
     sources: Sequence[Named],
     key: Key,
-    found: Found,
+    found: GradientTable,
     names: Mapping[int, str],
     context: Context,
 ) -> Derivative:
-    """A derivative as a row of the table, with a reason if it is None, or if a part of it is missing."""
+    """A row of the table of gradients, with a reason if it is None or a part of it is missing."""
     t, s, level = key
     (target_name, target), (source_name, source) = targets[t], sources[s]
     gradient = found.gradients[key]
@@ -246,7 +252,7 @@ def _roles(
 
 
 def _seed_name(target: str, seed: Any) -> str:
-    """What a derivative begins with: dy/dy, which is 1."""
+    """The name dy/dy of the seed of a reverse sweep, if that is 1; empty otherwise."""
     return derivative_symbol(target, target, 1) if target and np.all(seed == 1) else ""
 
 
@@ -267,7 +273,7 @@ def _variables(
     adjoints: Mapping[int, Any],
     known: Reads,
 ) -> tuple[Value, ...]:
-    """A row for every named value, in the order in which they came to be; one for all names of a watched one."""
+    """A row for every named value, oldest first; a watched value with several names has one row."""
     made = (record[-1] for record in snapshot.records)
     lines: dict[Any, int | None] = dict(zip(made, snapshot.origins.lines, strict=True))
     rows: dict[str | int, Value] = {}
@@ -286,7 +292,7 @@ def _variables(
             role,
             np.shape(array),
             dtype_name(array),
-            now_and_then(array, known.get(number, ())),
+            format_reads(array, known.get(number, ())),
             None if gradient is None else format_value(gradient),
             context.assigned.get(name, lines.get(number)),
         )

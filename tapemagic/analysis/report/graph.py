@@ -1,4 +1,4 @@
-"""A recording, frozen into plain data that is numbered in the order of the tape."""
+"""The graph of a recording as frozen data: values and operations, numbered in the order of the tape."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tapemagic.analysis.formatting import dtype_name, format_entries, format_value
-from tapemagic.analysis.report.dead_ends import few, worth_drawing
+from tapemagic.analysis.report.dead_ends import drawn_positions, first_and_last
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import Absent, Record
 from tapemagic.engine.tape.sweep import sweep
@@ -18,13 +18,13 @@ from tapemagic.engine.tensor.tensor import Tensor, wrap
 Role = Literal["watched", "variable", "intermediate", "target", "constant"]
 
 MAX_NODES = 60
-MANY = 6
-"""Of more inputs, or outputs, of one operation only the first and the last are drawn."""
+MAX_INPUTS = 6
+"""The number of inputs, or outputs, drawn of one operation."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value of the recording: a node of the graph, or a row of the table of variables."""
+    """A value of a recording: a node of the graph, or a row of the table of variables."""
 
     index: int
     name: str
@@ -39,22 +39,22 @@ class Value:
 
 @dataclass(frozen=True)
 class Step:
-    """An operation of the recording, or the gap where several were elided.
+    """An operation of a recording, or a place-holder for several that are not drawn.
 
     Attributes
     ----------
     inputs, outputs : tuple of int
-        The indices of the values between which it stands.
+        The indices of its values in the graph.
     line : int or None
-        The line of the cell that did it.
+        The line of the cell.
     order : int
-        0 if the user wrote it, k if it belongs to a k-th derivative.
+        0 for an operation of the program, k for one of a k-th derivative.
     elided : int
-        How many operations stand in this place; 0 for an operation that is drawn.
+        The number of operations that this place-holder stands for; 0 for an operation itself.
     hidden : int
-        How many of its inputs and outputs are not drawn.
+        The number of its inputs and outputs that are not drawn.
     slopes : tuple of (int, str)
-        Where it makes one number of numbers: the indices of those that are on the tape, and its derivative in each.
+        The local derivatives of an operation on single numbers, by the indices of its tracked inputs.
     """
 
     index: int
@@ -70,37 +70,37 @@ class Step:
 
 @dataclass(frozen=True)
 class Graph:
-    """What was recorded: values and the operations between them, both in the order of the tape."""
+    """The values of a recording and the operations between them, both in the order of the tape."""
 
     values: tuple[Value, ...]
     steps: tuple[Step, ...]
 
     @property
     def elided(self) -> int:
-        """How many operations are not drawn."""
+        """The number of operations that are not drawn."""
         return sum(step.elided for step in self.steps)
 
     @property
     def nodes(self) -> int:
-        """How many nodes a picture of it has."""
+        """The number of nodes of its picture."""
         return len(self.values) + len(self.steps)
 
 
 @dataclass(frozen=True)
-class Naming:
-    """What the user calls things, by the number of the value or by its array; and what is always drawn."""
+class GraphLabels:
+    """Names and roles of values, by id or by array, and the values that are drawn in any case."""
 
     names: Mapping[int, str] = field(default_factory=dict)
     roles: Mapping[int, Role] = field(default_factory=dict)
     arrays: Sequence[tuple[str, Any]] = ()
     seeds: Mapping[int, str] = field(default_factory=dict)
-    always: Sequence[tuple[str, Any]] = ()
+    always_drawn: Sequence[tuple[str, Any]] = ()
 
     def of_constant(self, value: Any) -> str:
-        """The name of a constant: of a seed, of an array that is the same, or of the only one that is equal.
+        """The name of a constant: that of a seed, of the same array, or of the only equal one; else empty.
 
-        A record has a copy of an array that may change, and then one can only tell by what is in it. Whole numbers
-        have no name, and neither have others that several names stand for.
+        A record holds a copy of an array that the program may change, which can be known by its elements alone.
+        Integers, and numbers with several names, have no name.
         """
         if id(value) in self.seeds:
             return self.seeds[id(value)]
@@ -114,7 +114,7 @@ class Naming:
 
 
 def _equal(array: Any, value: Any) -> bool:
-    """Whether two arrays, and not single numbers, have the same shape, dtype and, as far as it is kept, content."""
+    """Whether two arrays with axes have the same shape, dtype and, where both hold values, elements."""
     shape = np.shape(value)
     if not shape or np.shape(array) != shape or array.dtype != value.dtype:
         return False
@@ -122,13 +122,13 @@ def _equal(array: Any, value: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """A graph, and for each of its nodes that is on the tape, the tensor of which it is a picture.
+class RecordedGraph:
+    """A graph with the tensors of those of its nodes that are on the tape.
 
     Attributes
     ----------
     positions : tuple of int
-        Those of the records that are drawn.
+        The positions of the records that are drawn.
     """
 
     graph: Graph
@@ -136,7 +136,7 @@ class Drawn:
     positions: tuple[int, ...]
 
     def with_gradients(self, gradients: Mapping[int, Any]) -> Graph:
-        """The graph, with the gradients that are known by the numbers of their tensors."""
+        """The graph with gradients in its nodes, given by the ids of the tensors."""
         values = list(self.graph.values)
         for index, tensor in self.tensors.items():
             if (gradient := gradients.get(tensor._id)) is not None:
@@ -144,34 +144,38 @@ class Drawn:
         return replace(self.graph, values=tuple(values))
 
 
-def draw(snapshot: Snapshot, naming: Naming, max_nodes: int = MAX_NODES) -> Drawn:
-    """Freeze a recording; one of more than `max_nodes` nodes loses its middle, and says how much."""
-    many = max(2, min(MANY, max_nodes // 10))
-    positions = worth_drawing(snapshot.records, naming.names, naming.roles, many)
+def draw(snapshot: Snapshot, naming: GraphLabels, max_nodes: int = MAX_NODES) -> RecordedGraph:
+    """The graph of a recording; of one with more than `max_nodes` nodes, the first and last operations."""
+    max_inputs = max(2, min(MAX_INPUTS, max_nodes // 10))
+    positions = drawn_positions(snapshot.records, naming.names, naming.roles, max_inputs)
     total = len(positions)
     if 2 * total <= max_nodes:
-        drawn = _Freezer(snapshot, naming, many, positions).freeze(total, total, max_nodes)
+        drawn = _GraphBuilder(snapshot, naming, max_inputs, positions).build(
+            total, total, max_nodes
+        )
         if drawn.graph.nodes <= max_nodes:
             return drawn
     half = max(1, min(max_nodes // 4, total // 2))
     while True:
-        drawn = _Freezer(snapshot, naming, many, positions).freeze(half, max(half, total - half))
+        drawn = _GraphBuilder(snapshot, naming, max_inputs, positions).build(
+            half, max(half, total - half)
+        )
         nodes = drawn.graph.nodes
         if nodes <= max_nodes or half == 1:
             return drawn
         half = max(1, min(half - 1, half * max_nodes // nodes))
 
 
-class _Freezer:
-    """Numbers values as they are met."""
+class _GraphBuilder:
+    """A builder of graphs, which numbers values in the order of the tape."""
 
     def __init__(
-        self, snapshot: Snapshot, naming: Naming, many: int, positions: Sequence[int]
+        self, snapshot: Snapshot, naming: GraphLabels, max_inputs: int, positions: Sequence[int]
     ) -> None:
         self.snapshot = snapshot
         self.positions = positions
         self.naming = naming
-        self.many = many
+        self.max_inputs = max_inputs
         self.values: list[Value] = []
         self.steps: list[Step] = []
         self.outputs: list[list[int]] = []
@@ -179,34 +183,36 @@ class _Freezer:
         self.tensors: dict[int, Tensor] = {}
         self.index: dict[int, int] = {}
         self.constants: dict[int | str, int] = {}
-        self.maker: dict[int, int] = {}
-        self.apart = {
+        self.producer: dict[int, int] = {}
+        self.untracked = {
             id(x._value): (name, naming.roles.get(x._id, "watched"))
-            for name, x in naming.always
+            for name, x in naming.always_drawn
             if not snapshot.tracks(x._id)
         }
 
-    def freeze(self, start: int, stop: int, room: int = 0) -> Drawn:
-        """The graph of all steps but those from `start` to `stop`, and, if there is room, what is unconnected."""
+    def build(self, start: int, stop: int, room: int = 0) -> RecordedGraph:
+        """The graph without the operations from `start` to `stop`; with unconnected values up to `room` nodes."""
         for position in self.positions[:start]:
-            self.step(position)
+            self.add_record(position)
         if start < stop:
-            self.gap(start, stop)
+            self.add_elided(start, stop)
         for position in self.positions[stop:]:
-            self.step(position)
-        for name, tensor in self.naming.always[: max(0, room - len(self.values) - len(self.steps))]:
-            self.alone(name, tensor)
+            self.add_record(position)
+        for name, tensor in self.naming.always_drawn[
+            : max(0, room - len(self.values) - len(self.steps))
+        ]:
+            self.add_unconnected(name, tensor)
         steps = tuple(
             replace(step, outputs=tuple(outputs), hidden=step.hidden + max(0, made - len(outputs)))
             for step, outputs, made in zip(self.steps, self.outputs, self.made, strict=True)
         )
         positions = (*self.positions[:start], *self.positions[stop:])
-        return Drawn(Graph(tuple(self.values), steps), self.tensors, positions)
+        return RecordedGraph(Graph(tuple(self.values), steps), self.tensors, positions)
 
-    def alone(self, name: str, tensor: Any) -> None:
-        """Add a target or a watched value that no operation has drawn."""
+    def add_unconnected(self, name: str, tensor: Any) -> None:
+        """Add a target or watched value that belongs to no drawn operation."""
         i = tensor._id if tensor._id > 0 else -id(tensor)
-        if i in self.index or (id(tensor._value) in self.apart and name in self.constants):
+        if i in self.index or (id(tensor._value) in self.untracked and name in self.constants):
             return
         role = self.naming.roles.get(tensor._id, "watched")
         index = self.index[i] = len(self.values)
@@ -215,32 +221,35 @@ class _Freezer:
         text, kind = format_value(tensor._value), dtype_name(tensor._value)
         self.values.append(Value(index, name, role, tensor.shape, kind, text))
 
-    def gap(self, start: int, stop: int) -> None:
-        """One step for those from `start` to `stop`."""
+    def add_elided(self, start: int, stop: int) -> None:
+        """Add one place-holder for the operations from `start` to `stop`."""
         into: dict[int, None] = {}
         for position in self.positions[start:stop]:
             record = self.snapshot.records[position]
             into.update((self.index[i], None) for i in record[2] if i in self.index)
-            self.maker.update((i, len(self.steps)) for i in _numbers(record[-1]))
-        name, shown = f"{stop - start:,} more operations", tuple(few(list(into), self.many))
+            self.producer.update((i, len(self.steps)) for i in _numbers(record[-1]))
+        name, shown = (
+            f"{stop - start:,} more operations",
+            tuple(first_and_last(list(into), self.max_inputs)),
+        )
         hidden = len(into) - len(shown)
         self.add(Step(len(self.steps), name, shown, (), elided=stop - start, hidden=hidden))
 
     def add(self, step: Step, made: int = 0) -> None:
-        """Add a step, whose outputs are drawn later, if all are."""
+        """Add a step; its outputs become known when they are drawn."""
         self.steps.append(step)
         self.outputs.append([])
         self.made.append(made)
 
-    def step(self, position: int) -> None:
-        """Add one record, and the values that it is the first to mention."""
+    def add_record(self, position: int) -> None:
+        """Add the operation of one record, and its values that are not in the graph yet."""
         record = Record._make(self.snapshot.records[position])
         line, order = self.snapshot.origins.lines[position], self.snapshot.origins.orders[position]
         given = [(v, i) for v, i in zip(record.values, record.ids, strict=True) if v is not None]
         made = list(zip(_outputs(record), _numbers(record.output_id), strict=True))
-        shown = few(given, self.many)
+        shown = first_and_last(given, self.max_inputs)
         index = len(self.steps)
-        inputs = tuple(self.value(value, i, None, order) for value, i in shown)
+        inputs = tuple(self.index_of(value, i, None, order) for value, i in shown)
         hidden = len(given) - len(shown)
         slopes = tuple(
             (self.index[i], format_entries(slope))
@@ -249,18 +258,18 @@ class _Freezer:
         )
         name = record.name
         self.add(Step(index, name, inputs, (), line, order, 0, hidden, slopes), len(made))
-        self.maker.update((i, index) for _, i in made)
-        for value, i in few(made, self.many):
-            self.value(value, i, line, order)
+        self.producer.update((i, index) for _, i in made)
+        for value, i in first_and_last(made, self.max_inputs):
+            self.index_of(value, i, line, order)
 
-    def value(self, value: Any, i: int, line: int | None, order: int) -> int:
-        """The index of a value, which is added if it is new."""
+    def index_of(self, value: Any, i: int, line: int | None, order: int) -> int:
+        """The index of a value in the graph, to which it is added if it is new."""
         tracked = self.snapshot.tracks(i)
         role: Role = "constant"
         if tracked:
             name, role = self.naming.names.get(i, ""), self.naming.roles.get(i, "intermediate")
-        elif id(value) in self.apart:
-            name, role = self.apart[id(value)]
+        elif id(value) in self.untracked:
+            name, role = self.untracked[id(value)]
         else:
             name = self.naming.of_constant(value)
         known = self.index.get(i) if tracked else self.constants.get(name or id(value))
@@ -273,15 +282,15 @@ class _Freezer:
             order = self.snapshot.order_of(i)
         else:
             self.constants[name or id(value)] = index
-        if i in self.maker:
-            self.outputs[self.maker[i]].append(index)
+        if i in self.producer:
+            self.outputs[self.producer[i]].append(index)
         text, kind = format_value(value), dtype_name(value)
         self.values.append(Value(index, name, role, np.shape(value), kind, text, None, line, order))
         return index
 
 
 def _slopes(record: Record, tracked: Mapping[int, int]) -> dict[int, Any]:
-    """The local derivatives of an operation that makes one number, in the numbers that it is made of."""
+    """The local derivatives of an operation on single numbers, by the ids of its inputs; empty for others."""
     output_id = record.output_id
     if isinstance(output_id, tuple) or np.ndim(record.output) or any(map(np.ndim, record.values)):
         return {}

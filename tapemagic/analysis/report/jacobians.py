@@ -1,6 +1,6 @@
 """Full matrices of derivatives: the Jacobians of the targets, and their Hessians, the Jacobians of gradients.
 
-Nothing is recorded on the observer for them: it may be asked, and drawn, as if they had not been computed.
+They leave no records on the observer.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.formatting import derivative_symbol, mixed_derivative_symbol
-from tapemagic.analysis.report.derivatives import failure
-from tapemagic.analysis.report.matrices import SHOWN, Matrix, fill, side
+from tapemagic.analysis.report.derivatives import failure_reason
+from tapemagic.analysis.report.matrices import MAX_SHOWN, Matrix, axis_of, with_entries
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
 
-MOST = 10**6
+MAX_ENTRIES = 10**6
 """The entries of the largest matrix that is computed for a report."""
-WORK = 10**9
-"""How many numbers may pass through the sweep for it."""
-MANY = 4
-"""The Hessian of more variables is one matrix, however large: its blocks would be too many to look at."""
+MAX_WORK = 10**9
+"""The largest number of elements that its reverse sweep may compute."""
+MAX_BLOCK_SOURCES = 4
+"""The largest number of variables whose Hessian is shown in blocks; that of more is one matrix."""
 
 Reasons = Mapping[tuple[int, int], str | None]
-"""Why a target has no gradient with respect to a source, by their indices."""
+"""The reasons for gradients that are None, by the indices of target and source."""
 
 
 def jacobians(
@@ -47,25 +47,27 @@ def _jacobian(observer: Observer, down: Named, across: Named, reason: str | None
     blank = Matrix("jacobian", y, (x,), target.shape + source.shape, reason=reason)
     if reason:
         return blank
-    refusal = _refusal(target.size * source.size, _work(observer, target))
-    if refusal:
-        return replace(blank, notes=(f"{refusal}; tape.jacobian computes it",))
+    problem = _too_large(target.size * source.size, _work(observer, target))
+    if problem:
+        return replace(blank, notes=(f"{problem}; tape.jacobian computes it",))
     try:
-        return fill(blank, _rows(observer, target, source), side(down), side(across))
+        return with_entries(
+            blank, _jacobian_matrix(observer, target, source), axis_of(down), axis_of(across)
+        )
     except Exception as error:  # noqa: BLE001 -- a rule may call anything
-        return replace(blank, reason=failure(error))
+        return replace(blank, reason=failure_reason(error))
 
 
 def hessians(
     observer: Observer, targets: Sequence[Named], sources: Sequence[Named], reasons: Reasons
 ) -> list[Matrix]:
-    """The second derivatives of every target, of its sum if it is an array, in every two sources.
+    """The Hessian of every target, or of its sum if it is an array, with respect to all sources.
 
-    In few elements they are one matrix; in more, there is a block for every two sources.
+    A small Hessian is one matrix; a larger one has a block for every two sources.
     """
     matrices = []
     for t, target in enumerate(targets):
-        why = [reasons[t, s] or _complex(x, source) for s, (x, source) in enumerate(sources)]
+        why = [reasons[t, s] or _complex_reason(x, source) for s, (x, source) in enumerate(sources)]
         connected = [source for source, reason in zip(sources, why, strict=True) if not reason]
         if connected:
             matrices += _hessian(observer.fork(), target, connected)
@@ -77,7 +79,7 @@ def hessians(
     return matrices
 
 
-def _complex(x: str, source: Any) -> str:
+def _complex_reason(x: str, source: Any) -> str:
     if source.dtype.kind != "c":
         return ""
     return (
@@ -87,7 +89,7 @@ def _complex(x: str, source: Any) -> str:
 
 
 def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[Matrix]:
-    """The Hessian of a target, whose gradients are recorded on the tape."""
+    """The Hessian of a target as one matrix or as blocks; the tape records the gradients."""
     y, goal = target
     names = ", ".join(x for x, _ in sources)
     notes = (f"of the sum of the {goal.size:,} elements of {y}",) if goal.shape else ()
@@ -95,8 +97,8 @@ def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[Matrix
     try:
         with silence(), tape:
             gradients = tape.gradient(goal, [x for _, x in sources])
-        second = _Second(tape, sources, gradients)
-        if side(*sources).size <= SHOWN or len(sources) > MANY:
+        second = _HessianBlocks(tape, sources, gradients)
+        if axis_of(*sources).size <= MAX_SHOWN or len(sources) > MAX_BLOCK_SOURCES:
             return [second.whole(blank)]
         first, *others = combinations_with_replacement(range(len(sources)), 2)
         return [
@@ -104,72 +106,72 @@ def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[Matrix
             *(second.block(replace(blank, notes=()), i, j) for i, j in others),
         ]
     except Exception as error:  # noqa: BLE001 -- a rule may call anything
-        return [replace(blank, reason=failure(error))]
+        return [replace(blank, reason=failure_reason(error))]
 
 
 @dataclass
-class _Second:
-    """Second derivatives of a target: the Jacobians of its gradients, which a tape has recorded."""
+class _HessianBlocks:
+    """The Hessian of a target: the Jacobians of its gradients, which a tape has recorded."""
 
     tape: Tape
     sources: Sequence[Named]
     gradients: Sequence[Any]
 
     def whole(self, blank: Matrix) -> Matrix:
-        """One matrix of the elements of all sources."""
-        every, count = side(*self.sources), len(self.sources)
+        """The Hessian as one matrix, with the elements of all sources."""
+        every, count = axis_of(*self.sources), len(self.sources)
         blank = replace(blank, shape=(every.size, every.size))
-        refusal = _refusal(every.size**2, sum(map(self._work, range(count))))
-        if refusal:
-            return _refused(blank, refusal)
+        problem = _too_large(every.size**2, sum(map(self._work, range(count))))
+        if problem:
+            return _not_computed(blank, problem)
         found = {
             (i, j): self._entries(i, j) for i, j in combinations_with_replacement(range(count), 2)
         }
         linear = [x for i, (x, _) in enumerate(self.sources) if found[i, i] is None]
         notes = [*blank.notes]
         if linear:
-            notes.append(_linear(blank.target, *linear))
-        starts = [side(source).label(0) for source in self.sources if source[1].size]
+            notes.append(_linear_note(blank.target, *linear))
+        starts = [axis_of(source).label(0) for source in self.sources if source[1].size]
         if len(starts) > 1:
             mixed = mixed_derivative_symbol(blank.target, starts[0], starts[1])
             notes.append(f"row {starts[0]}, column {starts[1]}: {mixed}")
-        upper = {pair: self._or_zeros(entries, *pair) for pair, entries in found.items()}
+        upper = {pair: self._dense(entries, *pair) for pair, entries in found.items()}
         entries = np.block(
             [[upper[i, j] if i <= j else upper[j, i].T for j in range(count)] for i in range(count)]
         )
-        return fill(replace(blank, notes=tuple(notes)), entries, every, every)
+        return with_entries(replace(blank, notes=tuple(notes)), entries, every, every)
 
     def block(self, blank: Matrix, i: int, j: int) -> Matrix:
-        """The matrix of the elements of one source by those of another."""
+        """The block of the Hessian with the elements of one source as rows, and of another as columns."""
         (x, down), (w, across) = self.sources[i], self.sources[j]
         blank = replace(blank, sources=(x, w), shape=down.shape + across.shape)
-        refusal = _refusal(down.size * across.size, self._work(self._shorter(i, j)))
-        if refusal:
-            return _refused(blank, refusal)
+        problem = _too_large(down.size * across.size, self._work(self._shorter(i, j)))
+        if problem:
+            return _not_computed(blank, problem)
         y, notes, entries = blank.target, [*blank.notes], self._entries(i, j)
         if entries is None:
             rest = f"{derivative_symbol(y, x, 1)} does not depend on {w} around here"
-            notes.append(_linear(y, x) if i == j else rest)
+            notes.append(_linear_note(y, x) if i == j else rest)
         if i != j:
             notes.append(f"{mixed_derivative_symbol(y, w, x)} is its transpose")
         filled = replace(blank, notes=tuple(notes))
-        return fill(
-            filled, self._or_zeros(entries, i, j), side(self.sources[i]), side(self.sources[j])
+        return with_entries(
+            filled, self._dense(entries, i, j), axis_of(self.sources[i]), axis_of(self.sources[j])
         )
 
     def _entries(self, i: int, j: int) -> Any:
         """The second derivatives, a row for each element of source i, or None if they are not connected.
 
-        The matrix is symmetric, so that it may be computed from its shorter side.
+        The Hessian is symmetric, so that the source with fewer elements is used for the rows.
         """
         short = self._shorter(i, j)
-        entries = _rows(self.tape, self.gradients[short], self.sources[i + j - short][1])
+        entries = _jacobian_matrix(self.tape, self.gradients[short], self.sources[i + j - short][1])
         return entries if entries is None or short == i else entries.T
 
     def _shorter(self, i: int, j: int) -> int:
         return min(i, j, key=lambda k: self.sources[k][1].size)
 
-    def _or_zeros(self, entries: Any, i: int, j: int) -> Any:
+    def _dense(self, entries: Any, i: int, j: int) -> Any:
         if entries is not None:
             return entries
         return np.zeros((self.sources[i][1].size, self.sources[j][1].size))
@@ -178,15 +180,15 @@ class _Second:
         return _work(self.tape, self.gradients[i])
 
 
-def _rows(tape: Tape, target: Any, source: Any) -> Any:
-    """A Jacobian as a matrix, or None if nothing is connected."""
+def _jacobian_matrix(tape: Tape, target: Any, source: Any) -> Any:
+    """A Jacobian as a matrix; None if target and source are not connected."""
     with silence():
         found = tape.jacobian(target, source)
     return None if found is None else found.numpy().reshape(target.size, source.size)
 
 
 def _work(tape: Tape, target: Any) -> int:
-    """How many numbers a Jacobian's sweep passes, if it is written out from the start."""
+    """The number of elements that the reverse sweep of a Jacobian computes."""
     needed, count = {target._id}, 0
     for _, _, ids, _, output, output_id in reversed(tape.records):
         several = output_id.__class__ is tuple
@@ -197,19 +199,21 @@ def _work(tape: Tape, target: Any) -> int:
     return count * int(target.size)
 
 
-def _refusal(entries: int, work: int) -> str:
-    """Why a matrix is not computed, if it is too much."""
-    if entries > MOST:
-        return f"not computed, since it has {entries:,} entries, and a report takes on {MOST:,}"
-    if work > WORK:
-        return f"not computed, since its sweep would pass {work:,} numbers, and a report takes on {WORK:,}"
+def _too_large(entries: int, work: int) -> str:
+    """The reason not to compute a large matrix; empty for others."""
+    if entries > MAX_ENTRIES:
+        return (
+            f"not computed, since it has {entries:,} entries, and a report takes on {MAX_ENTRIES:,}"
+        )
+    if work > MAX_WORK:
+        return f"not computed, since its sweep would pass {work:,} numbers, and a report takes on {MAX_WORK:,}"
     return ""
 
 
-def _refused(blank: Matrix, refusal: str) -> Matrix:
+def _not_computed(blank: Matrix, problem: str) -> Matrix:
     way = "tape.jacobian computes it of a gradient that was taken in the cell, with -p"
-    return replace(blank, notes=(*blank.notes, f"{refusal}; {way}"))
+    return replace(blank, notes=(*blank.notes, f"{problem}; {way}"))
 
 
-def _linear(y: str, *sources: str) -> str:
+def _linear_note(y: str, *sources: str) -> str:
     return f"{y} is linear in {' and in '.join(sources)} around here"

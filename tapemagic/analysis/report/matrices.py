@@ -1,4 +1,4 @@
-"""A matrix of derivatives as plain data: labelled numbers where they can be read, else colours."""
+"""Matrices of derivatives as frozen data: labelled numbers, or the cells of a heat map for larger ones."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from tapemagic.analysis.formatting import (
 
 Kind = Literal["jacobian", "hessian"]
 
-SHOWN = 8
-"""How many rows and columns are written out."""
-CELLS = 64
-"""How many rows and columns of colours there are."""
+MAX_SHOWN = 8
+"""The number of rows and columns that are written out."""
+MAX_CELLS = 64
+"""The number of rows and columns of a heat map."""
 GAP = "…"
 
 
 @dataclass(frozen=True)
-class Heat:
-    """A matrix that is too large to be read.
+class HeatMap:
+    """The cells of a heat map of a large matrix.
 
     Attributes
     ----------
     cells : tuple of tuple of float
-        Its entries, or the means of blocks of them, to six significant digits; of complex ones the absolute values.
+        Entries, or means of blocks of entries, to six significant digits; absolute values of complex ones.
     block : (int, int)
-        How many rows and columns of the matrix a cell stands for; those at the end may stand for fewer.
+        The rows and columns of the matrix in one cell; the last cells may have fewer.
     absolute : bool
         Whether the cells are absolute values.
     """
@@ -47,28 +47,28 @@ class Heat:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A full matrix of derivatives, or the reason why there is none.
+    """A full matrix of derivatives, or the reason for a None.
 
     Attributes
     ----------
     kind : {'jacobian', 'hessian'}
     target : str
     sources : tuple of str
-        With respect to what: one name for a Jacobian, and for a Hessian those of its rows and of its columns.
+        One name for a Jacobian; for a Hessian those of its rows and of its columns.
     shape : tuple of int
-        That of the array of derivatives, of which the matrix may be a reshaped view.
+        The shape of the array of derivatives, which is reshaped to a matrix.
     rows, columns : tuple of str
-        What the rows and columns are called; a gap stands for those that are not written out.
+        The labels of rows and columns, with a gap for those that are not written out.
     cells : tuple of tuple of str
         The entries of those rows and columns.
     extent : str
-        From where to where the entries go, if not all of them are written out.
+        The range of the entries, if not all of them are written out.
     heat : Heat or None
-        The picture of a matrix that is not written out in full.
+        The heat map of a matrix that is not written out in full.
     notes : tuple of str
-        What there is to say about it; if there are no cells, why they were not computed.
+        Remarks; if there are no cells, the reason why they were not computed.
     reason : str or None
-        Why it is None.
+        The reason for a None.
     """
 
     kind: Kind
@@ -79,13 +79,13 @@ class Matrix:
     columns: tuple[str, ...] = ()
     cells: tuple[tuple[str, ...], ...] = ()
     extent: str = ""
-    heat: Heat | None = None
+    heat: HeatMap | None = None
     notes: tuple[str, ...] = ()
     reason: str | None = None
 
     @property
     def symbol(self) -> str:
-        """The derivative as it is written: dy/dx, d²y/dx², d²y/dx dw."""
+        """The symbol of the derivative: dy/dx, d²y/dx², d²y/dx dw."""
         if self.kind == "jacobian":
             return derivative_symbol(self.target, self.sources[0], 1)
         rows, columns = self.sources
@@ -95,8 +95,8 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class Side:
-    """What the rows of a matrix stand for, or its columns: the elements of one array after the other."""
+class MatrixAxis:
+    """The elements of arrays, one array after the other, along the rows or the columns of a matrix."""
 
     parts: tuple[tuple[str, tuple[int, ...]], ...]
 
@@ -111,7 +111,7 @@ class Side:
         return sum(math.prod(shape) for _, shape in self.parts)
 
     def label(self, position: int) -> str:
-        """What an element is called: x[1,2]."""
+        """The label of an element: x[1,2]."""
         for name, shape in self.parts:
             size = math.prod(shape)
             if position < size:
@@ -121,14 +121,14 @@ class Side:
         raise IndexError(position)
 
 
-def side(*named: tuple[str, Any]) -> Side:
-    """The elements of named tensors."""
-    return Side(tuple((name, tuple(value.shape)) for name, value in named))
+def axis_of(*named: tuple[str, Any]) -> MatrixAxis:
+    """The axis with the elements of named tensors."""
+    return MatrixAxis(tuple((name, tuple(value.shape)) for name, value in named))
 
 
-def fill(matrix: Matrix, table: Any, down: Side, across: Side) -> Matrix:
-    """The matrix with its entries, in which a zero has no sign."""
-    rows, columns = _written(down.size), _written(across.size)
+def with_entries(matrix: Matrix, table: Any, down: MatrixAxis, across: MatrixAxis) -> Matrix:
+    """The matrix with its entries as text, and a heat map if it is large; a zero has no sign."""
+    rows, columns = _shown_positions(down.size), _shown_positions(across.size)
     whole = None not in rows and None not in columns
     cells = tuple(
         tuple(GAP if i is None or j is None else format_number(table[i, j] + 0) for j in columns)
@@ -144,20 +144,20 @@ def fill(matrix: Matrix, table: Any, down: Side, across: Side) -> Matrix:
     )
 
 
-def _written(size: int) -> list[int | None]:
-    """The rows or columns that are written out: all, or the first and the last of them, and a gap."""
-    if size <= SHOWN:
+def _shown_positions(size: int) -> list[int | None]:
+    """The positions that are written out: all, or the first and the last ones with None between them."""
+    if size <= MAX_SHOWN:
         return list(range(size))
-    half = SHOWN // 2
+    half = MAX_SHOWN // 2
     return [*range(half), None, *range(size - half + 1, size)]
 
 
-def _labels(names: Side, positions: Sequence[int | None]) -> tuple[str, ...]:
+def _labels(names: MatrixAxis, positions: Sequence[int | None]) -> tuple[str, ...]:
     return tuple(GAP if i is None else names.label(i) for i in positions)
 
 
-def _heat(table: Any) -> Heat:
-    """The entries, or means of blocks of them, so that there are at most `CELLS` rows and columns."""
+def _heat(table: Any) -> HeatMap:
+    """The heat map of a matrix, with means of blocks where it has more than `MAX_CELLS` rows or columns."""
     absolute = table.dtype.kind == "c"
     cells = np.abs(table) if absolute else table
     cells = cells.astype(float)
@@ -165,9 +165,9 @@ def _heat(table: Any) -> Heat:
     with np.errstate(all="ignore"):
         for axis in (0, 1):
             size = table.shape[axis]
-            block[axis] = -(-size // CELLS)
+            block[axis] = -(-size // MAX_CELLS)
             starts = np.arange(0, size, block[axis])
             counts = np.diff(starts, append=size)
             cells = np.add.reduceat(cells, starts, axis) / (counts if axis else counts[:, None])
     rounded = tuple(tuple(float(f"{x:.6g}") for x in row) for row in cells.tolist())
-    return Heat(rounded, (block[0], block[1]), absolute)
+    return HeatMap(rounded, (block[0], block[1]), absolute)

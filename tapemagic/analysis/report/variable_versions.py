@@ -1,4 +1,4 @@
-"""Variables that changed while a tape recorded: each value that was read, as if it were a variable of its own."""
+"""Variables that changed during a recording: each value that was read gets an id and a name of its own."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tapemagic.analysis.formatting import format_entries, format_value, subscript
-from tapemagic.analysis.report.dead_ends import few
+from tapemagic.analysis.report.dead_ends import first_and_last
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import new_id
 
-SHOWN = 4
-"""Of how many values a table tells."""
+MAX_SHOWN = 4
+"""The number of values of one variable in the table of variables."""
 
 Reads = Mapping[int, Sequence[Any]]
-"""The values of each variable that were read, by the variable's number, oldest first."""
+"""The values of each variable that were read, by the variable's id, oldest first."""
 
 
 def reads(snapshot: Snapshot, positions: Iterable[int]) -> Reads:
-    """The values of watched variables that some records read. A variable has another array after every change."""
+    """The values of watched variables that records read; every change of a variable makes a new array."""
     variables = snapshot.contents.variables
     found: dict[int, dict[int, Any]] = {variable._id: {} for variable in variables}
     for position in positions:
@@ -32,26 +32,26 @@ def reads(snapshot: Snapshot, positions: Iterable[int]) -> Reads:
 
 @dataclass(frozen=True)
 class SplitVersions:
-    """A recording in which every value of a variable that changed has a number of its own.
+    """A recording in which every value of a variable that changed has an id of its own.
 
     Attributes
     ----------
     snapshot : Snapshot
         The recording itself, if no variable changed.
     versions : mapping of int to sequence of int
-        The numbers of the values, by the number of the variable that had them, oldest first.
+        The ids of the values of each variable, by the variable's id, oldest first.
     """
 
     snapshot: Snapshot
     versions: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
     def roles(self, roles: Mapping[int, Any]) -> dict[int, Any]:
-        """Roles by number, in which the values of a variable have its role."""
+        """Roles by id, extended to the values of variables."""
         news = {new: roles[i] for i, numbers in self.versions.items() for new in numbers}
         return dict(roles) | news
 
     def names(self, names: Mapping[int, str]) -> dict[int, str]:
-        """Names by number, in which the values of a variable w are called w₁, w₂ and so on."""
+        """Names by id, in which the values of a variable w are w₁, w₂ and so on."""
         found = dict(names)
         for i, numbers in self.versions.items():
             name = names.get(i, "")
@@ -59,12 +59,12 @@ class SplitVersions:
         return found
 
 
-def split_versions(snapshot: Snapshot, known: Reads, whole: Collection[int]) -> SplitVersions:
-    """A recording with a number for every value of a variable, but for those variables that shall stay `whole`."""
+def split_versions(snapshot: Snapshot, known: Reads, unsplit: Collection[int]) -> SplitVersions:
+    """A recording with an id for every value of each variable that changed, except for the `unsplit` variables."""
     new = {
         i: {id(value): new_id() for value in values}
         for i, values in known.items()
-        if len(values) > 1 and snapshot.tracks(i) and i not in whole
+        if len(values) > 1 and snapshot.tracks(i) and i not in unsplit
     }
     if not new:
         return SplitVersions(snapshot)
@@ -86,11 +86,11 @@ def _renumbered(
     return tuple(new[i].get(id(value), i) if i in new else i for value, i in pairs)
 
 
-def now_and_then(value: Any, read: Sequence[Any]) -> str:
-    """A value in one line; of a variable that changed since it was read, also what was read: 4.7 now; 5.0 when read."""
+def format_reads(value: Any, read: Sequence[Any]) -> str:
+    """A value in one line, with earlier values of a variable that were read: 4.7 now; 5.0 when read."""
     now = format_value(value)
     if all(x is value or format_value(x) == now for x in read):
         return now
-    *first, last = map(format_entries, few(list(read), SHOWN))
-    then = [*first, "…", last] if len(read) > SHOWN else [*first, last]
+    *first, last = map(format_entries, first_and_last(list(read), MAX_SHOWN))
+    then = [*first, "…", last] if len(read) > MAX_SHOWN else [*first, last]
     return f"{now} now; {', '.join(then)} when read"
