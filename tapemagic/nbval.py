@@ -1,4 +1,4 @@
-"""A pytest plug-in: ``pytest --nbval`` compares what %%tape shows to the letter, and leaves the drawings alone.
+"""A pytest plug-in: ``pytest --nbval`` compares the reports of %%tape to the letter, except for the drawings.
 
 Graphviz draws the same graph a little differently from version to version. Numbers, tables, and the words that
 stand for each picture stay the same, and are compared.
@@ -15,6 +15,6 @@ DRAWING = (
 
 
 def pytest_collectstart(collector: Any) -> None:
-    """Tell nbval, where it collects a notebook, to take the bytes out of tapemagic's drawings."""
+    """Add a pattern to the sanitizing of nbval, which removes the bytes of drawings."""
     if hasattr(collector, "sanitize_patterns"):
         collector.sanitize_patterns[DRAWING] = r"\1"

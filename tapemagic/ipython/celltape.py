@@ -1,4 +1,4 @@
-"""CellTape: the tape that a %%tape cell knows by its name."""
+"""CellTape: the tape to which a %%tape cell has access by name."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tapemagic.tape import GradientTape
 
 
 class CellTape(ObservedTape, GradientTape):
-    """The user's tape in a %%tape cell, which the cell's observer explains."""
+    """The user's tape in a %%tape cell, whose gradients the observer of the cell explains."""
 
     def explain(self, target: Any, source: Any) -> Any:
-        """Say why a gradient is None, or along which paths it came about: as every tape's."""
+        """Explain why a gradient is None, or along which paths it was computed; as `GradientTape.explain`."""
         return explain_here(self.observer, target, source)

@@ -1,4 +1,4 @@
-"""What %load_ext and %unload_ext do."""
+"""Loading and unloading of the IPython extension."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MAGICS = {"cell": ("tape",), "line": ("tape", "gradient", "why", "check_gradient
 
 
 def load(shell: InteractiveShell) -> None:
-    """Register the magics; %config knows them then."""
+    """Register the magics, also with %config."""
     shell.register_magics(TapeMagics(shell))
 
 

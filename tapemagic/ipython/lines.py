@@ -1,4 +1,4 @@
-"""The lines of the magics: names and options."""
+"""Parsing and checking of the names and options in the lines of magics."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.ipython.runcell import Cell
 
 
-def parsed(magic: Any, line: str) -> Any:
-    """The options of a magic's line; a quotation mark in it is no reason for a traceback."""
+def parse_line(magic: Any, line: str) -> Any:
+    """The options in the line of a magic; a UsageError for an unmatched quotation mark."""
     try:
         return parse_argstring(magic, line)
     except ValueError as error:
@@ -27,39 +27,39 @@ def parsed(magic: Any, line: str) -> Any:
 
 
 def names_in(words: list[str]) -> list[str]:
-    """Names, which may have commas between them."""
-    return [normal(name) for word in words for name in word.split(",") if name]
+    """The names in words, which may have commas between them."""
+    return [normalized(name) for word in words for name in word.split(",") if name]
 
 
-def normal(name: str) -> str:
-    """A name as Python reads it: the ϕ of a keyboard is the same letter as φ."""
+def normalized(name: str) -> str:
+    """A name in the form to which Python normalizes identifiers (NFKC): ϕ and φ are one letter."""
     return unicodedata.normalize("NFKC", name)
 
 
 def tensor_named(name: str, namespace: Mapping[str, Any], magic: str) -> Traced:
-    """The tensor of a name that a magic asks about.
+    """The tensor with a name in the line of a magic.
 
     Raises
     ------
     UsageError
-        If the name is unknown, or not that of a tensor.
+        If there is no such name, or its value is no tensor.
     """
-    value = namespace.get(normal(name))
+    value = namespace.get(normalized(name))
     if not isinstance(value, Traced):
         what = "does not exist: name a"
-        if normal(name) in namespace:
+        if normalized(name) in namespace:
             what = f"is a {type(value).__name__}, and no"
         raise UsageError(f"{magic}: {name!r} {what} Tensor or Variable of the last %%tape cell")
     return value
 
 
-def distinct(words: list[str]) -> list[str]:
-    """Names, which may have commas between them, each once."""
+def distinct_names(words: list[str]) -> list[str]:
+    """The names in words, which may have commas between them, without repetitions."""
     return list(dict.fromkeys(names_in(words)))
 
 
 def order_of(text: str, magic: str = "%%tape") -> int:
-    """The order of derivatives that is asked for."""
+    """The order of derivatives in an option, as an int."""
     if text not in {*"123456789"}:
         raise UsageError(
             f"{magic}: the order is a whole number from 1 to 9, not {text!r}: write -o 2"
@@ -72,7 +72,7 @@ def _is_name(text: str) -> bool:
 
 
 def check_options(options: Any, names: list[str], namespace: dict[str, Any]) -> None:
-    """Refuse options that are impossible, and a name for the tape that stands for a module or function."""
+    """Raise an error if the name for the tape is invalid, to be watched, or that of a module or function."""
     if not _is_name(options.name):
         raise UsageError(f"%%tape: {options.name!r} cannot be the name of a tape: write -n t")
     if options.name in names:
@@ -89,7 +89,7 @@ def check_options(options: Any, names: list[str], namespace: dict[str, Any]) -> 
 
 
 def check_names(cell: Cell, names: list[str]) -> None:
-    """Refuse names that nothing has."""
+    """Raise an error for names that are neither in the notebook nor assigned by the cell."""
     for name in names:
         if not _is_name(name):
             raise UsageError(

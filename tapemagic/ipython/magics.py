@@ -1,4 +1,4 @@
-"""The magics."""
+"""TapeMagics: %%tape, %tape, %gradient, %why and %check_gradient."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from tapemagic.ipython.check import CheckReport, check_gradient
 from tapemagic.ipython.lines import (
     check_names,
     check_options,
-    distinct,
+    distinct_names,
     names_in,
-    normal,
+    normalized,
     order_of,
-    parsed,
+    parse_line,
     tensor_named,
 )
 from tapemagic.ipython.runcell import Cell, CellSyntaxError, prepare
 from tapemagic.ipython.session import Session
-from tapemagic.ipython.targets import Asked, choose
+from tapemagic.ipython.targets import DerivativeRequest, choose
 from tapemagic.ipython.watchable import is_number
 from tapemagic.ipython.why import why
 
@@ -48,16 +48,17 @@ NO_OPTION = "%tape has no option {}, only -o: write %%tape with its options abov
 USAGE = """%%tape [NAME ...] [-t NAME ...] [-o ORDER] [-p] [-n TAPE_NAME]
           [--no-auto-watch] [--jacobian] [--hessian]
   %%tape [-o ORDER] EXPRESSION"""
-"""IPython writes a % in front, and argparse reads two as one."""
+"""The usage in the help of %%tape: IPython writes a % in front, and argparse reads two as one."""
 
-FEWEST = 20
+MIN_NODES = 20
+"""The smallest number of nodes for which pictures are made."""
 
 
 @magics_class
 class TapeMagics(Magics):
-    """%%tape runs a cell on a tape and shows what it recorded; %tape an expression.
+    """The magics %%tape and %tape, which record a cell or an expression and show a report.
 
-    %gradient and %why ask again, and %check_gradient compares a derivative by hand.
+    %gradient and %why use the recording of the last cell, and %check_gradient compares a derivative by hand with it.
     """
 
     max_nodes = Int(MAX_NODES, help="How many nodes a picture has room for: 20 or more.").tag(
@@ -108,21 +109,23 @@ class TapeMagics(Magics):
         __tracebackhide__ = True
         if cell is None:
             return self._expression(line)
-        options = parsed(self.tape, line)
-        watch, targets = distinct(options.names), distinct(options.target)
+        options = parse_line(self.tape, line)
+        watch, targets = distinct_names(options.names), distinct_names(options.target)
         order = order_of(options.order)
-        options.name = normal(options.name)
+        options.name = normalized(options.name)
         check_options(options, [*watch, *targets], self.shell.user_ns)
         ready = prepare(self.shell, [f"%%tape {line}".rstrip()], cell)
         check_names(ready, [*watch, *targets])
         session = Session(ready, watch, options.persistent, not options.no_auto_watch)
         ready.namespace[options.name] = session.tape
         self._last = session
-        asked = Asked(targets, order, [kind for kind in MATRICES if getattr(options, kind)])
-        return self._run(session, asked, self._cell_id() or cell)
+        request = DerivativeRequest(
+            targets, order, [kind for kind in MATRICES if getattr(options, kind)]
+        )
+        return self._run(session, request, self._cell_id() or cell)
 
-    def _run(self, session: Session, asked: Asked, key: str) -> TapeReport:
-        """Run the cell; the report, which is also shown if the cell fails half-way."""
+    def _run(self, session: Session, request: DerivativeRequest, key: str) -> TapeReport:
+        """Run the cell and return its report; if the cell fails, show the report of the recording until then."""
         __tracebackhide__ = True
         if key in self._shown:
             self._shown.pop(key).close()
@@ -131,15 +134,17 @@ class TapeMagics(Magics):
                 value = session.cell.run(session.named)
         except BaseException as error:
             self._shown[key] = report = self._report(
-                session, None, asked, _stopped(error, session.cell)
+                session, None, request, _failure_note(error, session.cell)
             )
             display(report)
             raise
-        self._shown[key] = report = self._report(session, value, asked)
+        self._shown[key] = report = self._report(session, value, request)
         return report
 
-    def _report(self, session: Session, value: Any, asked: Asked, note: str = "") -> TapeReport:
-        targets = choose(session, value, asked.targets)
+    def _report(
+        self, session: Session, value: Any, request: DerivativeRequest, note: str = ""
+    ) -> TapeReport:
+        targets = choose(session, value, request.targets)
         notes = [note or targets.problem, *session.notes()]
         context = session.context("; ".join(filter(None, notes)))
         sources = session.all_sources()
@@ -147,28 +152,28 @@ class TapeMagics(Magics):
             session.observer,
             targets.named,
             sources,
-            asked.order,
+            request.order,
             context,
-            max(FEWEST, self.max_nodes),
-            asked.matrices,
+            max(MIN_NODES, self.max_nodes),
+            request.matrices,
         )
         return TapeReport(findings, value, targets.is_value)
 
     def _cell_id(self) -> str:
-        """What tells one cell of the notebook from another, run after run, if the front end says so."""
+        """The id of the cell in the notebook; empty if the front end does not send it."""
         parent: dict[str, Any] = getattr(self.shell, "get_parent", dict)() or {}
         return str(parent.get("metadata", {}).get("cellId", ""))
 
     def _expression(self, line: str) -> TapeReport:
-        """``%tape``: watch every number in an expression, and show the expression's gradients."""
+        """Run an expression as %tape, with every number in it watched, and return its report."""
         __tracebackhide__ = True
-        [(apart, joined, source)] = EXPRESSION.findall(line.strip())
-        order = order_of(apart or joined or "1", "%tape")
+        [(separate, attached, source)] = EXPRESSION.findall(line.strip())
+        order = order_of(separate or attached or "1", "%tape")
         if not source:
             raise UsageError(
                 "%tape needs an expression, as in %tape x**2 + 1; above a whole cell, write %%tape"
             )
-        cell = _prepared(self.shell, source)
+        cell = _prepare_expression(self.shell, source)
         if not cell.is_expression:
             raise UsageError(
                 "%tape takes one expression; to run statements, write %%tape above a cell of them"
@@ -179,7 +184,7 @@ class TapeMagics(Magics):
         }
         session = Session(cell, list(held), True, True)
         try:
-            return self._run(session, Asked(order=order), f"{self._cell_id()} {line}")
+            return self._run(session, DerivativeRequest(order=order), f"{self._cell_id()} {line}")
         finally:
             namespace.update(held)
 
@@ -209,7 +214,7 @@ class TapeMagics(Magics):
     @output_can_be_silenced
     @line_magic
     def why(self, line: str) -> Explanation | Explanations:
-        """``%why TARGET SOURCE``: why a gradient is None, or along which paths it came about.
+        """``%why TARGET SOURCE``: the reason for a gradient that is None, or the paths of one that is not.
 
         Target and source are names, or attributes and subscripts such as ``model.w`` and ``params["w"]``.
         """
@@ -220,7 +225,7 @@ class TapeMagics(Magics):
     @output_can_be_silenced
     @line_magic
     def check_gradient(self, line: str) -> CheckReport:
-        """``%check_gradient MINE TARGET SOURCE``: your own derivative, compared with the tape's.
+        """``%check_gradient MINE TARGET SOURCE``: a comparison of your own derivative with the tape's.
 
         ``MINE`` is an expression for what you derived by hand: an array of the source's shape. The tape's is
         that of the last %%tape cell. ``--rtol 1e-3`` and ``--atol 1e-6`` say what difference is none.
@@ -236,13 +241,13 @@ class TapeMagics(Magics):
         return check_gradient(line, self._last, self.shell)
 
 
-def _prepared(shell: InteractiveShell, source: str) -> Cell:
-    """The expression of %tape; the options of %%tape, which it has not, are no mere syntax error.
+def _prepare_expression(shell: InteractiveShell, source: str) -> Cell:
+    """The expression of %tape, compiled.
 
     Raises
     ------
     UsageError
-        If one of them is there.
+        If it begins with an option of %%tape that %tape does not have.
     """
     __tracebackhide__ = True
     option = OPTION.match(source)
@@ -256,8 +261,8 @@ def _prepared(shell: InteractiveShell, source: str) -> Cell:
         raise
 
 
-def _stopped(error: BaseException, cell: Cell) -> str:
-    """Where a cell stopped, and why."""
+def _failure_note(error: BaseException, cell: Cell) -> str:
+    """The note that a cell failed, with the line and the error."""
     frames = traceback.walk_tb(error.__traceback__)
     lines = [line for frame, line in frames if frame.f_code.co_filename == cell.filename]
     where = f" at line {lines[0]}" if lines else ""

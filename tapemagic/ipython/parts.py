@@ -1,4 +1,4 @@
-"""The tensors in lists, tuples, dicts and objects, each with the expression that leads to it."""
+"""The tensors in lists, tuples, dicts and objects, each with the expression that evaluates to it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from tapemagic.display.report import TapeReport
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Traced
 
-DEPTH = 4
-"""How deep a tensor may be: ``model.layers[0].w`` is three levels down."""
+MAX_DEPTH = 4
+"""The deepest level of a tensor: ``model.layers[0].w`` is three levels down."""
 
-WIDTH = 200
-"""How many parts of one list, dict or object are looked at."""
+MAX_ITEMS = 200
+"""The number of items of one list, dict or object that are searched."""
 
-MOST = 10_000
-"""How many values are looked at in all."""
+MAX_VALUES = 10_000
+"""The number of values that are searched in all."""
 
-CLOSED = (
+OPAQUE = (
     type,
     ModuleType,
     FunctionType,
@@ -34,11 +34,11 @@ CLOSED = (
     Tape,
     TapeReport,
 )
-"""What is not looked into."""
+"""Types whose attributes are not searched."""
 
 
 def tensors(held: Iterable[Named]) -> Iterator[Named]:
-    """The tensors in values, the nearest first: ``ys[0]``, ``d['y']``, ``model.w``; no property is evaluated.
+    """The tensors in named values, by breadth first: ``ys[0]``, ``d['y']``, ``model.w``; evaluates no property.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def tensors(held: Iterable[Named]) -> Iterator[Named]:
     """
     waiting = deque((name, value, 0) for name, value in held)
     seen: set[int] = set()
-    for _ in range(MOST):
+    for _ in range(MAX_VALUES):
         if not waiting:
             return
         name, value, depth = waiting.popleft()
@@ -58,30 +58,30 @@ def tensors(held: Iterable[Named]) -> Iterator[Named]:
         seen.add(id(value))
         if isinstance(value, Traced):
             yield name, value
-        elif depth < DEPTH:
+        elif depth < MAX_DEPTH:
             waiting += [
-                (name + step, part, depth + 1) for step, part in islice(_parts(value), WIDTH)
+                (name + step, part, depth + 1) for step, part in islice(_items(value), MAX_ITEMS)
             ]
 
 
-def _parts(value: Any) -> Iterator[Named]:
-    """What a value holds, and how one gets there from it."""
+def _items(value: Any) -> Iterator[Named]:
+    """The items or attributes of a value, each with the end of the expression for it."""
     if isinstance(value, (list, tuple)):
         fields = getattr(type(value), "_fields", ())
         steps = [f".{field}" for field in fields] or (f"[{i}]" for i in range(len(value)))
         return zip(steps, value, strict=False)
     if isinstance(value, dict):
-        return ((f"[{key!r}]", part) for key, part in value.items() if _is_plain(key))
+        return ((f"[{key!r}]", part) for key, part in value.items() if _is_plain_key(key))
     return ((f".{name}", part) for name, part in _attributes(value).items())
 
 
-def _is_plain(key: Any) -> bool:
+def _is_plain_key(key: Any) -> bool:
     return isinstance(key, (str, int, float, type(None)))
 
 
 def _attributes(value: Any) -> Mapping[str, Any]:
-    """The attributes that an object itself holds."""
-    if isinstance(value, CLOSED):
+    """The attributes in the ``__dict__`` of an object."""
+    if isinstance(value, OPAQUE):
         return {}
     try:
         held: dict[str, Any] = object.__getattribute__(value, "__dict__")

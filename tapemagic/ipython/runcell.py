@@ -1,4 +1,4 @@
-"""Runs the body of a cell magic the way IPython runs a cell: once, in the user's namespace, with true line numbers."""
+"""Running of the body of a cell magic as IPython runs a cell: once, in the user's namespace, with its line numbers."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from IPython.core.interactiveshell import InteractiveShell
 from tapemagic.ipython import names
 
 OLD_COUNT = IPython.version_info[0] < 9
-"""Before IPython 9, the execution count inside a magic was not yet one ahead."""
+"""Whether IPython is older than 9, where the execution count inside a magic is that of the cell."""
 
-LONGEST = 48
-"""How many characters of an expression serve as its name."""
+LONGEST_NAME = 48
+"""The number of characters of an expression that is used as a name."""
 
 BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)*")
 
 
 @dataclass
 class Cell:
-    """A cell that is ready to run.
+    """A compiled cell.
 
     Attributes
     ----------
     filename : str
-        What its code objects and tracebacks call the file.
+        The file name in its code objects and tracebacks.
     lines : list of str
-        The cell as it was written, the magic's line included.
+        The cell as it was written, with the line of the magic.
     assigned, read : set of str
-        The names that it assigns at its top level, and those that it reads.
+        The names that it assigns at its top level, and the global names that it reads.
     last : list of str
-        The source of the last expression, if the cell ends with one: of all its parts, if it is a list or dict.
+        The source of the expression at the end of the cell, or of its items if it is a list, tuple or dict.
     is_display : bool
-        Whether that expression is written as a list, a tuple or a dict.
+        Whether that expression is a list, tuple or dict display.
     is_expression : bool
-        Whether there is nothing in it but that expression.
+        Whether the cell is that expression alone.
     """
 
     namespace: dict[str, Any]
@@ -57,7 +57,7 @@ class Cell:
     _end: CodeType | None
 
     def line(self) -> int | None:
-        """The line of this cell that is running now, however deep below it."""
+        """The line of this cell that is running, or that called what is running; None if it is not running."""
         frame = sys._getframe(1)
         while frame is not None:
             if frame.f_code.co_filename == self.filename:
@@ -66,9 +66,9 @@ class Cell:
         return None
 
     def run(self, named: Callable[[str, Any], Any]) -> Any:
-        """Run the cell once, and give the value of its last expression.
+        """Run the cell once, and return the value of the expression at its end.
 
-        What `named` returns is bound to the name that it is told of.
+        `named` is called with every name that the cell assigns and its value; its result is bound to the name.
         """
         __tracebackhide__ = True
         namespace = self.namespace
@@ -92,7 +92,7 @@ class Cell:
 
 
 class CellSyntaxError(Exception):
-    """A syntax error in the body of a magic, which is shown as in a cell without one: without a stack."""
+    """A syntax error in the body of a magic, shown without a stack as in any cell."""
 
     def __init__(self, shell: InteractiveShell, error: SyntaxError) -> None:
         super().__init__(str(error))
@@ -104,11 +104,11 @@ class CellSyntaxError(Exception):
 
 
 CellSyntaxError.__name__ = "SyntaxError"
-"""What the front end is told, and writes above the error."""
+"""The name that the front end writes above the error."""
 
 
 def prepare(shell: InteractiveShell, above: Sequence[str], body: str) -> Cell:
-    """Compile the body of a magic that has the lines `above` it.
+    """Compile the body of a magic, below the lines `above`.
 
     Raises
     ------
@@ -142,8 +142,8 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
     parts = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):
         end = ast.Expression(tree.body.pop().value)
-        parts = _parts(end.body)
-        last = [_spelled(source, part) for part in parts or [end.body]]
+        parts = _written_items(end.body)
+        last = [_source_of(source, part) for part in parts or [end.body]]
         names.insert_hooks(end)
     alone = end is not None and not tree.body and not assigned
     names.insert_hooks(tree)
@@ -163,8 +163,8 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
     )
 
 
-def _parts(value: ast.expr) -> list[ast.expr] | None:
-    """What a list, tuple or dict is made of, if it is written part by part."""
+def _written_items(value: ast.expr) -> list[ast.expr] | None:
+    """The items of a list, tuple or dict display; None for other expressions, and if one is unpacked."""
     match value:
         case ast.List(parts) | ast.Tuple(parts) if not any(
             isinstance(part, ast.Starred) for part in parts
@@ -175,9 +175,9 @@ def _parts(value: ast.expr) -> list[ast.expr] | None:
     return None
 
 
-def _spelled(source: str, value: ast.expr) -> str:
-    """An expression as the user wrote it, in one line that is not too long."""
+def _source_of(source: str, value: ast.expr) -> str:
+    """The source of an expression in one line, cut to `LONGEST_NAME` characters."""
     written = ast.get_source_segment(source, value)
     if not written or "\n" in written:
         written = ast.unparse(value)
-    return written if len(written) <= LONGEST else f"{written[: LONGEST - 1]}…"
+    return written if len(written) <= LONGEST_NAME else f"{written[: LONGEST_NAME - 1]}…"

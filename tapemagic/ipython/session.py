@@ -1,4 +1,4 @@
-"""One run of a %%tape cell: the tapes that listen, and what the cell calls things."""
+"""Session: one run of a %%tape cell, with its tapes and the names of its values."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.watchable import is_number, is_watchable, watchable
 
 HIDDEN = {"In", "Out"}
-"""Names of IPython's own in every notebook."""
+"""The names that IPython puts into every notebook."""
 
 CONTAINERS = (list, tuple, dict)
-NAMELESS = "Variable"
-"""What a Variable is called that was given no name."""
+UNNAMED = "Variable"
+"""The name of a Variable that was made without one."""
 
 
 class Session:
-    """Listens to a cell while it runs, and remembers what it calls its values.
+    """One run of a cell: its tapes, what is watched, and the names and values that it assigns.
 
     Attributes
     ----------
     history : list of (name, value)
-        Every number, array, tensor, list and dict that the cell gave a name, oldest first.
+        Every number, array, tensor, list and dict that the cell assigned to a name, oldest first.
     sources : dict of str to tensor
-        What the first line of the cell says to watch.
+        The tensors that the first line of the cell says to watch.
     assigned : dict of str to int
         The lines on which the cell last assigned its names.
     bindings : dict of str to list of (int, int or None)
-        For each name the numbers of the tensors that it was bound to, and on which lines, oldest first.
+        The ids of the tensors that each name was bound to, with the lines, oldest first.
     lists : dict of str to str
-        The types of those lists and tuples that became tensors because they are watched.
+        The types of lists and tuples that became tensors because they are watched, by name.
 
     Raises
     ------
     UsageError
-        If something is to be watched which cannot be.
+        If a value to watch is not made of numbers.
     """
 
     def __init__(
@@ -60,64 +60,64 @@ class Session:
         self.bindings: dict[str, list[tuple[int, int | None]]] = {}
         self.sources: dict[str, Any] = {}
         self.assigned: dict[str, int] = {}
-        self._given: dict[str, Any] = {}
-        self._stale: set[int] = set()
+        self._initial: dict[str, Any] = {}
+        self._unused_ids: set[int] = set()
         self.lists: dict[str, str] = {}
         for name in watch:
             if name in cell.namespace and (
                 name not in cell.assigned or is_watchable(cell.namespace[name])
             ):
-                self._given[name] = self._made(name, cell.namespace[name])
+                self._initial[name] = self._to_watch(name, cell.namespace[name])
 
     def __enter__(self) -> Self:
         self.observer.__enter__()
         self.tape.__enter__()
-        for name, value in self._given.items():
-            self.cell.namespace[name] = held = self._hear(name, value)
+        for name, value in self._initial.items():
+            self.cell.namespace[name] = held = self._bind(name, value)
             self.bindings[name] = [(held._id, None)]
         return self
 
     def __exit__(self, *error: object) -> None:
         self.tape.__exit__(None, None, None)
         self.observer.__exit__(None, None, None)
-        self._forget_unused()
+        self._drop_unused()
 
-    def _forget_unused(self) -> None:
-        """Forget what a name held before the cell, if the cell bound it anew without using it."""
+    def _drop_unused(self) -> None:
+        """Remove the values to watch from before the cell that it replaced without using them."""
         contents = self.snapshot().contents
         used = {i for record in contents.records for i in record[2]}
         used |= {event.number for event in contents.events}
         unused = [
             x
-            for name, x in self._given.items()
+            for name, x in self._initial.items()
             if self.sources.get(name) is not x and x._id not in used
         ]
-        self._stale = {x._id for x in unused}
+        self._unused_ids = {x._id for x in unused}
         self.history = [
             (name, value) for name, value in self.history if not any(value is x for x in unused)
         ]
 
     def named(self, name: str, value: Any) -> Any:
-        """Hear that the cell assigns a name; what shall be bound to it: a tensor, if it is to be watched."""
+        """Record an assignment by the cell; return the value to bind, which is a tensor if the name is watched."""
         line = self.cell.line()
-        value = self._hear(name, value)
+        value = self._bind(name, value)
         if line is not None:
             self.assigned[name] = line
         if isinstance(value, Traced):
             self.bindings.setdefault(name, []).append((value._id, line))
         return value
 
-    def _hear(self, name: str, value: Any) -> Any:
+    def _bind(self, name: str, value: Any) -> Any:
         if name in self.watch and not (self.observer.tracks(value)):
-            value = self._made(name, value)
+            value = self._to_watch(name, value)
             self.tape.track(value)
             self.sources[name] = value
         if is_number(value) or isinstance(value, CONTAINERS):
             self.history.append((name, value))
         return value
 
-    def _made(self, name: str, value: Any) -> Traced:
-        """The tensor to watch in place of a value; lists are remembered."""
+    def _to_watch(self, name: str, value: Any) -> Traced:
+        """The tensor to watch in place of a value; types of lists are kept in `lists`."""
         made: Traced = watchable(name, value)
         if not isinstance(value, Traced):
             self.lists.pop(name, None)
@@ -126,13 +126,13 @@ class Session:
         return made
 
     def snapshot(self) -> Snapshot:
-        """What the cell has recorded so far."""
+        """The contents of the observer now."""
         return snapshot_of(self.observer)
 
     def context(self, note: str = "") -> Context:
-        """What the cell calls things, and where."""
+        """The names and lines of the cell, for its report."""
         return Context(
-            self._named(),
+            self._named_values(),
             self.found_names(),
             self.assigned,
             self.cell.lines,
@@ -142,12 +142,12 @@ class Session:
         )
 
     def program(self) -> Program:
-        """The cell, as what asks for reasons."""
+        """The cell as the program of an explanation."""
         place = Place(self.cell.filename, 1, "")
         return Program(place, self.cell.namespace, in_cell=True)
 
     def question(self, y: str, target: Any, x: str, source: Any) -> Question:
-        """A gradient of this cell to be explained, in the cell's names."""
+        """The question about one gradient of this cell, in the names of the cell."""
         names = self.found_names()
         for name, value in self.all_sources():
             names.setdefault(value._id, name)
@@ -155,26 +155,26 @@ class Session:
         return Question(snapshot, target, source, y, x, names, bindings, self.program())
 
     def explain(self, y: str, target: Any, x: str, source: Any) -> Explanation:
-        """Why a gradient is None, or along which paths it came about, in the cell's names."""
+        """The reason for a gradient that is None, or its paths, in the names of the cell."""
         return explain(self.question(y, target, x, source))
 
     def notes(self) -> list[str]:
-        """What there is to say of what was watched: which lists are arrays now."""
+        """Notes for the report on lists that became arrays because they are watched."""
         return [
             f"{name} was a {kind} and is an array now, because it is watched: {name} + {name} adds the numbers in it"
             for name, kind in self.lists.items()
         ]
 
     def last_exit(self, but: Container[int] = ()) -> str:
-        """How a value last left the tape, `but` for some, as the end of a sentence; empty if none did."""
+        """The end of a sentence on the last exit from the tape, except for values with the ids `but`."""
         for event in self.snapshot().events[::-1]:
             if event.kind == "left" and event.number not in but:
                 name = self.found_names().get(event.number, "a value")
                 return f": {name} left the tape through {way(event)}"
         return ""
 
-    def _named(self) -> list[Named]:
-        """What has a name in the cell, or is read by it; counters are left out."""
+    def _named_values(self) -> list[Named]:
+        """The values that the cell assigns or reads, by name, without integers and containers."""
         namespace = self.cell.namespace
         named = {
             name: value
@@ -187,7 +187,7 @@ class Session:
         return list(named.items())
 
     def found_names(self) -> dict[int, str]:
-        """The names of values, by their numbers; earlier values of a name that changed get a subscript."""
+        """The names of values by id; earlier values of a name have a subscript."""
         found: dict[int, str] = {}
         versions: dict[str, list[int]] = {}
         for name, value in self.history:
@@ -202,18 +202,18 @@ class Session:
         return found
 
     def all_sources(self) -> list[Named]:
-        """Everything that was watched, under the names that the user knows."""
+        """All watched values under their names in the notebook."""
         names = self.found_names()
         named = [(name, self.sources[name]) for name in self.watch if name in self.sources]
         sources = {names.get(value._id, name): value for name, value in named}
         taken = {value._id for value in sources.values()}
         others = [value for value in self._watched() if value._id not in taken]
         for name, value in zip(self._names_of(others), others, strict=True):
-            sources[unused(name, sources)] = value
+            sources[unique_name(name, sources)] = value
         return list(sources.items())
 
     def watched(self) -> set[int]:
-        """The numbers of all that is watched."""
+        """The ids of all watched values."""
         return set(self.snapshot().leaves) | {source._id for source in self.sources.values()}
 
     def _is_watched(self, value: Traced) -> bool:
@@ -222,33 +222,33 @@ class Session:
         )
 
     def is_computed(self, value: Traced) -> bool:
-        """Whether a tensor was computed from what is watched."""
+        """Whether a tensor was computed from watched values."""
         return self.observer.tracks(value) and not self._is_watched(value)
 
     def _watched(self) -> list[Any]:
-        """The variables that were watched, and what else is known by name."""
+        """The watched variables, and the watched tensors that have a name."""
         values: dict[int, Any] = {x._id: x for x in self.observer.watched_variables()}
         held = [*dict(self.history).values(), *self.cell.namespace.values()]
         for value in held:
             if isinstance(value, Traced) and self.observer.watches(value):
                 values.setdefault(value._id, value)
-        return [value for number, value in values.items() if number not in self._stale]
+        return [value for number, value in values.items() if number not in self._unused_ids]
 
     def _names_of(self, values: Sequence[Traced]) -> list[str]:
-        """The notebook's names for values: best those that the cell uses.
+        """The names of values in the notebook, preferably those that the cell uses.
 
-        A Variable without any name is called after the list, dict or object that holds it.
+        A Variable without a name is named by the expression for it in a list, dict or object.
         """
         own = {x._id: getattr(x, "name", "unnamed") for x in values}
         used, others = self.notebook()
         named = {x._id: name for name, x in [*used, *others][::-1] if isinstance(x, Traced)}
-        if any(name == NAMELESS and i not in named for i, name in own.items()):
+        if any(name == UNNAMED and i not in named for i, name in own.items()):
             places = [*tensors(used), *tensors(others)]
-            own |= {x._id: name for name, x in places[::-1] if own.get(x._id) == NAMELESS}
+            own |= {x._id: name for name, x in places[::-1] if own.get(x._id) == UNNAMED}
         return [named.get(i, name) for i, name in own.items()]
 
     def notebook(self) -> tuple[list[Named], list[Named]]:
-        """What the notebook has names for: first what the cell uses, and then the rest, but for hidden names."""
+        """The named values of the notebook: those that the cell uses, and the others, without hidden names."""
         namespace = self.cell.namespace
         mentioned = self.cell.read | self.cell.assigned
         used = [(name, x) for name, x in namespace.items() if name in mentioned]
@@ -260,8 +260,8 @@ class Session:
         return used, others
 
 
-def unused(name: str, taken: Container[str]) -> str:
-    """The name, with a number behind it if it is taken."""
+def unique_name(name: str, taken: Container[str]) -> str:
+    """The name; with a number behind it if it is taken."""
     candidate, copy = name, 1
     while candidate in taken:
         copy += 1

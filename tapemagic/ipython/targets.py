@@ -1,4 +1,4 @@
-"""What a %%tape cell differentiates."""
+"""Choice of the targets of a %%tape cell."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.ipython.parts import tensors
-from tapemagic.ipython.session import CONTAINERS, Session, unused
+from tapemagic.ipython.session import CONTAINERS, Session, unique_name
 
-MOST = 10
-"""How many targets there are at most, if nobody has named them."""
+MAX_TARGETS = 10
+"""The largest number of targets that are chosen without -t."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the line above a cell asks for: targets by name, the highest order, and full matrices."""
+class DerivativeRequest:
+    """The derivatives requested in the line above a cell: target names, highest order, full matrices."""
 
     targets: Sequence[str] = ()
     order: int = 1
@@ -29,7 +29,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Targets:
-    """What to differentiate, whether that is the cell's value, and what there is to say about it."""
+    """Named targets, whether they are the value of the cell, and a note on problems."""
 
     named: Sequence[Named]
     is_value: bool = False
@@ -37,59 +37,59 @@ class Targets:
 
 
 def choose(session: Session, value: Any, wanted: Sequence[str]) -> Targets:
-    """What -t names, else the last expression, else the last differentiable value that the cell assigned."""
+    """The targets: those of -t, else the last expression, else the last differentiable value assigned."""
     if wanted:
-        return _wanted(session, wanted)
+        return _requested(session, wanted)
     values = list(value) if isinstance(value, (list, tuple)) else [value]
     if values and all(map(session.observer.tracks, values)):
-        return _few(_named(session, values), is_value=True)
-    found = _of_value(session, value) or _assigned(session) or _elsewhere(session)
+        return _limited(_named_results(session, values), is_value=True)
+    found = _in_result(session, value) or _last_assigned(session) or _assigned_elsewhere(session)
     if found:
-        return _few(found)
+        return _limited(found)
     if isinstance(value, Traced):
-        return Targets(_named(session, values), is_value=True)
+        return Targets(_named_results(session, values), is_value=True)
     watched = session.watched()
     held = [(name, x) for name, x in session.history if isinstance(x, Traced)]
     made = [(name, x) for name, x in held if x._id not in watched]
     if made and session.sources:
         return Targets(made[-1:])
-    return Targets([], problem=_nothing(session))
+    return Targets([], problem=_why_no_target(session))
 
 
-def _few(named: Sequence[Named], is_value: bool = False, most: int = MOST) -> Targets:
-    """The first of the targets, if there are many."""
+def _limited(named: Sequence[Named], is_value: bool = False, most: int = MAX_TARGETS) -> Targets:
+    """The targets, or the first `most` of them with a note on the others."""
     if len(named) <= most:
         return Targets(named, is_value)
     problem = f"only the first {most} of {len(named)} values are differentiated: give another one a name, and write -t"
     return Targets(named[:most], problem=problem)
 
 
-def _of_value(session: Session, value: Any) -> Sequence[Named]:
-    """What the cell computed among the parts of its value."""
+def _in_result(session: Session, value: Any) -> Sequence[Named]:
+    """The computed tensors in the value of the cell, if that is a list, tuple or dict."""
     if not isinstance(value, CONTAINERS):
         return []
     written, values = session.cell.last, value.values() if isinstance(value, dict) else value
     if session.cell.is_display and len(written) == len(value):
-        return _parts(session, list(zip(written, values, strict=True)))
-    return _parts(session, [(written[0], value)])
+        return _computed_parts(session, list(zip(written, values, strict=True)))
+    return _computed_parts(session, [(written[0], value)])
 
 
-def _assigned(session: Session) -> Sequence[Named]:
-    """The last differentiable value that the cell assigned, or its parts, if it is a list, a tuple or a dict."""
+def _last_assigned(session: Session) -> Sequence[Named]:
+    """The last differentiable value that the cell assigned, or its items if it is a list, tuple or dict."""
     known = session.found_names()
     for name, value in reversed(session.history):
         if isinstance(value, Traced):
             if session.is_computed(value):
                 return [(name, value)]
         elif isinstance(value, CONTAINERS):
-            found = _parts(session, [(name, value)])
+            found = _computed_parts(session, [(name, value)])
             if any(x._id not in known for _, x in found):
                 return found
     return []
 
 
-def _elsewhere(session: Session) -> Sequence[Named]:
-    """What was computed and is neither the cell's value nor assigned at its top level.
+def _assigned_elsewhere(session: Session) -> Sequence[Named]:
+    """The last computed value that is neither the value of the cell nor assigned at its top level.
 
     A function may have assigned a global name, or the cell a part of a list, of a dict or of an object.
     """
@@ -98,41 +98,41 @@ def _elsewhere(session: Session) -> Sequence[Named]:
     named = [(name, x) for name, x in named if session.is_computed(x)]
     if named:
         return [max(named, key=lambda pair: int(pair[1]._id))]
-    groups = [_parts(session, [pair]) for pair in used]
+    groups = [_computed_parts(session, [pair]) for pair in used]
     return max(groups, key=lambda found: max((int(x._id) for _, x in found), default=0), default=[])
 
 
-def _parts(session: Session, held: Sequence[Named]) -> list[Named]:
-    """What the cell computed and put into lists, dicts or objects; derivatives do not count."""
+def _computed_parts(session: Session, held: Sequence[Named]) -> list[Named]:
+    """The computed tensors in lists, dicts or objects, without derivatives."""
     known = session.found_names()
     found = [(name, x) for name, x in tensors(held) if session.is_computed(x)]
     return [(known.get(x._id, name), x) for name, x in found if not session.observer.order_of(x)]
 
 
-def _nothing(session: Session) -> str:
-    """Why there is nothing to differentiate."""
+def _why_no_target(session: Session) -> str:
+    """The reason why there is no target."""
     sources = session.all_sources()
     whole = [
-        f"{name} holds {kind(x)} ({x.dtype}), and only real numbers have derivatives: write {_written(name, x)}"
+        f"{name} holds {kind(x)} ({x.dtype}), and only real numbers have derivatives: write {_real_source(name, x)}"
         for name, x in sources
         if x.dtype.kind not in "fc"
     ]
     if whole and len(whole) == len(sources):
         return "; ".join(whole)
-    return "; ".join([_nothing_computed(session), *whole])
+    return "; ".join([_why_none_computed(session), *whole])
 
 
-def _written(name: str, x: Any) -> str:
-    """How to make the same of real numbers."""
+def _real_source(name: str, x: Any) -> str:
+    """The assignment that makes the same value from real numbers."""
     real = as_real(x)
     return f"{name} = tapemagic.Variable({real})" if isinstance(x, Variable) else f"{name} = {real}"
 
 
-def _nothing_computed(session: Session) -> str:
-    """Why nothing that the cell computed can be differentiated."""
+def _why_none_computed(session: Session) -> str:
+    """The reason why no value of the cell was computed from watched ones."""
     watched = session.watched()
     if not watched:
-        return _nothing_watched(session)
+        return _why_none_watched(session)
     computed = 0 in session.snapshot().origins.orders
     exit_ = session.last_exit(watched if computed else ())
     if computed and exit_:
@@ -144,8 +144,8 @@ def _nothing_computed(session: Session) -> str:
     return f"nothing was computed from what is watched, so there is nothing to differentiate{exit_}"
 
 
-def _nothing_watched(session: Session) -> str:
-    """What to watch: a Variable of the cell, if that was not watched by itself."""
+def _why_none_watched(session: Session) -> str:
+    """The reason that nothing was watched, with a name to watch."""
     used, _ = session.notebook()
     by_itself = session.snapshot().contents.watches_variables
     quiet = [
@@ -155,8 +155,8 @@ def _nothing_watched(session: Session) -> str:
     return f"nothing was watched: name variables in the first line, as in %%tape {instead}"
 
 
-def _wanted(session: Session, wanted: Sequence[str]) -> Targets:
-    """The targets that -t names; of a list, a tuple or a dict its parts."""
+def _requested(session: Session, wanted: Sequence[str]) -> Targets:
+    """The targets named by -t; of a list, tuple or dict its computed items."""
     namespace = session.cell.namespace
     found: list[Named] = []
     plain: list[str] = []
@@ -165,7 +165,7 @@ def _wanted(session: Session, wanted: Sequence[str]) -> Targets:
         if isinstance(value, Traced):
             found.append((name, value))
             continue
-        parts = _parts(session, [(name, value)]) if isinstance(value, CONTAINERS) else []
+        parts = _computed_parts(session, [(name, value)]) if isinstance(value, CONTAINERS) else []
         found += parts
         if not parts and name in namespace:
             plain.append(f"{name} ({type(value).__name__})")
@@ -181,17 +181,17 @@ def _wanted(session: Session, wanted: Sequence[str]) -> Targets:
         if not session.watched() and len(wanted) > 1:
             text += f", and names to watch stand in front, as in %%tape {wanted[-1]} -t {wanted[0]}"
         problems.append(text)
-    chosen = _few(found, most=max(MOST, len(wanted)))
+    chosen = _limited(found, most=max(MAX_TARGETS, len(wanted)))
     return replace(chosen, problem="; ".join(filter(None, [chosen.problem, *problems])))
 
 
-def _named(session: Session, values: Sequence[Traced]) -> list[Named]:
-    """The value of the last expression, or its parts, each under its name, or as it is written."""
+def _named_results(session: Session, values: Sequence[Traced]) -> list[Named]:
+    """The value of the last expression or its items, under their names or as they are written."""
     known = session.found_names()
     written = session.cell.last
     if len(written) != len(values):
         written = [f"{written[0]}[{i}]" for i in range(len(values))]
     names: dict[str, Traced] = {}
     for x, text in zip(values, written, strict=True):
-        names[unused(known.get(x._id) or text, names)] = x
+        names[unique_name(known.get(x._id) or text, names)] = x
     return list(names.items())

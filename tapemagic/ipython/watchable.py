@@ -1,4 +1,4 @@
-"""What a tape can watch, and the tensor that it watches then."""
+"""Conversion of values in a notebook to tensors that a tape can watch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_number(value: Any) -> bool:
 
 
 def watchable(name: str, value: Any) -> Any:
-    """A value as the tensor that a tape can watch.
+    """The tensor for a tape to watch in place of a value.
 
     Raises
     ------
@@ -42,13 +42,13 @@ def watchable(name: str, value: Any) -> Any:
         return constant(value)
     except (TypeError, ValueError):
         raise UsageError(
-            f"%%tape cannot watch {name!r}, which is {_described(value)}: a watched variable is a real number, an "
+            f"%%tape cannot watch {name!r}, which is {_kind_of(value)}: a watched variable is a real number, an "
             f"array of numbers or a Tensor, such as {name} = 3.0"
         ) from None
 
 
-def _described(value: Any) -> str:
-    """What something is that cannot be watched."""
+def _kind_of(value: Any) -> str:
+    """The type or dtype of a value that cannot be watched, for an error message."""
     if isinstance(value, np.ndarray):
         return f"an array of dtype {value.dtype}"
     if isinstance(value, int):
