@@ -34,7 +34,7 @@ def leaves(structure: Any, error: type[NotATensorError] = NotATensorError) -> li
 def endless_error(
     structure: Any, error: type[NotATensorError] = NotATensorError
 ) -> NotATensorError:
-    """The error for a structure to which there is no end."""
+    """The error for a structure that contains itself."""
     return error(
         f"a {type(structure).__name__} of tensors contains itself, or is nested too deeply: "
         "give the tensors in a flat list"
@@ -54,7 +54,7 @@ def _gather(structure: Any, found: list[Any]) -> None:
 
 
 def parts_of(structure: Any) -> Sequence[Any]:
-    """What a list, a tuple or a dict holds, one level deep."""
+    """The items of a list or tuple, or the values of a dict, one level deep."""
     if isinstance(structure, Mapping):
         return [structure[key] for key in ordered(structure)]
     return structure  # type: ignore[no-any-return]
@@ -107,7 +107,7 @@ def rebuilt(structure: Any, parts: Any) -> Any:
 
 
 def _content(structure: Any) -> list[Any]:
-    """What is in a list, tuple or dict, and in which order."""
+    """The contents of a list, tuple or dict in their order, for a comparison."""
     if isinstance(structure, Mapping):
         return [(key, id(part)) for key, part in structure.items()]
     return [id(part) for part in structure]
@@ -137,9 +137,9 @@ def tensors(
 
 
 def matched(structure: Any, template: Any, targets: Sequence[Traced]) -> list[Any]:
-    """Of output_gradients, one for each of the targets, which are the leaves of `template`.
+    """The output gradient of each target, where the targets are the leaves of `template`.
 
-    What has another structure is taken apart as TensorFlow does it, if it then has the targets' shapes.
+    One of another structure is flattened, as in TensorFlow, if its leaves then have the targets' shapes.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def matched(structure: Any, template: Any, targets: Sequence[Traced]) -> list[An
 
 
 def _fitting(structure: Any, template: Any) -> list[Any] | None:
-    """What stands in a structure in the places of the template's leaves; None if it is another one."""
+    """The parts of a structure in the places of the template's leaves; None if the structures differ."""
     if isinstance(template, Traced):
         return _fitting_one(structure, template)
     models = parts_of(template)
