@@ -70,14 +70,10 @@ def format_entries(value: Any) -> str:
     missing = value.size - known.size
     if not known.size:
         return "all nan"
-    low, high = known.min(), known.max()
-    if not missing:
-        return (
-            f"all {format_number(low)}"
-            if low == high
-            else f"{format_number(low)} to {format_number(high)}"
-        )
-    return f"{format_number(low)} to {format_number(high)}, {missing:,} nan"
+    low, high = format_number(known.min()), format_number(known.max())
+    if missing:
+        return f"{low} to {high}, {missing:,} nan"
+    return f"all {low}" if known.min() == known.max() else f"{low} to {high}"
 
 
 def dtype_name(value: Any) -> str:

@@ -13,8 +13,7 @@ HOOK = "__tape_named__"
 """The name under which a cell finds the hook while it runs."""
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-NEW_SCOPES = (*SCOPES, *COMPREHENSIONS)
+NEW_SCOPES = (*SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 READS = {"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"}
 """Bytecode instructions that read a name which may be global."""
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from IPython.core.error import UsageError
 
+from tapemagic.engine.nest import leaves
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced
 
@@ -28,7 +29,7 @@ def watchable(name: str, value: Any) -> Any:
     """
     if isinstance(value, Traced):
         return value
-    if _holds_tensors(value):
+    if isinstance(value, (list, tuple)) and any(isinstance(x, Traced) for x in leaves(value)):
         raise UsageError(
             f"%%tape cannot watch {name!r} as one, because there are tensors in this {type(value).__name__}: "
             f"name each of them, as in w, b = {name} and %%tape w b"
@@ -63,9 +64,3 @@ def is_watchable(value: Any) -> bool:
     except UsageError:
         return False
     return True
-
-
-def _holds_tensors(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
-        return any(isinstance(x, Traced) or _holds_tensors(x) for x in value)
-    return False

@@ -224,11 +224,21 @@ def test_assigned_and_read() -> None:
         ("def f():\n    try:\n        return x\n    except Bad as e:\n        return e", {"x", "Bad"}),
         ("class C:\n    size = q\n    twice = size * 2\n    def m(self): return self, size", {"q", "size"}),
         ("f'{x * 2}'", {"x"}),
+        ("class C:\n    a = b = [k * m for k in n]\nC.a.append(b)", {"m", "n", "C", "b"}),
+        ("async def f():\n    return [k async for k in u if v]", {"u", "v"}),
     ],
 )  # fmt: skip
 def test_what_a_function_calls_its_own_is_not_read(code: str, expected: set[str]) -> None:
     """Parameters, local names and those of comprehensions have nothing to do with the notebook's."""
     assert expected == names.read(ast.parse(code))
+
+
+def test_a_warning_of_the_compiler_is_shown_once(run: Run) -> None:
+    """A doubtful expression in a cell is reported as often as in a cell without the magic."""
+    with pytest.warns(SyntaxWarning, match="is") as warned:
+        run("%%tape x\ny = x * 2 if x is 3.0 else x * 3")
+
+    assert 1 == len(warned)
 
 
 def test_names_of_functions_are_not_in_the_table(run: Run) -> None:

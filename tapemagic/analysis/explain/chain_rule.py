@@ -184,9 +184,8 @@ class Edge:
             turns = _close(slope, 1) and _close(self.pulled(1j), -1j)
             return "conj" if turns else f"[2 by {2 if self.x.dtype.kind == 'c' else 1}]", None
         value = _given(slope)
-        return f"({format_number(value)})" if np.iscomplexobj(value) else format_number(
-            value
-        ), value
+        text = format_number(value)
+        return f"({text})" if np.iscomplexobj(value) else text, value
 
 
 Chain = tuple[Edge, "Chain"] | None

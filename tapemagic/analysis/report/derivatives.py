@@ -62,25 +62,20 @@ def differentiate(
 ) -> GradientTable:
     """The derivatives of all orders up to `order`; those below the last are recorded on the observer."""
     found = GradientTable()
-    variables = [value for _, value in sources]
+    wanted = [value for _, value in sources]
     for level in range(1, order + 1):
         with observer if level < order else nullcontext():
             for t, (_, target) in enumerate(targets):
+                keys = [(t, s, level) for s in range(len(wanted))]
                 if level == 1:
-                    take_gradients(
-                        observer,
-                        found,
-                        target,
-                        variables,
-                        [(t, s, 1) for s in range(len(variables))],
-                    )
+                    take_gradients(observer, found, target, wanted, keys)
                     continue
-                for s, x in enumerate(variables):
-                    below = found.gradients[t, s, level - 1]
+                for key, x in zip(keys, wanted, strict=True):
+                    below = found.gradients[t, key[1], level - 1]
                     if below is None:
-                        found.gradients[t, s, level] = None
+                        found.gradients[key] = None
                     else:
-                        take_gradients(observer, found, below, [x], [(t, s, level)])
+                        take_gradients(observer, found, below, [x], [key])
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -148,18 +149,15 @@ def draw(snapshot: Snapshot, naming: GraphLabels, max_nodes: int = MAX_NODES) ->
     """The graph of a recording; of one with more than `max_nodes` nodes, the first and last operations."""
     max_inputs = max(2, min(MAX_INPUTS, max_nodes // 10))
     positions = drawn_positions(snapshot.records, naming.names, naming.roles, max_inputs)
+    builder = partial(_GraphBuilder, snapshot, naming, max_inputs, positions)
     total = len(positions)
     if 2 * total <= max_nodes:
-        drawn = _GraphBuilder(snapshot, naming, max_inputs, positions).build(
-            total, total, max_nodes
-        )
+        drawn = builder().build(total, total, max_nodes)
         if drawn.graph.nodes <= max_nodes:
             return drawn
     half = max(1, min(max_nodes // 4, total // 2))
     while True:
-        drawn = _GraphBuilder(snapshot, naming, max_inputs, positions).build(
-            half, max(half, total - half)
-        )
+        drawn = builder().build(half, max(half, total - half))
         nodes = drawn.graph.nodes
         if nodes <= max_nodes or half == 1:
             return drawn
@@ -198,9 +196,8 @@ class _GraphBuilder:
             self.add_elided(start, stop)
         for position in self.positions[stop:]:
             self.add_record(position)
-        for name, tensor in self.naming.always_drawn[
-            : max(0, room - len(self.values) - len(self.steps))
-        ]:
+        room = max(0, room - len(self.values) - len(self.steps))
+        for name, tensor in self.naming.always_drawn[:room]:
             self.add_unconnected(name, tensor)
         steps = tuple(
             replace(step, outputs=tuple(outputs), hidden=step.hidden + max(0, made - len(outputs)))
@@ -228,10 +225,8 @@ class _GraphBuilder:
             record = self.snapshot.records[position]
             into.update((self.index[i], None) for i in record[2] if i in self.index)
             self.producer.update((i, len(self.steps)) for i in _numbers(record[-1]))
-        name, shown = (
-            f"{stop - start:,} more operations",
-            tuple(first_and_last(list(into), self.max_inputs)),
-        )
+        name = f"{stop - start:,} more operations"
+        shown = tuple(first_and_last(list(into), self.max_inputs))
         hidden = len(into) - len(shown)
         self.add(Step(len(self.steps), name, shown, (), elided=stop - start, hidden=hidden))
 

@@ -202,9 +202,8 @@ def _work(tape: Tape, target: Any) -> int:
 def _too_large(entries: int, work: int) -> str:
     """The reason not to compute a large matrix; empty for others."""
     if entries > MAX_ENTRIES:
-        return (
-            f"not computed, since it has {entries:,} entries, and a report takes on {MAX_ENTRIES:,}"
-        )
+        most = f"{MAX_ENTRIES:,}"
+        return f"not computed, since it has {entries:,} entries, and a report takes on {most}"
     if work > MAX_WORK:
         return f"not computed, since its sweep would pass {work:,} numbers, and a report takes on {MAX_WORK:,}"
     return ""
