@@ -28,11 +28,17 @@ def assigned(tree: ast.AST) -> set[str]:
     }
 
 
-def read(tree: ast.Module | ast.Expression) -> set[str]:
-    """The global names that code reads, also inside of functions, classes and comprehensions."""
+def read(tree: ast.Module | ast.Expression, filename: str = "<cell>") -> set[str]:
+    """The global names that code reads, also inside of functions, classes and comprehensions.
+
+    Raises
+    ------
+    SyntaxError
+        If the code does not compile; with a line of `filename`.
+    """
     mode = "eval" if isinstance(tree, ast.Expression) else "exec"
     with warnings.catch_warnings(action="ignore"):  # they come when the cell itself is compiled
-        code = compile(tree, "<cell>", mode, dont_inherit=True)
+        code = compile(tree, filename, mode, dont_inherit=True)
     return _globals_read(code)
 
 

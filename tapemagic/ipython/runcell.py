@@ -136,7 +136,7 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
             "%%tape cannot run 'await' at the top level of a cell: await it in a cell of its own"
         )
     tree = shell.transform_ast(tree)
-    assigned, read = names.assigned(tree), names.read(tree)
+    assigned, read = names.assigned(tree), names.read(tree, filename)
     end: Any = None
     last: list[str] = []
     parts = None
