@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from functools import partial, update_wrapper
 from typing import Any, TypeVar
 
@@ -14,6 +13,7 @@ from tapemagic.engine.functions.captured_variables import captured_by, reading
 from tapemagic.engine.functions.pullback import Call, outputs_of, record_call
 from tapemagic.engine.nest import describe, leaves, pack, require_function
 from tapemagic.engine.recording import tick
+from tapemagic.engine.registry import Function
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.engine.tensor.variable import Variable
@@ -23,7 +23,6 @@ from tapemagic.errors import (
     VariablesKeywordError,
 )
 
-Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 
 

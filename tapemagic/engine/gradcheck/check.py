@@ -10,7 +10,6 @@ import numpy as np
 
 from tapemagic.engine.gradcheck.cause import likely_cause
 from tapemagic.engine.gradcheck.finite_differences import (
-    Function,
     WeightedSum,
     arrays_like,
     entry_of,
@@ -24,6 +23,7 @@ from tapemagic.engine.gradcheck.finite_differences import (
 )
 from tapemagic.engine.gradcheck.report import DerivativeCheck, GradientReport, label
 from tapemagic.engine.nest import describe, require_function
+from tapemagic.engine.registry import Function
 from tapemagic.engine.tensor.coercion import own
 from tapemagic.errors import GradientError, NotATensorError, OptionError
 

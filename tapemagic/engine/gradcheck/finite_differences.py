@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from tapemagic.engine.nest import describe, leaves
+from tapemagic.engine.registry import Function
 from tapemagic.engine.tape.tape import GradientTape
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Tensor, Traced
@@ -28,8 +29,6 @@ TINY = 1e-4
 
 FEW = 32
 """Bisection ends at this many entries; each of these is tried."""
-
-Function = Callable[..., Any]
 
 
 @dataclass(frozen=True)
