@@ -14,10 +14,10 @@ import numpy as np
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.analysis.clues import broadcast, lengths, means
 from tapemagic.analysis.explain.incomplete import missing
 from tapemagic.analysis.formatting import number
-from tapemagic.analysis.mistakes import Near, forgotten, near, slip, wrong_axis
+from tapemagic.analysis.likely_mistake import likely_mistake
+from tapemagic.analysis.mistakes import agreement
 from tapemagic.analysis.report.derivatives import symbol
 from tapemagic.display.styles import BAD, CODE, GOOD
 from tapemagic.engine.tensor.coercion import own
@@ -198,7 +198,7 @@ def _compared(
 ) -> CheckReport:
     """Both arrays, entry by entry."""
     rtol, atol = _tolerances(request, mine, tape)
-    agree = near(rtol, atol)
+    agree = agreement(rtol, atol)
     what = symbol(request.target, request.source, 1)
     limits = f"(rtol {rtol:g}, atol {atol:g})"
     of_a_sum = (
@@ -225,22 +225,9 @@ def _compared(
         lost = missing(session.question(request.target, target, request.source, source))
         lost = lost and f"The tape's gradient may lack a part, and yours may be right: {lost}."
         details = [of_a_sum, _table(mine, tape, differing), lost]
-    details.append(_slip(mine, tape, agree, target, source, session))
-    return CheckReport(False, headline, _paragraphs(*details), differing)
-
-
-def _slip(mine: Any, tape: Any, agree: Near, target: Any, source: Any, session: Session) -> str:
-    """What went wrong, if one slip explains it all."""
-    observer = session.observer
-    for parts in broadcast(observer, target, source):
-        found = wrong_axis(mine, tape, parts, agree)
-        if found:
-            return found
-    found = slip(mine, tape, agree, lengths(observer), means(observer, target))
-    if found or mine.shape != tape.shape:
-        return found
     named = [(name, unwrap(value)) for name, value in session.context().named]
-    return forgotten(mine, tape, named)
+    details.append(likely_mistake(session.observer, target, source, mine, tape, agree, named))
+    return CheckReport(False, headline, _paragraphs(*details), differing)
 
 
 def _tolerances(request: Request, mine: Any, tape: Any) -> tuple[float, float]:
