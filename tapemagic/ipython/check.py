@@ -19,6 +19,7 @@ from tapemagic.analysis.formatting import number
 from tapemagic.analysis.likely_mistake import likely_mistake
 from tapemagic.analysis.mistakes import agreement
 from tapemagic.analysis.report.derivatives import symbol
+from tapemagic.display.elements import aligned, element
 from tapemagic.display.styles import BAD, CODE, GOOD
 from tapemagic.engine.tensor.coercion import own
 from tapemagic.engine.tensor.tensor import unwrap
@@ -42,7 +43,7 @@ Index = tuple[int, ...]
 
 @dataclass(frozen=True, repr=False)
 class CheckReport:
-    """What ``%check_gradient`` found.
+    """The result of ``%check_gradient``.
 
     Attributes
     ----------
@@ -65,14 +66,13 @@ class CheckReport:
         return _paragraphs(self.headline, self.details)
 
     def _repr_html_(self) -> str:
-        style = GOOD if self.ok else BAD
-        headline = f'<span style="{style}">{escape(self.headline)}</span>'
-        return f'{headline}<div style="{CODE}">{escape(self.details)}</div>'
+        headline = element("span", GOOD if self.ok else BAD, escape(self.headline))
+        return headline + element("div", CODE, escape(self.details))
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the line of the magic asks for."""
+    """The parts of the line behind ``%check_gradient``."""
 
     mine: str
     target: str
@@ -87,12 +87,12 @@ def check_gradient(line: str, session: Session | None, shell: InteractiveShell) 
     Parameters
     ----------
     line : str
-        What stands behind ``%check_gradient``: an expression for the derivative by hand, the names
-        of the target and of the source, and perhaps ``--rtol`` and ``--atol``.
+        The line behind ``%check_gradient``: an expression for the derivative by hand, the names of
+        the target and of the source, and perhaps ``--rtol`` and ``--atol``.
     session : Session or None
         The last %%tape cell.
     shell : InteractiveShell
-        Where the names are known.
+        The notebook in which the names are looked up.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def check_gradient(line: str, session: Session | None, shell: InteractiveShell) 
     Raises
     ------
     UsageError
-        If the line cannot be understood, or names something else than it has to.
+        If the line cannot be understood, or a name in it is no tensor.
     """
     __tracebackhide__ = True
     if session is None:
@@ -119,12 +119,12 @@ def check_gradient(line: str, session: Session | None, shell: InteractiveShell) 
 
 
 def parse(line: str) -> Request:
-    """The line of the magic, taken apart.
+    """Split the line of the magic into its parts.
 
     Raises
     ------
     UsageError
-        If it says something else than what to compare.
+        If a part is missing, or an option is unknown or no number.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def _array(request: Request, shell: InteractiveShell) -> Any:
 def _compared(
     mine: Any, tape: Any, request: Request, target: Any, source: Any, session: Session
 ) -> CheckReport:
-    """Both arrays, entry by entry."""
+    """Compare both arrays entry by entry."""
     rtol, atol = _tolerances(request, mine, tape)
     agree = agreement(rtol, atol)
     what = symbol(request.target, request.source, 1)
@@ -231,7 +231,7 @@ def _compared(
 
 
 def _tolerances(request: Request, mine: Any, tape: Any) -> tuple[float, float]:
-    """What the line says, else what suits the coarser of the two arrays."""
+    """The tolerances of the line, else those that suit the coarser of the two arrays."""
     kinds = [x.dtype for x in (mine, tape) if x.dtype.kind in "fc"]
     rtol, atol = SINGLE if any(np.finfo(kind).precision < 10 for kind in kinds) else DOUBLE
     return (
@@ -247,9 +247,7 @@ def _table(mine: Any, tape: Any, differing: Sequence[Index]) -> str:
         a, b = mine[index], tape[index]
         with np.errstate(invalid="ignore"):
             rows.append((str(list(index)), number(a), number(b), number(a - b)))
-    columns = list(zip(*rows, strict=True))[0 if tape.ndim else 1 :]
-    widths = [max(map(len, column)) for column in columns]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
+    lines = aligned(rows if tape.ndim else [row[1:] for row in rows])
     if len(differing) > LISTED:
         lines.append(f"... and {len(differing) - LISTED} more")
     return "\n".join(lines)
