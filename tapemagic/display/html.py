@@ -1,4 +1,4 @@
-"""Findings as static HTML: inline styles and images in data URIs, which survive wherever a notebook is shown."""
+"""Findings as static HTML, with inline styles and data URIs alone, which every notebook viewer shows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ROLES = {
 
 
 def page(findings: Findings, drawing: Drawing, value: str | None) -> str:
-    """The whole report as one piece of HTML."""
+    """The whole report as HTML."""
     parts = [element("div", QUIET, escape(headline(findings))), notes(findings, value)]
     if findings.variables:
         parts += [title("Variables"), variables(findings)]
@@ -95,7 +95,7 @@ def gradients(findings: Findings) -> str:
 
 
 def picture(findings: Findings, drawing: Drawing, live: bool = False) -> str:
-    """The drawn graph, with a text for those who cannot see it; else the operations in words.
+    """The drawn graph with an alternative text; without a drawing, the operations as equations.
 
     Where scripts run, in the `live` widget, the drawing stands there itself, and tells more under the mouse.
     Elsewhere only an image survives.
@@ -149,14 +149,14 @@ def omissions(findings: Findings) -> list[str]:
 
 
 def alternative(findings: Findings) -> str:
-    """The picture in words."""
+    """The alternative text of the picture: every operation, and the target."""
     goal = f" The target is {', '.join(findings.targets)}." if findings.targets else ""
     steps = "; ".join(sentences(findings.graph))
     return printable(f"Graph of the recorded operations: {steps}.{goal}")
 
 
 def sentences(graph: Graph) -> list[str]:
-    """Every operation as an equation: y = multiply(x, x)."""
+    """Each operation as an equation, such as ``y = multiply(x, x)``."""
     name = [
         value.name or (value.text if value.role == "constant" else f"v{value.index}")
         for value in graph.values

@@ -21,14 +21,14 @@ EDGE = f"1px solid {GROUND}"
 
 
 def text(matrices: Sequence[Matrix]) -> str:
-    """The matrices one below the other; those that take more than one line stand by themselves."""
+    """The matrices as text, one below the other, with empty lines around those of several lines."""
     blocks = map(_lines, matrices)
     groups = groupby(blocks, lambda block: "\n" in block)
     return "\n\n".join(("\n\n" if long else "\n").join(group) for long, group in groups)
 
 
 def _lines(matrix: Matrix) -> str:
-    """A matrix in aligned columns, under a heading, over its notes."""
+    """A matrix as text: a heading, aligned columns, and notes."""
     heading = f"{_kind(matrix)} {matrix.symbol}"
     if matrix.reason is not None:
         return printable(f"{heading} = None: {matrix.reason}")
@@ -42,14 +42,14 @@ def _lines(matrix: Matrix) -> str:
 
 
 def html(matrices: Sequence[Matrix]) -> str:
-    """The matrices of each target side by side, as far as there is room."""
+    """The matrices as HTML, those of each target side by side."""
     groups = groupby(matrices, lambda matrix: (matrix.kind, matrix.target))
     lines = ["".join(map(_block, group)) for _, group in groups]
     return "".join(element("div", FONT, line) for line in lines)
 
 
 def _block(matrix: Matrix) -> str:
-    """A matrix under a heading, over its notes."""
+    """A matrix as HTML: a heading, a table or heat-map, and notes."""
     symbol = _cell("span", NAME, matrix.symbol)
     heading, size, notes = f"<b>{_kind(matrix)}</b> {symbol}", _size(matrix), _notes(matrix)
     if matrix.reason is not None:
@@ -71,7 +71,7 @@ def _kind(matrix: Matrix) -> str:
 
 
 def _size(matrix: Matrix) -> str:
-    """How large a matrix is, and how large its entries are if not all of them are written out."""
+    """The dimensions of a matrix, and the range of its entries if not all of them are written out."""
     return ", ".join(filter(None, [dimensions(matrix.shape), matrix.extent]))
 
 
@@ -84,14 +84,14 @@ def _is_number(matrix: Matrix) -> bool:
 
 
 def _columns(matrix: Matrix) -> list[str]:
-    """The names and entries in aligned columns."""
+    """The lines of a matrix, with the names of rows and columns, in aligned columns."""
     rows = [("", *matrix.columns)]
     rows += [(name, *entries) for name, entries in zip(matrix.rows, matrix.cells, strict=True)]
     return aligned(rows, right=True)
 
 
 def _table(matrix: Matrix) -> str:
-    """The entries, between the two lines that mark a matrix."""
+    """An HTML table of the entries between two vertical lines."""
     last = len(matrix.columns) - 1
     styles = [
         ENTRY + f";border-left:{EDGE}" * (j == 0) + f";border-right:{EDGE}" * (j == last)
@@ -111,7 +111,7 @@ def _cell(tag: str, style: str, words: str) -> str:
 
 
 def _picture(matrix: Matrix, heat: Heat) -> str:
-    """The heat-map, with words for those who cannot see it."""
+    """The heat-map as an image with an alternative text."""
     words = f"Heat-map of the {_kind(matrix)} {matrix.symbol}: {_size(matrix)}"
     return image(heatmap(matrix, heat.cells), words, "display:block;max-width:none;margin:4px 0")
 

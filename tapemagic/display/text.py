@@ -1,4 +1,4 @@
-"""Findings as plain text that stands alone."""
+"""Findings as plain text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEADINGS = ("name", "role", "shape", "dtype", "value", "line")
 
 
 def text(findings: Findings) -> str:
-    """The whole report: what was recorded, the variables, the gradients, the full matrices."""
+    """The whole report as text: the headline, the variables, the gradients, the full matrices."""
     parts = [headline(findings)]
     if findings.note:
         parts.append(findings.note)
@@ -27,7 +27,7 @@ def text(findings: Findings) -> str:
 
 
 def headline(findings: Findings) -> str:
-    """One line: how much was recorded."""
+    """One line on the number of recorded operations, watched variables, and the targets."""
     count = findings.operations
     watched = sum(value.role in ("watched", "variable") for value in findings.variables)
     recorded = f"{count:,} operation{'s' * (count != 1)} recorded"

@@ -47,7 +47,7 @@ def close(widget: ipywidgets.Widget) -> None:
 
 
 def _parts(widget: ipywidgets.Widget) -> Iterator[ipywidgets.Widget]:
-    """The children of a widget at any depth, and how each of them is laid out."""
+    """The layout and style of a widget, and its children at any depth with theirs."""
     for name in ("layout", "style"):
         if isinstance(part := getattr(widget, name, None), ipywidgets.Widget):
             yield part

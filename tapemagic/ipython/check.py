@@ -1,4 +1,4 @@
-"""%check_gradient: a derivative by hand, against the tape's."""
+"""%check_gradient: compare a derivative by hand with the tape's gradient."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ UNKNOWN = re.compile(r"(?<!\S)--\w+")
 WORDS = re.compile(r"\A(.*\S)[\s,]+([^\s,]+)[\s,]+([^\s,]+)\Z")
 EXAMPLE = f"as in {MAGIC} my_dy_dx y x"
 LISTED = 10
-"""How many entries that differ are listed."""
+"""The most differing entries that are listed."""
 
 DOUBLE, SINGLE = (1e-6, 1e-10), (1e-3, 1e-6)
 """The relative and absolute tolerance in double precision, and in a lower one."""
@@ -159,7 +159,7 @@ def _tolerance(name: str, text: str) -> float:
 
 
 def _array(request: Request, shell: InteractiveShell) -> Any:
-    """The value of the derivative by hand in the notebook, as an array of numbers."""
+    """Evaluate the derivative by hand in the notebook, as an array of numbers."""
     __tracebackhide__ = True
     expression = request.mine
     try:
@@ -241,7 +241,7 @@ def _tolerances(request: Request, mine: Any, tape: Any) -> tuple[float, float]:
 
 
 def _table(mine: Any, tape: Any, differing: Sequence[Index]) -> str:
-    """The first entries that differ, and by how much."""
+    """A table of the first entries that differ."""
     rows = [("entry", "yours", "tape's", "difference")]
     for index in differing[:LISTED]:
         a, b = mine[index], tape[index]

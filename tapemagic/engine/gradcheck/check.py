@@ -1,4 +1,4 @@
-"""check_gradients: the tape's derivatives of any order, against difference quotients."""
+"""check_gradients: compare the tape's derivatives of any order with difference quotients."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from tapemagic.engine.tensor.coercion import own
 from tapemagic.errors import GradientError, NotATensorError, OptionError
 
 SAME = 1e-12
-"""Two calls of the same function may differ by so much, relative to the largest value."""
+"""The largest difference of two calls of the same function, relative to the largest value."""
 
 Place = tuple[int | None, str]
-"""An input's position, and its name; the name alone of a weight."""
+"""The position and the name of an input; None and the name of a weight."""
 
 
 def check_gradients(
@@ -50,50 +50,49 @@ def check_gradients(
     function : callable
         Called with tensors; returns a tensor, or a nested structure of several.
     *inputs : array_like
-        Real or complex numbers: the point, around which the function has to be smooth. Computed
-        with in double precision.
+        Real or complex numbers: the point, around which the function has to be smooth. They are
+        converted to double precision.
     order : int, optional
-        Up to which order, 1 or more. The second one differentiates the gradient itself, in the
-        inputs and in the ``output_gradients`` that it was computed with, the outputs' weights.
+        The highest order to check, 1 or more. The second order differentiates the gradient itself,
+        in the inputs and in the weights of the outputs (``output_gradients``).
     tolerance : float, optional
-        The relative error to put up with.
+        The largest relative error that is accepted.
     seed : int, optional
-        Of the random directions in which derivatives are taken, and of the random weights of the
-        outputs.
+        The seed of the random directions of differentiation, and of the outputs' random weights.
     raises : bool, optional
-        Whether a wrong derivative raises; otherwise the report tells of it.
+        Whether to raise an error for a wrong derivative, or only to report it.
     entrywise : bool, optional
-        Whether to check each entry of each input by itself, which takes six calls of the function
-        for each. A random direction misses an entry whose derivative is small beside the others'.
+        Whether to check each entry of each input by itself, with six calls of the function for
+        each. A random direction misses an entry whose derivative is small beside the others'.
 
     Returns
     -------
     GradientReport
-        For each order and input the error, and where it is the largest; as text when printed.
+        For each order and input the error, and the entry where it is largest; as text when printed.
 
     Raises
     ------
     GradientError
-        If a derivative differs from its difference quotient, and `raises`: the message says which
-        entry of which input, both values, and the cause, if it can be seen. Also, in any case, if
-        there is nothing to compare: the point or the function's value there is not finite, or the
-        function gives something else each time.
+        If a derivative differs from its difference quotient, and `raises`: the message names the
+        entry, both values, and the likely cause. Whatever `raises` is, also if there is nothing to
+        compare: the point or the function's value there is not finite, or two calls of the function
+        give different values.
     NotATensorError
-        If an input is neither real nor complex, or the function returns nothing that is.
+        If an input is not made of real or complex numbers, or the function returns none.
     FunctionError
-        If `function` is none.
+        If `function` cannot be called.
     OptionError
-        If there are no inputs, or `order` or `tolerance` is not a positive number, or `seed` is no
+        If there are no inputs, `order` or `tolerance` is not a positive number, or `seed` is not a
         whole number.
 
     Notes
     -----
     In a random direction v, with random weights w, the tape's ``<vjp(w), v>`` is compared with
-    ``<w, Jv>``, where Jv is a central difference quotient of sixth order; where inputs are small,
-    so are the steps. The inner product is the real part of ``sum(conj(a) * b)``, so that
-    gradients in complex inputs are those which `GradientTape` gives. Where the two differ, the
-    entries of the input are halved again and again to find a wrong one, and likewise the outputs.
-    A function that returns one real number has a weight of one in higher orders.
+    ``<w, Jv>``, where Jv is a central difference quotient of sixth order, with smaller steps near
+    zero. The inner product is the real part of ``sum(conj(a) * b)``, as in the gradients that
+    `GradientTape` gives for complex inputs. Where the two differ, bisection finds an entry of the
+    input, and a number of the result, that is wrong. A function that returns one real number has
+    the weight 1 in higher orders.
 
     Examples
     --------
@@ -225,7 +224,7 @@ def _first(
 
 
 def _check_options(inputs: tuple[Any, ...], order: Any, tolerance: Any, seed: Any) -> None:
-    """Refuse what cannot be checked."""
+    """Raise an error for options that make no sense."""
     if not inputs:
         raise OptionError(
             "check_gradients needs a point: give the function's inputs behind it, "
@@ -279,7 +278,7 @@ def _point(value: Any, name: str) -> Any:
 
 
 def _require_finite(x: Any, name: str) -> None:
-    """Refuse a point where there is no derivative to compare."""
+    """Raise an error if a value is not finite."""
     for index in np.argwhere(~np.isfinite(x))[:1]:
         raise GradientError(
             f"{_entry(name, index)} is {x[tuple(index)]}: there is no derivative to compare, "
@@ -288,7 +287,7 @@ def _require_finite(x: Any, name: str) -> None:
 
 
 def _require_same(names: list[str], values: list[Any], again: list[Any]) -> None:
-    """Refuse a function that gives something else each time."""
+    """Raise an error if two calls of the function gave different values."""
     advice = "seed random numbers inside of the function, and keep nothing from call to call"
     shapes, shapes_again = ([y.shape for y in ys] for ys in (values, again))
     if shapes != shapes_again:
