@@ -50,7 +50,9 @@ def read(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """The private names that a module reads of something else than itself, with their lines."""
     for node in ast.walk(tree):
         match node:
-            case ast.Attribute(ast.Name("self" | "cls"), _) | ast.Attribute(ast.Call(ast.Name("super")), _):
+            case ast.Attribute(ast.Name("self" | "cls"), _) | ast.Attribute(
+                ast.Call(ast.Name("super")), _
+            ):
                 pass
             case ast.Attribute(_, name) if is_private(name) and name not in OUTSIDE:
                 yield node.lineno, name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from tapemagic.engine.nest import describe, leaves
 from tapemagic.engine.recording import live, note, note_several
-from tapemagic.engine.registry import OPERATIONS, Operation, operation, vjp_each
+from tapemagic.engine.registry import OPERATIONS, Function, Operation, operation, vjp_each
 from tapemagic.engine.tensor.coercion import OPERANDS
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Tensor, Traced, as_operand, wrap
@@ -19,7 +18,6 @@ from tapemagic.errors import (
     NotNumbersError,
 )
 
-Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 
 

@@ -1,4 +1,4 @@
-"""scatter_add: giving back what indexing has read."""
+"""scatter_add: the gradient of indexing."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tapemagic.engine.tensor.dispatch import recorded
 from tapemagic.engine.tensor.tensor import Traced, unwrap, unwrap_index
 
 UNIQUE = (int, slice, type(None), type(Ellipsis), np.integer, np.bool_)
-"""Parts of an index that cannot name an element twice; arrays of truth values are the others."""
+"""Types of the parts of an index that cannot select an element twice; a boolean array cannot either."""
 
 
 def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
-    """Zeros, with values added at an index: what indexing is to reading, this is to giving back.
+    """Zeros with values added at an index: the transpose of indexing, ``x[index]``.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ _SCATTER_ADD = registry.operation(scatter_add)
 
 
 def _names_once(index: Any) -> bool:
-    """Whether an index surely names no element twice, so that adding is assigning."""
+    """Whether an index certainly selects no element twice, so that assigning does for adding."""
     if index.__class__ is slice:
         return True
     parts = index if isinstance(index, tuple) else (index,)
