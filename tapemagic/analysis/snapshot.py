@@ -121,7 +121,7 @@ def evidence_of(tape: GradientTape) -> Evidence:
     for number, keys, ids, _, _, output_id in records:
         outputs = output_id if type(output_id) is tuple else (output_id,)
         operation = NUMBERED[number]
-        rules = operation.rules or (operation.each,) * len(ids)
+        rules = operation.rules or (operation.joint_rule,) * len(ids)
         inputs = [
             Link(
                 operation.name,

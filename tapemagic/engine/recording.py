@@ -172,7 +172,8 @@ def note(
 ) -> int:
     """Append a record to every tape that tracks one of the inputs; the output's number, or a stamp if none does.
 
-    `size` is the number of bytes of the largest value.
+    `size` is the number of bytes of the largest value that no tape has counted before: of the output, or of an input
+    that is no result of an operation on a tape.
     """
     output_id = 0
     for tape in tapes:
@@ -220,7 +221,7 @@ def note_several(
 
 def protect(operation: Operation, values: tuple[Any, ...], ids: tuple[int, ...]) -> tuple[Any, ...]:
     """Copies in the place of somebody else's arrays, who may write into them later, where rules read them."""
-    unread = operation.unread((True,) * len(ids))
+    unread = frozenset(operation.unread((True,) * len(ids)))
     return tuple(
         value if i != FOREIGN else absent(value) if position in unread else value.copy()
         for position, (value, i) in enumerate(zip(values, ids, strict=True))

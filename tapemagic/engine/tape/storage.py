@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
+from itertools import islice
 from typing import Any
 
 from tapemagic.engine.recording import Record
@@ -41,7 +42,7 @@ class Memory:
         self._records: list[Any] = []
         self._take = self._taker()
         self._append = self._take if self._recording else ignore
-        self._sorted = self._unsorted = 0
+        self._sorted = self._unsorted = self._settled = self._held = 0
 
     def _evidence(self) -> Evidence:
         """The records without their values, what is tracked, and what is watched: all that explains a None.
@@ -70,7 +71,7 @@ class Memory:
         self._unsorted += size
         if self._unsorted > LIGHT:
             self._sort_out()
-            if self._weight > self._heavy:
+            if self._weight > HEAVY:
                 self._drop_dead()
 
     def _prune(self) -> None:
@@ -90,13 +91,22 @@ class Memory:
         self._unsorted = 0
 
     def _drop_dead(self) -> None:
-        """Drop the records whose results nobody can reach any more."""
+        """Drop the records whose results nobody can reach any more: among the new ones, or, as a tape grows, all.
+
+        All are looked at only when they have become twice as heavy or four times as many as after the last time,
+        so that the cost of a long tape stays in proportion to its length.
+        """
         if self._keeps:
             return
         if self._unsorted:
             self._sort_out()
-        drop_dead(self._records, self._tracked)
-        self._sorted = len(self._records)
+        records = self._records
+        drop_dead(records, self._tracked, self._settled)
+        self._held += weight(islice(records, self._settled, None))
+        if self._held > self._heavy or len(records) > self._many:
+            drop_dead(records, self._tracked)
+            self._held = weight(records)
+            self._heavy = max(HEAVY, 2 * self._held)
+            self._many = max(MANY, 4 * len(records))
+        self._sorted = self._settled = len(records)
         self._weight = 0
-        self._heavy = max(HEAVY, 2 * sum(map(weight, self._records)))
-        self._many = max(MANY, 4 * len(self._records))

@@ -84,7 +84,8 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
     if kind not in "fc":
         _end(operation, inputs, output, kind)
     elif tapes:
-        size = max([getattr(value, "nbytes", 0) for value in values], default=0)
+        held = [getattr(x, "nbytes", 0) for x, k in zip(values, ids, strict=True) if k <= 0]
+        size = max(held, default=0)
         size = max(size, output.nbytes)
         i = note(operation, tuple(values), tuple(ids), told, output, tapes, size)
     return wrap(output, i)
@@ -122,8 +123,7 @@ def recorded(operation: Operation, a: Any, i: int, params: dict[str, Any], y: An
     """The result `y` of an operation on one tensor of value `a` and number `i`, on the tapes that track it."""
     tapes = live()
     if tapes and i > 0 and y.dtype.kind in "fc":
-        size = max(a.nbytes, y.nbytes)
-        return wrap(y, note(operation, (a,), (i,), params, y, tapes, size))
+        return wrap(y, note(operation, (a,), (i,), params, y, tapes, y.nbytes))
     return wrap(y, clock[0])
 
 
@@ -158,8 +158,7 @@ def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, 
     if given and _is_real_or_complex(value):
         read = [x._read() for x in given]
         values, ids = tuple(x._value for x in read), tuple(x._id for x in read)
-        size = max(value.nbytes, *(x.nbytes for x in values))
-        i = note(constant_operation(function), values, ids, NO_PARAMS, value, tapes, size)
+        i = note(constant_operation(function), values, ids, NO_PARAMS, value, tapes, value.nbytes)
         return wrap(value, i)
     parts = value if isinstance(value, (tuple, list)) else (value,)
     if any(isinstance(part, (np.ndarray, np.generic)) for part in parts):
@@ -179,7 +178,7 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if kwargs.get("out") is not None:
         raise refused_out(function)
     operation = OPERATIONS.get(function)
-    if operation is not None and (operation.rules or operation.each):
+    if operation is not None and (operation.rules or operation.joint_rule):
         kwargs.pop("out", None)
         inputs, params = operation.bind(args, kwargs)
         return apply(operation, inputs, _settled(operation, params) if params else params)
