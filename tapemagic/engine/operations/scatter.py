@@ -52,7 +52,9 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
     if isinstance(values, Traced):
         x, index = values._read(), unwrap_index(index)
         total = scatter_add(x._value, index, shape)
-        return recorded(_SCATTER_ADD, x._value, x._id, {"index": index, "shape": shape}, total)
+        return recorded(
+            _SCATTER_ADD, x._value, x._id, {"index": index, "shape": np.shape(total)}, total
+        )
     try:
         dtype = values.dtype
     except AttributeError:

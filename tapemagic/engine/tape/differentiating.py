@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tapemagic.engine.recording import live
+from tapemagic.engine.recording import live, recording_tapes
 from tapemagic.engine.tape.batched_sweep import basis_of, batched_sweep
-from tapemagic.engine.tape.cotangents import seeds
+from tapemagic.engine.tape.cotangents import mark_stopped, seeds
 from tapemagic.engine.tape.recorder import Watching, warn
 from tapemagic.engine.tape.sweep import Gradients, reachable, sweep
 from tapemagic.engine.tensor.tensor import Tensor, Traced
@@ -71,7 +71,7 @@ class Differentiating(Watching):
         self, ids: set[int], targets: Sequence[Traced], cotangents: list[Tensor] | None
     ) -> Gradients:
         """Walk back from the targets to the sources."""
-        tapes = live()
+        tapes = recording_tapes()
         grads = seeds(targets, cotangents, bool(tapes))
         tracked, kept = self._goal(ids)
         if not tapes:
@@ -88,7 +88,7 @@ class Differentiating(Watching):
         """Walk back from each element of the target, or of its examples, to the sources."""
         if target.dtype.kind not in "fc":
             return {}
-        nested = bool(live())
+        nested = bool(recording_tapes())
         diagonals = seeds([target], None, nested)
         tracked, kept = self._goal(ids)
         basis = basis_of(target, by_example)
@@ -103,6 +103,8 @@ class Differentiating(Watching):
     def _goal(self, ids: set[int]) -> tuple[Mapping[int, int], set[int]]:
         """What is to be passed gradients, and which of the sources are intermediate values."""
         tracked = self._tracked
+        if self._rewatched is not None:
+            mark_stopped(self._records, tracked, self._rewatched)
         if not ids >= self._leaves:
             tracked = reachable(self._records, tracked, ids)
         return tracked, ids - self._leaves

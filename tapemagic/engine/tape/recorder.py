@@ -205,6 +205,8 @@ class Watching(Memory):
             self._leaves.add(i)
         elif self._tracked[i] == NEVER:
             self._tracked[i] = new_id()
+        elif self._rewatched is not None:
+            self._rewatched.setdefault(i, new_id())
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         """Hear that what is recorded from now on differentiates `targets`."""
@@ -215,7 +217,8 @@ class Watching(Memory):
     def _notice(self, variable: Variable) -> None:
         """Hear that a variable is being read."""
         i = variable._id
-        if i not in self._variables and self._watch_accessed_variables and variable._trainable:
+        watches = self._watch_accessed_variables and self._recording
+        if i not in self._variables and watches and variable._trainable:
             self._variables[i] = variable
             self._track(variable)
 

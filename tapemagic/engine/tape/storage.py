@@ -7,7 +7,8 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Any
 
-from tapemagic.engine.recording import Record
+from tapemagic.engine.recording import Record, recording_tapes
+from tapemagic.engine.tape.cotangents import mark_stopped
 from tapemagic.engine.tape.memory import drop_dead, slim, weight
 
 LIGHT, HEAVY = 1 << 19, 1 << 24
@@ -20,14 +21,16 @@ MANY = 1 << 12
 Evidence = tuple[list[Any], dict[int, int], set[int]]
 
 
-def ignore(record: Any) -> None:
-    """What a tape does with a record while it is not recording: a task that outlives its block may bring one."""
+def ignore(_record: Any) -> None:
+    """Drop a record that came while its tape was not recording, from a task or a thread that outlives its block."""
+    recording_tapes()
 
 
 class Memory:
     """The records of a tape, oldest first, and the values that it tracks."""
 
     _recording = False
+    _rewatched: dict[int, int] | None = None
     _keeps = False
     _weight = 0
     _heavy = HEAVY
@@ -51,6 +54,8 @@ class Memory:
         """
         if self._last_evidence is not None and not self._records:
             return self._last_evidence
+        if self._rewatched is not None:
+            mark_stopped(self._records, self._tracked, self._rewatched)
         bare = [
             (number, tuple([id(x) for x in values]), ids, None, None, output_id)
             for number, values, ids, _, _, output_id in self._records
@@ -72,7 +77,7 @@ class Memory:
         if self._unsorted > LIGHT:
             self._sort_out()
             if self._weight > HEAVY:
-                self._drop_dead()
+                self._drop_new_dead()
 
     def _prune(self) -> None:
         """Drop what is dead when the records have become many."""
@@ -90,23 +95,29 @@ class Memory:
         self._weight += self._unsorted
         self._unsorted = 0
 
-    def _drop_dead(self) -> None:
-        """Drop the records whose results nobody can reach any more: among the new ones, or, as a tape grows, all.
+    def _drop_new_dead(self) -> None:
+        """Drop the new records whose results nobody can reach any more; the old ones too when they weigh much more.
 
-        All are looked at only when they have become twice as heavy or four times as many as after the last time,
-        so that the cost of a long tape stays in proportion to its length.
+        So the cost of a long tape stays in proportion to its length.
         """
+        if self._keeps:
+            return
+        drop_dead(self._records, self._tracked, self._settled)
+        self._held += weight(islice(self._records, self._settled, None))
+        self._sorted = self._settled = len(self._records)
+        self._weight = 0
+        if self._held > self._heavy:
+            self._drop_dead()
+
+    def _drop_dead(self) -> None:
+        """Drop the records whose results nobody can reach any more."""
         if self._keeps:
             return
         if self._unsorted:
             self._sort_out()
-        records = self._records
-        drop_dead(records, self._tracked, self._settled)
-        self._held += weight(islice(records, self._settled, None))
-        if self._held > self._heavy or len(records) > self._many:
-            drop_dead(records, self._tracked)
-            self._held = weight(records)
-            self._heavy = max(HEAVY, 2 * self._held)
-            self._many = max(MANY, 4 * len(records))
-        self._sorted = self._settled = len(records)
+        drop_dead(self._records, self._tracked)
+        self._sorted = self._settled = len(self._records)
         self._weight = 0
+        self._held = weight(self._records)
+        self._heavy = max(HEAVY, 2 * self._held)
+        self._many = max(MANY, 4 * len(self._records))

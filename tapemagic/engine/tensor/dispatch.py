@@ -71,6 +71,8 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
         require_numbers(operation, values, error)
         raise
     tapes = live()
+    if tapes and told:
+        told = {name: unwrap_index(value) for name, value in told.items()}
     if type(output) is tuple:
         numbers = (clock[0],) * len(output)
         if tapes:
@@ -84,8 +86,7 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
     if kind not in "fc":
         _end(operation, inputs, output, kind)
     elif tapes:
-        held = [getattr(x, "nbytes", 0) for x, k in zip(values, ids, strict=True) if k <= 0]
-        size = max(held, default=0)
+        size = max([getattr(value, "nbytes", 0) for value in values], default=0)
         size = max(size, output.nbytes)
         i = note(operation, tuple(values), tuple(ids), told, output, tapes, size)
     return wrap(output, i)
@@ -158,7 +159,8 @@ def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, 
     if given and _is_real_or_complex(value):
         read = [x._read() for x in given]
         values, ids = tuple(x._value for x in read), tuple(x._id for x in read)
-        i = note(constant_operation(function), values, ids, NO_PARAMS, value, tapes, value.nbytes)
+        size = max(value.nbytes, *(x.nbytes for x in values))
+        i = note(constant_operation(function), values, ids, NO_PARAMS, value, tapes, size)
         return wrap(value, i)
     parts = value if isinstance(value, (tuple, list)) else (value,)
     if any(isinstance(part, (np.ndarray, np.generic)) for part in parts):
@@ -200,14 +202,14 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 def _settled(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as a tape may keep them: out of tensors, and where nobody can write into them."""
+    """Parameters out of tensors, which must not be tracked."""
     for name, value in params.items():
         if _tracked(value):
             raise UnsupportedArgumentError(
                 f"{operation.name}(..., {name}=...) has no derivative in {name!r}: give it as a plain value, with "
                 "x.numpy()"
             )
-    return {name: unwrap_index(value) for name, value in params.items()}
+    return {name: unwrap(value) for name, value in params.items()}
 
 
 def _tracked(value: Any) -> bool:
