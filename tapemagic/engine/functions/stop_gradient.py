@@ -56,6 +56,8 @@ def stop_gradient(x: Any) -> Any:
     for tape in live():
         if number in tape._tracked:
             tape._tracked[number] = NEVER
+            if tape._rewatched is None:
+                tape._rewatched = {}
     return wrap(value, number)
 
 
