@@ -16,7 +16,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tapemagic import errors
-from tapemagic.engine import late as _late  # noqa: F401 (fills the table further once SciPy is there)
 from tapemagic.engine import rules as _rules  # noqa: F401 (fills the table)
 from tapemagic.engine.tape.tape import GradientTape
 from tapemagic.engine.tape.unconnected import UnconnectedGradients
@@ -73,6 +72,7 @@ if TYPE_CHECKING:
     from tapemagic.engine.operations.normalization import batch_norm, dropout, layer_norm
     from tapemagic.engine.operations.norms import clip_by_global_norm, clip_by_norm, l2_normalize
     from tapemagic.engine.operations.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
+    from tapemagic.engine.operations.primitive import register_vjp
     from tapemagic.engine.operations.scatter import scatter_add
     from tapemagic.engine.operations.selection import cast, one_hot, top_k
 
@@ -125,6 +125,7 @@ __all__ = [
     "max_pool2d",
     "one_hot",
     "recompute_grad",
+    "register_vjp",
     "relu",
     "relu6",
     "scatter_add",
@@ -169,6 +170,7 @@ _HOMES = {
     "tapemagic.engine.operations.normalization": "batch_norm dropout layer_norm",
     "tapemagic.engine.operations.norms": "clip_by_global_norm clip_by_norm l2_normalize",
     "tapemagic.engine.operations.pooling": "avg_pool1d avg_pool2d max_pool1d max_pool2d",
+    "tapemagic.engine.operations.primitive": "register_vjp",
     "tapemagic.engine.operations.scatter": "scatter_add",
     "tapemagic.engine.operations.selection": "cast one_hot top_k",
     "tapemagic.engine.functions.stop_gradient": "grad_pass_through stop_gradient",

@@ -9,8 +9,10 @@ whose name starts with an underscore is not read by the rule; the tape then keep
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from threading import RLock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -212,17 +214,54 @@ def no_derivative(_position: int, _g: Any, _y: Any, *_inputs: Any) -> None:
     """The rule of what is constant almost everywhere."""
 
 
-LATER: list[Callable[[], None]] = []
-"""What fills the rest of the table, when a function is not found in it."""
+LATER: list[Callable[[], object]] = []
+"""Fill the rest of the table, when a function is not found in it. One that fails stays, and is tried again."""
+
+OPTIONAL: dict[str, Callable[[], object]] = {}
+"""The same for modules which a program may import or not: filled once they are there."""
+
+_lock = RLock()
+_registered: list[set[Function]] = []
+"""The functions that the running attempt to fill the table has registered; empty if none runs."""
+_unfinished: set[Function] = set()
+"""Those that failed attempts have registered: the next one may register them again."""
 
 
 def complete() -> bool:
-    """Fill the rest of the table; whether there was a rest."""
-    rest = LATER[:]
-    LATER.clear()
-    for fill in rest:
+    """Fill the rest of the table; whether there was a rest.
+
+    Raises
+    ------
+    Exception
+        Whatever one of the modules that fill it raises; the table then still counts as incomplete.
+    """
+    if not LATER and OPTIONAL.keys().isdisjoint(sys.modules):
+        return False
+    with _lock:
+        if _registered:  # one of the modules that fill the table asks
+            return False
+        found = bool(LATER)
+        while LATER:
+            _fill(LATER[0])
+            del LATER[0]
+        for module in OPTIONAL.keys() & sys.modules.keys():
+            _fill(OPTIONAL[module])
+            del OPTIONAL[module]
+            found = True
+        _unfinished.clear()
+    return found
+
+
+def _fill(fill: Callable[[], object]) -> None:
+    """Run one of the functions that fill the table, and remember what it registered before it failed."""
+    _registered.append(set())
+    try:
         fill()
-    return bool(rest)
+    except BaseException:
+        _unfinished.update(_registered[0])
+        raise
+    finally:
+        _registered.pop()
 
 
 def known(function: Function) -> bool:
@@ -236,7 +275,12 @@ def known(function: Function) -> bool:
 
 
 def _new(function: Function) -> None:
-    if known(function):
+    """Make sure that a function has no entry, in the whole table if it is not one of this package."""
+    if not (getattr(function, "__module__", None) or "").startswith("tapemagic."):
+        complete()
+    if _registered:
+        _registered[0].add(function)
+    if known(function) and function not in _unfinished:
         raise ValueError(
             f"{operation(function).name} is in the table already: a second rule would hide the first"
         )

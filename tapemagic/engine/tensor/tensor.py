@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,26 @@ def wrap(value: Any, i: int = 0) -> Tensor:
 
 
 def unwrap(value: Any) -> Any:
-    """What a tensor holds; anything else as it is. Lists and tuples are searched for tensors."""
+    """What a tensor holds; anything else as it is. Lists, tuples and dicts are searched for tensors."""
     if isinstance(value, Traced):
         return value._value
     if type(value) in (list, tuple):
         return type(value)(map(unwrap, value))
+    if type(value) is dict:
+        return {name: unwrap(x) for name, x in value.items()}
     return value
+
+
+def tensors_in(value: Any) -> Iterator[Traced]:
+    """The tensors and variables among the arguments of a call: in nested lists, tuples and dicts."""
+    if isinstance(value, Traced):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from tensors_in(part)
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from tensors_in(part)
 
 
 class Traced(ArrayMethods, Conversions, Operators):
