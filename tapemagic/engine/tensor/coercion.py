@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,18 @@ PLAIN_ARRAYS = frozenset({np.ndarray, np.memmap})
 
 FLAGS = (int, float, np.bool_, np.number, type(None))
 """What may be given for True or False."""
+
+
+class PandasData(ABC):
+    """Stands in ``isinstance`` for what pandas holds data in: Series, DataFrame, Index and its own kinds of arrays.
+
+    They have in common the attribute by which pandas decides whose operator computes a result, as tensors have, and
+    a method ``to_numpy``.
+    """
+
+    @classmethod
+    def __subclasshook__(cls, other: type) -> bool:
+        return hasattr(other, "__pandas_priority__") and hasattr(other, "to_numpy")
 
 
 def own(value: Any, dtype: DTypeLike | None = None) -> Any:

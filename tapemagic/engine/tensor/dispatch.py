@@ -21,7 +21,7 @@ from tapemagic.engine.registry import (
 )
 from tapemagic.engine.tensor.coercion import NUMBERS, is_true, require_plain, shown
 from tapemagic.engine.tensor.conversions import refuse_within_numpy
-from tapemagic.engine.tensor.operators import OPERANDS
+from tapemagic.engine.tensor.operators import OPERANDS, is_plain_operand
 from tapemagic.engine.tensor.refusals import (
     in_place_of_method,
     no_numbers,
@@ -170,7 +170,7 @@ def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, 
         i = note(constant_operation(function), values, ids, NO_PARAMS, value, tapes, size)
         return wrap(value, i)
     parts = value if isinstance(value, (tuple, list)) else (value,)
-    if any(isinstance(part, (np.ndarray, np.generic)) for part in parts):
+    if any(hasattr(part, "__array__") for part in parts):
         for x in given:
             left(x, public_name(function))
     return constant_result(value)
@@ -232,14 +232,14 @@ def is_tracked(value: Any) -> bool:
 
 
 def is_operand(x: Any) -> bool:
-    """Whether something may stand beside a tensor; matrices and masked arrays are refused."""
+    """Whether something may stand beside a tensor; matrices, masked arrays, fractions and decimals are refused."""
     kind = type(x)
     if kind is Tensor or kind is np.ndarray or kind in PLAIN_SCALARS:
         return True
     if isinstance(x, Traced):
         return True
     require_plain(kind)
-    return isinstance(x, OPERANDS)
+    return is_plain_operand(x)
 
 
 def _left_to_others(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:

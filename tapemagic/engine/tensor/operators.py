@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
-from tapemagic.errors import UnhashableError
+from tapemagic.engine.tensor.coercion import PandasData, shown
+from tapemagic.errors import NotNumbersError, UnhashableError
 
 Binary = Callable[[Any, Any], Any]
 
-OPERANDS = (np.ndarray, np.generic, float, int, bool, complex, list, tuple)
+OPERANDS = (np.ndarray, np.generic, float, int, bool, complex, list, tuple, PandasData)
 """What may stand beside a tensor: other types get the chance to know better."""
+
+
+def is_plain_operand(x: Any) -> bool:
+    """Whether something that is no tensor may stand beside one.
+
+    Raises
+    ------
+    NotNumbersError
+        If it is a number for which NumPy has no dtype, such as a fraction.
+    """
+    if isinstance(x, OPERANDS):
+        return True
+    if isinstance(x, Number):
+        raise NotNumbersError(
+            f"a tensor computes with floating-point numbers, not with {shown(x)} of type {type(x).__name__}: write "
+            "float(...) around it"
+        )
+    return False
 
 
 def _binary(function: Callable[..., Any]) -> Binary:
     def forward(self: Any, other: Any) -> Any:
-        if not isinstance(other, (Operators, *OPERANDS)):
+        if not (isinstance(other, Operators) or is_plain_operand(other)):
             return NotImplemented
         return function(self, other)
 
@@ -26,7 +46,7 @@ def _binary(function: Callable[..., Any]) -> Binary:
 
 def _reflected(function: Callable[..., Any]) -> Binary:
     def forward(self: Any, other: Any) -> Any:
-        if not isinstance(other, OPERANDS):
+        if not is_plain_operand(other):
             return NotImplemented
         return function(other, self)
 
@@ -37,6 +57,9 @@ class Operators:
     """The operators that are NumPy called on self."""
 
     __slots__ = ()
+
+    __pandas_priority__ = 5000
+    """Above that of a DataFrame, which is 4000: pandas leaves operators to the operand with the highest one."""
 
     __matmul__, __rmatmul__ = _binary(np.matmul), _reflected(np.matmul)
     __mod__, __rmod__ = _binary(np.remainder), _reflected(np.remainder)

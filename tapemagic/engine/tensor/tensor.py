@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.tensor.coercion import own, ragged, value_text
+from tapemagic.engine.tensor.coercion import PandasData, own, ragged, value_text
 from tapemagic.engine.tensor.conversions import Conversions
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.operators import Operators
@@ -115,7 +115,10 @@ class Tensor(Traced):
 
 
 def as_operand(value: Any) -> Any:
-    """A list as the array that NumPy would make of it, with the tensors inside kept on the tape."""
+    """A list, or data of pandas, as the array that NumPy makes of it, with the tensors inside kept on the tape."""
+    kind = value.__class__
+    if kind is Tensor or kind is np.ndarray:
+        return value
     if isinstance(value, (list, tuple)):
         if any(isinstance(x, (Traced, list, tuple)) for x in value):
             try:
@@ -125,7 +128,7 @@ def as_operand(value: Any) -> Any:
                     raise
                 raise ragged(value) from None
         return np.array(value)
-    return value
+    return np.asarray(value) if isinstance(value, PandasData) else value
 
 
 def getitem(x: Any, index: Any) -> Any:
