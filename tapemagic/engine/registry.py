@@ -228,7 +228,7 @@ _unfinished: set[Function] = set()
 
 
 def complete() -> bool:
-    """Fill the rest of the table; whether there was a rest.
+    """Fill the rest of the table; whether there was one, which another thread may have filled meanwhile.
 
     Raises
     ------
@@ -240,16 +240,14 @@ def complete() -> bool:
     with _lock:
         if _registered:  # one of the modules that fill the table asks
             return False
-        found = bool(LATER)
         while LATER:
             _fill(LATER[0])
             del LATER[0]
         for module in OPTIONAL.keys() & sys.modules.keys():
             _fill(OPTIONAL[module])
             del OPTIONAL[module]
-            found = True
         _unfinished.clear()
-    return found
+    return True
 
 
 def _fill(fill: Callable[[], object]) -> None:
@@ -312,12 +310,12 @@ def vjp(
     _new(function)
     entry = operation(function)
     entry.name = name or entry.name
-    entry.rules = rules
     entry.inputs = tuple(inputs.split())
     entry._leads = not entry.inputs
     entry.accepts = frozenset().union(*(_keywords(rule, 2 + len(rules)) for rule in rules if rule))
     entry.ignores |= frozenset(ignores.split())
     entry._names = None
+    entry.rules = rules  # last, since other threads may ask
 
 
 def vjp_each(function: Function, rule: Rule, name: str = "", ignores: str = "") -> None:
@@ -325,12 +323,12 @@ def vjp_each(function: Function, rule: Rule, name: str = "", ignores: str = "") 
     _new(function)
     entry = operation(function)
     entry.name = name or entry.name
-    entry.each = rule
     code = rule.__code__
     entry.accepts = frozenset(
         code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     )
     entry.ignores |= frozenset(ignores.split())
+    entry.each = rule
 
 
 def pointwise(*functions: Function) -> None:

@@ -202,9 +202,9 @@ def _(a: Any, new_shape: Any) -> Any:
 
 def _makes_poly1d() -> bool:
     """Whether ``np.poly1d(...)`` is what called NumPy."""
-    frame = sys._getframe(1)
+    frame: Any = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith("tapemagic."):
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return frame is not None and frame.f_code is np.poly1d.__init__.__code__
 
 

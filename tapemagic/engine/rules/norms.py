@@ -46,7 +46,9 @@ def of_vector(g: Any, y: Any, x: Any, order: Any, axes: tuple[int, ...]) -> Any:
     """
     if order != 0 and out_of_range(y):
         x = x / unit_of(x, axes)
-        y = np.linalg.vector_norm(x, axis=axes, keepdims=True, ord=2 if order in EUCLIDEAN else order)
+        y = np.linalg.vector_norm(
+            x, axis=axes, keepdims=True, ord=2 if order in EUCLIDEAN else order
+        )
     if order in EUCLIDEAN:
         return (g * inverse(y)) * conj(x)
     if order == 0:

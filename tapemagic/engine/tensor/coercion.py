@@ -20,7 +20,7 @@ FLAGS = (int, float, np.bool_, np.number, type(None))
 """What may be given for True or False."""
 
 
-class PandasData(ABC):
+class PandasData(ABC):  # noqa: B024 (it only stands in isinstance)
     """Stands in ``isinstance`` for what pandas holds data in: Series, DataFrame, Index and its own kinds of arrays.
 
     They have in common the attribute by which pandas decides whose operator computes a result, as tensors have, and
