@@ -22,6 +22,19 @@ FILL = "compute with the tensor, as in x * np.ones(3) or x * np.arange(3)"
 STAY = {"np.asarray": "call NumPy on the tensor itself", "float()": "leave it a tensor"}
 
 
+OF_SCIPY = {
+    "softmax": "write tapemagic.softmax(x, axis)",
+    "log_softmax": "write tapemagic.log_softmax(x, axis)",
+    "logsumexp": "write tapemagic.logsumexp(x, axis)",
+    "polygamma": "write scipy.special.zeta(n + 1, x) times (-1)**(n + 1) * n!, or psi(x) for n = 0",
+    "multigammaln": "write the sum of scipy.special.gammaln(a - j / 2) for j in range(d)",
+    "comb": "write scipy.special.binom(n, k)",
+    "factorial": "write scipy.special.gamma(n + 1)",
+    "perm": "write scipy.special.poch(n - k + 1, k)",
+}
+"""SciPy's functions that make plain arrays of their arguments, and what to write in their place."""
+
+
 def way(event: Event) -> str:
     """How a value left the tape, where, and what to write instead."""
     return f"{through(event)}: {instead(event)}"
@@ -42,8 +55,13 @@ def instead(event: Event) -> str:
     """What to write in place of what left the tape, judged by how it did, and by the line that did it."""
     what = str(event.what)
     library = event.place.library if event.place else ""
-    if library == "scipy" and "linalg" in _text(event.place):
-        return "a tape follows NumPy alone: np.linalg has the same"
+    if library == "scipy":
+        if "linalg" in _text(event.place):
+            return "a tape follows NumPy alone: np.linalg has the same"
+        found = (advice for name, advice in OF_SCIPY.items() if _calls(event.place, name))
+        return next(
+            found, "a tape follows NumPy's functions, and SciPy's ufuncs such as scipy.special.erf"
+        )
     if what.startswith(("tapemagic.", "copy.")):
         return "it copies the value alone: compute with the tensor itself, which needs no copy"
     if library and library != "numpy":
@@ -61,7 +79,7 @@ def instead(event: Event) -> str:
 def is_flat(event: Event) -> bool:
     """Whether what left changes in steps, so that nothing of a derivative left with it."""
     what = str(event.what)
-    by_function = what.startswith("np.") and what != "np.asarray"
+    by_function = what.startswith(("np.", "scipy.")) and what != "np.asarray"
     return by_function or " to " in what or what == "int()"
 
 
@@ -137,6 +155,23 @@ ADVICE: Advice = (
     *ADVICE_FOR_NUMBERS,
     (lambda place: _lists(place, nested=True), BLOCK),
     (lambda place: _lists(place, nested=False), STACK),
+    (
+        lambda place: _calls(
+            place,
+            *[
+                "poly1d",
+                "polyval",
+                "polyadd",
+                "polysub",
+                "polymul",
+                "polydiv",
+                "polyder",
+                "polyint",
+                "roots",
+            ],
+        ),
+        "an np.poly1d is an array to NumPy's functions: call it, as in p(x), or give them p.coeffs",
+    ),
     (lambda place: _calls(place, "vectorize"), "call NumPy's functions on whole tensors"),
 )
 """The same for one that made an array."""
