@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from tapemagic.analysis.explain.dataflow import on_line, tree_of
+from tapemagic.analysis.explain.program_text import on_line, tree_of
 from tapemagic.analysis.formatting import SHOWN, span
 from tapemagic.analysis.places import line_of
 from tapemagic.engine.events import Event, Place

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from types import FrameType
 from typing import Any
 
-from tapemagic.analysis.explain.dataflow import loop_names
 from tapemagic.analysis.explain.explain import Explanation, explain
+from tapemagic.analysis.explain.program_text import loop_names
 from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.snapshot import evidence_of

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from math import inf
 
 from tapemagic.analysis.explain.advice import instead, is_flat, swept, through
-from tapemagic.analysis.explain.carried import carried
-from tapemagic.analysis.explain.dataflow import Feeds, feeds, made_from
+from tapemagic.analysis.explain.dataflow import Feeds, carried
+from tapemagic.analysis.explain.program_text import made_from
 from tapemagic.analysis.explain.query import Question, Reason
 from tapemagic.analysis.places import line_of
 from tapemagic.engine.events import Event
@@ -42,9 +42,10 @@ def lost(q: Question) -> Event | None:
 
 
 def _feeds(q: Question, event: Event) -> Feeds:
-    """Whether what left went into the target: surely only if it is carried there step by step."""
-    found = min(feeds(event.place, name) for name in _names(q, event))
-    return min(found, _carried(q, event, steps=True)) if found == Feeds.YES else found
+    """Whether what left went into the target; of text, only what was read as a number again."""
+    if event.kind != "text":
+        return _carried(q, event, steps=True)
+    return Feeds.YES if _carried(q, event, steps=False) == Feeds.YES else Feeds.NO
 
 
 def _carried(q: Question, event: Event, steps: bool) -> Feeds:
@@ -65,7 +66,7 @@ def _before(q: Question) -> Iterator[Event]:
     below = q.below if isinstance(q.source, Traced) else None
     tracked = isinstance(q.target, Traced) and q.target._id in q.evidence.tracked
     last = max(_entries(q), default=0) if tracked else inf
-    for event in q.evidence.heard("left"):
+    for event in q.evidence.heard("exit", "text"):
         computed = below is None or event.number in below
         inside = is_flat(event) and swept(event.place)
         if computed and not inside and event.time <= q.time and event.time < last:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tapemagic.analysis.explain.advice import at, instead
-from tapemagic.analysis.explain.dataflow import made_before, made_from
 from tapemagic.analysis.explain.exit_causes import left, lost
 from tapemagic.analysis.explain.path_causes import (
     assigned,
@@ -11,6 +10,7 @@ from tapemagic.analysis.explain.path_causes import (
     too_early,
     used_before_watched,
 )
+from tapemagic.analysis.explain.program_text import made_before, made_from
 from tapemagic.analysis.explain.query import Question
 from tapemagic.engine.recording import time_of
 

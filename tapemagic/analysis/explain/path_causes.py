@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import inf
 
 from tapemagic.analysis.explain.advice import at
-from tapemagic.analysis.explain.dataflow import made_from, names_in
+from tapemagic.analysis.explain.program_text import made_from, names_in
 from tapemagic.analysis.explain.query import Question, Reason, depends
 from tapemagic.analysis.snapshot import Link
 from tapemagic.engine.events import Event

@@ -93,7 +93,7 @@ class Spot:
         last = max(y._id for y in found) if all(y._id > 0 for y in found) else sys.maxsize
         if last < sys.maxsize:
             last = max((i for i in _with_constants(tape) if i <= last), default=0)
-        return [event for event in tape._events if event.kind == "left" and event.time < last]
+        return [event for event in tape._events if event.kind == "exit" and event.time < last]
 
     def total(self, position: int, steps: Any) -> float:
         """The same times their weights, added up."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from tapemagic.engine.events import MOST, Event, Kind, Place, here
+from tapemagic.engine.events import MOST, Event, Kind, Place, user_line
 from tapemagic.engine.nest import tensors
 from tapemagic.engine.recording import go_live, go_quiet, is_here, live, new_id, tick
 from tapemagic.engine.tape.cotangents import NEVER, identify
@@ -133,7 +133,7 @@ class Watching(Memory):
 
     def _hear(self, kind: Kind, i: int, what: Any) -> None:
         """Remember an event, and the line of the program that did it."""
-        place = here()
+        place = user_line()
         if self._heard is None:
             self._heard = {}
         count = self._heard[place] = self._heard.get(place, 0) + 1

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine import registry
-from tapemagic.engine.events import left
+from tapemagic.engine.events import record_exit
 from tapemagic.engine.recording import FOREIGN, NO_PARAMS, clock, live, note, note_several
 from tapemagic.engine.registry import (
     COMPOSITES,
@@ -102,7 +102,7 @@ def _end(operation: Operation, inputs: tuple[Any, ...], output: Any, kind: str) 
         raise no_numbers(f"{operation.name} gave", output)
     for x in inputs:
         if live() and isinstance(x, Traced):
-            left(x, f"{operation.name} to {output.dtype}")
+            record_exit(x, f"{operation.name} to {output.dtype}")
 
 
 def apply_elementwise(operation: Operation, x: Tensor) -> Tensor:
@@ -164,7 +164,7 @@ def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, 
     parts = value if isinstance(value, (tuple, list)) else (value,)
     if any(isinstance(part, (np.ndarray, np.generic)) for part in parts):
         for x in given:
-            left(x, f"np.{function.__name__}")
+            record_exit(x, f"np.{function.__name__}")
     return constant_result(value)
 
 
@@ -258,7 +258,7 @@ def _call_method(
     if named in PLAIN and kwargs.get("out") is None:
         for x in inputs:
             if isinstance(x, Traced):
-                left(x, f"np.{ufunc.__name__}.{method}")
+                record_exit(x, f"np.{ufunc.__name__}.{method}")
         options = {name: unwrap(value) for name, value in kwargs.items()}
         return getattr(ufunc, method)(*map(unwrap, inputs), **options)
     kwargs.setdefault("axis", 0)

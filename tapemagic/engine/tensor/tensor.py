@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.events import record_text
 from tapemagic.engine.tensor.coercion import own, ragged, value_text
 from tapemagic.engine.tensor.conversions import Conversions
 from tapemagic.engine.tensor.methods import ArrayMethods
@@ -88,6 +89,7 @@ class Tensor(Traced):
         return self
 
     def __repr__(self) -> str:
+        record_text(self, "repr()")
         return f"Tensor({value_text(self._value, len('Tensor('))})"
 
     def __copy__(self) -> Tensor:
@@ -97,6 +99,7 @@ class Tensor(Traced):
         return self
 
     def __reduce__(self) -> Any:
+        record_text(self, "pickle")
         return Tensor, (self._value,)
 
 
