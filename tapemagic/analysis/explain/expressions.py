@@ -192,6 +192,8 @@ class Reading:
             return {""}
         if isinstance(node, ast.Call):
             return found | self.given(node)
+        if isinstance(node, ast.Subscript) and "(" in path:
+            found |= _part(self.parts(node.value), path[len(path_of(node.value)) :])
         if isinstance(node, ast.Attribute):
             found |= _part(self.held, f".{node.attr}")
         return found if path or isinstance(node, ast.Name) or not self.carries(node.value) else {""}
