@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 from tapemagic import errors
 from tapemagic.engine import late as _late  # noqa: F401 (fills the table further once SciPy is there)
 from tapemagic.engine import rules as _rules  # noqa: F401 (fills the table)
-from tapemagic.engine.tape.tape import GradientTape
 from tapemagic.engine.tape.unconnected import UnconnectedGradients
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable
+from tapemagic.tape import GradientTape
 
 if TYPE_CHECKING:
     from tapemagic.engine.functions.custom_gradient import custom_gradient

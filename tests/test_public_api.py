@@ -81,7 +81,7 @@ PUBLIC = [
     "value_and_gradients_function",
     "vjp",
 ]
-FOLDERS = {"analysis", "display", "engine", "ipython", "nbval"}
+FOLDERS = {"analysis", "display", "engine", "ipython", "nbval", "tape"}
 EXAMPLES = re.compile(r"Examples\n *-{8}\n\s*\S")
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.observer import Observer
-from tapemagic.analysis.snapshot import evidence_of
+from tapemagic.analysis.snapshot import snapshot_of
 from tapemagic.engine.recording import Absent
+from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import wrap
 
 AVERAGES = {"mean", "nanmean", "average"}
@@ -24,7 +24,7 @@ def lengths(observer: Observer) -> set[int]:
 
 def means(observer: Observer, target: Any) -> set[int]:
     """How many numbers the target is a mean of, or by what whole numbers something in it was divided."""
-    above = evidence_of(observer).above(target._id, blocked=False)
+    above = snapshot_of(observer).above(target._id, blocked=False)
     found: set[int] = set()
     for record in observer.records:
         if record.output_id not in above:

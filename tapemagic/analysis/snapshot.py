@@ -1,16 +1,21 @@
-"""What is left of a recording from which a None can be explained: who was computed from whom, and when."""
+"""Snapshot: the contents of a tape at one moment, frozen, and questions about them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from tapemagic.engine.events import Event
+from tapemagic.engine.recording import Record, is_id
 from tapemagic.engine.registry import NUMBERED, no_derivative
-from tapemagic.engine.tape.tape import GradientTape
+from tapemagic.engine.tape.observer import Observer, Origins
+from tapemagic.engine.tape.recorder import Contents, contents_of
+from tapemagic.engine.tape.tape import Tape, tape_of
 
 Names = Mapping[int, str]
+"""Names of values in the user's program, by their ids."""
 
 
 class Link(NamedTuple):
@@ -20,15 +25,15 @@ class Link(NamedTuple):
     ----------
     operation : str
     number : int
-        The number or stamp of the input.
+        The id or stamp of the input.
     key : int
-        The identity of the array, where the tape did not track it.
+        The identity of the input's array.
     made : int
-        When the result was computed.
+        The id of the operation's result.
     blocked : bool
-        Whether the operation has no derivative in it.
+        Whether the operation has no derivative in this input.
     late : bool
-        Whether the tape began to track it only afterwards.
+        Whether the input was watched only after the operation.
     """
 
     operation: str
@@ -39,29 +44,110 @@ class Link(NamedTuple):
     late: bool
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """A recording without its values.
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The contents of a tape at one moment.
 
     Attributes
     ----------
-    links : dict of int to list of Link
-        For every result, what it was computed from.
-    tracked : mapping of int to int
-        What the tape tracked, and since when.
-    leaves : set of int
-        What it watched.
-    events : sequence of Event
-    times : sequence of int
-        When the tape began and stopped recording, in turns.
+    contents : Contents
+        The records, what is tracked and watched, and events.
+    origins : Origins
+        The lines and orders of differentiation of the records, where an observer kept them.
     """
 
-    links: Mapping[int, list[Link]]
-    tracked: Mapping[int, int]
-    leaves: frozenset[int]
-    events: tuple[Event, ...] = ()
-    times: tuple[int, ...] = ()
-    reader: Mapping[int, list[int]] = field(default_factory=dict)
+    contents: Contents
+    origins: Origins
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """The operations, oldest first; plain tuples in the order of `Record`."""
+        return self.contents.records
+
+    @property
+    def tracked(self) -> Mapping[int, int]:
+        """The ids of tracked values, each with the time since when."""
+        return self.contents.tracked
+
+    @property
+    def leaves(self) -> frozenset[int]:
+        """The ids of watched values."""
+        return self.contents.leaves  # type: ignore[return-value]
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Exits from the tape, assignments, pauses and resets, oldest first."""
+        return self.contents.events
+
+    @property
+    def times(self) -> tuple[int, ...]:
+        """The times at which recording began and ended, in turns."""
+        return self.contents.times
+
+    @property
+    def has_values(self) -> bool:
+        """Whether the records hold values, from which gradients can be taken."""
+        return self.contents.state == "whole"
+
+    @property
+    def is_released(self) -> bool:
+        """Whether nothing but what was watched is known, since a gradient released the rest."""
+        return self.contents.state == "released"
+
+    def tracks(self, number: int) -> bool:
+        """Whether a value was on the tape, by its id."""
+        return number in self.contents.tracked
+
+    def order_of(self, number: int) -> int:
+        """The order of the derivative to which a value belongs, by its id; 0 if the user computed it."""
+        return self.origins.order_of.get(number, 0)
+
+    def tape(self) -> Tape:
+        """A persistent tape with these contents; it shares nothing with the one that recorded them."""
+        return tape_of(self.contents)
+
+    def with_records(
+        self, records: Iterable[Any], tracked: Mapping[int, int], leaves: Iterable[int]
+    ) -> Snapshot:
+        """The same with other records, tracked and watched values."""
+        changed = self.contents._replace(
+            records=tuple(records), tracked=tracked, leaves=frozenset(leaves)
+        )
+        return replace(self, contents=changed)
+
+    @cached_property
+    def links(self) -> dict[int, list[Link]]:
+        """The inputs from which each result was computed, by its id."""
+        found: dict[int, list[Link]] = {}
+        tracked, whole = self.contents.tracked, self.has_values
+        for number, values, ids, _, _, output_id in self.contents.records:
+            made = output_id if output_id.__class__ is tuple else (output_id,)
+            operation = NUMBERED[number]
+            rules = operation.rules or (operation.each,) * len(ids)
+            inputs = [
+                Link(
+                    operation.name,
+                    i,
+                    id(value) if whole else value,
+                    made[0],
+                    rule is None or rule is no_derivative,
+                    tracked.get(i, 0) > made[0],
+                )
+                for i, value, rule in zip(ids, values, rules, strict=False)
+            ]
+            found.update((out, inputs) for out in made)
+        return found
+
+    @cached_property
+    def readers(self) -> dict[int, list[int]]:
+        """The results that were computed from each value, by its id."""
+        found: dict[int, list[int]] = {}
+        for _, _, ids, _, _, output_id in self.contents.records:
+            made = output_id if output_id.__class__ is tuple else (output_id,)
+            for i in ids:
+                if is_id(i):
+                    found.setdefault(i, []).extend(made)
+        return found
 
     def above(self, number: int, blocked: bool) -> dict[int, None]:
         """The values from which one was computed, itself first; through what has no derivative, too, if `blocked`."""
@@ -75,7 +161,7 @@ class Evidence:
 
     def below(self, number: int) -> dict[int, None]:
         """The values that were computed from one, itself first, by whatever operations."""
-        return _closure([number], lambda i: self.reader.get(i, ()))
+        return _closure([number], lambda i: self.readers.get(i, ()))
 
     def heard(self, *kinds: str) -> list[Event]:
         """The events of some kinds, oldest first."""
@@ -104,40 +190,7 @@ def _closure(start: Iterable[int], following: Callable[[int], Iterable[int]]) ->
     return found
 
 
-def evidence_of(tape: GradientTape) -> Evidence:
-    """What a tape knows, or knew when its last gradient released its records; of the links, if that was None."""
-    if tape._consumed and tape._last_evidence is None:
-        watched = tape._last_leaves
-        return Evidence(
-            {},
-            dict.fromkeys(watched, 0),
-            frozenset(watched),
-            tuple(tape._events),
-            tuple(tape._times),
-        )
-    records, tracked, leaves = tape._evidence()
-    links: dict[int, list[Link]] = {}
-    reader: dict[int, list[int]] = {}
-    for number, keys, ids, _, _, output_id in records:
-        outputs = output_id if type(output_id) is tuple else (output_id,)
-        operation = NUMBERED[number]
-        rules = operation.rules or (operation.each,) * len(ids)
-        inputs = [
-            Link(
-                operation.name,
-                i,
-                key,
-                outputs[0],
-                rule is None or rule is no_derivative,
-                tracked.get(i, 0) > outputs[0],
-            )
-            for i, key, rule in zip(ids, keys, rules, strict=False)
-        ]
-        for out in outputs:
-            links[out] = inputs
-        for i in ids:
-            if i > 0:
-                reader.setdefault(i, []).extend(outputs)
-    return Evidence(
-        links, tracked, frozenset(leaves), tuple(tape._events), tuple(tape._times), reader
-    )
+def snapshot_of(tape: Tape) -> Snapshot:
+    """The contents of a tape now, or what a released one kept to explain a None."""
+    origins = tape.origins() if isinstance(tape, Observer) else Origins()
+    return Snapshot(contents_of(tape), origins)

@@ -22,8 +22,11 @@ from tapemagic.engine.registry import NUMBERED, Operation
 SMALL = 1024
 """Values of at most this many bytes are kept whole: a note of shape and dtype would be hardly smaller."""
 
+CONSTANT = 0
+"""The number of a tensor that was made as a constant, and of a plain number."""
+
 FOREIGN = -1
-"""The number of an array that belongs to somebody else, and may change."""
+"""The number of an array that the user holds, and may write into."""
 
 PRUNE_MASK = 0xFFF
 """Of small results, each whose number has none of these bits makes the tape look whether its records are many."""
@@ -119,8 +122,23 @@ def tick() -> int:
     return now
 
 
+def is_id(i: int) -> bool:
+    """Whether a number is the id of a value that a tape may track, and not a stamp, CONSTANT or FOREIGN."""
+    return i > 0
+
+
+def is_stamp(i: int) -> bool:
+    """Whether a number is the stamp of a result that no tape recorded."""
+    return i < FOREIGN
+
+
+def is_gradient_stamp(i: int) -> bool:
+    """Whether a number is the stamp of a gradient that no tape recorded."""
+    return i < -GRADIENT
+
+
 def time_of(i: int) -> int:
-    """When a value came to be, by its number or stamp; 0 for a constant."""
+    """The time at which a value was computed, by its id or stamp; 0 for a constant."""
     return i if i >= 0 else -i % GRADIENT
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.display.report import TapeReport
-from tapemagic.engine.tape.tape import GradientTape
+from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Traced
 
 DEPTH = 4
@@ -30,7 +30,7 @@ CLOSED = (
     BuiltinFunctionType,
     MethodType,
     np.ndarray,
-    GradientTape,
+    Tape,
     TapeReport,
 )
 """What is not looked into."""

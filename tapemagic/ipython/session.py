@@ -9,11 +9,11 @@ from tapemagic.analysis.explain.advice import way
 from tapemagic.analysis.explain.explain import Explanation, explain
 from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import subscript
-from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.report.derivatives import Named
 from tapemagic.analysis.report.findings import Context
-from tapemagic.analysis.snapshot import evidence_of
+from tapemagic.analysis.snapshot import Snapshot, snapshot_of
 from tapemagic.engine.events import Place
+from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.ipython.celltape import CellTape
 from tapemagic.ipython.parts import tensors
@@ -85,8 +85,9 @@ class Session:
 
     def _forget_unused(self) -> None:
         """Forget what a name held before the cell, if the cell bound it anew without using it."""
-        used = {i for record in self.observer._records for i in record[2]}
-        used |= {event.number for event in self.observer._events}
+        contents = self.snapshot().contents
+        used = {i for record in contents.records for i in record[2]}
+        used |= {event.number for event in contents.events}
         unused = [
             x
             for name, x in self._given.items()
@@ -108,11 +109,9 @@ class Session:
         return value
 
     def _hear(self, name: str, value: Any) -> Any:
-        if name in self.watch and not (
-            isinstance(value, Traced) and value._id in self.observer._tracked
-        ):
+        if name in self.watch and not (self.observer.tracks(value)):
             value = self._made(name, value)
-            self.tape._track(value)
+            self.tape.track(value)
             self.sources[name] = value
         if is_number(value) or isinstance(value, CONTAINERS):
             self.history.append((name, value))
@@ -126,6 +125,10 @@ class Session:
         if isinstance(value, CONTAINERS):
             self.lists[name] = type(value).__name__
         return made
+
+    def snapshot(self) -> Snapshot:
+        """What the cell has recorded so far."""
+        return snapshot_of(self.observer)
 
     def context(self, note: str = "") -> Context:
         """What the cell calls things, and where."""
@@ -149,10 +152,8 @@ class Session:
         names = self.found_names()
         for name, value in self.all_sources():
             names.setdefault(value._id, name)
-        evidence, bindings = evidence_of(self.observer), self.bindings.get(x, ())
-        return Question(
-            self.observer, evidence, target, source, y, x, names, bindings, self.program()
-        )
+        snapshot, bindings = self.snapshot(), self.bindings.get(x, ())
+        return Question(snapshot, target, source, y, x, names, bindings, self.program())
 
     def explain(self, y: str, target: Any, x: str, source: Any) -> Explanation:
         """Why a gradient is None, or along which paths it came about, in the cell's names."""
@@ -167,7 +168,7 @@ class Session:
 
     def last_exit(self, but: Container[int] = ()) -> str:
         """How a value last left the tape, `but` for some, as the end of a sentence; empty if none did."""
-        for event in self.observer._events[::-1]:
+        for event in self.snapshot().events[::-1]:
             if event.kind == "exit" and event.number not in but:
                 name = self.found_names().get(event.number, "a value")
                 return f": {name} left the tape through {way(event)}"
@@ -214,18 +215,23 @@ class Session:
 
     def watched(self) -> set[int]:
         """The numbers of all that is watched."""
-        return self.observer._leaves | {source._id for source in self.sources.values()}
+        return set(self.snapshot().leaves) | {source._id for source in self.sources.values()}
+
+    def _is_watched(self, value: Traced) -> bool:
+        return self.observer.watches(value) or any(
+            value._id == source._id for source in self.sources.values()
+        )
 
     def is_computed(self, value: Traced) -> bool:
         """Whether a tensor was computed from what is watched."""
-        return value._id in self.observer._tracked and value._id not in self.watched()
+        return self.observer.tracks(value) and not self._is_watched(value)
 
     def _watched(self) -> list[Any]:
         """The variables that were watched, and what else is known by name."""
         values: dict[int, Any] = {x._id: x for x in self.observer.watched_variables()}
         held = [*dict(self.history).values(), *self.cell.namespace.values()]
         for value in held:
-            if isinstance(value, Traced) and value._id in self.observer._leaves:
+            if isinstance(value, Traced) and self.observer.watches(value):
                 values.setdefault(value._id, value)
         return [value for number, value in values.items() if number not in self._stale]
 

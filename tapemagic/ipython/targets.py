@@ -40,9 +40,8 @@ def choose(session: Session, value: Any, wanted: Sequence[str]) -> Targets:
     """What -t names, else the last expression, else the last differentiable value that the cell assigned."""
     if wanted:
         return _wanted(session, wanted)
-    tracked = session.observer._tracked
     values = list(value) if isinstance(value, (list, tuple)) else [value]
-    if values and all(isinstance(x, Traced) and x._id in tracked for x in values):
+    if values and all(map(session.observer.tracks, values)):
         return _few(_named(session, values), is_value=True)
     found = _of_value(session, value) or _assigned(session) or _elsewhere(session)
     if found:
@@ -107,9 +106,7 @@ def _parts(session: Session, held: Sequence[Named]) -> list[Named]:
     """What the cell computed and put into lists, dicts or objects; derivatives do not count."""
     known = session.found_names()
     found = [(name, x) for name, x in tensors(held) if session.is_computed(x)]
-    return [
-        (known.get(x._id, name), x) for name, x in found if not session.observer.order_of(x._id)
-    ]
+    return [(known.get(x._id, name), x) for name, x in found if not session.observer.order_of(x)]
 
 
 def _nothing(session: Session) -> str:
@@ -136,7 +133,7 @@ def _nothing_computed(session: Session) -> str:
     watched = session.watched()
     if not watched:
         return _nothing_watched(session)
-    computed = 0 in session.observer.orders
+    computed = 0 in session.snapshot().origins.orders
     exit_ = session.last_exit(watched if computed else ())
     if computed and exit_:
         return (
@@ -150,7 +147,7 @@ def _nothing_computed(session: Session) -> str:
 def _nothing_watched(session: Session) -> str:
     """What to watch: a Variable of the cell, if that was not watched by itself."""
     used, _ = session.notebook()
-    by_itself = session.observer._watch_accessed_variables
+    by_itself = session.snapshot().contents.watches_variables
     quiet = [
         name for name, x in used if isinstance(x, Variable) and not (by_itself and x.trainable)
     ]

@@ -11,7 +11,6 @@ from IPython.core.error import UsageError
 
 from tapemagic.analysis.explain.caller import Explanations, explain_each, is_plain, parts
 from tapemagic.analysis.explain.explain import Explanation
-from tapemagic.analysis.snapshot import evidence_of
 from tapemagic.engine.recording import time_of
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.ipython.session import Session
@@ -136,6 +135,6 @@ def _knows(session: Session, value: Any) -> bool:
     """Whether something has to do with the cell; what is no tensor may have."""
     if not isinstance(value, Traced):
         return True
-    if value._id in session.observer._tracked or any(value is held for _, held in session.history):
+    if session.observer.tracks(value) or any(value is held for _, held in session.history):
         return True
-    return evidence_of(session.observer).recording_at(time_of(value._id))
+    return session.snapshot().recording_at(time_of(value._id))

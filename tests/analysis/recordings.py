@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import tapemagic as tm
-from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.report.findings import Context, Findings, examine
 from tapemagic.analysis.report.matrices import Kind
+from tapemagic.engine.tape.observer import Observer
 
 
 def record(

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import tapemagic as tm
-from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.report.findings import Context, examine
+from tapemagic.engine.tape.observer import Observer
 from tests.analysis.recordings import record
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.report.derivatives import Derivative, mixed_symbol, summed, symbol
 from tapemagic.analysis.report.findings import Context, examine
 from tapemagic.analysis.report.graph import Value
+from tapemagic.engine.tape.observer import Observer
 from tests.analysis.recordings import product, record, regression, square
 
 

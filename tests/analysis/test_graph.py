@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.report.dead_ends import few
 from tapemagic.analysis.report.findings import Context, Findings, examine
 from tapemagic.analysis.report.graph import Graph, Step, Value
+from tapemagic.engine.tape.observer import Observer
 from tests.analysis.recordings import chain, product, record, regression, square
 
 

@@ -10,12 +10,12 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.formatting import number
-from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.report import jacobians
 from tapemagic.analysis.report.derivatives import Named
 from tapemagic.analysis.report.findings import examine
 from tapemagic.analysis.report.matrices import Matrix
 from tapemagic.engine import registry
+from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor import dispatch
 from tests.analysis.recordings import record
 

@@ -10,12 +10,13 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.explain.chain_rule import Path, counted, paths
+from tapemagic.analysis.snapshot import snapshot_of
 
 
 def found(tape: tm.GradientTape, y: Any, x: Any, **names: Any) -> tuple[tuple[Path, ...], int]:
     """The paths of a recording, with names for values."""
     called = {value._id: name for name, value in {"y": y, "x": x, **names}.items()}
-    return paths(tape, y, x, called)
+    return paths(snapshot_of(tape), y, x, called)
 
 
 @tm.custom_gradient

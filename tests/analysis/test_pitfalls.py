@@ -15,7 +15,7 @@ import pytest
 import tapemagic as tm
 from tapemagic.analysis.explain.explain import Explanation, explain
 from tapemagic.analysis.explain.query import Program, Question
-from tapemagic.analysis.snapshot import evidence_of
+from tapemagic.analysis.snapshot import snapshot_of
 from tapemagic.engine.events import Place
 
 X, W = 2.0, 3.0
@@ -459,8 +459,8 @@ def advice(program: str) -> str:
         exec(compile(program, file, "exec"), names)  # noqa: S102 (a line of this file)
     asking = Program(Place(file, 1, ""), names)
     called = {x._id: "x", w._id: "w"}
-    evidence = evidence_of(tape)
-    return explain(Question(tape, evidence, names["y"], x, "y", "x", called, program=asking)).reason
+    snapshot = snapshot_of(tape)
+    return explain(Question(snapshot, names["y"], x, "y", "x", called, program=asking)).reason
 
 
 ADVICE = {
@@ -509,8 +509,8 @@ def of(program: str, source: Any = X) -> str:
     called = {names["w"]._id: "w"}
     z = "c" if "c" in program.split("y = ")[1].split() else "x"
     tape = names["tape"]
-    evidence = evidence_of(tape)
-    found = explain(Question(tape, evidence, names["y"], names[z], "y", z, called, program=asking))
+    snapshot = snapshot_of(tape)
+    found = explain(Question(snapshot, names["y"], names[z], "y", z, called, program=asking))
     assert found.gradient
     assert (f"But {found.missing}" in " ".join(repr(found).split())) == bool(found.missing)
     return found.missing

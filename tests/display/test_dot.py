@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.report.findings import Findings, examine
 from tapemagic.display import dot as dot_module
 from tapemagic.display.dot import dot, operation, ordinal, record, short, width
 from tapemagic.display.svg import draw
+from tapemagic.engine.tape.observer import Observer
 from tests.analysis import recordings
 from tests.analysis.recordings import chain, product, regression, square
 

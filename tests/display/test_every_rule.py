@@ -7,13 +7,13 @@ from collections.abc import Collection
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.report.findings import Findings, examine
 from tapemagic.analysis.report.matrices import Kind
 from tapemagic.display import html
 from tapemagic.display.dot import dot
 from tapemagic.display.svg import Drawing, draw
 from tapemagic.display.text import text
+from tapemagic.engine.tape.observer import Observer
 from tests.display.test_html import Reader
 from tests.rules import harness
 

@@ -18,9 +18,9 @@ from tapemagic.engine.gradcheck.check import check_gradients
 from tapemagic.engine.nest import leaves
 from tapemagic.engine.recording import Record
 from tapemagic.engine.registry import COMPOSITES, no_derivative
-from tapemagic.engine.tape import storage as memory
+from tapemagic.engine.tape import recorder as memory
 from tapemagic.engine.tape.sweep import fit
-from tapemagic.engine.tensor import arithmetic
+from tapemagic.engine.tensor import operators as arithmetic
 from tests.rules.harness import Case, Plain, Refused, Special
 
 BATCH = 3

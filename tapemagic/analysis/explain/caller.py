@@ -13,11 +13,11 @@ from typing import Any
 from tapemagic.analysis.explain.explain import Explanation, explain
 from tapemagic.analysis.explain.program_text import loop_names
 from tapemagic.analysis.explain.query import Program, Question
-from tapemagic.analysis.observer import Observer
-from tapemagic.analysis.snapshot import evidence_of
+from tapemagic.analysis.snapshot import snapshot_of
 from tapemagic.engine.events import Place
 from tapemagic.engine.nest import leaves
-from tapemagic.engine.tape.tape import GradientTape
+from tapemagic.engine.tape.observer import Observer
+from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
 
@@ -34,14 +34,14 @@ class Explanations(tuple[Explanation, ...]):
         return "\n".join(map(repr, self))
 
 
-def explain_here(tape: GradientTape, target: Any, source: Any) -> Explanation | Explanations:
+def explain_here(tape: Tape, target: Any, source: Any) -> Explanation | Explanations:
     """Explain a gradient in the names of the function that called ``tape.explain``.
 
     A structure of tensors stands for each of them, as it does for ``tape.gradient``.
     """
     frame = sys._getframe(2)
     names, (y, x) = _names(frame), _arguments(frame)
-    evidence = evidence_of(tape)
+    snapshot = snapshot_of(tape)
     place = Place(frame.f_code.co_filename, frame.f_lineno, "")
     held = {**frame.f_globals, **frame.f_locals}
     program = Program(place, held, tape_name_at(frame) or "tape", isinstance(tape, Observer))
@@ -59,9 +59,7 @@ def explain_here(tape: GradientTape, target: Any, source: Any) -> Explanation | 
     return explain_each(
         targets,
         sources,
-        lambda t, s: explain(
-            Question(tape, evidence, t[1], s[1], t[0], s[0], names, program=program)
-        ),
+        lambda t, s: explain(Question(snapshot, t[1], s[1], t[0], s[0], names, program=program)),
     )
 
 

@@ -158,7 +158,7 @@ def _made_afterwards(q: Question) -> Reason | None:
 
 
 def _not_watched(q: Question) -> Reason | None:
-    source, tape, watch = q.source, q.tape, _how_to_watch(q)
+    source, watch = q.source, _how_to_watch(q)
     if source._id in q.evidence.tracked:
         return None
     if isinstance(source, Variable):
@@ -167,7 +167,7 @@ def _not_watched(q: Question) -> Reason | None:
                 "not trainable",
                 f"{q.x} is a Variable with trainable=False, which no tape watches by itself: {watch}",
             )
-        if not tape._watch_accessed_variables:
+        if not q.evidence.contents.watches_variables:
             return Reason(
                 "not watched",
                 f"{q.x} is not watched, because the tape was made with watch_accessed_variables=False: {watch}",

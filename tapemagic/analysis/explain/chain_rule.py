@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.formatting import dimensions, number
+from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import Record, silence
 from tapemagic.engine.registry import no_derivative
-from tapemagic.engine.tape.tape import GradientTape
 
 SHOWN = 12
 """How many paths are written out."""
@@ -192,14 +192,14 @@ Chain = tuple[Edge, "Chain"] | None
 
 
 def paths(
-    tape: GradientTape, target: Any, source: Any, names: Mapping[int, str]
+    snapshot: Snapshot, target: Any, source: Any, names: Mapping[int, str]
 ) -> tuple[tuple[Path, ...], int]:
     """The ways from a source to a target on which each operation has a derivative; and how many there are.
 
     Parameters
     ----------
-    tape : GradientTape
-        With its records.
+    snapshot : Snapshot
+        With the values of its records.
     target, source : Tensor or Variable
     names : mapping of int to str
         What to call values, by their numbers.
@@ -211,7 +211,7 @@ def paths(
     """
     start, goal = source._id, target._id
     with silence():
-        ways, edges = _edges(tape, start)
+        ways, edges = _edges(snapshot, start)
         found: list[Path] = []
         stack: list[tuple[int, Chain]] = [(goal, None)] if ways[goal] else []
         while stack and len(found) < SHOWN:
@@ -227,16 +227,16 @@ def paths(
 
 
 def _edges(
-    tape: GradientTape, start: int
+    snapshot: Snapshot, start: int
 ) -> tuple[defaultdict[int, int], defaultdict[int, list[Edge]]]:
     """In how many ways each value depends on the source, and the last steps of these ways."""
     ways: defaultdict[int, int] = defaultdict(int, {start: 1})
     edges: defaultdict[int, list[Edge]] = defaultdict(list)
-    for plain in tape._records:
+    for plain in snapshot.records:
         record = Record._make(plain)
         outputs = record.output_id if isinstance(record.output_id, tuple) else (record.output_id,)
         for position, i in enumerate(record.ids):
-            late = tape._tracked.get(i, math.inf) > outputs[0]
+            late = snapshot.tracked.get(i, math.inf) > outputs[0]
             if i not in ways or late or not Edge(i, record, position, outputs[0]).has_derivative():
                 continue
             for out in outputs:

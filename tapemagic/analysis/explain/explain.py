@@ -12,10 +12,8 @@ from tapemagic.analysis.explain.incomplete import missing
 from tapemagic.analysis.explain.query import Question, Reason
 from tapemagic.analysis.formatting import brief
 from tapemagic.analysis.report.derivatives import symbol
+from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import silence
-from tapemagic.engine.tape.cotangents import key_of
-from tapemagic.engine.tape.tape import GradientTape
-from tapemagic.engine.tape.unconnected import result_for
 from tapemagic.engine.tensor.tensor import Traced
 
 RELEASED = (
@@ -88,20 +86,20 @@ def _wrapped(text: str) -> str:
 
 def explain(question: Question) -> Explanation:
     """Explain a gradient by a recording, which is not consumed."""
-    y, x, tape = question.y, question.x, question.tape
+    y, x, evidence = question.y, question.x, question.evidence
     target, source = question.target, question.source
-    if tape._consumed and tape._last_evidence is None:
+    if evidence.is_released:
         known = why_without_records(question)
         return _none(question, known) if known else Explanation(y, x, reason=RELEASED)
     if not _connected(question):
         return _none(question, why_none(question))
-    if not tape._records:
+    if not (evidence.has_values and evidence.records):
         return Explanation(y, x, reason=f"{y} depends on {x}, but {RELEASED}")
-    found, count = paths(tape, target, source, {**question.names, source._id: x, target._id: y})
+    found, count = paths(evidence, target, source, {**question.names, source._id: x, target._id: y})
     if not count:
         text = f"between {x} and {y} stands a function with a gradient of its own, which returns None for this input"
         return Explanation(y, x, "no derivative", text)
-    gradient = _gradient(tape, target, source)
+    gradient = _gradient(evidence, target, source)
     return Explanation(y, x, "", "", gradient, found, count, missing(question))
 
 
@@ -117,9 +115,8 @@ def _connected(question: Question) -> bool:
     return real and (target is source or (source._id in tracked and source._id in question.above))
 
 
-def _gradient(tape: GradientTape, target: Any, source: Any) -> str:
+def _gradient(snapshot: Snapshot, target: Any, source: Any) -> str:
     """The gradient, in one line."""
     with silence():
-        gradients = tape._gradients({key_of(source)}, [target], None)
-        gradient = result_for(gradients.get(key_of(source)), source, zero=False)
+        gradient = snapshot.tape().gradient(target, source)
     return "None" if gradient is None else brief(gradient._value)

@@ -8,10 +8,9 @@ from math import inf
 from typing import Any
 
 from tapemagic.analysis.explain.advice import at, listed
-from tapemagic.analysis.snapshot import Evidence, Link, Names
+from tapemagic.analysis.snapshot import Link, Names, Snapshot
 from tapemagic.engine.events import Place
 from tapemagic.engine.recording import time_of
-from tapemagic.engine.tape.tape import GradientTape
 from tapemagic.engine.tensor.tensor import Traced
 
 
@@ -59,8 +58,7 @@ class Question:
 
     Attributes
     ----------
-    tape : GradientTape
-    evidence : Evidence
+    evidence : Snapshot
     target, source : object
         What was to be differentiated, and with respect to what.
     y, x : str
@@ -72,8 +70,7 @@ class Question:
     program : Program
     """
 
-    tape: GradientTape
-    evidence: Evidence
+    evidence: Snapshot
     target: Any
     source: Any
     y: str

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tapemagic.analysis.formatting import bare
-from tapemagic.analysis.observer import Observer
+from tapemagic.engine.tape.observer import Observer
+from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Tensor
 
 Named = tuple[str, Any]
@@ -108,12 +109,10 @@ def differentiate(
     return found
 
 
-def ask(
-    observer: Observer, found: Found, target: Any, sources: Sequence[Any], keys: Sequence[Key]
-) -> None:
+def ask(tape: Tape, found: Found, target: Any, sources: Sequence[Any], keys: Sequence[Key]) -> None:
     """Take gradients; a rule that fails is a reason for None, and does not hide what else was found."""
     try:
-        gradients = observer.gradient(target, sources)
+        gradients = tape.gradient(target, sources)
     except Exception as error:  # noqa: BLE001 -- a rule may call anything, and LinAlgError is no ValueError
         gradients = [None] * len(keys)
         found.problems.update((key, failure(error)) for key in keys)

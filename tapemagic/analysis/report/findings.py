@@ -12,7 +12,6 @@ from tapemagic.analysis.explain.causes import why_none
 from tapemagic.analysis.explain.incomplete import missing, withheld
 from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import brief, dtype_name
-from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.report.adjoints import adjoints_of
 from tapemagic.analysis.report.dead_ends import worth_drawing
 from tapemagic.analysis.report.derivatives import (
@@ -27,8 +26,9 @@ from tapemagic.analysis.report.derivatives import (
 from tapemagic.analysis.report.graph import MAX_NODES, Graph, Naming, Role, Value, draw
 from tapemagic.analysis.report.jacobians import hessians, jacobians
 from tapemagic.analysis.report.matrices import Kind, Matrix
-from tapemagic.analysis.report.variable_versions import Reads, apart, now_and_then, reads
-from tapemagic.analysis.snapshot import Evidence, evidence_of
+from tapemagic.analysis.report.variable_versions import Reads, now_and_then, reads, split_versions
+from tapemagic.analysis.snapshot import Snapshot, snapshot_of
+from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
 
@@ -140,8 +140,9 @@ def examine(
     Findings
     """
     context = context or Context()
-    operations = len(observer._records)
+    operations = len(observer.records)
     found = differentiate(observer, targets, sources, order)
+    snapshot = snapshot_of(observer)
     tensors = [
         (name, value)
         for name, value in context.named
@@ -152,24 +153,23 @@ def examine(
     for (t, s, level), gradient in found.gradients.items():
         if gradient is not None and gradient._id > 0:
             names.setdefault(gradient._id, symbol(targets[t][0], sources[s][0], level))
-    roles = _roles(observer, targets, sources)
-    known = reads(observer, worth_drawing(observer._records, names, roles))
-    split = apart(observer, known, [value._id for _, value in targets])
+    roles = _roles(snapshot, targets, sources)
+    known = reads(snapshot, worth_drawing(snapshot.records, names, roles))
+    split = split_versions(snapshot, known, [value._id for _, value in targets])
     naming = Naming(
         split.names(names),
         split.roles(roles),
-        [(name, _array(value)) for name, value in context.named if not _tracked(observer, value)],
-        {id(array): _seed_name(names.get(i, ""), array) for array, i in observer.seeds},
+        [(name, _array(value)) for name, value in context.named if not _tracked(snapshot, value)],
+        {id(array): _seed_name(names.get(i, ""), array) for array, i in snapshot.origins.seeds},
         [(name, x) for name, x in [*sources, *targets] if x._id not in split.versions]
-        if observer._records
+        if snapshot.records
         else [],
     )
-    drawn = draw(split.observer, naming, max_nodes)
-    adjoints = adjoints_of(split.observer, drawn, [value for _, value in targets], found, order)
-    evidence = evidence_of(observer)
+    drawn = draw(split.snapshot, naming, max_nodes)
+    adjoints = adjoints_of(split.snapshot, drawn, [value for _, value in targets], found, order)
     derivatives = {
         (t, s, level): replace(
-            _derivative(observer, targets, sources, (t, s, level), found, names, context, evidence),
+            _derivative(snapshot, targets, sources, (t, s, level), found, names, context),
             summed=summed(targets[t], sources[s], level),
         )
         for t, s, level in found.gradients
@@ -186,7 +186,7 @@ def examine(
         for matrix in compute(observer, targets, sources, reasons)
     ]
     return Findings(
-        _variables(observer, context, targets, sources, naming.roles, adjoints, known),
+        _variables(snapshot, context, targets, sources, naming.roles, adjoints, known),
         drawn.with_gradients(adjoints),
         tuple(derivatives.values()),
         tuple(name for name, _ in targets),
@@ -201,14 +201,13 @@ def examine(
 
 
 def _derivative(
-    observer: Observer,
+    snapshot: Snapshot,
     targets: Sequence[Named],
     sources: Sequence[Named],
     key: Key,
     found: Found,
     names: Mapping[int, str],
     context: Context,
-    evidence: Evidence,
 ) -> Derivative:
     """A derivative as a row of the table, with a reason if it is None, or if a part of it is missing."""
     t, s, level = key
@@ -216,8 +215,7 @@ def _derivative(
     gradient = found.gradients[key]
     text = why = None
     question = Question(
-        observer,
-        evidence,
+        snapshot,
         target,
         source,
         target_name,
@@ -246,10 +244,10 @@ def _derivative(
 
 
 def _roles(
-    observer: Observer, targets: Sequence[Named], sources: Sequence[Named]
+    snapshot: Snapshot, targets: Sequence[Named], sources: Sequence[Named]
 ) -> dict[int, Role]:
-    roles: dict[int, Role] = dict.fromkeys(observer._leaves, "watched")
-    roles |= {variable._id: "variable" for variable in observer.watched_variables()}
+    roles: dict[int, Role] = dict.fromkeys(snapshot.leaves, "watched")
+    roles |= {variable._id: "variable" for variable in snapshot.contents.variables}
     roles |= {value._id: "watched" for _, value in sources if not isinstance(value, Variable)}
     goals: dict[int, Role] = {value._id: "target" for _, value in targets}
     return goals | roles
@@ -260,8 +258,8 @@ def _seed_name(target: str, seed: Any) -> str:
     return symbol(target, target, 1) if target and np.all(seed == 1) else ""
 
 
-def _tracked(observer: Observer, value: Any) -> bool:
-    return isinstance(value, Traced) and value._id in observer._tracked
+def _tracked(snapshot: Snapshot, value: Any) -> bool:
+    return isinstance(value, Traced) and snapshot.tracks(value._id)
 
 
 def _array(value: Any) -> Any:
@@ -269,7 +267,7 @@ def _array(value: Any) -> Any:
 
 
 def _variables(
-    observer: Observer,
+    snapshot: Snapshot,
     context: Context,
     targets: Sequence[Named],
     sources: Sequence[Named],
@@ -278,14 +276,14 @@ def _variables(
     known: Reads,
 ) -> tuple[Value, ...]:
     """A row for every named value, in the order in which they came to be; one for all names of a watched one."""
-    made = (record[-1] for record in observer._records)
-    lines: dict[Any, int | None] = dict(zip(made, observer.lines, strict=True))
+    made = (record[-1] for record in snapshot.records)
+    lines: dict[Any, int | None] = dict(zip(made, snapshot.origins.lines, strict=True))
     rows: dict[str | int, Value] = {}
     for name, value in dict([*sources, *context.named, *targets]).items():
         array = _array(value)
         number = value._id if isinstance(value, Traced) else 0
         gradient = adjoints.get(number)
-        role = roles.get(number, "intermediate" if number in observer._tracked else "constant")
+        role = roles.get(number, "intermediate" if snapshot.tracks(number) else "constant")
         key = (number if role in ("watched", "variable") else 0) or name
         if key in rows:
             rows[key] = replace(rows[key], name=f"{rows[key].name}, {name}")

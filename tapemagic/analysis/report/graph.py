@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from tapemagic.analysis.formatting import brief, dtype_name, span
-from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.report.dead_ends import few, worth_drawing
+from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import Absent, Record
 from tapemagic.engine.tape.sweep import sweep
 from tapemagic.engine.tensor.tensor import Tensor, wrap
@@ -144,18 +144,18 @@ class Drawn:
         return replace(self.graph, values=tuple(values))
 
 
-def draw(observer: Observer, naming: Naming, max_nodes: int = MAX_NODES) -> Drawn:
+def draw(snapshot: Snapshot, naming: Naming, max_nodes: int = MAX_NODES) -> Drawn:
     """Freeze a recording; one of more than `max_nodes` nodes loses its middle, and says how much."""
     many = max(2, min(MANY, max_nodes // 10))
-    positions = worth_drawing(observer._records, naming.names, naming.roles, many)
+    positions = worth_drawing(snapshot.records, naming.names, naming.roles, many)
     total = len(positions)
     if 2 * total <= max_nodes:
-        drawn = _Freezer(observer, naming, many, positions).freeze(total, total, max_nodes)
+        drawn = _Freezer(snapshot, naming, many, positions).freeze(total, total, max_nodes)
         if drawn.graph.nodes <= max_nodes:
             return drawn
     half = max(1, min(max_nodes // 4, total // 2))
     while True:
-        drawn = _Freezer(observer, naming, many, positions).freeze(half, max(half, total - half))
+        drawn = _Freezer(snapshot, naming, many, positions).freeze(half, max(half, total - half))
         nodes = drawn.graph.nodes
         if nodes <= max_nodes or half == 1:
             return drawn
@@ -166,9 +166,9 @@ class _Freezer:
     """Numbers values as they are met."""
 
     def __init__(
-        self, observer: Observer, naming: Naming, many: int, positions: Sequence[int]
+        self, snapshot: Snapshot, naming: Naming, many: int, positions: Sequence[int]
     ) -> None:
-        self.observer = observer
+        self.snapshot = snapshot
         self.positions = positions
         self.naming = naming
         self.many = many
@@ -183,7 +183,7 @@ class _Freezer:
         self.apart = {
             id(x._value): (name, naming.roles.get(x._id, "watched"))
             for name, x in naming.always
-            if x._id not in observer._tracked
+            if not snapshot.tracks(x._id)
         }
 
     def freeze(self, start: int, stop: int, room: int = 0) -> Drawn:
@@ -210,7 +210,7 @@ class _Freezer:
             return
         role = self.naming.roles.get(tensor._id, "watched")
         index = self.index[i] = len(self.values)
-        if i in self.observer._tracked:
+        if self.snapshot.tracks(i):
             self.tensors[index] = wrap(tensor._value, i)
         text, kind = brief(tensor._value), dtype_name(tensor._value)
         self.values.append(Value(index, name, role, tensor.shape, kind, text))
@@ -219,7 +219,7 @@ class _Freezer:
         """One step for those from `start` to `stop`."""
         into: dict[int, None] = {}
         for position in self.positions[start:stop]:
-            record = self.observer._records[position]
+            record = self.snapshot.records[position]
             into.update((self.index[i], None) for i in record[2] if i in self.index)
             self.maker.update((i, len(self.steps)) for i in _numbers(record[-1]))
         name, shown = f"{stop - start:,} more operations", tuple(few(list(into), self.many))
@@ -234,8 +234,8 @@ class _Freezer:
 
     def step(self, position: int) -> None:
         """Add one record, and the values that it is the first to mention."""
-        record = Record._make(self.observer._records[position])
-        line, order = self.observer.lines[position], self.observer.orders[position]
+        record = Record._make(self.snapshot.records[position])
+        line, order = self.snapshot.origins.lines[position], self.snapshot.origins.orders[position]
         given = [(v, i) for v, i in zip(record.values, record.ids, strict=True) if v is not None]
         made = list(zip(_outputs(record), _numbers(record.output_id), strict=True))
         shown = few(given, self.many)
@@ -244,7 +244,7 @@ class _Freezer:
         hidden = len(given) - len(shown)
         slopes = tuple(
             (self.index[i], span(slope))
-            for i, slope in _slopes(record, self.observer._tracked).items()
+            for i, slope in _slopes(record, self.snapshot.tracked).items()
             if i in self.index
         )
         name = record.name
@@ -255,7 +255,7 @@ class _Freezer:
 
     def value(self, value: Any, i: int, line: int | None, order: int) -> int:
         """The index of a value, which is added if it is new."""
-        tracked = i in self.observer._tracked
+        tracked = self.snapshot.tracks(i)
         role: Role = "constant"
         if tracked:
             name, role = self.naming.names.get(i, ""), self.naming.roles.get(i, "intermediate")
@@ -270,7 +270,7 @@ class _Freezer:
         if tracked:
             self.index[i] = index
             self.tensors[index] = wrap(value, i)
-            order = self.observer.order_of(i)
+            order = self.snapshot.order_of(i)
         else:
             self.constants[name or id(value)] = index
         if i in self.maker:

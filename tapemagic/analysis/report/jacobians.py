@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.report.derivatives import Named, failure, mixed_symbol, symbol
 from tapemagic.analysis.report.matrices import SHOWN, Matrix, fill, side
 from tapemagic.engine.recording import silence
-from tapemagic.engine.tape.tape import GradientTape
+from tapemagic.engine.tape.observer import Observer
+from tapemagic.engine.tape.tape import Tape
 
 MOST = 10**6
 """The entries of the largest matrix that is computed for a report."""
@@ -84,7 +84,7 @@ def _complex(x: str, source: Any) -> str:
     )
 
 
-def _hessian(tape: GradientTape, target: Named, sources: Sequence[Named]) -> list[Matrix]:
+def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[Matrix]:
     """The Hessian of a target, whose gradients are recorded on the tape."""
     y, goal = target
     names = ", ".join(x for x, _ in sources)
@@ -109,7 +109,7 @@ def _hessian(tape: GradientTape, target: Named, sources: Sequence[Named]) -> lis
 class _Second:
     """Second derivatives of a target: the Jacobians of its gradients, which a tape has recorded."""
 
-    tape: GradientTape
+    tape: Tape
     sources: Sequence[Named]
     gradients: Sequence[Any]
 
@@ -176,17 +176,17 @@ class _Second:
         return _work(self.tape, self.gradients[i])
 
 
-def _rows(tape: GradientTape, target: Any, source: Any) -> Any:
+def _rows(tape: Tape, target: Any, source: Any) -> Any:
     """A Jacobian as a matrix, or None if nothing is connected."""
     with silence():
         found = tape.jacobian(target, source)
     return None if found is None else found.numpy().reshape(target.size, source.size)
 
 
-def _work(tape: GradientTape, target: Any) -> int:
+def _work(tape: Tape, target: Any) -> int:
     """How many numbers a Jacobian's sweep passes, if it is written out from the start."""
     needed, count = {target._id}, 0
-    for _, _, ids, _, output, output_id in reversed(tape._records):
+    for _, _, ids, _, output, output_id in reversed(tape.records):
         several = output_id.__class__ is tuple
         if needed.isdisjoint(output_id if several else (output_id,)):
             continue

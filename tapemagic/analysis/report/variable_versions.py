@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
 from tapemagic.analysis.formatting import brief, span, subscript
-from tapemagic.analysis.observer import Observer
 from tapemagic.analysis.report.dead_ends import few
+from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import new_id
 
 SHOWN = 4
@@ -19,12 +18,12 @@ Reads = Mapping[int, Sequence[Any]]
 """The values of each variable that were read, by the variable's number, oldest first."""
 
 
-def reads(observer: Observer, positions: Iterable[int]) -> Reads:
-    """What some records read of the variables of a tape. A variable has another array after every change."""
-    variables = observer.watched_variables()
+def reads(snapshot: Snapshot, positions: Iterable[int]) -> Reads:
+    """The values of watched variables that some records read. A variable has another array after every change."""
+    variables = snapshot.contents.variables
     found: dict[int, dict[int, Any]] = {variable._id: {} for variable in variables}
     for position in positions:
-        _, values, ids, *_ = observer._records[position]
+        _, values, ids, *_ = snapshot.records[position]
         for value, i in zip(values, ids, strict=True):
             if i in found:
                 found[i].setdefault(id(value), value)
@@ -32,18 +31,18 @@ def reads(observer: Observer, positions: Iterable[int]) -> Reads:
 
 
 @dataclass(frozen=True)
-class Apart:
+class SplitVersions:
     """A recording in which every value of a variable that changed has a number of its own.
 
     Attributes
     ----------
-    observer : Observer
-        What it was made of, if no variable changed.
+    snapshot : Snapshot
+        The recording itself, if no variable changed.
     versions : mapping of int to sequence of int
         The numbers of the values, by the number of the variable that had them, oldest first.
     """
 
-    observer: Observer
+    snapshot: Snapshot
     versions: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
     def roles(self, roles: Mapping[int, Any]) -> dict[int, Any]:
@@ -60,24 +59,24 @@ class Apart:
         return found
 
 
-def apart(observer: Observer, known: Reads, whole: Collection[int]) -> Apart:
+def split_versions(snapshot: Snapshot, known: Reads, whole: Collection[int]) -> SplitVersions:
     """A recording with a number for every value of a variable, but for those variables that shall stay `whole`."""
     new = {
         i: {id(value): new_id() for value in values}
         for i, values in known.items()
-        if len(values) > 1 and i in observer._tracked and i not in whole
+        if len(values) > 1 and snapshot.tracks(i) and i not in whole
     }
     if not new:
-        return Apart(observer)
-    split = copy(observer)
-    split._records = [
+        return SplitVersions(snapshot)
+    records = [
         (number, values, _renumbered(values, ids, new), *rest)
-        for number, values, ids, *rest in observer._records
+        for number, values, ids, *rest in snapshot.records
     ]
-    since = {j: observer._tracked[i] for i, numbers in new.items() for j in numbers.values()}
-    split._tracked = observer._tracked | since
-    split._leaves = observer._leaves | since.keys()
-    return Apart(split, {i: list(numbers.values()) for i, numbers in new.items()})
+    since = {j: snapshot.tracked[i] for i, numbers in new.items() for j in numbers.values()}
+    split = snapshot.with_records(
+        records, {**snapshot.tracked, **since}, snapshot.leaves | since.keys()
+    )
+    return SplitVersions(split, {i: list(numbers.values()) for i, numbers in new.items()})
 
 
 def _renumbered(

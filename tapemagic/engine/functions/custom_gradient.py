@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tapemagic.engine.functions.arguments import name_of
-from tapemagic.engine.functions.captured_variables import captured_by, reading
 from tapemagic.engine.functions.pullback import Call, outputs_of, record_call
 from tapemagic.engine.nest import describe, leaves, pack, require_function
 from tapemagic.engine.recording import tick
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.engine.tensor.variable import Variable
+from tapemagic.engine.tensor.variable_reads import captured_by, recorded_reads
 from tapemagic.errors import (
     CustomGradientError,
     NotNumbersError,
@@ -92,7 +92,7 @@ class _Differentiated:
         name = name_of(function)
         _refuse_keywords(name, kwargs)
         begun = tick()
-        with reading() as reads:
+        with recorded_reads() as reads:
             returned = function(*args, **kwargs)
         result, grad_fn = _result_and_gradient(name, returned)
         inputs = leaves(list(args))

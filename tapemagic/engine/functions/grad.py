@@ -11,7 +11,7 @@ import numpy as np
 
 from tapemagic.engine.functions.arguments import argument, checked_result, checked_tensor, name_of
 from tapemagic.engine.nest import endless, leaves, pack, rebuilt, require_function
-from tapemagic.engine.tape.tape import GradientTape
+from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.coercion import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.errors import (
@@ -43,7 +43,7 @@ class Run:
         watched = tuple(inputs[k] for k in positions)
         self.function = function
         self.sources: Any = watched if isinstance(argnums, tuple) else watched[0]
-        self.tape = GradientTape(persistent=True)
+        self.tape = Tape(persistent=True)
         with self.tape:
             self.tape.watch(watched)
             self.result = checked_result(function, function(*inputs, **kwargs))

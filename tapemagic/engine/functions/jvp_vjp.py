@@ -18,7 +18,7 @@ from tapemagic.engine.nest import (
     pack,
     require_function,
 )
-from tapemagic.engine.tape.tape import GradientTape
+from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.coercion import NUMBERS as KINDS
 from tapemagic.engine.tensor.tensor import Traced, as_operand
 from tapemagic.errors import (
@@ -146,7 +146,7 @@ def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
     directions = _matching(tuple(tangents), run.sources, "the tangent")
     outputs = run.outputs
     cotangents = [fresh(np.zeros(y.shape, y.dtype)) for y in outputs if y.dtype.kind in "fc"]
-    with GradientTape() as outer:
+    with Tape() as outer:
         outer.watch(cotangents)
         smooth = [y for y in outputs if y.dtype.kind in "fc"]
         pulled = leaves(run.tape.gradient(smooth, run.sources, cotangents, "zero"))

@@ -11,8 +11,8 @@ import numpy as np
 from tapemagic.engine.nest import describe, leaves
 from tapemagic.engine.recording import live, note, note_several
 from tapemagic.engine.registry import OPERATIONS, Operation, operation, vjp_each
+from tapemagic.engine.tensor.coercion import OPERANDS
 from tapemagic.engine.tensor.constant import constant
-from tapemagic.engine.tensor.operators import OPERANDS
 from tapemagic.engine.tensor.tensor import Tensor, Traced, as_operand, wrap
 from tapemagic.errors import (
     CustomGradientError,

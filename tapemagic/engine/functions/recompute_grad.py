@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tapemagic.engine.functions.arguments import fresh, name_of
-from tapemagic.engine.functions.captured_variables import as_they_were, captured_by, reading
 from tapemagic.engine.functions.pullback import Call, outputs_of, record_call
 from tapemagic.engine.nest import leaves, pack, require_function
 from tapemagic.engine.recording import silence, tick
-from tapemagic.engine.tape.tape import GradientTape
+from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Tensor, Traced
+from tapemagic.engine.tensor.variable_reads import captured_by, recorded_reads, restored
 from tapemagic.errors import FunctionError
 
 Function = Callable[..., Any]
@@ -48,7 +48,7 @@ def recompute_grad(function: F) -> F:
     ... def block(x):
     ...     return np.sin(np.sin(np.sin(x)))
     >>> x = tm.Variable(1.0)
-    >>> with tm.GradientTape() as tape:
+    >>> with tm.Tape() as tape:
     ...     y = block(x)
     >>> tape.gradient(y, x)
     Tensor(0.26450827)
@@ -58,7 +58,7 @@ def recompute_grad(function: F) -> F:
     @wraps(function)
     def recomputed(*args: Any, **kwargs: Any) -> Any:
         name = name_of(function)
-        with silence(), reading() as reads:
+        with silence(), recorded_reads() as reads:
             result = function(*args, **kwargs)
         given = leaves((args, kwargs))
         inputs = [x for x in given if isinstance(x, Traced)]
@@ -70,7 +70,7 @@ def recompute_grad(function: F) -> F:
         def pullback(upstream: list[Tensor]) -> list[Any]:
             again = [fresh(x) if isinstance(x, Traced) else x for x in held]
             sources = [x for x in again if isinstance(x, Traced)]
-            with GradientTape() as tape, as_they_were(reads):
+            with Tape() as tape, restored(reads):
                 tape.watch([x for x in sources if x.dtype.kind in "fc"])
                 args_again, kwargs_again = pack((args, kwargs), again)
                 outputs = outputs_of(name, function(*args_again, **kwargs_again))

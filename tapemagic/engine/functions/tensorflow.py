@@ -9,7 +9,7 @@ from typing import Any
 
 from tapemagic.engine.functions.arguments import argument, checked_result, checked_tensor, name_of
 from tapemagic.engine.nest import leaves, pack, require_function
-from tapemagic.engine.tape.tape import GradientTape
+from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.coercion import shown
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import FunctionError, OptionError
@@ -66,7 +66,7 @@ def make_vjp(function: Function, params: Params = None, persistent: bool = True)
         for k in chosen:
             inputs[k] = _separate(args[k], function, k)
         sources = [inputs[k] for k in chosen]
-        with GradientTape(persistent=persistent) as tape:
+        with Tape(persistent=persistent) as tape:
             tape.watch([x for x in leaves(sources) if x.dtype.kind in "fc"])
             result = checked_result(function, function(*inputs))
 
@@ -236,7 +236,7 @@ def implicit_val_and_grad(function: Function) -> Function:
 
     @wraps(function)
     def decorated(*args: Any, **kwargs: Any) -> Any:
-        with GradientTape() as tape:
+        with Tape() as tape:
             result = checked_result(function, function(*args, **kwargs))
         variables = list(tape.watched_variables())
         if not variables:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tapemagic.engine.events import Event
 from tapemagic.engine.nest import describe, leaves
-from tapemagic.engine.tape.tape import GradientTape
+from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.errors import NotATensorError
@@ -87,7 +87,7 @@ class Spot:
     def exits(self, position: int) -> list[Event]:
         """Where values computed from one of the inputs left the tape, and may have come back as constants."""
         points = list(map(constant, self.points))
-        with GradientTape(watch_accessed_variables=False) as tape:
+        with Tape(watch_accessed_variables=False) as tape:
             tape.watch(points[position])
             found = tensors(self.function(*points))
         last = max(y._id for y in found) if all(y._id > 0 for y in found) else sys.maxsize
@@ -104,7 +104,7 @@ class Spot:
         return replace(self, weights=only(self.weights, start, stop))
 
 
-def _with_constants(tape: GradientTape) -> Iterator[int]:
+def _with_constants(tape: Tape) -> Iterator[int]:
     """The numbers of the results in which something was used that the tape does not know."""
     for record in tape.records:
         if any(i <= 0 for i in record.ids):
@@ -156,7 +156,7 @@ def pullback(function: Function, count: int) -> Function:
 
     def gradient(*arguments: Any) -> list[Tensor]:
         inputs, weights = list(arguments[:count]), list(arguments[count:])
-        with GradientTape(watch_accessed_variables=False) as tape:
+        with Tape(watch_accessed_variables=False) as tape:
             tape.watch(inputs)
             found = tensors(function(*inputs))
         gradients: list[Tensor] = tape.gradient(found, inputs, weights, "zero")

@@ -15,6 +15,12 @@ from tapemagic.engine.recording import Absent, absent
 from tapemagic.engine.registry import NUMBERED
 from tapemagic.engine.tape.references import ALONE, references
 
+LIGHT, HEAVY = 1 << 19, 1 << 24
+"""The bytes recorded before values that no rule reads are dropped, and before dead results are looked for."""
+
+MANY = 1 << 12
+"""The number of records at which dead results are first looked for."""
+
 
 def drop_dead(records: list[Any], tracked: dict[int, int]) -> None:
     """Take out the records that no gradient can need any more.

@@ -1,28 +1,97 @@
-"""Entering and leaving a tape, and what it watches."""
+"""Recorder: what is computed from watched values while it is entered, and what happens to them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from tapemagic.engine.events import MOST, Event, Kind, Place, user_line
 from tapemagic.engine.nest import tensors
-from tapemagic.engine.recording import go_live, go_quiet, is_here, live, new_id, tick
+from tapemagic.engine.recording import (
+    Record,
+    go_live,
+    go_quiet,
+    is_here,
+    live,
+    tick,
+)
 from tapemagic.engine.tape.cotangents import NEVER, identify
-from tapemagic.engine.tape.storage import Memory, ignore
+from tapemagic.engine.tape.memory import HEAVY, LIGHT, MANY, drop_dead, slim, weight
 from tapemagic.engine.tensor.coercion import flag
 from tapemagic.engine.tensor.tensor import Traced
-from tapemagic.engine.tensor.variable import Variable
+from tapemagic.engine.tensor.variable import Variable, oldest_first
 from tapemagic.errors import NotRecordingError, NotWatchableError, TapeStateError
 
 USED_UP = "used up: its first gradient released it; make a new GradientTape, or make this one with persistent=True"
-"""What to say of a tape that is not persistent, and has given its gradients."""
+"""The state of a non-persistent tape that has given its gradients, for error messages."""
 
 
-class Watching(Memory):
-    """A tape that records while it is entered, what is computed from the values that it watches."""
+class Contents(NamedTuple):
+    """Everything that a recorder has recorded, as plain data.
+
+    Attributes
+    ----------
+    records : tuple of Record
+        Oldest first. Of a recorder that was released after a gradient was None, they hold the identities of the
+        arrays in the place of values.
+    tracked : mapping of int to int
+        The ids of tracked values, each with the time since when.
+    leaves : set of int
+        The ids of watched values.
+    variables : tuple of Variable
+        Those that are watched, oldest first.
+    events : tuple of Event
+    times : tuple of int
+        The times at which recording began and ended, in turns.
+    watches_variables : bool
+        Whether trainable variables are watched as soon as they are read.
+    state : {'whole', 'bare', 'released'}
+        Whether the records hold values; or connections alone; or were released altogether.
+    """
+
+    records: tuple[Any, ...]
+    tracked: Mapping[int, int]
+    leaves: AbstractSet[int]
+    variables: tuple[Variable, ...]
+    events: tuple[Event, ...]
+    times: tuple[int, ...]
+    watches_variables: bool
+    state: Literal["whole", "bare", "released"]
+
+
+Connections = tuple[list[Any], dict[int, int], set[int]]
+"""The records without their values, what is tracked, and what is watched."""
+
+
+def ignore(record: Any) -> None:
+    """Drop a record that a task, which outlives the block of its tape, brings too late."""
+
+
+class Recorder:
+    """Records, while it is entered, what is computed from the values that it watches.
+
+    Parameters
+    ----------
+    persistent : bool, optional
+        Keep the records after the first gradient, so that more can be taken.
+    watch_accessed_variables : bool, optional
+        Watch every trainable `Variable` as soon as it is read.
+
+    Notes
+    -----
+    Records are kept sparingly: see `memory`.
+    """
+
+    _paused = _entered = _usable = _recording = _warned = _keeps = False
+    _event_counts: dict[Place | None, int] | None = None
+    _last_connections: Connections | None = None
+    _last_leaves: AbstractSet[int] = frozenset()
+    _weight = 0
+    _heavy = HEAVY
+    _many = MANY
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent is not False and flag(persistent, "persistent")
@@ -34,12 +103,9 @@ class Watching(Memory):
         self._times: list[int] = []
         self._clear()
 
-    _heard: dict[Place | None, int] | None = None
-    _paused = _entered = _usable = _warned = False
-
     @property
     def _consumed(self) -> bool:
-        """Whether a gradient used the tape up."""
+        """Whether a gradient has released the records."""
         return self._entered and not self._usable
 
     def __repr__(self) -> str:
@@ -57,8 +123,8 @@ class Watching(Memory):
             self._variables = {}
             self._events = []
             self._times = []
-            self._heard = None
-            self._last_evidence = None
+            self._event_counts = None
+            self._last_connections = None
             self._last_leaves = frozenset()
         self._entered = self._usable = True
         self._start()
@@ -132,11 +198,11 @@ class Watching(Memory):
         self._hear("reset", tick(), watched)
 
     def _hear(self, kind: Kind, i: int, what: Any) -> None:
-        """Remember an event, and the line of the program that did it."""
+        """Store an event, with the line of the program that caused it."""
         place = user_line()
-        if self._heard is None:
-            self._heard = {}
-        count = self._heard[place] = self._heard.get(place, 0) + 1
+        if self._event_counts is None:
+            self._event_counts = {}
+        count = self._event_counts[place] = self._event_counts.get(place, 0) + 1
         if count <= MOST:
             self._events.append(Event(kind, i, what, place, tick()))
 
@@ -151,7 +217,7 @@ class Watching(Memory):
         self._require_here(f"{what}()")
 
     def _require_here(self, what: str) -> None:
-        """Refuse to be disturbed by one thread while recording another."""
+        """Refuse a call from a thread other than the one that is recorded."""
         if not is_here(self):
             raise TapeStateError(
                 f"Tape is still recording on another thread: {what} has to wait until its 'with' block is left; "
@@ -201,27 +267,116 @@ class Watching(Memory):
         if x._value.dtype.kind not in "fc":
             return
         if i not in self._tracked:
-            self._tracked[i] = new_id()
+            self._tracked[i] = tick()
             self._leaves.add(i)
         elif self._tracked[i] == NEVER:
-            self._tracked[i] = new_id()
+            self._tracked[i] = tick()
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
-        """Hear that what is recorded from now on differentiates `targets`."""
+        """Note that the next records belong to a reverse sweep from `targets`, given by their ids."""
 
     def _sweep_ends(self) -> None:
-        """Hear that the sweep is over."""
+        """Note that the reverse sweep has ended."""
 
     def _notice(self, variable: Variable) -> None:
-        """Hear that a variable is being read."""
+        """Watch a trainable variable that is being read."""
         i = variable._id
-        if i not in self._variables and self._watch_accessed_variables and variable._trainable:
+        if i not in self._variables and self._watch_accessed_variables and variable.trainable:
             self._variables[i] = variable
             self._track(variable)
 
     def watched_variables(self) -> tuple[Variable, ...]:
-        """The variables that the tape watches, in the order in which they were made."""
-        return tuple(sorted(self._variables.values(), key=lambda variable: variable._created))
+        """The watched variables, in the order of their creation."""
+        return tuple(oldest_first(self._variables.values()))
+
+    def _clear(self) -> None:
+        """Forget all records, and everything that was watched."""
+        self._tracked: dict[int, int] = {}
+        self._leaves: set[int] = set()
+        self._records: list[Any] = []
+        self._take = self._taker()
+        self._append = self._take if self._recording else ignore
+        self._sorted = self._unsorted = 0
+
+    def _connections(self) -> Connections:
+        """The records with the identities of arrays in the place of values, what is tracked and what is watched.
+
+        This is enough to explain a None.
+        """
+        bare = [
+            (number, tuple([id(x) for x in values]), ids, None, None, output_id)
+            for number, values, ids, _, _, output_id in self._records
+        ]
+        return bare, dict(self._tracked), set(self._leaves)
+
+    def _taker(self) -> Callable[[Any], None]:
+        """The function that stores a new record; free of references to the tape, which would keep it alive."""
+        return self._records.append
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """The operations recorded so far, oldest first."""
+        return tuple(map(Record._make, self._records))
+
+    def _gain(self, size: int) -> None:
+        """Account for a large result of so many bytes, and drop values if there are many."""
+        self._unsorted += size
+        if self._unsorted > LIGHT:
+            self._sort_out()
+            if self._weight > self._heavy:
+                self._drop_dead()
+
+    def _prune(self) -> None:
+        """Drop dead records when there are many."""
+        if len(self._records) > self._many:
+            self._drop_dead()
+
+    def _sort_out(self) -> None:
+        """Drop the values in new records that no rule will read."""
+        if self._keeps:
+            return
+        records = self._records
+        for position in range(self._sorted, len(records)):
+            records[position] = slim(records[position], self._tracked)
+        self._sorted = len(records)
+        self._weight += self._unsorted
+        self._unsorted = 0
+
+    def _drop_dead(self) -> None:
+        """Drop the records whose results cannot be reached any more."""
+        if self._keeps:
+            return
+        if self._unsorted:
+            self._sort_out()
+        drop_dead(self._records, self._tracked)
+        self._sorted = len(self._records)
+        self._weight = 0
+        self._heavy = max(HEAVY, 2 * sum(map(weight, self._records)))
+        self._many = max(MANY, 4 * len(self._records))
+
+
+def contents_of(recorder: Recorder) -> Contents:
+    """Everything that a recorder has recorded; of a released one, what it kept to explain a None."""
+    tracked: Mapping[int, int] = recorder._tracked
+    leaves: AbstractSet[int] = recorder._leaves
+    records: list[Any] = recorder._records
+    state: Literal["whole", "bare", "released"] = "whole"
+    if recorder._consumed and recorder._last_connections is None:
+        leaves = recorder._last_leaves
+        records, tracked, state = [], dict.fromkeys(leaves, 0), "released"
+    elif recorder._consumed and recorder._last_connections is not None:
+        records, tracked, leaves = recorder._last_connections
+        state = "bare"
+    return Contents(
+        tuple(records),
+        dict(tracked),
+        frozenset(leaves),
+        recorder.watched_variables(),
+        tuple(recorder._events),
+        tuple(recorder._times),
+        recorder._watch_accessed_variables,
+        state,
+    )
 
 
 def warn(message: str, *args: Any) -> None:

@@ -1,24 +1,30 @@
-"""GradientTape: TensorFlow's, on NumPy."""
+"""Tape: gradients and Jacobians of what a recorder has recorded, by a reverse sweep."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from tapemagic.engine.nest import advice, describe, pack, tensors
-from tapemagic.engine.tape.cotangents import key_of, matched_cotangents
-from tapemagic.engine.tape.differentiating import Differentiating
+from tapemagic.engine.recording import live
+from tapemagic.engine.tape.batched_sweep import basis_of, batched_sweep
+from tapemagic.engine.tape.cotangents import key_of, matched_cotangents, seeds
+from tapemagic.engine.tape.recorder import Contents, Recorder, warn
+from tapemagic.engine.tape.sweep import Gradients, reachable, sweep
 from tapemagic.engine.tape.unconnected import NONE, UnconnectedGradients, result_for, zero_wanted
 from tapemagic.engine.tensor.coercion import flag
-from tapemagic.engine.tensor.tensor import Traced
-from tapemagic.errors import ConsumedTapeError, NotATensorError, ShapeError
+from tapemagic.engine.tensor.tensor import Tensor, Traced
+from tapemagic.errors import ConsumedTapeError, NotATensorError, NotRecordingError, ShapeError
+
+Sweep = Callable[..., Gradients]
+"""A reverse sweep to the sources with the ids that are given first."""
 
 
-class GradientTape(Differentiating):
-    """Records operations on watched tensors, and differentiates what it recorded.
+class Tape(Recorder):
+    """A recorder that differentiates what it recorded; `tapemagic.GradientTape` explains it, too.
 
     Parameters
     ----------
@@ -26,21 +32,6 @@ class GradientTape(Differentiating):
         Keep the records after the first gradient, so that more can be taken.
     watch_accessed_variables : bool, optional
         Watch every trainable `Variable` as soon as it is read.
-
-    Notes
-    -----
-    An operation is recorded while the tape is entered, on the thread that entered it, if one of its inputs is a
-    real or complex tensor that was watched, or that was computed from such a one.
-
-    Examples
-    --------
-    >>> import tapemagic as tm
-    >>> x = tm.constant(3.0)
-    >>> with tm.GradientTape() as tape:
-    ...     tape.watch(x)
-    ...     y = x * x
-    >>> tape.gradient(y, x)
-    Tensor(6.0)
     """
 
     def gradient(
@@ -241,43 +232,92 @@ class GradientTape(Differentiating):
             found = np.moveaxis(found, 0, 1)
         return result_for(found, source, True, shape)
 
-    def explain(self, target: Any, source: Any) -> Any:
-        """Say why a gradient is None, or along which paths it came about.
+    def _differentiate(self, run: Sweep, ids: set[int], *of: Any) -> Gradients:
+        """Run a reverse sweep; it releases the records of a tape that is not persistent."""
+        if not self._usable:
+            raise self._unusable()
+        resume = self._recording and self._stops_to_differentiate()
+        try:
+            grads = run(ids, *of)
+        except BaseException:
+            if resume:
+                self._start()
+            raise
+        if not self._persistent:
+            self._usable = False
+            self._last_leaves = self._leaves
+            if not grads.keys() >= ids:
+                self._last_connections = self._connections()
+            self._clear()
+        return grads
 
-        Parameters
-        ----------
-        target : object
-            What was, or would be, differentiated: a tensor, or whatever became of it. Of a list, tuple or dict of
-            tensors each is explained in turn.
-        source : object
-            What with respect to; the same.
+    def _unusable(self) -> Exception:
+        """The error for a tape without records to differentiate."""
+        if not self._entered:
+            return NotRecordingError(
+                "this GradientTape was never entered, and has recorded nothing: enter it first, with 'with tape:', "
+                "and compute the target inside that block"
+            )
+        return ConsumedTapeError(
+            "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians): "
+            "ask for all of them in one call, tape.gradient(y, [a, b]), or write "
+            "GradientTape(persistent=True), which is -p in the line of %%tape"
+        )
 
-        Returns
-        -------
-        Explanation
-            Prints as text: the reason and what to write instead, or the chain rule, written out. Its `cause` names
-            the reason in a word or two, and is empty where there is a gradient; `missing` says what that lacks.
+    def _stops_to_differentiate(self) -> bool:
+        """Stop recording before the sweep, unless the tape is persistent and records its own gradient."""
+        self._require_here("a gradient")
+        if not self._persistent:
+            self._stop()
+            return True
+        if not self._warned:
+            self._warned = True
+            warn(
+                "Calling GradientTape.gradient on a persistent tape inside its context is less efficient "
+                "than calling it outside: the gradient's operations are recorded too. Do so only for "
+                "higher order derivatives."
+            )
+        return False
 
-        Notes
-        -----
-        The tape is not consumed. One that is used up remembers enough to explain a None, but not the paths.
+    def _gradients(
+        self, ids: set[int], targets: Sequence[Traced], cotangents: list[Tensor] | None
+    ) -> Gradients:
+        """Sweep back from the targets to the sources."""
+        tapes = live()
+        grads = seeds(targets, cotangents, bool(tapes))
+        tracked, kept = self._goal(ids)
+        if not tapes:
+            return sweep(self._records, tracked, grads, kept, False)
+        for tape in tapes:
+            tape._sweep_begins(grads)
+        try:
+            return sweep(self._records[:], tracked, grads, kept, True)
+        finally:
+            for tape in tapes:
+                tape._sweep_ends()
 
-        Examples
-        --------
-        >>> import tapemagic as tm
-        >>> x, w = tm.Variable(2.0), tm.Variable(3.0)
-        >>> with tm.GradientTape(persistent=True) as tape:
-        ...     y = w * w
-        >>> tape.explain(y, x)
-        dy/dx is None: x was not read while the tape recorded; it depends on w
-        >>> tape.explain(y, w)
-        dy/dw = 6.0, the sum over 2 paths
-          w → multiply = y:  3.0 = 3.0
-          w → multiply = y:  3.0 = 3.0
-        """
-        from tapemagic.analysis.explain.caller import explain_here
+    def _rows(self, ids: set[int], target: Traced, by_example: bool) -> Gradients:
+        """Sweep back from each element of the target, or of its examples, to the sources."""
+        if target.dtype.kind not in "fc":
+            return {}
+        nested = bool(live())
+        diagonals = seeds([target], None, nested)
+        tracked, kept = self._goal(ids)
+        basis = basis_of(target, by_example)
+        for tape in live():
+            tape._sweep_begins(diagonals)
+        try:
+            return batched_sweep(self._records[:], tracked, diagonals, ids, kept, basis, nested)
+        finally:
+            for tape in live():
+                tape._sweep_ends()
 
-        return explain_here(self, target, source)
+    def _goal(self, ids: set[int]) -> tuple[Mapping[int, int], set[int]]:
+        """The values to pass gradients to, and those of the sources that are intermediate values."""
+        tracked = self._tracked
+        if not ids >= self._leaves:
+            tracked = reachable(self._records, tracked, ids)
+        return tracked, ids - self._leaves
 
     def _require_rows_at_once(self, at_once: bool) -> None:
         if not flag(at_once, "experimental_use_pfor") and not self._persistent and self._usable:
@@ -285,6 +325,16 @@ class GradientTape(Differentiating):
                 "GradientTape must be created with persistent=True to compute a Jacobian row by row: "
                 "leave experimental_use_pfor out, or write GradientTape(persistent=True)"
             )
+
+
+def tape_of(contents: Contents) -> Tape:
+    """A persistent tape with given contents, of which nothing is dropped."""
+    tape = Tape(persistent=True, watch_accessed_variables=False)
+    tape._records += contents.records
+    tape._tracked.update(contents.tracked)
+    tape._leaves |= contents.leaves
+    tape._keeps = tape._warned = tape._entered = tape._usable = True
+    return tape
 
 
 def _require_one(x: Any, method: str, role: str) -> None:

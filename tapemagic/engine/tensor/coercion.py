@@ -15,6 +15,9 @@ NUMBERS = "biufc"
 PLAIN_ARRAYS = frozenset({np.ndarray, np.memmap})
 """The kinds of arrays that compute as arrays do."""
 
+OPERANDS = (np.ndarray, np.generic, float, int, bool, complex, list, tuple)
+"""The types that may stand beside a tensor in an operation; other types may define it themselves."""
+
 FLAGS = (int, float, np.bool_, np.number, type(None))
 """What may be given for True or False."""
 

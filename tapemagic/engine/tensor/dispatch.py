@@ -19,9 +19,8 @@ from tapemagic.engine.registry import (
     complete,
     constant_operation,
 )
-from tapemagic.engine.tensor.coercion import NUMBERS, is_true, require_plain, shown
+from tapemagic.engine.tensor.coercion import NUMBERS, OPERANDS, is_true, require_plain, shown
 from tapemagic.engine.tensor.conversions import refuse_within_numpy
-from tapemagic.engine.tensor.operators import OPERANDS
 from tapemagic.engine.tensor.refusals import no_numbers, place_of_out, refused_out, require_numbers
 from tapemagic.engine.tensor.tensor import (
     Tensor,

@@ -1,30 +1,117 @@
-"""Python's operators off the hot path, each the NumPy function that it stands for."""
+"""Python's operators on tensors, each the NumPy function that it stands for.
+
+Those of arithmetic are the hot path of recording: they compute and record by themselves, without NumPy's protocols.
+"""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from tapemagic.engine import registry
+from tapemagic.engine.recording import NO_PARAMS, PRUNE_MASK, SMALL, clock, live, new_id, note
+from tapemagic.engine.registry import Function, Operation
+from tapemagic.engine.tensor.coercion import OPERANDS
+from tapemagic.engine.tensor.dispatch import PLAIN_SCALARS, apply_elementwise, call, is_operand
+from tapemagic.engine.tensor.tensor import Tensor, Traced, new, wrap
 from tapemagic.errors import UnhashableError
 
+Unary = Callable[[Any], Any]
 Binary = Callable[[Any, Any], Any]
 
-OPERANDS = (np.ndarray, np.generic, float, int, bool, complex, list, tuple)
-"""What may stand beside a tensor: other types get the chance to know better."""
+
+def _recorded_unary(function: Function) -> Unary:
+    """An operator on one operand that records by itself."""
+    operation = registry.operation(function)
+    return lambda self: apply_elementwise(operation, self._read())
 
 
-def _binary(function: Callable[..., Any]) -> Binary:
+def _recorded(function: Function, compute: Function) -> Binary:
+    """An operator on two operands, the first of them a tensor, that records by itself."""
+    operation = registry.operation(function)
+    number = operation.number
+
     def forward(self: Any, other: Any) -> Any:
-        if not isinstance(other, (Operators, *OPERANDS)):
+        kind = other.__class__
+        if kind is Tensor:
+            b, ib = other._value, other._id
+        elif kind in PLAIN_SCALARS:
+            b, ib = other, 0
+        elif isinstance(other, Traced):
+            other = other._read()
+            b, ib = other._value, other._id
+        else:
+            return _recorded_by_dispatch(operation, self, other)
+        if self.__class__ is not Tensor:
+            self = self._read()
+        a, ia = self._value, self._id
+        y = compute(a, b)
+        tensor = new(Tensor)
+        tensor._value = y
+        tapes = live()
+        if tapes:
+            if len(tapes) > 1:
+                tensor._id = note(operation, (a, b), (ia, ib), NO_PARAMS, y, tapes, y.nbytes)
+                return tensor
+            tape = tapes[0]
+            tracked = tape._tracked
+            if ia in tracked or ib in tracked:
+                tensor._id = i = new_id()
+                tracked[i] = i
+                tape._append((number, (a, b), (ia, ib), NO_PARAMS, y, i))
+                if (size := y.nbytes) > SMALL:
+                    tape._gain(size)
+                elif not i & PRUNE_MASK:
+                    tape._prune()
+                return tensor
+        tensor._id = clock[0]
+        return tensor
+
+    return forward
+
+
+def _recorded_by_dispatch(operation: Operation, x: Any, y: Any) -> Any:
+    if not is_operand(x) or not is_operand(y):
+        return NotImplemented
+    return call(operation.function, (x, y), {})
+
+
+def _recorded_reflected(function: Function, compute: Function) -> Binary:
+    """An operator on two operands, the second of them a tensor, that records by itself."""
+    operation = registry.operation(function)
+
+    def forward(self: Any, other: Any) -> Any:
+        if type(other) not in PLAIN_SCALARS:
+            return _recorded_by_dispatch(operation, other, self)
+        if type(self) is not Tensor:
+            self = self._read()
+        a, ia = self._value, self._id
+        y = compute(other, a)
+        tapes = live()
+        if tapes and ia > 0:
+            return wrap(y, note(operation, (other, a), (0, ia), NO_PARAMS, y, tapes, y.nbytes))
+        return wrap(y, clock[0])
+
+    return forward
+
+
+def _dispatched(function: Function) -> Binary:
+    """An operator on two operands, the first of them a tensor, through NumPy's protocols."""
+
+    def forward(self: Any, other: Any) -> Any:
+        if not isinstance(other, (Traced, *OPERANDS)):
             return NotImplemented
         return function(self, other)
 
     return forward
 
 
-def _reflected(function: Callable[..., Any]) -> Binary:
+def _dispatched_reflected(function: Function) -> Binary:
+    """An operator on two operands, the second of them a tensor, through NumPy's protocols."""
+
     def forward(self: Any, other: Any) -> Any:
         if not isinstance(other, OPERANDS):
             return NotImplemented
@@ -33,33 +120,60 @@ def _reflected(function: Callable[..., Any]) -> Binary:
     return forward
 
 
-class Operators:
-    """The operators that are NumPy called on self."""
+def _dispatched_unary(function: Function) -> Unary:
+    """An operator on one operand through NumPy's protocols."""
 
-    __slots__ = ()
+    def forward(self: Any) -> Any:
+        return function(self)
 
-    __matmul__, __rmatmul__ = _binary(np.matmul), _reflected(np.matmul)
-    __mod__, __rmod__ = _binary(np.remainder), _reflected(np.remainder)
-    __divmod__, __rdivmod__ = _binary(np.divmod), _reflected(np.divmod)
-    __floordiv__, __rfloordiv__ = _binary(np.floor_divide), _reflected(np.floor_divide)
-    __and__, __rand__ = _binary(np.bitwise_and), _reflected(np.bitwise_and)
-    __or__, __ror__ = _binary(np.bitwise_or), _reflected(np.bitwise_or)
-    __xor__, __rxor__ = _binary(np.bitwise_xor), _reflected(np.bitwise_xor)
-    __lshift__, __rlshift__ = _binary(np.left_shift), _reflected(np.left_shift)
-    __rshift__, __rrshift__ = _binary(np.right_shift), _reflected(np.right_shift)
-    __lt__, __le__ = _binary(np.less), _binary(np.less_equal)
-    __gt__, __ge__ = _binary(np.greater), _binary(np.greater_equal)
-    __eq__, __ne__ = _binary(np.equal), _binary(np.not_equal)
+    return forward
 
-    def __hash__(self) -> int:
-        name = type(self).__name__
-        raise UnhashableError(
-            f"a {name} cannot be in a set, or a key of a dict, since == compares it element by element: use x.ref() "
-            "there, and give several to a tape as a list"
-        )
 
-    def __pos__(self) -> Any:
-        return np.positive(self)  # type: ignore[call-overload]
+def _refuse_hash(self: Any) -> int:
+    raise UnhashableError(
+        f"a {type(self).__name__} cannot be in a set, or a key of a dict, since == compares it element by element: "
+        "use x.ref() there, and give several to a tape as a list"
+    )
 
-    def __invert__(self) -> Any:
-        return np.invert(self)  # type: ignore[call-overload]
+
+RECORDED: dict[str, Function] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.divide,
+    "pow": np.power,
+}
+DISPATCHED: dict[str, Function] = {
+    "matmul": np.matmul,
+    "mod": np.remainder,
+    "divmod": np.divmod,
+    "floordiv": np.floor_divide,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "lshift": np.left_shift,
+    "rshift": np.right_shift,
+}
+COMPARISONS: dict[str, Function] = {
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+}
+
+for _name, _function in RECORDED.items():
+    _compute = getattr(operator, _name)
+    setattr(Traced, f"__{_name}__", _recorded(_function, _compute))
+    setattr(Traced, f"__r{_name}__", _recorded_reflected(_function, _compute))
+for _name, _function in DISPATCHED.items():
+    setattr(Traced, f"__{_name}__", _dispatched(_function))
+    setattr(Traced, f"__r{_name}__", _dispatched_reflected(_function))
+for _name, _function in COMPARISONS.items():
+    setattr(Traced, f"__{_name}__", _dispatched(_function))
+Traced.__neg__ = _recorded_unary(np.negative)
+Traced.__abs__ = _recorded_unary(np.absolute)
+Traced.__pos__ = _dispatched_unary(np.positive)
+Traced.__invert__ = _dispatched_unary(np.invert)
+Traced.__hash__ = _refuse_hash  # type: ignore[method-assign]

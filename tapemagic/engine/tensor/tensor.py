@@ -12,8 +12,10 @@ from tapemagic.engine.events import record_text
 from tapemagic.engine.tensor.coercion import own, ragged, value_text
 from tapemagic.engine.tensor.conversions import Conversions
 from tapemagic.engine.tensor.methods import ArrayMethods
-from tapemagic.engine.tensor.operators import Operators
 from tapemagic.errors import TapeError
+
+Unary = Callable[[Any], Any]
+Binary = Callable[[Any, Any], Any]
 
 new = object.__new__
 
@@ -35,10 +37,10 @@ def unwrap(value: Any) -> Any:
     return value
 
 
-class Traced(ArrayMethods, Conversions, Operators):
+class Traced(ArrayMethods, Conversions):
     """What a Tensor and a Variable have in common: everything that can be computed with them.
 
-    `dispatch` gives it NumPy's protocols, and `arithmetic` the operators of arithmetic.
+    `dispatch` adds NumPy's protocols, and `operators` Python's operators.
     """
 
     __slots__ = ()
@@ -48,18 +50,27 @@ class Traced(ArrayMethods, Conversions, Operators):
 
     __array_ufunc__: Callable[..., Any]
     __array_function__: Callable[..., Any]
-    __neg__: Callable[[Any], Any]
-    __abs__: Callable[[Any], Any]
-    __add__: Callable[[Any, Any], Any]
-    __sub__: Callable[[Any, Any], Any]
-    __mul__: Callable[[Any, Any], Any]
-    __truediv__: Callable[[Any, Any], Any]
-    __pow__: Callable[[Any, Any], Any]
-    __radd__: Callable[[Any, Any], Any]
-    __rsub__: Callable[[Any, Any], Any]
-    __rmul__: Callable[[Any, Any], Any]
-    __rtruediv__: Callable[[Any, Any], Any]
-    __rpow__: Callable[[Any, Any], Any]
+    __neg__: Unary
+    __abs__: Unary
+    __pos__: Unary
+    __invert__: Unary
+    __add__: Binary
+    __sub__: Binary
+    __mul__: Binary
+    __truediv__: Binary
+    __pow__: Binary
+    __radd__: Binary
+    __rsub__: Binary
+    __rmul__: Binary
+    __rtruediv__: Binary
+    __rpow__: Binary
+    __matmul__: Binary
+    __mod__: Binary
+    __floordiv__: Binary
+    __lt__: Binary
+    __le__: Binary
+    __gt__: Binary
+    __ge__: Binary
 
     def _read(self) -> Tensor:
         raise NotImplementedError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -220,6 +221,11 @@ class Variable(Traced):
 
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = __imatmul__ = _refuse
     __ifloordiv__ = __imod__ = _refuse
+
+
+def oldest_first(variables: Iterable[Variable]) -> list[Variable]:
+    """Variables in the order of their creation."""
+    return sorted(variables, key=lambda variable: variable._created)
 
 
 class Slice(Tensor):

@@ -1,4 +1,4 @@
-"""Which variables a function reads, and reading them again as they were."""
+"""The variables that a function reads, and their values at that time."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from tapemagic.engine.recording import go_live, go_quiet
 from tapemagic.engine.tensor.tensor import Tensor
-from tapemagic.engine.tensor.variable import Variable
+from tapemagic.engine.tensor.variable import Variable, oldest_first
 
 Reads = dict[int, tuple[Variable, Tensor]]
-"""Variables by their numbers, each with the value that was read of it first."""
+"""Variables by their ids, each with the value that was first read of it."""
 
 
-class _Reader:
-    """Hears which variables are read, and of nothing else."""
+class _ReadRecorder:
+    """A live recorder of variable reads alone."""
 
     def __init__(self) -> None:
         self.reads: Reads = {}
@@ -25,32 +25,31 @@ class _Reader:
         self.reads.setdefault(variable._id, (variable, variable._handle))
 
     def _ignore(self, *_: Any) -> None:
-        """Nothing is recorded here."""
+        """Record nothing."""
 
     _append = _prune = _gain = _hear = _sweep_begins = _sweep_ends = _ignore
 
 
 @contextmanager
-def reading() -> Iterator[Reads]:
+def recorded_reads() -> Iterator[Reads]:
     """The variables that are read inside the block."""
-    reader: Any = _Reader()
-    go_live(reader)
+    recorder: Any = _ReadRecorder()
+    go_live(recorder)
     try:
-        yield reader.reads
+        yield recorder.reads
     finally:
-        go_quiet(reader)
+        go_quiet(recorder)
 
 
 def captured_by(reads: Reads, inputs: list[Any]) -> list[Variable]:
-    """The trainable ones of the variables that were read, which are not among the inputs; the oldest first."""
+    """The trainable variables among those that were read, but for the inputs; the oldest first."""
     given = set(map(id, inputs))
-    found = [v for v, _ in reads.values() if v.trainable and id(v) not in given]
-    return sorted(found, key=lambda variable: variable._created)
+    return oldest_first(v for v, _ in reads.values() if v.trainable and id(v) not in given)
 
 
 @contextmanager
-def as_they_were(reads: Reads) -> Iterator[None]:
-    """Variables have the values that were read of them; what is assigned to them inside the block is undone."""
+def restored(reads: Reads) -> Iterator[None]:
+    """Give variables the values that were read of them; assignments inside the block are undone after it."""
     now = [variable._handle for variable, _ in reads.values()]
     for variable, handle in reads.values():
         variable._handle = handle

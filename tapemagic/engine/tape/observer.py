@@ -1,0 +1,184 @@
+"""Tapes for a %%tape cell: the user's, and an observer beside it that keeps every record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any, NamedTuple
+
+from tapemagic.engine.tape.recorder import contents_of
+from tapemagic.engine.tape.sweep import Gradients
+from tapemagic.engine.tape.tape import Sweep, Tape, tape_of
+from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.variable import Variable
+
+Where = Callable[[], int | None]
+
+
+class Origins(NamedTuple):
+    """Where each record of an observer comes from.
+
+    Attributes
+    ----------
+    lines : sequence of int or None
+        For each record, the line of the cell that recorded it.
+    orders : sequence of int
+        For each record, 0 if the user wrote it, k if it belongs to a k-th derivative.
+    order_of : mapping of int to int
+        The order of a result by its id; the user's own are left out.
+    seeds : sequence of (array, int)
+        The arrays with which derivatives began, and the ids of what they differentiated.
+    """
+
+    lines: Sequence[int | None] = ()
+    orders: Sequence[int] = ()
+    order_of: Mapping[int, int] = {}
+    seeds: Sequence[tuple[Any, int]] = ()
+
+
+def no_line() -> None:
+    """The line of an operation outside of any cell."""
+
+
+class Observer(Tape):
+    """A persistent tape that keeps all values, the line of every record, and the order of differentiation.
+
+    Parameters
+    ----------
+    where : callable, optional
+        Called at each operation; gives the line of the cell that is running, or None.
+    watch_accessed_variables : bool, optional
+        Watch every trainable `Variable` as soon as it is read.
+    """
+
+    def __init__(self, where: Where = no_line, watch_accessed_variables: bool = True) -> None:
+        self._where = where
+        self._lines: list[int | None] = []
+        self._orders: list[int] = []
+        self._seeds: list[tuple[Any, int]] = []
+        self._depths = [0]
+        self._order_of: dict[int, int] = {}
+        super().__init__(True, watch_accessed_variables)
+        self._keeps = True
+        self._warned = True
+
+    def _clear(self) -> None:
+        self._lines.clear()
+        self._orders.clear()
+        self._seeds.clear()
+        self._order_of.clear()
+        super()._clear()
+
+    def _taker(self) -> Callable[[Any], None]:
+        return _storing(
+            self._records, self._lines, self._orders, self._depths, self._order_of, self._where
+        )
+
+    def origins(self) -> Origins:
+        """Where each record comes from, so far."""
+        return Origins(
+            tuple(self._lines), tuple(self._orders), dict(self._order_of), tuple(self._seeds)
+        )
+
+    def tracks(self, value: Any) -> bool:
+        """Whether something is a tensor on this tape: watched, or computed from watched values."""
+        return isinstance(value, Traced) and value._id in self._tracked
+
+    def watches(self, value: Traced) -> bool:
+        """Whether a tensor is watched on this tape."""
+        return value._id in self._leaves
+
+    def order_of(self, value: Traced) -> int:
+        """The order of the derivative to which a tensor belongs; 0 if the user computed it."""
+        return self._order_of.get(value._id, 0)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Record nothing inside this block, without an event that says so."""
+        if not self._recording:
+            yield
+            return
+        self._stop()
+        try:
+            yield
+        finally:
+            self._start()
+
+    def fork(self) -> Tape:
+        """A tape of its own with the records so far."""
+        return tape_of(contents_of(self))
+
+    def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
+        self._depths.append(1 + max((self._order_of.get(i, 0) for i in targets), default=0))
+        self._seeds += [(seed._value, i) for i, seed in targets.items()]
+
+    def _sweep_ends(self) -> None:
+        self._depths.pop()
+
+
+def _storing(
+    records: list[Any],
+    lines: list[int | None],
+    orders: list[int],
+    depths: list[int],
+    order_of: dict[int, int],
+    where: Where,
+) -> Callable[[Any], None]:
+    """A function that stores a record with its line and order; it refers to the lists, and not to the tape."""
+
+    def append(record: Any) -> None:
+        order = depths[-1]
+        records.append(record)
+        lines.append(where())
+        orders.append(order)
+        if order:
+            number = record[-1]
+            order_of.update((i, order) for i in (number if type(number) is tuple else (number,)))
+
+    return append
+
+
+class ObservedTape(Tape):
+    """A tape with an observer beside it, which records the same.
+
+    The observer outlives a gradient of this tape, so that showing a report never consumes the tape, and a
+    gradient never empties the report.
+    """
+
+    def __init__(
+        self, observer: Observer, persistent: bool, watch_accessed_variables: bool
+    ) -> None:
+        super().__init__(persistent, watch_accessed_variables)
+        self.observer = observer
+        self._warned = True
+
+    def track(self, x: Traced) -> None:
+        """Watch a tensor, whether this tape is recording or not."""
+        self._track(x)
+
+    def _track(self, x: Traced) -> None:
+        super()._track(x)
+        self.observer._track(x)
+        if isinstance(x, Variable):
+            self._variables.setdefault(x._id, x)
+            self.observer._variables.setdefault(x._id, x)
+
+    def reset(self) -> None:
+        """Forget all records, and everything that was watched, and go on recording."""
+        super().reset()
+        if self.observer._recording:
+            self.observer.reset()
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Record nothing inside this block; results computed in it are constants for this tape."""
+        observer = self.observer
+        stopped = observer.stop_recording() if observer._recording else nullcontext()
+        with super().stop_recording(), stopped:
+            yield
+
+    def _differentiate(self, run: Sweep, ids: set[int], *of: Any) -> Gradients:
+        if self._persistent:
+            return super()._differentiate(run, ids, *of)
+        with self.observer.paused():
+            return super()._differentiate(run, ids, *of)
