@@ -12,6 +12,7 @@ from tapemagic.analysis.explain.path_causes import (
     assigned,
     blocked,
     held_before,
+    on_another_thread,
     stopped,
     watched_late,
 )
@@ -209,7 +210,7 @@ def _by_this_one(q: Question) -> str:
 
 def _not_read(q: Question) -> Reason:
     """A variable that the tape would watch, if it were used while the tape records."""
-    for test in (target_apart, held_before, stopped):
+    for test in (target_apart, held_before, on_another_thread, stopped):
         reason = test(q)
         if reason is not None and reason.cause not in {"not connected", "constant"}:
             return reason
@@ -246,6 +247,7 @@ REASONS: tuple[Callable[[Question], Reason | None], ...] = (
     assigned,
     left_surely,
     held_before,
+    on_another_thread,
     stopped,
     left_perhaps,
 )

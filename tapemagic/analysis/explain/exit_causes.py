@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
+from typing import Any
 
 from tapemagic.analysis.explain.advice import instead, is_flat, swept, through
 from tapemagic.analysis.explain.dataflow import Feeds, carried
 from tapemagic.analysis.explain.program_text import made_from
 from tapemagic.analysis.explain.query import Question, Reason
+from tapemagic.analysis.explain.sensitivity import is_insensitive
 from tapemagic.analysis.places import line_of
 from tapemagic.engine.events import Event
 from tapemagic.engine.tensor.tensor import Traced
+
+SHOWING = {
+    "matplotlib",
+    "seaborn",
+    "plotly",
+    "bokeh",
+    "tqdm",
+    "logging",
+    "IPython",
+    "ipywidgets",
+    "rich",
+    "json",
+}
+"""Libraries that show or store values, and compute nothing that a program goes on with."""
 
 SHOWN = 3
 """How many lines are named."""
@@ -30,15 +46,34 @@ def exits(q: Question, least: Feeds) -> list[Event]:
     return list(found.values())
 
 
-def lost(q: Question) -> Event | None:
-    """The first exit by which a part of a gradient is lost: what left is carried on into the target.
+def lost(q: Question, differentiated: Any = None) -> tuple[Event | None, Feeds]:
+    """The first exit by which a part of a gradient is surely lost, or else the last by which one may be.
 
-    What changes in steps loses nothing.
+    What changes in steps loses nothing, and neither does a number that cancels.
+
+    Parameters
+    ----------
+    q : Question
+    differentiated : Tensor, optional
+        The derivative that was differentiated last, if that was not the target.
     """
+    target = q.target if differentiated is None else differentiated
+    perhaps = None
     for event in _before(q):
-        if not is_flat(event) and _carried(q, event, steps=False) == Feeds.YES:
-            return event
-    return None
+        if is_flat(event):
+            continue
+        if _carried(q, event, steps=False) == Feeds.YES:
+            if not is_insensitive(q, event, target):
+                return event, Feeds.YES
+        elif _within_library(event) and _carried(q, event, steps=True) == Feeds.YES:
+            perhaps = event
+    return perhaps, Feeds.PERHAPS if perhaps else Feeds.NO
+
+
+def _within_library(event: Event) -> bool:
+    """Whether a library took the value in the middle of a computation, whose result may be an object of its own."""
+    library = event.place.library if event.place else ""
+    return library not in {"", "numpy", *SHOWING}
 
 
 def _feeds(q: Question, event: Event) -> Feeds:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import inf
 
 from tapemagic.analysis.explain.advice import at
-from tapemagic.analysis.explain.program_text import made_from, names_in
+from tapemagic.analysis.explain.program_text import given_to, made_from, names_in
 from tapemagic.analysis.explain.query import Question, Reason, depends
 from tapemagic.analysis.snapshot import Link
 from tapemagic.engine.events import Event
@@ -14,6 +14,11 @@ from tapemagic.engine.recording import time_of
 from tapemagic.engine.tape.cotangents import NEVER
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
+
+THREADING = {
+    "Thread", "Timer", "submit", "map", "apply_async", "starmap", "run_in_executor", "to_thread", "Process", "Parallel"
+}  # fmt: skip
+"""Functions and methods that compute on another thread or in another process."""
 
 CHOOSING = {"where", "choose", "select", "ldexp"}
 """Operations with an argument that picks among others."""
@@ -148,6 +153,23 @@ def too_early(q: Question, value: Traced) -> tuple[str, str]:
         else "the tape began to record"
     )
     return began, f"move its computation into the {q.block}"
+
+
+def on_another_thread(q: Question) -> Reason | None:
+    """The target was made from a value that this tape's thread did not compute, and the source went to another one."""
+    if not names_in(q.x) & given_to(q.program.place, THREADING):
+        return None
+    since = q.evidence.tracked.get(q.source._id, 0)
+    stamps = [link.number for link in q.inputs() if link.number < -1]
+    for stamp in [q.target._id, *stamps]:
+        time = time_of(stamp) if stamp < -1 else 0
+        if time >= since and q.evidence.recording_at(time) and not q.evidence.paused_at(time):
+            return Reason(
+                "another thread",
+                f"{q.y} was made from a value that was computed while the tape recorded, and not by its thread. A tape "
+                f"records only the thread that entered it: if that value was computed from {q.x}, compute it here",
+            )
+    return None
 
 
 def stopped(q: Question) -> Reason | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -66,6 +66,31 @@ def sources(body: Sequence[ast.stmt], value: str) -> set[str]:
         for flow in flows:
             if flow.bound & found:
                 found |= flow.read
+    return found
+
+
+def reads_of(tree: ast.AST, name: str) -> int:
+    """The number of times that a program reads a name to bind something, or to return it."""
+    found = 0
+    for statement in ast.walk(tree):
+        if isinstance(statement, ast.stmt) and not hasattr(statement, "body"):
+            if _flow(statement).bound:
+                nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+                found += sum(node.id == name and isinstance(node.ctx, ast.Load) for node in nodes)
+    return found
+
+
+def given_to(place: Place | None, words: Collection[str]) -> set[str]:
+    """The names that are read where a program calls something of certain names, or by the functions that it gives it."""
+    tree = tree_of(place)
+    found: set[str] = set()
+    for node in ast.walk(tree) if tree else ():
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            found |= names_read(node) if name in words else set()
+    functions = [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)] if tree else []
+    for function in functions:
+        found |= names_read(function) if function.name in found else set()
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapemagic.analysis.explain.advice import at
 from tapemagic.analysis.explain.exit_causes import left_perhaps, left_surely
-from tapemagic.analysis.explain.path_causes import held_before, late
+from tapemagic.analysis.explain.path_causes import held_before, late, on_another_thread
 from tapemagic.analysis.explain.query import Question, Reason, perhaps_paused
 from tapemagic.engine.recording import GRADIENT, time_of
 from tapemagic.engine.tensor.variable import Variable
@@ -37,6 +37,9 @@ def target_apart(q: Question) -> Reason | None:
             f"{q.y} is a gradient, and {q.x} does not occur in it: the first derivative is constant in {q.x}, so the "
             "second derivative is zero",
         )
+    thread = on_another_thread(q)
+    if thread is not None:
+        return thread
     if evidence.tracked.get(q.source._id, 0) > time and not isinstance(q.source, Variable):
         return late(q)
     return left_perhaps(q) or perhaps_paused(
