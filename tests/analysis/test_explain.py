@@ -350,7 +350,7 @@ def never_entered() -> Explanation:
         (through_int, "left the tape", "int() on line"),
         (through_numpy, "left the tape", "squares left the tape through .numpy() on line"),
         (through_asarray, "left the tape", "np.asarray on line"),
-        (through_a_list, "left the tape", "(y = w * np.sum([x, x])): make one tensor"),
+        (through_a_list, "left the tape", "write np.sum(np.stack([x, x])) in place of np.sum([x, x])"),
         (through_another_library, "left the tape", "scipy, which converted it with np.asarray on line"),
         (no_tensor_any_more, "left the tape", "y is a float and no tensor"),
         (stopped, "recording stopped", "with tape.stop_recording()"),

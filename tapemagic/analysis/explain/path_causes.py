@@ -159,7 +159,8 @@ def on_another_thread(q: Question) -> Reason | None:
     """The target was made from a value that this tape's thread did not compute, and the source went to another one."""
     if not names_in(q.x) & given_to(q.program.place, THREADING):
         return None
-    since = q.evidence.tracked.get(q.source._id, 0)
+    late = not isinstance(q.source, Variable)
+    since = q.evidence.tracked.get(q.source._id, 0) if late else 0
     stamps = [link.number for link in q.inputs() if link.number < -1]
     for stamp in [q.target._id, *stamps]:
         time = time_of(stamp) if stamp < -1 else 0

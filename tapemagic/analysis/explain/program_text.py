@@ -73,15 +73,15 @@ def reads_of(tree: ast.AST, name: str) -> int:
     """The number of times that a program reads a name to bind something, or to return it."""
     found = 0
     for statement in ast.walk(tree):
-        if isinstance(statement, ast.stmt) and not hasattr(statement, "body"):
-            if _flow(statement).bound:
-                nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
-                found += sum(node.id == name and isinstance(node.ctx, ast.Load) for node in nodes)
+        simple = isinstance(statement, ast.stmt) and not hasattr(statement, "body")
+        if simple and _flow(statement).bound:
+            nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+            found += sum(node.id == name and isinstance(node.ctx, ast.Load) for node in nodes)
     return found
 
 
 def given_to(place: Place | None, words: Collection[str]) -> set[str]:
-    """The names that are read where a program calls something of certain names, or by the functions that it gives it."""
+    """The names that are read in calls of functions of certain names, and in the functions given to them."""
     tree = tree_of(place)
     found: set[str] = set()
     for node in ast.walk(tree) if tree else ():

@@ -34,7 +34,9 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
     reads = _reads(event.place)
     if value is None or not reads or not isinstance(target, Traced):
         return False
-    records, uses, made = [], [], q.evidence.above(target._id, blocked=False)
+    records: list[Record] = []
+    uses: list[Traced] = []
+    made = q.above.keys() | q.evidence.above(target._id, blocked=False).keys()
     for plain in q.evidence.records:
         record = Record._make(plain)
         on_the_way = isinstance(record.output_id, int) and record.output_id in made
@@ -76,7 +78,9 @@ def _reads(place: Place | None) -> int:
 
 
 def _same(constant: Any, value: Any) -> bool:
-    return np.ndim(constant) == 0 and not isinstance(constant, Absent) and bool(constant == value)
+    if isinstance(constant, (int, Absent)) or np.ndim(constant):
+        return False
+    return bool(constant == value)
 
 
 def _spread(record: Record, value: Any) -> Any:
@@ -87,7 +91,7 @@ def _spread(record: Record, value: Any) -> Any:
 
 
 def _replaced(record: Record, position: int, use: Any) -> Record:
-    """A record with one of its inputs in the place of a constant."""
+    """A record with a differentiable input in the place of a constant."""
     values, ids = list(record.values), list(record.ids)
     values[position], ids[position] = use._value, use._id
     return record._replace(values=tuple(values), ids=tuple(ids))
