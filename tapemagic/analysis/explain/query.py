@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -52,7 +53,7 @@ class Program:
     in_cell: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Question:
     """A gradient that is None, and what is known of it.
 
@@ -89,12 +90,12 @@ class Question:
         """Where to compute what is to be recorded."""
         return "cell" if self.in_cell else "tape's 'with' block"
 
-    @property
+    @cached_property
     def above(self) -> Mapping[int, None]:
         """The values on which the target depends by operations that have a derivative."""
         return self.evidence.above(self.target._id, blocked=False)
 
-    @property
+    @cached_property
     def below(self) -> Mapping[int, None]:
         """The values that were computed from the source by operations that the tape recorded."""
         return self.evidence.below(self.source._id)
