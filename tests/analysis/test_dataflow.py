@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from tapemagic.analysis.explain.dataflow import Feeds, carried
+from tapemagic.analysis.explain.dataflow import Feeds, flow_into
 from tapemagic.engine.events import Place
 
 fresh = count().__next__
@@ -20,7 +20,7 @@ def judged(program: str, value: str = "y", steps: bool = False, how: str = "floa
     lines = program.strip("\n").splitlines(keepends=True)
     linecache.cache[file] = (len(program), None, lines, file)
     line = next(k for k, text in enumerate(lines, 1) if "float" in text or "# here" in text)
-    return carried(Place(file, line, ""), how, value, "x", None, steps)
+    return flow_into(Place(file, line, ""), how, value, "x", None, steps)
 
 
 @pytest.mark.parametrize(
@@ -179,11 +179,11 @@ def test_the_line_that_asks() -> None:
     file = f"<carried {fresh()}>"
     linecache.cache[file] = (len(program), None, program.splitlines(keepends=True), file)
     left = Place(file, 1, "")
-    assert carried(left, "float()", "y", "x", Place(file, 3, "")) == YES
-    assert carried(left, "float()", "y", "x", Place("other", 3, "")) == NO
+    assert flow_into(left, "float()", "y", "x", Place(file, 3, "")) == YES
+    assert flow_into(left, "float()", "y", "x", Place("other", 3, "")) == NO
     inside = "def f():\n a = float(x)\n y = a\n ask(y)\n"
     linecache.cache[file] = (len(inside), None, inside.splitlines(keepends=True), file)
-    assert carried(Place(file, 2, ""), "float()", "y", "x", Place(file, 4, "")) == YES
+    assert flow_into(Place(file, 2, ""), "float()", "y", "x", Place(file, 4, "")) == YES
 
 
 def test_from_another_cell() -> None:
@@ -193,12 +193,12 @@ def test_from_another_cell() -> None:
     for file, text in zip(files, cells, strict=True):
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     left, asked = Place(files[0], 2, ""), Place(files[1], 1, "")
-    assert carried(left, "float()", "y", "x", asked) == YES
-    assert carried(left, "float()", "z", "x", asked) == PERHAPS
+    assert flow_into(left, "float()", "y", "x", asked) == YES
+    assert flow_into(left, "float()", "z", "x", asked) == PERHAPS
 
 
 def test_nothing_to_read() -> None:
     """Of what cannot be read, anything may be true."""
-    assert carried(None, "float()", "y", "x", None) == PERHAPS
+    assert flow_into(None, "float()", "y", "x", None) == PERHAPS
     assert judged("y = = float(x)") == PERHAPS
     assert judged("y = float(x)", "the target") == PERHAPS

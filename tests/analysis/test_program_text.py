@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from tapemagic.analysis.explain.dataflow import Feeds, carried
+from tapemagic.analysis.explain.dataflow import Feeds, flow_into
 from tapemagic.engine.events import Place
 
 fresh = count().__next__
@@ -20,7 +20,7 @@ def judged(program: str, value: str = "y", asked: int = 0) -> list[Feeds]:
     linecache.cache[file] = (len(program), None, lines, file)
     asking = Place(file, asked, "") if asked else None
     return [
-        carried(Place(file, k, ""), "float()", value, "x", asking, True)
+        flow_into(Place(file, k, ""), "float()", value, "x", asking, True)
         for k, line in enumerate(lines, 1)
         if "float" in line
     ]
@@ -155,5 +155,5 @@ def test_magics_and_gibberish() -> None:
     """Lines that are magics are none of Python's; of what cannot be read, anything may be true."""
     assert judged("%%tape x\n!ls\nprint(float(x))\nawait z\ny = float(x)") == [NO, YES]
     assert judged("y = = float(x)") == [PERHAPS]
-    assert carried(None, "float()", "y", "x", None) == PERHAPS
-    assert carried(Place("<nowhere>", 3, ""), "float()", "y", "x", None) == PERHAPS
+    assert flow_into(None, "float()", "y", "x", None) == PERHAPS
+    assert flow_into(Place("<nowhere>", 3, ""), "float()", "y", "x", None) == PERHAPS

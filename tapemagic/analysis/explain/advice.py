@@ -31,7 +31,7 @@ SMOOTH = {
     "greater greater_equal less less_equal": "a comparison has no derivative; tapemagic.sigmoid((x - a) / width) is a "
     "smooth step",
 }
-"""What to write in the place of a function whose result changes in steps."""
+"""Replacements for functions whose results change in steps."""
 
 ARRAYS = {"array", "asarray", "asanyarray", "constant", "convert_to_tensor"}
 NUMBERS = ("float", "fsum", "math", "cmath")
@@ -44,10 +44,10 @@ STAY = {"np.asarray": "call NumPy on the tensor itself", "float()": "leave it a 
 
 def way(event: Event) -> str:
     """How a value left the tape, where, and what to write instead."""
-    return f"{through(event)}: {instead(event)}"
+    return f"{way_out(event)}: {replacement(event)}"
 
 
-def through(event: Event) -> str:
+def way_out(event: Event) -> str:
     """How a value left the tape, and where."""
     library = event.place.library if event.place else ""
     what = str(event.what)
@@ -60,8 +60,8 @@ def through(event: Event) -> str:
     return f"{what}{at(event)}"
 
 
-def instead(event: Event) -> str:
-    """What to write in place of what left the tape, judged by how it did, and by the line that did it."""
+def replacement(event: Event) -> str:
+    """The replacement for a conversion that left the tape, by its name and the text of its line."""
     what = str(event.what)
     library = event.place.library if event.place else ""
     if library == "scipy" and "linalg" in _text(event.place):
@@ -94,7 +94,7 @@ def is_flat(event: Event) -> bool:
     return by_function or " to " in what or what == "int()"
 
 
-def swept(place: Place | None) -> bool:
+def takes_gradient(place: Place | None) -> bool:
     """Whether a line takes a gradient, whose own rules may have compared values."""
     return _calls(place, "gradient", "jacobian", "batch_jacobian")
 
@@ -111,7 +111,7 @@ def _text(place: Place | None) -> str:
 
 
 def _called(place: Place | None) -> list[ast.Call]:
-    """What the statements on a line call."""
+    """The calls in the statements on a line."""
     nodes = (node for statement in _statements(place) for node in ast.walk(statement))
     return [node for node in nodes if isinstance(node, ast.Call)]
 
@@ -148,7 +148,7 @@ def list_replacement(place: Place | None) -> str:
 
 
 def _replace(node: ast.AST, text: str) -> str:
-    """What to write in the place of an expression, in full where it is short."""
+    """The advice to write one expression in the place of another, in full where they are short."""
     old = ast.unparse(node)
     if len(old) + len(text) > LONGEST:
         return f"make one tensor of the list first, with {text.partition('np.stack(')[1] or text.partition('(')[0]}...)"
@@ -209,7 +209,7 @@ ADVICE: Advice = (
     (lambda place: _calls(place, "full", "arange", "linspace", "full_like"), FILL),
     (lambda place: _calls(place, "vectorize"), "call NumPy's functions on whole tensors"),
 )
-"""What may be seen on a line that took numbers, and what to write instead; the first that is true."""
+"""Tests of a line that converted to numbers, each with its replacement; the first that is true counts."""
 
 
 def at(event: Event) -> str:
@@ -223,7 +223,7 @@ def listed(names: list[str]) -> str:
 
 
 def kind(value: Any) -> str:
-    """What an array holds that has no derivative."""
+    """The kind of values in an array without derivative: truth values or whole numbers."""
     return "truth values" if value.dtype.kind == "b" else "whole numbers"
 
 

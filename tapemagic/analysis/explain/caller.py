@@ -132,7 +132,7 @@ def _written(node: Node) -> str:
 
 
 def tape_name_at(frame: FrameType) -> str:
-    """What a function calls the tape whose method ``explain`` it is calling; empty if that cannot be told."""
+    """The caller's name for the tape whose method ``explain`` it is calling; empty if that cannot be told."""
     call = _call_at(frame)
     return _written(getattr(call.func, "value", None)) if call else ""
 
@@ -178,7 +178,7 @@ def _source_at(frame: FrameType) -> str:
 
 
 def _names(frame: FrameType) -> dict[int, str]:
-    """What a function calls tensors, by their numbers; a variable without a name there goes by its own."""
+    """The caller's names for tensors, by their ids; a variable without a name there goes by its own."""
     held = {**frame.f_globals, **frame.f_locals}
     return {
         value._id: name
@@ -188,14 +188,14 @@ def _names(frame: FrameType) -> dict[int, str]:
 
 
 def _called(written: str, value: Any, frame: FrameType, looped: set[str]) -> str:
-    """What to call a tensor: as it is written, unless that is the name of a loop, which stands for many in turns."""
+    """The name of a tensor: as it is written, unless a loop binds that name to many in turns."""
     if not written or written in looped:
         return _name_of(value, frame, looped) or written
     return written
 
 
 def _name_of(value: Any, frame: FrameType, but: Collection[str]) -> str:
-    """What a function calls an object, but for some names."""
+    """The caller's name for an object, but for some names."""
     held = {**frame.f_globals, **frame.f_locals}
     if type(value) not in (int, str, bool, type(None)):
         for name, other in reversed(held.items()):

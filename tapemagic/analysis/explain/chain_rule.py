@@ -150,7 +150,7 @@ class Edge:
 
     @property
     def rule(self) -> Any:
-        """What passes a gradient along this step, once; None if nothing does."""
+        """The rule that passes a gradient along this step, once; None if there is none."""
         operation = self.record.operation
         if operation.each is no_derivative:
             return None
@@ -167,7 +167,7 @@ class Edge:
         return not (self.x.ndim or self.y.ndim)
 
     def passed(self, g: Any) -> Any:
-        """What becomes of a gradient along this step, both as in the sweep."""
+        """The gradient with respect to the input, of one with respect to the result, as in the reverse sweep."""
         _, values, _, params, output, numbers = self.record
         if isinstance(numbers, tuple):
             parts = zip(numbers, output, strict=True)
@@ -307,7 +307,7 @@ def _unrolled(chain: Chain | None, length: int) -> Iterator[Edge]:
 
 
 def _product(way: list[Edge], target: Any) -> complex | None:
-    """What becomes of a one that goes back from the target to the source, if all values on the way are numbers."""
+    """The product of the local derivatives of a path, if all values on it are numbers."""
     if target.ndim or not all(edge.are_numbers() for edge in way):
         return None
     values = [value for edge in way if (value := edge.slope[1]) is not None]

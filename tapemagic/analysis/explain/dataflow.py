@@ -37,7 +37,7 @@ CONVERTING = {
     "complex()": {"complex", "complex128"},
     "np.asarray": {"array", "asarray", "asanyarray", "ascontiguousarray"},
 }
-"""What a call may be named by which a value leaves, where the conversion is not named like that itself."""
+"""Names of the calls by which a conversion happens, where they differ from its own."""
 
 TEXTS = {"repr()", "format()", "pickle"}
 """The conversions to text or bytes."""
@@ -54,7 +54,7 @@ class Feeds(IntEnum):
     YES = 2
 
 
-def carried(
+def flow_into(
     place: Place | None, how: str, value: str, source: str, asked: Place | None, steps: bool = False
 ) -> Feeds:
     """Whether what left the tape at a place is carried on into a value.
@@ -77,11 +77,11 @@ def carried(
         return Feeds.PERHAPS
     other = tree_of(asked) if asked and asked.file != place.file else None
     inside = asked.line if asked and other is None and asked.line > place.line else 0
-    return _carried(tree, place.line, other, how, value, source, inside, steps)
+    return _flow_into(tree, place.line, other, how, value, source, inside, steps)
 
 
 @lru_cache(512)
-def _carried(
+def _flow_into(
     tree: ast.Module,
     line: int,
     other: ast.Module | None,
@@ -175,12 +175,12 @@ def _functions(
 
 
 def _own(function: ast.FunctionDef | ast.AsyncFunctionDef, known: Iterable[str]) -> set[str]:
-    """What is known of names that are a function's own parameters."""
+    """The known paths that begin with a function's own parameters."""
     return {path for path in known if root_of(path) in parameters(function) - {"self"}}
 
 
 def _outside(function: ast.FunctionDef | ast.AsyncFunctionDef, held: Iterable[str]) -> set[str]:
-    """What is held by names that are not a function's own, and by the object that it is a method of."""
+    """The paths that begin with names from outside a function, or with its ``self``."""
     return {path for path in held if root_of(path) not in own_names(function) - {"self"}}
 
 

@@ -24,7 +24,7 @@ RELEASED = (
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What `explain` found.
+    """The reason for a gradient that is None, or the chain rule for one that is not.
 
     Attributes
     ----------

@@ -92,7 +92,7 @@ def on(node: ast.expr | ast.stmt, line: int) -> bool:
 
 @dataclass
 class Reading:
-    """What is held where, while a program is read.
+    """The paths that hold a value, while a program is read.
 
     Attributes
     ----------

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapemagic.analysis.explain.advice import at, instead
+from tapemagic.analysis.explain.advice import at, replacement
 from tapemagic.analysis.explain.dataflow import Feeds
-from tapemagic.analysis.explain.exit_causes import left, lost
+from tapemagic.analysis.explain.exit_causes import exit_text, lost_part
 from tapemagic.analysis.explain.path_causes import (
     assigned,
     constants_of,
@@ -34,9 +34,11 @@ def missing(q: Question, differentiated: Any = None) -> str:
     differentiated : Tensor, optional
         For a higher derivative, the one that was differentiated last.
     """
-    event, certainty = lost(q, differentiated)
+    event, certainty = lost_part(q, differentiated)
     if event is not None and certainty == Feeds.YES:
-        return f"{left(q, event)}, and that part of {q.y} is missing in it: {instead(event)}"
+        return (
+            f"{exit_text(q, event)}, and that part of {q.y} is missing in it: {replacement(event)}"
+        )
     if used_before_watched(q):
         return f"{q.x} was also used before the tape watched it, and that part of {q.y} is missing in it"
     used = {link.number for link in q.inputs()}
@@ -52,9 +54,10 @@ def missing(q: Question, differentiated: Any = None) -> str:
     if change:
         return change.text
     if event is not None:
-        return f"{left(q, event)}. If {q.y} was computed from that, a part of it may be missing in it: {instead(event)}"
+        perhaps = f"If {q.y} was computed from that, a part of it may be missing in it"
+        return f"{exit_text(q, event)}. {perhaps}: {replacement(event)}"
     thread = on_another_thread(q)
-    return f"{thread.text}" if thread else ""
+    return thread.text if thread else ""
 
 
 def withheld(q: Question) -> str:

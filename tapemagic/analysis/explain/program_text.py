@@ -54,9 +54,32 @@ def made_before(place: Place | None, one: str, other: str) -> bool:
     return bool(ones and others) and max(ones) < min(others)
 
 
-def sources(body: Sequence[ast.stmt], value: str) -> set[str]:
-    """The names from which statements make a value, its own first; none if they do not make it."""
-    flows = [_flow(statement) for statement in _statements(body)]
+def only_branch(place: Place | None, value: str, source: str) -> ast.expr | None:
+    """The condition of the only branch in which a program makes a value from a name; None if there is no such."""
+    tree = tree_of(place)
+    wanted = names_in(source)
+    if tree is None or not wanted & sources(tree.body, value):
+        return None
+    for node in ast.walk(tree):
+        for branch in (node.body, node.orelse) if isinstance(node, ast.If) else ():
+            if not wanted & sources(tree.body, value, set(_statements(branch))):
+                return (
+                    node.test if isinstance(node, ast.If) and branch is node.body else _else(node)
+                )
+    return None
+
+
+def _else(node: ast.AST) -> ast.expr:
+    """The negation of a condition."""
+    test = node.test if isinstance(node, ast.If) else ast.Constant(value=True)
+    return ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
+
+
+def sources(
+    body: Sequence[ast.stmt], value: str, but: Collection[ast.stmt] = frozenset()
+) -> set[str]:
+    """The names from which statements, `but` for some, make a value, its own first; none if they do not make it."""
+    flows = [_flow(statement) for statement in _statements(body) if statement not in but]
     found = {value} if value == RETURNED else names_in(value)
     if not any(flow.bound & found for flow in flows):
         return set()
@@ -86,8 +109,9 @@ def given_to(place: Place | None, words: Collection[str]) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.Call):
-            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            found |= names_read(node) if name in words else set()
+            method = getattr(node.func, "attr", "")
+            called = {method, f".{method}", getattr(node.func, "id", "")}
+            found |= set() if called.isdisjoint(words) else names_read(node)
     functions = [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)] if tree else []
     for function in functions:
         found |= names_read(function) if function.name in found else set()
@@ -166,7 +190,7 @@ def _statements(body: Sequence[ast.AST]) -> Iterator[ast.stmt]:
 
 @lru_cache(4096)
 def _flow(statement: ast.stmt) -> Flow:
-    """What a statement does by itself; of one with a body, its first line."""
+    """The names that a statement itself binds and reads; of one with a body, its first line."""
     match statement:
         case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
             return Flow({name}, names_read(statement))
@@ -191,7 +215,7 @@ def _flow(statement: ast.stmt) -> Flow:
 
 
 def _changed(value: ast.expr) -> set[str]:
-    """What a call that is a statement by itself puts its arguments into."""
+    """The names whose objects a call that is a statement writes its arguments into."""
     match value:
         case ast.Call(ast.Attribute(owner, method)) if method in CHANGING:
             return _bases([owner])

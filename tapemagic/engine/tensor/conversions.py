@@ -1,4 +1,4 @@
-"""The ways out of a tensor: to NumPy, to Python's numbers, to text; and the ones that are closed."""
+"""Conversions of tensors to NumPy's arrays, Python's numbers and text, and those that are refused."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def refuse_within_numpy() -> None:
 
 
 class Conversions:
-    """What turns a tensor into something else. All of it leaves the tape, but iteration."""
+    """Conversions of a tensor to something else: all of them leave the tape, but for iteration."""
 
     __slots__ = ()
 
