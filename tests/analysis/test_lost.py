@@ -216,3 +216,45 @@ def test_a_helper_of_another_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     )
 
     assert "line 2 of own_helpers.py" in found.missing
+
+
+@pytest.mark.parametrize(
+    ("program", "condition"),
+    [
+        (
+            "with tape:\n    if w > 10:\n        k = x * 2\n    else:\n        k = 1.0\n    y = k * w",
+            "(w > 10, line 2)",
+        ),
+        (
+            "with tape:\n    k = 1.0\n    if w < 10: pass\n    else: k = float(x)\n    y = k * w",
+            "(not w < 10, line 3)",
+        ),
+    ],
+)
+def test_a_branch_that_was_not_taken(program: str, condition: str) -> None:
+    """Where the program computes the target from the source in one branch alone, the reason names it."""
+    reason = asked(program).reason
+
+    assert (
+        f"it is computed from x in one branch alone {condition}, which may not have been taken"
+        in reason
+    )
+
+
+def test_a_histogram() -> None:
+    """The advice for counts is something to write."""
+    found = asked("with tape:\n    c, e = np.histogram(v, 3)\n    y = np.sum(c) * w", x="v")
+
+    assert "np.histogram on line 2" in found.reason
+    assert "a smooth count of what is near c is np.sum(np.exp(" in found.reason
+
+
+def test_long_recordings_are_explained_in_linear_memory_and_time() -> None:
+    """The number of paths doubles at every operation, and takes no more room for that."""
+    found = asked(
+        "with tape, np.errstate(all='ignore'):\n    y = x\n    for _ in range(3000): y = y * y"
+    )
+
+    assert len(str(found.count)) > 900
+    assert len(found.paths) == 12
+    assert all(len(path.steps) <= 40 and path.hidden == 2960 for path in found.paths)

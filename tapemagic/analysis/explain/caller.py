@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-import linecache
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from types import FrameType
@@ -149,32 +148,18 @@ def _arguments(frame: FrameType) -> tuple[Node, Node]:
 
 def _call_at(frame: FrameType) -> ast.Call | None:
     """The call of ``explain`` that a function is in the middle of, if its source is known."""
-    try:
-        tree = ast.parse(_source_at(frame))
-    except SyntaxError:
-        return None
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _explains(node)]
+    from executing import Source
+
+    running = Source.executing(frame)
+    node: Any = running.node
+    statements: Any = running.statements if node is None else ()
+    nodes = [node, *(part for statement in statements or () for part in ast.walk(statement))]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and _explains(node)]
     return calls[0] if len(calls) == 1 else None
 
 
 def _explains(call: ast.Call) -> bool:
     return "explain" in (getattr(call.func, "attr", ""), getattr(call.func, "id", ""))
-
-
-def _source_at(frame: FrameType) -> str:
-    """The text of the expression that a function is at; its line, where Python keeps no columns."""
-    code = frame.f_code
-    positions = itertools.islice(code.co_positions(), frame.f_lasti // 2, None)
-    first, last, begin, end = next(positions, (None, None, None, None))
-    lines = linecache.getlines(code.co_filename, frame.f_globals)
-    if first is None or last is None or begin is None or end is None:
-        return "".join(lines[frame.f_lineno - 1 : frame.f_lineno]).strip()
-    text = [line.encode() for line in lines[first - 1 : last]]
-    if len(text) <= last - first:
-        return ""
-    text[-1] = text[-1][:end]
-    text[0] = text[0][begin:]
-    return b"".join(text).decode(errors="replace")
 
 
 def _names(frame: FrameType) -> dict[int, str]:
