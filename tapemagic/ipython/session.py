@@ -169,7 +169,7 @@ class Session:
     def last_exit(self, but: Container[int] = ()) -> str:
         """How a value last left the tape, `but` for some, as the end of a sentence; empty if none did."""
         for event in self.snapshot().events[::-1]:
-            if event.kind == "left" and event.number not in but:
+            if event.kind == "exit" and event.number not in but:
                 name = self.found_names().get(event.number, "a value")
                 return f": {name} left the tape through {way(event)}"
         return ""

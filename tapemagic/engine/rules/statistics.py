@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.events import left
+from tapemagic.engine.events import record_exit
 from tapemagic.engine.operations.scatter import dense, scatter_add
 from tapemagic.engine.registry import Function, composite, operation, vjp
 from tapemagic.engine.rules.axes import leading, negative_axes
@@ -296,7 +296,7 @@ def _histogram(
     edges = grid(bins, range, as_operand(a), len(found[0]), found[1].dtype)
     counts, weights = found[0], as_operand(weights)
     if isinstance(a, Traced):
-        left(a, "np.histogram")
+        record_exit(a, "np.histogram")
     if isinstance(weights, Traced):
         counts = cast(binned(weights, [np.ravel(unwrap(a))], [edges]), counts.dtype)
     if density:

@@ -9,7 +9,7 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
 
-from tapemagic.engine.events import MOST, Event, Kind, Place, here
+from tapemagic.engine.events import MOST, Event, Kind, Place, user_line
 from tapemagic.engine.nest import tensors
 from tapemagic.engine.recording import (
     Record,
@@ -17,7 +17,6 @@ from tapemagic.engine.recording import (
     go_quiet,
     is_here,
     live,
-    new_id,
     recording_tapes,
     tick,
 )
@@ -204,7 +203,7 @@ class Recorder:
 
     def _hear(self, kind: Kind, i: int, what: Any) -> None:
         """Store an event, with the line of the program that caused it."""
-        place = here()
+        place = user_line()
         if self._event_counts is None:
             self._event_counts = {}
         count = self._event_counts[place] = self._event_counts.get(place, 0) + 1
@@ -272,12 +271,12 @@ class Recorder:
         if x._value.dtype.kind not in "fc":
             return
         if i not in self._tracked:
-            self._tracked[i] = new_id()
+            self._tracked[i] = tick()
             self._leaves.add(i)
         elif self._tracked[i] == NEVER:
-            self._tracked[i] = new_id()
+            self._tracked[i] = tick()
         elif self._rewatched is not None:
-            self._rewatched.setdefault(i, new_id())
+            self._rewatched.setdefault(i, tick())
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         """Note that the next records belong to a reverse sweep from `targets`, given by their ids."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine import registry
-from tapemagic.engine.events import left
+from tapemagic.engine.events import record_exit
 from tapemagic.engine.recording import FOREIGN, NO_PARAMS, clock, live, note, note_several
 from tapemagic.engine.registry import (
     COMPOSITES,
@@ -118,7 +118,7 @@ def _end(operation: Operation, inputs: tuple[Any, ...], output: Any, kind: str) 
         raise no_numbers(f"{operation.name} gave", output)
     for x in inputs:
         if live() and isinstance(x, Traced):
-            left(x, f"{operation.name} to {output.dtype}")
+            record_exit(x, f"{operation.name} to {output.dtype}")
 
 
 def apply_elementwise(operation: Operation, x: Tensor) -> Tensor:
@@ -179,7 +179,7 @@ def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, 
     parts = value if isinstance(value, (tuple, list)) else (value,)
     if any(hasattr(part, "__array__") for part in parts):
         for x in given:
-            left(x, public_name(function))
+            record_exit(x, public_name(function))
     return constant_result(value)
 
 
@@ -282,7 +282,7 @@ def _call_method(
         )
     if named in PLAIN and kwargs.get("out") is None:
         for x in tensors_in((inputs, kwargs)):
-            left(x, f"{public_name(ufunc)}.{method}")
+            record_exit(x, f"{public_name(ufunc)}.{method}")
         return getattr(ufunc, method)(*unwrap(inputs), **unwrap(kwargs))
     kwargs.setdefault("axis", 0)
     if ufunc in WITHOUT_DTYPE:

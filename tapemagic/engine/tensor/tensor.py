@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.events import record_text
 from tapemagic.engine.tensor.coercion import PandasData, own, ragged, value_text
 from tapemagic.engine.tensor.conversions import Conversions
 from tapemagic.engine.tensor.methods import ArrayMethods
@@ -119,6 +120,7 @@ class Tensor(Traced):
         return self
 
     def __repr__(self) -> str:
+        record_text(self, "repr()")
         return f"Tensor({value_text(self._value, len('Tensor('))})"
 
     def __copy__(self) -> Tensor:
@@ -128,6 +130,7 @@ class Tensor(Traced):
         return self
 
     def __reduce__(self) -> Any:
+        record_text(self, "pickle")
         return Tensor, (self._value,)
 
 
