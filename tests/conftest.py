@@ -24,7 +24,7 @@ THOROUGH = (
     "tests/ipython/test_check_gradient.py",
     "tests/ipython/test_why.py",
     "tests/test_batching.py",
-    "tests/test_late.py",
+    "tests/test_other_libraries.py",
 )
 """Where tests go through very many cases, start many processes, or run many cells."""
 
@@ -56,5 +56,5 @@ def nothing_left_behind() -> Iterator[None]:
 def _table() -> tuple[int, int, int]:
     """How many operations with rules, composites and plain functions there are."""
     operations = registry.OPERATIONS.values()
-    with_rules = sum(1 for entry in operations if entry.rules or entry.each)
+    with_rules = sum(1 for entry in operations if entry.rules or entry.joint_rule)
     return with_rules, len(registry.COMPOSITES), len(registry.PLAIN)

@@ -125,7 +125,7 @@ def called(call: Call) -> tuple[tm.GradientTape, Any, bool]:
         warnings.simplefilter("ignore", PendingDeprecationWarning)
         tape.watch(x)
         result = call(x)
-    return tape, result, any(event.kind == "left" for event in tape._events)
+    return tape, result, any(event.kind == "exit" for event in tape._events)
 
 
 def test_silence_is_heard() -> None:
@@ -204,7 +204,7 @@ def alone(case: Any, position: int) -> tuple[Any, bool]:
             result = case.call(*inputs)
         except TapeError:
             return None, True
-    return gradient(tape, result, x), any(event.kind == "left" for event in tape._events)
+    return gradient(tape, result, x), any(event.kind == "exit" for event in tape._events)
 
 
 def gradient(tape: tm.GradientTape, result: Any, x: tm.Tensor) -> Any:

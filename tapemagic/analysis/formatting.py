@@ -62,6 +62,8 @@ def format_entries(value: Any) -> str:
         return format_number(value)
     if not value.shape:
         return format_number(value[()])
+    if isinstance(value, np.matrix):  # whose rows are matrices again, without end
+        value = value.view(np.ndarray)
     if value.size <= SHOWN:
         return "[" + ", ".join(map(format_entries, value)) + "]"
     if isinstance(value, Absent) or value.dtype.kind not in "iuf":

@@ -1,4 +1,4 @@
-"""What a tape hears beside operations: values that leave it, assignments, pauses. From these it explains a None."""
+"""Events of a tape beside its operations, which explain missing gradients: conversions, assignments, pauses."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ import sys
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
 from tapemagic.engine.recording import live
 
 MOST = 32
-"""How many events of one line a tape remembers; of more, the first ones."""
+"""The number of events of one line that a tape keeps: the first ones."""
 
-Kind = Literal["left", "assigned", "changed", "paused", "reset"]
+Kind = Literal["exit", "text", "assigned", "changed", "paused", "reset"]
+
+PACKAGES = f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
+"""Folders into which libraries are installed, wherever they are."""
 
 
 class Place(NamedTuple):
-    """A line of the user's program, and the library that it had called, if there was one.
+    """A line of the user's program, and the library that it called, if it called one.
 
     Attributes
     ----------
@@ -34,21 +35,21 @@ class Place(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something that happened to a value.
+    """A conversion, an assignment or an interruption that a tape cannot differentiate.
 
     Attributes
     ----------
-    kind : {'left', 'assigned', 'changed', 'paused', 'reset'}
-        It was converted to something that no tape can follow; a variable was given it, or changed by it; the tape
-        stopped recording for a while; the tape forgot everything.
+    kind : {'exit', 'text', 'assigned', 'changed', 'paused', 'reset'}
+        A value was converted to something that no tape can follow; it was converted to text or bytes; a variable was
+        given it, or changed by it; recording was stopped for a while; all records were dropped.
     number : int
-        The value's number, the variable's, or the time at which the pause began or the tape forgot.
+        The number of the value or of the variable, or the time at which the pause or the reset began.
     what : object
         The name of the conversion, the number of the assigned value, the time at which the pause ended, or the
-        numbers of what was watched.
+        numbers of the values that were watched.
     place : Place or None
     time : int
-        Of the clock by which values are numbered.
+        By the clock that numbers values.
     """
 
     kind: Kind
@@ -58,19 +59,26 @@ class Event(NamedTuple):
     time: int
 
 
-def left(x: Any, how: str) -> None:
-    """Tell the tapes that a tensor is converted to something that they cannot follow."""
+def record_exit(x: Any, how: str) -> None:
+    """Record that a tensor is converted, by a call named `how`, to something that no tape can follow."""
     tapes = live()
     if not tapes:
         return
     i = x._read()._id
     for tape in tapes:
         if i in tape._tracked:
-            tape._hear("left", i, how)
+            tape._hear("exit", i, how)
 
 
-def here() -> Place | None:
-    """The line of the user's program that is running."""
+def record_text(x: Any, how: str) -> None:
+    """Record that a tensor is written as text or bytes, by a call named `how`, without counting as a read of it."""
+    for tape in live():
+        if x._id in tape._tracked:
+            tape._hear("text", x._id, how)
+
+
+def user_line() -> Place | None:
+    """The line of the user's program that is running; None where there is none, as in a thread of a library."""
     frame = sys._getframe(1)
     library = ""
     while frame is not None:
@@ -86,26 +94,83 @@ def here() -> Place | None:
 
 @cache
 def origin_of(file: str) -> str | None:
-    """The library to which a file belongs; empty for the user's own, None for this package."""
-    own, libraries = _folders()
-    return None if file.startswith(own) else _library(file, libraries)
+    """The name of the library to which a file belongs; empty for the user's own files, None for this package.
+
+    A library is the standard library, or a package that was installed: below a ``site-packages`` or ``dist-packages``
+    anywhere, in an egg or an archive of ``sys.path``, or beside its metadata in a folder of ``sys.path``, as
+    ``pip install --target`` leaves it. A module beside the notebook, or in a folder of one's own on ``PYTHONPATH``, is
+    the user's.
+    """
+    if file.startswith(_own_folder()):
+        return None
+    if file.startswith("<"):
+        return "python" if file.startswith("<frozen") else ""
+    for folder in PACKAGES:
+        if folder in file:
+            return _top(file.rpartition(folder)[2])
+    for folder in _standard_folders():
+        if file.startswith(folder):
+            return _top(file.removeprefix(folder))
+    return _installed(file)
 
 
 @cache
-def _folders() -> tuple[str, tuple[str, str]]:
-    """Where this package is; where others are, and the standard library, which may be around them."""
+def _own_folder() -> str:
+    """The folder of this package."""
     from pathlib import Path
 
-    packages, standard = Path(np.__file__).parent.parent, Path(os.__file__).parent
-    return str(Path(__file__).parent.parent), (str(packages), str(standard))
+    return f"{Path(__file__).absolute().parent.parent}{os.sep}"
 
 
-def _library(file: str, libraries: tuple[str, ...]) -> str:
-    """The library to which a file belongs, by the name under which one imports it; empty for the user's own."""
-    if file.startswith("<") and not file.startswith("<ipython"):
-        return "python" if file.startswith("<frozen") else ""
-    for folder in libraries:
-        if file.startswith(folder):
-            below = file.removeprefix(folder).lstrip(os.sep)
-            return below.partition(os.sep)[0].removesuffix(".py")
-    return ""
+@cache
+def _standard_folders() -> tuple[str, ...]:
+    """The folders of the standard library."""
+    import sysconfig
+    from pathlib import Path
+
+    paths = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
+    return tuple({f"{path}{os.sep}" for path in (*paths, str(Path(os.__file__).parent)) if path})
+
+
+def _top(path: str) -> str:
+    """The name that imports a file, by its path below the folder of libraries; of an egg, what is in it."""
+    first, _, rest = path.partition(os.sep)
+    if rest and first.endswith((".egg", ".zip", ".whl")):
+        return _top(rest)
+    return first.removesuffix(".py").removesuffix(".pyc")
+
+
+def _installed(file: str) -> str:
+    """The library to which a file elsewhere belongs, by the metadata beside it; empty if there is none."""
+    folder = max((f for f in map(_folder, sys.path) if file.startswith(f)), key=len, default="")
+    if not folder:
+        return ""
+    name = _top(file.removeprefix(folder))
+    packed = folder.rstrip(os.sep).endswith((".egg", ".zip", ".whl"))
+    return name if packed or name in _packages_in(folder) else ""
+
+
+def _folder(entry: str) -> str:
+    """An entry of ``sys.path`` as the beginning of paths."""
+    from pathlib import Path
+
+    return str(Path(entry).absolute()).rstrip(os.sep) + os.sep
+
+
+@cache
+def _packages_in(folder: str) -> frozenset[str]:
+    """The packages in a folder that were installed there, by their metadata."""
+    from pathlib import Path
+
+    if not any(
+        path.suffix in (".dist-info", ".egg-info") for path in Path(folder).glob("*.*-info")
+    ):
+        return frozenset()
+    from importlib.metadata import distributions
+
+    found: set[str] = set()
+    for distribution in distributions(path=[folder]):
+        names = (distribution.read_text("top_level.txt") or "").split()
+        files = (_top(str(path)) for path in distribution.files or () if path.suffix == ".py")
+        found.update(names or files)
+    return frozenset(found)

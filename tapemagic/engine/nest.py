@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from tapemagic.engine.tensor.messages import describe, shown, tensor_advice
@@ -15,8 +15,17 @@ KINDS = frozenset({Tensor, Variable})
 """The types of tensors, but for subclasses of these."""
 
 
-def leaves(structure: Any, error: type[NotATensorError] = NotATensorError) -> list[Any]:
-    """What a structure holds, in TensorFlow's order: that of a dict's values is the one of its sorted keys.
+def is_leaf(structure: Any) -> bool:
+    """Whether something is no list, tuple or dict."""
+    return isinstance(structure, Traced) or not isinstance(structure, (list, tuple, Mapping))
+
+
+def leaves(
+    structure: Any,
+    error: type[NotATensorError] = NotATensorError,
+    is_leaf: Callable[[Any], bool] = is_leaf,
+) -> list[Any]:
+    """The leaves of a nested structure in TensorFlow's order: that of a dict's values is the one of its sorted keys.
 
     Raises
     ------
@@ -25,7 +34,7 @@ def leaves(structure: Any, error: type[NotATensorError] = NotATensorError) -> li
     """
     found: list[Any] = []
     try:
-        _gather(structure, found)
+        _gather(structure, found, is_leaf)
     except RecursionError:
         raise endless_error(structure, error) from None
     return found
@@ -41,16 +50,12 @@ def endless_error(
     )
 
 
-def _is_leaf(structure: Any) -> bool:
-    return isinstance(structure, Traced) or not isinstance(structure, (list, tuple, Mapping))
-
-
-def _gather(structure: Any, found: list[Any]) -> None:
-    if _is_leaf(structure):
+def _gather(structure: Any, found: list[Any], is_leaf: Callable[[Any], bool]) -> None:
+    if is_leaf(structure):
         found.append(structure)
         return
     for part in parts_of(structure):
-        _gather(part, found)
+        _gather(part, found, is_leaf)
 
 
 def parts_of(structure: Any) -> Sequence[Any]:
@@ -68,26 +73,26 @@ def ordered(mapping: Mapping[Any, Any]) -> list[Any]:
         return list(mapping)
 
 
-def pack(structure: Any, values: Iterable[Any]) -> Any:
-    """The structure again, with `values` in the places of its leaves."""
-    return _packed(structure, iter(values))
+def pack(structure: Any, values: Iterable[Any], is_leaf: Callable[[Any], bool] = is_leaf) -> Any:
+    """The nested structure with `values` in place of its leaves, which are in the order of `leaves`."""
+    return _packed(structure, iter(values), is_leaf)
 
 
-def _packed(structure: Any, values: Iterator[Any]) -> Any:
-    if _is_leaf(structure):
+def _packed(structure: Any, values: Iterator[Any], is_leaf: Callable[[Any], bool]) -> Any:
+    if is_leaf(structure):
         return next(values)
     if isinstance(structure, Mapping):
         packed = {}
         for key in ordered(structure):  # no comprehension, which would nest twice as deep
-            packed[key] = _packed(structure[key], values)
-        return rebuilt(structure, {key: packed[key] for key in structure})
+            packed[key] = _packed(structure[key], values, is_leaf)
+        return _rebuilt(structure, {key: packed[key] for key in structure})
     parts = []
     for part in structure:
-        parts.append(_packed(part, values))  # noqa: PERF401
-    return rebuilt(structure, parts)
+        parts.append(_packed(part, values, is_leaf))  # noqa: PERF401
+    return _rebuilt(structure, parts)
 
 
-def rebuilt(structure: Any, parts: Any) -> Any:
+def _rebuilt(structure: Any, parts: Any) -> Any:
     """A list, tuple or dict of a structure's own type; a plain one, if that type is made of something else."""
     kind = type(structure)
     if kind is list or kind is dict:
@@ -95,8 +100,9 @@ def rebuilt(structure: Any, parts: Any) -> Any:
     try:
         if hasattr(structure, "_fields"):
             made = kind(*parts)
-        elif isinstance(structure, defaultdict):
-            made = kind(structure.default_factory, parts)
+        elif isinstance(structure, dict):
+            made = copy(structure)
+            made.update(parts)
         else:
             made = kind(parts)
         if _content(made) == _content(parts):
@@ -171,7 +177,7 @@ def _fitting(structure: Any, template: Any) -> list[Any] | None:
         _require_keys(structure, template)
         given: Sequence[Any] = [structure[key] for key in ordered(template)]
     else:
-        given = [structure] if _is_leaf(structure) else parts_of(structure)
+        given = [structure] if is_leaf(structure) else parts_of(structure)
     if len(given) != len(models):
         models = leaves(template)
     if len(given) != len(models):
@@ -186,8 +192,8 @@ def _fitting(structure: Any, template: Any) -> list[Any] | None:
 
 
 def _fitting_one(structure: Any, target: Traced) -> list[Any] | None:
-    """What is to weigh a single target: a list of numbers is an array, and so stays whole."""
-    if _is_leaf(structure):
+    """The output gradient of a single target: a list of numbers is an array, and so stays whole."""
+    if is_leaf(structure):
         return [structure]
     found = leaves(structure)
     whole = all(isinstance(x, Traced) or getattr(x, "ndim", 0) for x in found)

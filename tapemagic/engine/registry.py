@@ -9,8 +9,9 @@ whose name starts with an underscore is not read by the rule; the tape then keep
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from threading import RLock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,8 +39,9 @@ class Operation:
         What pictures and messages call it.
     rules : tuple of callable or None
         One for each array argument; None where there is no derivative.
-    each : callable or None
-        For a function of any number of arrays: one rule ``each(position, g, y, *inputs, **params)``.
+    joint_rule : callable or None
+        For a function of any number of arrays: one rule ``joint_rule(argnums, g, y, *inputs, **params)``, which
+        returns the gradients of the inputs at the positions `argnums`, in that order.
     inputs : tuple of str
         The names of the array arguments, for calls that give them by keyword; found out when needed.
     pointwise : bool
@@ -55,10 +57,10 @@ class Operation:
         "_names",
         "_unread",
         "accepts",
-        "each",
         "function",
         "ignores",
         "inputs",
+        "joint_rule",
         "name",
         "number",
         "pointwise",
@@ -71,7 +73,7 @@ class Operation:
         self.function = function
         self.name: str = getattr(function, "__name__", str(function)).strip("_")
         self.rules: tuple[Rule | None, ...] = ()
-        self.each: Rule | None = None
+        self.joint_rule: Rule | None = None
         self.inputs: tuple[str, ...] = ()
         self.pointwise = isinstance(function, np.ufunc) and function.signature is None
         self.accepts: frozenset[str] = frozenset()
@@ -83,17 +85,18 @@ class Operation:
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
 
-    def rules_for(self, count: int) -> tuple[Rule | None, ...]:
-        """A rule for each of `count` arrays."""
-        return (
-            self.rules if self.each is None else tuple(partial(self.each, k) for k in range(count))
-        )
+    def rule_for(self, position: int) -> Rule | None:
+        """The rule ``rule(g, y, *inputs, **params)`` of the array argument at `position`."""
+        joint = self.joint_rule
+        if joint is None:
+            return self.rules[position]
+        return lambda *args, **params: joint((position,), *args, **params)[0]
 
     def bind(
         self, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Sort the arguments of a call into array inputs and parameters by keyword."""
-        if self.each is not None:
+        if self.joint_rule is not None:
             return tuple(args), dict(kwargs)
         if self._leads and len(args) <= len(self.rules) and not kwargs:
             return tuple(args), {}
@@ -140,14 +143,17 @@ class Operation:
 
     def unread(self, tracked: tuple[bool, ...]) -> tuple[int, ...]:
         """The positions of the inputs that no rule of a tracked input reads; -1 stands for the output."""
+        if self.joint_rule is not None:
+            read = _parameters_read(self.joint_rule, skip=2, count=len(tracked) + 1)
+            return tuple(position - 1 for position, needed in enumerate(read) if not needed)
         known = self._unread.get(tracked)
         if known is None:
             count = len(tracked)
             read = [False] * (count + 1)
             for position in range(count):
-                rule = self.each or self.rules[position]
+                rule = self.rules[position]
                 if tracked[position] and rule is not None:
-                    names = _parameters_read(rule, skip=2 if self.each else 1, count=count + 1)
+                    names = _parameters_read(rule, skip=1, count=count + 1)
                     read = [a or b for a, b in zip(read, names, strict=True)]
             known = tuple(position - 1 for position, needed in enumerate(read) if not needed)
             self._unread[tracked] = known
@@ -204,25 +210,61 @@ def constant_operation(function: Function) -> Operation:
     entry = _CONSTANT.get(function)
     if entry is None:
         entry = _CONSTANT[function] = Operation(function)
-        entry.each = no_derivative
+        entry.joint_rule = no_derivative
     return entry
 
 
-def no_derivative(_position: int, _g: Any, _y: Any, *_inputs: Any) -> None:
+def no_derivative(argnums: Sequence[int], _g: Any, _y: Any, *_inputs: Any) -> list[None]:
     """The rule of what is constant almost everywhere."""
+    return [None] * len(argnums)
 
 
-LATER: list[Callable[[], None]] = []
-"""What fills the rest of the table, when a function is not found in it."""
+LATER: list[Callable[[], object]] = []
+"""Fill the rest of the table, when a function is not found in it. One that fails stays, and is tried again."""
+
+OPTIONAL: dict[str, Callable[[], object]] = {}
+"""The same for modules which a program may import or not: filled once they are there."""
+
+_lock = RLock()
+_registered: list[set[Function]] = []
+"""The functions that the running attempt to fill the table has registered; empty if none runs."""
+_unfinished: set[Function] = set()
+"""Those that failed attempts have registered: the next one may register them again."""
 
 
 def complete() -> bool:
-    """Fill the rest of the table; whether there was a rest."""
-    rest = LATER[:]
-    LATER.clear()
-    for fill in rest:
+    """Fill the rest of the table; whether there was one, which another thread may have filled meanwhile.
+
+    Raises
+    ------
+    Exception
+        Whatever one of the modules that fill it raises; the table then still counts as incomplete.
+    """
+    if not LATER and OPTIONAL.keys().isdisjoint(sys.modules):
+        return False
+    with _lock:
+        if _registered:  # one of the modules that fill the table asks
+            return False
+        while LATER:
+            _fill(LATER[0])
+            del LATER[0]
+        for module in OPTIONAL.keys() & sys.modules.keys():
+            _fill(OPTIONAL[module])
+            del OPTIONAL[module]
+        _unfinished.clear()
+    return True
+
+
+def _fill(fill: Callable[[], object]) -> None:
+    """Run one of the functions that fill the table, and remember what it registered before it failed."""
+    _registered.append(set())
+    try:
         fill()
-    return bool(rest)
+    except BaseException:
+        _unfinished.update(_registered[0])
+        raise
+    finally:
+        _registered.pop()
 
 
 def known(function: Function) -> bool:
@@ -231,12 +273,17 @@ def known(function: Function) -> bool:
     return (
         function in COMPOSITES
         or function in PLAIN
-        or (entry is not None and bool(entry.rules or entry.each))
+        or (entry is not None and bool(entry.rules or entry.joint_rule))
     )
 
 
 def _new(function: Function) -> None:
-    if known(function):
+    """Make sure that a function has no entry, in the whole table if it is not one of this package."""
+    if not (getattr(function, "__module__", None) or "").startswith("tapemagic."):
+        complete()
+    if _registered:
+        _registered[0].add(function)
+    if known(function) and function not in _unfinished:
         raise ValueError(
             f"{operation(function).name} is in the table already: a second rule would hide the first"
         )
@@ -268,25 +315,41 @@ def vjp(
     _new(function)
     entry = operation(function)
     entry.name = name or entry.name
-    entry.rules = rules
     entry.inputs = tuple(inputs.split())
     entry._leads = not entry.inputs
     entry.accepts = frozenset().union(*(_keywords(rule, 2 + len(rules)) for rule in rules if rule))
     entry.ignores |= frozenset(ignores.split())
     entry._names = None
+    entry.rules = rules  # last, since other threads may ask
 
 
-def vjp_each(function: Function, rule: Rule, name: str = "", ignores: str = "") -> None:
-    """Give a `function` of any number of arrays the one rule ``rule(position, g, y, *inputs, **params)``."""
+def vjp_argnums(function: Function, rule: Rule, name: str = "", ignores: str = "") -> None:
+    """Give a `function` of any number of arrays one rule for all of them.
+
+    Parameters
+    ----------
+    function : callable
+        A function whose positional arguments are arrays.
+    rule : callable
+        ``rule(argnums, g, y, *inputs, **params)``, which returns a gradient, or None, for each of the positions
+        `argnums`. One call for all of them, since a call for each would cost their number squared.
+    name, ignores : str, optional
+        As for `vjp`.
+
+    Raises
+    ------
+    ValueError
+        If `function` has an entry already.
+    """
     _new(function)
     entry = operation(function)
     entry.name = name or entry.name
-    entry.each = rule
     code = rule.__code__
     entry.accepts = frozenset(
         code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     )
     entry.ignores |= frozenset(ignores.split())
+    entry.joint_rule = rule
 
 
 def pointwise(*functions: Function) -> None:

@@ -168,7 +168,7 @@ class Session:
     def last_exit(self, but: Container[int] = ()) -> str:
         """The end of a sentence on the last exit from the tape, except for values with the ids `but`."""
         for event in self.snapshot().events[::-1]:
-            if event.kind == "left" and event.number not in but:
+            if event.kind == "exit" and event.number not in but:
                 name = self.found_names().get(event.number, "a value")
                 return f": {name} left the tape through {way(event)}"
         return ""

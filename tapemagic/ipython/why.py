@@ -102,7 +102,7 @@ def _checked(node: ast.expr) -> ast.expr:
 
 
 def _value(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
-    """What a plain expression stands for in the notebook."""
+    """The value of a plain expression in the notebook."""
     try:
         return _found(node, namespace)
     except (AttributeError, LookupError, TypeError) as error:

@@ -181,7 +181,7 @@ def test_a_long_path() -> None:
     assert count == 1
     assert path.product is not None
     np.testing.assert_allclose(path.product, 0.999**2500, rtol=1e-9)
-    assert len(path.steps) == 5000
+    assert len(path.steps) + path.hidden == 5000
     assert len(lines(path)) <= 3
     assert max(map(len, lines(path))) <= 88
     text = " ".join(str(path).split())
@@ -232,7 +232,6 @@ def test_very_many_paths() -> None:
             y = 0.5 * (y + y)
     written, count = found(tape, y, x)
 
-    assert count == 2**16_000
     assert counted(count) == "about 10^4816"
     assert len(written) == 12
 

@@ -119,7 +119,7 @@ def test_a_report_without_a_target_says_where_the_value_went(run: Run) -> None:
     report = run("%%tape a b\na, b = 3.0, 4.0\nlength = np.sqrt(np.sum(np.array([a, b]) ** 2))")
 
     assert "nothing was computed from what is watched" in report.findings.note
-    assert "left the tape through float() on line 3" in report.findings.note
+    assert "write np.stack([a, b]) in place of np.array([a, b])" in report.findings.note
 
 
 def test_a_cell_that_runs_twice(run: Run) -> None:

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic import GradientTape
 from tapemagic.errors import ImmutableError, ShapeError, UnsupportedArgumentError
-from tests.rules.harness import case, normal, plain, positive, refused, special
+from tests.rules.harness import case, derivative, normal, plain, positive, refused, special
 
 NAN, INF = np.nan, np.inf
 CUBE = (2, 3, 2)
@@ -67,18 +66,6 @@ def gapped(x: Any) -> Any:
 def with_gaps(function: Callable[..., Any], gaps: Any, **options: Any) -> Callable[..., Any]:
     """The function of what is there, with NaN put where `gaps` are true."""
     return lambda x: function(np.where(gaps, NAN, x), **options)
-
-
-def derivative(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The derivative of a function of one argument, as a function of its own."""
-
-    def function(x: Any) -> Any:
-        with GradientTape() as tape:
-            tape.watch(x)
-            y = call(x)
-        return tape.gradient(y, x)
-
-    return function
 
 
 def text(options: dict[str, Any]) -> str:
@@ -418,6 +405,13 @@ SPECIAL = [
     # the median of ties is the middle of the stable order
     special(np.median, None, [[2.0, 1.0, 2.0, 2.0, 5.0]], [[0, 0, 1, 0, 0]], label="tie"),
     special(np.median, None, [[3.0, 1.0, 3.0, 7.0]], [[0.5, 0, 0.5, 0]], label="even"),
+    special(
+        np.median,
+        lambda x: np.median(x, axis=1),
+        [[[1.0, NAN, 2.0], [3.0, 1.0, 2.0]]],
+        [[[NAN] * 3, [0, 0, 1]]],
+        label="nan",
+    ),
     special(np.median, None, [single([3, 1, 2])], [[0, 0, 1]], label="float32"),
     special(np.median, None, [np.zeros(0)], [np.zeros(0)], label="empty", warns=True),
     special(np.nanmedian, None, [[NAN, 1.0, 5.0, NAN, 2.0]], [[0, 0, 0, 0, 1]], label="nan"),
@@ -441,6 +435,18 @@ SPECIAL = [
         [[1.0, 7.0, 1.0]],
         [[0, 0, 0]],
         label="equal where",
+    ),
+    *(
+        special(f, None, [[x, -3 * x]], [[0.5, -0.5]], label=f"{x:g}", warns=x > 1)
+        for f in (np.std, np.nanstd)
+        for x in (1e160, 1e-200)
+    ),
+    special(
+        np.std,
+        lambda x: np.std(x, axis=0),
+        [[[1e-200, 1.0, 0.0], [3e-200, 2.0, 0.0]]],
+        [[[-0.5, -0.5, 0], [0.5, 0.5, 0]]],
+        label="columns of several sizes",
     ),
     special(np.nanstd, None, [[1.0, NAN, 1.0]], [[0, 0, 0]], label="equal"),
     special(np.nanstd, None, [[NAN, NAN]], [[NAN, NAN]], label="all nan", warns=True),

@@ -6,43 +6,95 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from tapemagic.analysis.explain.dataflow import on_line, tree_of
+from tapemagic.analysis.explain.program_text import on_line, tree_of
 from tapemagic.analysis.formatting import SHOWN, format_entries, format_line
 from tapemagic.engine.events import Event, Place
 
 MATH = "write NumPy's functions in place of those of math, such as np.sin(x) for math.sin(x)"
-STACK = "make one tensor of several with np.stack([x, y])"
-BLOCK = "make one tensor of a table of tensors with np.block([[a, b], [c, d]])"
 COLLECT = (
     "collect the parts in a list, and make one tensor of them at the end, with np.stack(parts)"
 )
 DRAW = "draw plain numbers, and compute with the tensor afterwards, as in mu + sigma * rng.normal(size=3)"
 FILL = "compute with the tensor, as in x * np.ones(3) or x * np.arange(3)"
+STACKING = {
+    f"np.{name}"
+    for name in ("stack", "concatenate", "hstack", "vstack", "column_stack", "dstack", "block")
+}
+"""NumPy's functions that follow the tensors in a list."""
+
+FLAT = "its result has no derivative; a smooth function in its place has one"
+SMOOTH = {
+    "histogram histogram2d histogramdd bincount digitize searchsorted": "counts and positions change in "
+    "jumps; a smooth count of what is near c is np.sum(np.exp(-(((x - c) / width) ** 2)))",
+    "argmax argmin": "a position has no derivative; tapemagic.softmax(x) weighs all positions smoothly",
+    "greater greater_equal less less_equal": "a comparison has no derivative; tapemagic.sigmoid((x - a) / width) is a "
+    "smooth step",
+}
+"""Replacements for functions whose results change in steps."""
+
+ARRAYS = {"array", "asarray", "asanyarray", "constant", "convert_to_tensor"}
+NUMBERS = ("float", "fsum", "math", "cmath")
+NUMPY = "NumPy, which made a plain array of it,"
+LONGEST = 120
+"""The number of characters up to which a replacement is written out."""
+
 STAY = {"np.asarray": "call NumPy on the tensor itself", "float()": "leave it a tensor"}
+
+
+POLYNOMIALS = [
+    "poly1d",
+    "polyval",
+    "polyadd",
+    "polysub",
+    "polymul",
+    "polydiv",
+    "polyder",
+    "polyint",
+    "roots",
+]
+
+OF_SCIPY = {
+    "softmax": "write tapemagic.softmax(x, axis)",
+    "log_softmax": "write tapemagic.log_softmax(x, axis)",
+    "logsumexp": "write tapemagic.logsumexp(x, axis)",
+    "polygamma": "write scipy.special.zeta(n + 1, x) times (-1)**(n + 1) * n!, or psi(x) for n = 0",
+    "multigammaln": "write the sum of scipy.special.gammaln(a - j / 2) for j in range(d)",
+    "comb": "write scipy.special.binom(n, k)",
+    "factorial": "write scipy.special.gamma(n + 1)",
+    "perm": "write scipy.special.poch(n - k + 1, k)",
+}
+"""SciPy's functions that make plain arrays of their arguments, and what to write in their place."""
 
 
 def way(event: Event) -> str:
     """How a value left the tape, where, and what to write instead."""
-    return f"{through(event)}: {instead(event)}"
+    return f"{way_out(event)}: {replacement(event)}"
 
 
-def through(event: Event) -> str:
+def way_out(event: Event) -> str:
     """How a value left the tape, and where."""
     library = event.place.library if event.place else ""
     what = str(event.what)
     if library and library != "numpy" and not what.startswith(library):
         return f"{library}, which converted it with {what}{at(event)}"
+    if what in STAY and not _calls(event.place, what.removesuffix("()").split(".")[-1]):
+        what = what if _calls(event.place, *NUMBERS) or not list_replacement(event.place) else NUMPY
     if what == "np.asarray" and not _calls(event.place, "asarray"):
-        what = "NumPy, which made a plain array of it,"
+        what = NUMPY
     return f"{what}{at(event)}"
 
 
-def instead(event: Event) -> str:
-    """What to write in place of what left the tape, judged by how it did, and by the line that did it."""
+def replacement(event: Event) -> str:
+    """The replacement for a conversion that left the tape, by its name and the text of its line."""
     what = str(event.what)
     library = event.place.library if event.place else ""
-    if library == "scipy" and "linalg" in _text(event.place):
-        return "a tape follows NumPy alone: np.linalg has the same"
+    if library == "scipy":
+        if "linalg" in _text(event.place):
+            return "a tape follows NumPy alone: np.linalg has the same"
+        found = (advice for name, advice in OF_SCIPY.items() if _calls(event.place, name))
+        return next(
+            found, "a tape follows NumPy's functions, and SciPy's ufuncs such as scipy.special.erf"
+        )
     if what.startswith(("tapemagic.", "copy.")):
         return "it copies the value alone: compute with the tensor itself, which needs no copy"
     if library and library != "numpy":
@@ -50,21 +102,28 @@ def instead(event: Event) -> str:
     if " to " in what or what == "int()":
         return "whole numbers and truth values have no derivative; a smooth function in its place has one"
     if is_flat(event):
-        return "its result has no derivative; a smooth function in its place has one"
+        return next(
+            (
+                advice
+                for words, advice in SMOOTH.items()
+                if what.removeprefix("np.").split(".")[0] in words.split()
+            ),
+            FLAT,
+        )
     if what in STAY:
-        usable = ADVICE if what == "np.asarray" else ADVICE_FOR_NUMBERS
-        return next((advice for found, advice in usable if found(event.place)), STAY[what])
+        known = next((advice for found, advice in ADVICE if found(event.place)), "")
+        return known or list_replacement(event.place) or STAY[what]
     return "stay with the tensor"
 
 
 def is_flat(event: Event) -> bool:
     """Whether what left changes in steps, so that nothing of a derivative left with it."""
     what = str(event.what)
-    by_function = what.startswith("np.") and what != "np.asarray"
+    by_function = what.startswith(("np.", "scipy.")) and what != "np.asarray"
     return by_function or " to " in what or what == "int()"
 
 
-def swept(place: Place | None) -> bool:
+def takes_gradient(place: Place | None) -> bool:
     """Whether a line takes a gradient, whose own rules may have compared values."""
     return _calls(place, "gradient", "jacobian", "batch_jacobian")
 
@@ -81,7 +140,7 @@ def _text(place: Place | None) -> str:
 
 
 def _called(place: Place | None) -> list[ast.Call]:
-    """What the statements on a line call."""
+    """The calls in the statements on a line."""
     nodes = (node for statement in _statements(place) for node in ast.walk(statement))
     return [node for node in nodes if isinstance(node, ast.Call)]
 
@@ -92,23 +151,71 @@ def _calls(place: Place | None, *names: str) -> bool:
     return any(part in names for name in dotted for part in name.split("."))
 
 
-def _lists(place: Place | None, nested: bool) -> bool:
-    """Whether a list, or a list of lists, is given to a function."""
-    for call in _called(place):
-        for given in call.args:
-            if isinstance(given, (ast.List, ast.Tuple, ast.ListComp)):
-                parts = [given.elt] if isinstance(given, ast.ListComp) else given.elts
-                if not nested or any(isinstance(part, (ast.List, ast.Tuple)) for part in parts):
-                    return True
-            if isinstance(given, ast.Name) and not nested and _appended(place, given.id):
-                return True
-    return False
+def list_replacement(place: Place | None) -> str:
+    """The call to write where NumPy is given a list of tensors, of which it makes a plain array; empty if it is not."""
+    for statement in _statements(place):
+        for node in ast.walk(statement):
+            match node:
+                case ast.Subscript(ast.Attribute(_, "r_" | "c_") as joined, parts):
+                    given = parts if isinstance(parts, ast.Tuple) else ast.Tuple([parts])
+                    join = "hstack" if joined.attr == "r_" else "column_stack"
+                    if not any(isinstance(part, ast.Slice) for part in given.elts):
+                        return _replace(node, f"np.{join}({_as_list(given)})")
+                    return f"make one tensor of the parts with np.{join}"
+                case ast.Call(function, [first, *_]) if _is_list(place, first):
+                    if ast.unparse(function) in STACKING or not _is_numpys(function):
+                        continue
+                    join = "np.block" if _is_nested(first) else "np.stack"
+                    stacked = f"{join}({_as_list(first)})"
+                    if ast.unparse(function).split(".")[-1] in ARRAYS:
+                        return _replace(node, stacked)
+                    words = [ast.unparse(word) for word in (*node.args[1:], *node.keywords)]
+                    return _replace(
+                        node, f"{ast.unparse(function)}({', '.join([stacked, *words])})"
+                    )
+    return ""
+
+
+def _replace(node: ast.AST, text: str) -> str:
+    """The advice to write one expression in the place of another, in full where they are short."""
+    old = ast.unparse(node)
+    if len(old) + len(text) > LONGEST:
+        return f"make one tensor of the list first, with {text.partition('np.stack(')[1] or text.partition('(')[0]}...)"
+    return f"NumPy makes a plain array of a list, so write {text} in place of {old}"
+
+
+def _as_list(node: ast.expr) -> str:
+    """A list of tensors as it is written, with brackets."""
+    return ast.unparse(ast.List(node.elts) if isinstance(node, ast.Tuple) else node)
+
+
+def _is_numpys(function: ast.expr) -> bool:
+    """Whether a function is written as one of NumPy's, or of this package."""
+    return ast.unparse(function).split(".")[0] in {"np", "numpy", "tm", "tapemagic"}
+
+
+def _is_nested(given: ast.expr) -> bool:
+    """Whether a list of lists is written out."""
+    parts = given.elts if isinstance(given, (ast.List, ast.Tuple)) else []
+    return any(isinstance(part, (ast.List, ast.Tuple)) for part in parts)
+
+
+def _is_list(place: Place | None, given: ast.expr) -> bool:
+    """Whether an argument is a list, or a name to which a program appends."""
+    if isinstance(given, ast.Name):
+        return _appended(place, given.id)
+    return isinstance(given, (ast.List, ast.Tuple, ast.ListComp))
 
 
 def _appended(place: Place | None, name: str) -> bool:
-    """Whether a program appends to something of a name, which so is a list."""
-    calls = [node for node in ast.walk(tree_of(place) or ast.Pass()) if isinstance(node, ast.Call)]
-    return any(ast.unparse(call.func) == f"{name}.append" for call in calls)
+    """Whether a program appends to a name, or binds a list to it."""
+    for node in ast.walk(tree_of(place) or ast.Pass()):
+        match node:
+            case ast.Call(ast.Attribute(ast.Name(owner), "append")) if owner == name:
+                return True
+            case ast.Assign([ast.Name(owner)], ast.List() | ast.ListComp()) if owner == name:
+                return True
+    return False
 
 
 def _writes(place: Place | None) -> bool:
@@ -124,21 +231,18 @@ def _writes(place: Place | None) -> bool:
 
 
 Advice = tuple[tuple[Callable[[Place | None], bool], str], ...]
-ADVICE_FOR_NUMBERS: Advice = (
+ADVICE: Advice = (
     (lambda place: _calls(place, "math", "cmath"), MATH),
     (_writes, COLLECT),
     (lambda place: _calls(place, "rng", "random", "normal", "uniform"), DRAW),
     (lambda place: _calls(place, "full", "arange", "linspace", "full_like"), FILL),
-)
-"""What may be seen on a line that took a number, and what to write instead; the first that is true."""
-
-ADVICE: Advice = (
-    *ADVICE_FOR_NUMBERS,
-    (lambda place: _lists(place, nested=True), BLOCK),
-    (lambda place: _lists(place, nested=False), STACK),
+    (
+        lambda place: _calls(place, *POLYNOMIALS),
+        "an np.poly1d is an array to NumPy's functions: call it, as in p(x), or give them p.coeffs",
+    ),
     (lambda place: _calls(place, "vectorize"), "call NumPy's functions on whole tensors"),
 )
-"""The same for one that made an array."""
+"""Tests of a line that converted to numbers, each with its replacement; the first that is true counts."""
 
 
 def at(event: Event) -> str:
@@ -152,7 +256,7 @@ def listed(names: list[str]) -> str:
 
 
 def kind(value: Any) -> str:
-    """What an array holds that has no derivative."""
+    """The kind of values in an array without derivative: truth values or whole numbers."""
     return "truth values" if value.dtype.kind == "b" else "whole numbers"
 
 

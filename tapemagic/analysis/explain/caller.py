@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import itertools
-import linecache
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from types import FrameType
 from typing import Any
 
-from tapemagic.analysis.explain.dataflow import loop_names
 from tapemagic.analysis.explain.explain import Explanation, explain
+from tapemagic.analysis.explain.program_text import loop_names
 from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.snapshot import snapshot_of
 from tapemagic.engine.events import Place
@@ -132,7 +131,7 @@ def _written(node: Node) -> str:
 
 
 def tape_name_at(frame: FrameType) -> str:
-    """What a function calls the tape whose method ``explain`` it is calling; empty if that cannot be told."""
+    """The caller's name for the tape whose method ``explain`` it is calling; empty if that cannot be told."""
     call = _call_at(frame)
     return _written(getattr(call.func, "value", None)) if call else ""
 
@@ -149,11 +148,13 @@ def _arguments(frame: FrameType) -> tuple[Node, Node]:
 
 def _call_at(frame: FrameType) -> ast.Call | None:
     """The call of ``explain`` that a function is in the middle of, if its source is known."""
-    try:
-        tree = ast.parse(_source_at(frame))
-    except SyntaxError:
-        return None
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _explains(node)]
+    from executing import Source
+
+    running = Source.executing(frame)
+    node: Any = running.node
+    statements: Any = running.statements if node is None else ()
+    nodes = [node, *(part for statement in statements or () for part in ast.walk(statement))]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and _explains(node)]
     return calls[0] if len(calls) == 1 else None
 
 
@@ -161,24 +162,8 @@ def _explains(call: ast.Call) -> bool:
     return "explain" in (getattr(call.func, "attr", ""), getattr(call.func, "id", ""))
 
 
-def _source_at(frame: FrameType) -> str:
-    """The text of the expression that a function is at; its line, where Python keeps no columns."""
-    code = frame.f_code
-    positions = itertools.islice(code.co_positions(), frame.f_lasti // 2, None)
-    first, last, begin, end = next(positions, (None, None, None, None))
-    lines = linecache.getlines(code.co_filename, frame.f_globals)
-    if first is None or last is None or begin is None or end is None:
-        return "".join(lines[frame.f_lineno - 1 : frame.f_lineno]).strip()
-    text = [line.encode() for line in lines[first - 1 : last]]
-    if len(text) <= last - first:
-        return ""
-    text[-1] = text[-1][:end]
-    text[0] = text[0][begin:]
-    return b"".join(text).decode(errors="replace")
-
-
 def _names(frame: FrameType) -> dict[int, str]:
-    """What a function calls tensors, by their numbers; a variable without a name there goes by its own."""
+    """The caller's names for tensors, by their ids; a variable without a name there goes by its own."""
     held = {**frame.f_globals, **frame.f_locals}
     return {
         value._id: name
@@ -188,14 +173,14 @@ def _names(frame: FrameType) -> dict[int, str]:
 
 
 def _called(written: str, value: Any, frame: FrameType, looped: set[str]) -> str:
-    """What to call a tensor: as it is written, unless that is the name of a loop, which stands for many in turns."""
+    """The name of a tensor: as it is written, unless a loop binds that name to many in turns."""
     if not written or written in looped:
         return _name_of(value, frame, looped) or written
     return written
 
 
 def _name_of(value: Any, frame: FrameType, but: Collection[str]) -> str:
-    """What a function calls an object, but for some names."""
+    """The caller's name for an object, but for some names."""
     held = {**frame.f_globals, **frame.f_locals}
     if type(value) not in (int, str, bool, type(None)):
         for name, other in reversed(held.items()):

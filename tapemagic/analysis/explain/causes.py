@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tapemagic.analysis.explain.advice import as_real, at, instead, kind
+from tapemagic.analysis.explain.advice import as_real, at, kind, replacement
 from tapemagic.analysis.explain.dataflow import Feeds
-from tapemagic.analysis.explain.exit_causes import exits, left, left_perhaps, left_surely
+from tapemagic.analysis.explain.exit_causes import (
+    exit_text,
+    exits,
+    perhaps_through_exit,
+    surely_through_exit,
+)
 from tapemagic.analysis.explain.path_causes import (
     assigned,
     blocked,
-    held_before,
-    stopped,
+    computed_before,
+    computed_while_stopped,
+    on_another_thread,
+    target_apart,
     watched_late,
 )
-from tapemagic.analysis.explain.query import Question, Reason, depends, perhaps_paused
-from tapemagic.analysis.explain.target_causes import target_apart
+from tapemagic.analysis.explain.query import Question, Reason, depends, perhaps_paused, untaken
 from tapemagic.engine.recording import time_of
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
@@ -74,8 +80,10 @@ def _no_tensor(q: Question) -> Reason | None:
     text = f"{q.y} is a {type_of(q.target)} and no tensor, so no tape knows how it was computed"
     found = exits(q, Feeds.YES) or exits(q, Feeds.PERHAPS)[-1:]
     if not found:
-        return Reason("left the tape", f"{text}. Compute it with NumPy on tensors")
-    return Reason("left the tape", f"{text}: {left(q, found[0])}: {instead(found[0])}")
+        return Reason(
+            "left the tape", f"{text}{untaken(q) or '. Compute it with NumPy on tensors'}"
+        )
+    return Reason("left the tape", f"{text}: {exit_text(q, found[0])}: {replacement(found[0])}")
 
 
 def type_of(value: Any) -> str:
@@ -174,8 +182,8 @@ def _not_watched(q: Question) -> Reason | None:
             )
         return _not_read(q)
     if source._id == 0 or (source._id > 0 and source._id not in q.evidence.links):
-        instead = "" if q.in_cell else ", or make it a Variable"
-        return Reason("not watched", f"{q.x} is not watched{_by_this_one(q)}: {watch}{instead}")
+        or_variable = "" if q.in_cell else ", or make it a Variable"
+        return Reason("not watched", f"{q.x} is not watched{_by_this_one(q)}: {watch}{or_variable}")
     return Reason(
         "not watched",
         f"{q.x} is not watched: it is the result of an operation that this tape did not record, so it is a constant "
@@ -193,7 +201,7 @@ def _how_to_watch(q: Question) -> str:
 
 
 def _as_parameter(q: Question) -> str:
-    """What to do with a result that is computed anew in each step of a training."""
+    """Advice for a result that is computed anew in each step of a training."""
     if not q.x.isidentifier():
         return ": ask for what it was taken from, or "
     return (
@@ -209,7 +217,7 @@ def _by_this_one(q: Question) -> str:
 
 def _not_read(q: Question) -> Reason:
     """A variable that the tape would watch, if it were used while the tape records."""
-    for test in (target_apart, held_before, stopped):
+    for test in (target_apart, computed_before, on_another_thread, computed_while_stopped):
         reason = test(q)
         if reason is not None and reason.cause not in {"not connected", "constant"}:
             return reason
@@ -227,7 +235,7 @@ def _swapped(q: Question) -> Reason | None:
 
 
 def _unconnected(q: Question) -> Reason:
-    return Reason("not connected", f"{q.y} was not computed from {q.x}{depends(q)}")
+    return Reason("not connected", f"{q.y} was not computed from {q.x}{depends(q)}{untaken(q)}")
 
 
 REASONS: tuple[Callable[[Question], Reason | None], ...] = (
@@ -244,9 +252,10 @@ REASONS: tuple[Callable[[Question], Reason | None], ...] = (
     blocked,
     watched_late,
     assigned,
-    left_surely,
-    held_before,
-    stopped,
-    left_perhaps,
+    surely_through_exit,
+    computed_before,
+    on_another_thread,
+    computed_while_stopped,
+    perhaps_through_exit,
 )
-"""What may be the reason, the surest first."""
+"""Tests for reasons, the surest first."""

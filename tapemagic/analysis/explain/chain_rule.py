@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tapemagic.analysis.formatting import format_number, format_shape
 from tapemagic.analysis.snapshot import Snapshot
+from tapemagic.engine.operations.scatter import dense
 from tapemagic.engine.recording import Record, silence
 from tapemagic.engine.registry import no_derivative
 
@@ -60,14 +62,17 @@ class Path:
     source : str
         What the source is called.
     steps : tuple of Step
-        The operations from the source to the target.
+        The operations from the source to the target; of a long path those at both ends.
     product : float, complex or None
-        What this path adds to the gradient: the product of the local derivatives, if all values on it are numbers.
+        The path's contribution to the gradient: the product of the local derivatives, if all values on it are numbers.
+    hidden : int
+        The number of operations between the two ends that are left out of `steps`.
     """
 
     source: str
     steps: tuple[Step, ...]
     product: complex | None
+    hidden: int = 0
 
     def __str__(self) -> str:
         total = self._total()
@@ -79,7 +84,7 @@ class Path:
 
     def _text(self, ends: int) -> str:
         """The operations and their slopes, so many at each end of the path."""
-        hidden = len(self.steps) - 2 * ends
+        hidden = len(self.steps) + self.hidden - 2 * ends
         cut = hidden > 1
         steps = (*self.steps[:ends], *self.steps[-ends:]) if cut else self.steps
         way, slopes = [*map(str, steps)], [step.slope for step in steps]
@@ -146,11 +151,11 @@ class Edge:
 
     @property
     def rule(self) -> Any:
-        """What passes a gradient along this step, once; None if nothing does."""
+        """The rule that passes a gradient along this step, once; None if there is none."""
         operation = self.record.operation
-        if operation.each is no_derivative:
+        if operation.joint_rule is no_derivative:
             return None
-        return operation.rules_for(len(self.record.ids))[self.position]
+        return operation.rule_for(self.position)
 
     def has_derivative(self) -> bool:
         """Whether gradients pass; a function with a gradient of its own has to be asked."""
@@ -163,12 +168,12 @@ class Edge:
         return not (self.x.ndim or self.y.ndim)
 
     def passed(self, g: Any) -> Any:
-        """What becomes of a gradient along this step, both as in the sweep."""
+        """The gradient with respect to the input, of one with respect to the result, as in the reverse sweep."""
         _, values, _, params, output, numbers = self.record
         if isinstance(numbers, tuple):
             parts = zip(numbers, output, strict=True)
             g = tuple(g if i == self.made else np.zeros(y.shape, y.dtype)[()] for i, y in parts)
-        return self.rule(g, output, *values, **(params or {}))
+        return dense(self.rule(g, output, *values, **(params or {})))
 
     def pulled(self, g: Any) -> Any:
         """The same, of numbers."""
@@ -188,8 +193,54 @@ class Edge:
         return f"({text})" if np.iscomplexobj(value) else text, value
 
 
-Chain = tuple[Edge, "Chain"] | None
-"""The steps of a path: its first one, and the rest."""
+class Chain(NamedTuple):
+    """The end of a path, from some value on to the target; what paths have in common is kept once.
+
+    Attributes
+    ----------
+    first : Edge
+    rest : Chain or None
+    length : int
+    last : tuple of Edge
+        Those at the target's end, `ENDS` at most.
+    product : float or None
+        Of the local derivatives, if all of them are real numbers.
+    numbers : bool
+        Whether all values are numbers.
+    """
+
+    first: Edge
+    rest: Chain | None
+    length: int
+    last: tuple[Edge, ...]
+    product: float | None
+    numbers: bool
+
+
+def _extended(chain: Chain | None, edge: Edge) -> Chain:
+    """A chain with one more step in front."""
+    numbers = edge.are_numbers() and (chain is None or chain.numbers)
+    slope = edge.slope[1] if numbers else None
+    product = None
+    if slope is not None and not isinstance(slope, complex):
+        before = 1.0 if chain is None else chain.product
+        product = None if before is None else slope * before
+    if chain is None:
+        return Chain(edge, None, 1, (edge,), product, numbers)
+    last = chain.last if chain.length >= ENDS else (edge, *chain.last)
+    return Chain(edge, chain, chain.length + 1, last, product, numbers)
+
+
+def _path(chain: Chain | None, source: str, target: Any, names: Mapping[int, str]) -> Path:
+    """A path in words: whole if it is short or has complex slopes, else its two ends."""
+    if chain is None:
+        return Path(source, (), _given(target.dtype.type(1)) if not target.ndim else None)
+    whole = chain.length <= 2 * ENDS or (chain.numbers and chain.product is None)
+    first = list(_unrolled(chain, chain.length if whole else ENDS))
+    product = _product(first, target) if whole else chain.product
+    way = first if whole else [*first, *chain.last]
+    steps = (Step(e.record.name, names.get(e.made, ""), *e.slope) for e in way)
+    return Path(source, tuple(steps), product, chain.length - len(way))
 
 
 def paths(
@@ -214,48 +265,51 @@ def paths(
     with silence():
         ways, edges = _edges(snapshot, start)
         found: list[Path] = []
-        stack: list[tuple[int, Chain]] = [(goal, None)] if ways[goal] else []
+        stack: list[tuple[int, Chain | None]] = [(goal, None)] if ways[goal] else []
         while stack and len(found) < SHOWN:
             made, chain = stack.pop()
             if made == start:
-                way = _unrolled(chain)
-                steps = (Step(e.record.name, names.get(e.made, ""), *e.slope) for e in way)
-                product = _product(way, target._value)
-                found.append(Path(names.get(start, "?"), tuple(steps), product))
+                found.append(_path(chain, names.get(start, "?"), target._value, names))
                 continue
-            stack += [(edge.source, (edge, chain)) for edge in reversed(edges[made])]
-    return tuple(found), ways[goal]
+            stack += [(edge.source, _extended(chain, edge)) for edge in reversed(edges[made])]
+    return tuple(found), int(ways[goal])
 
 
 def _edges(
     snapshot: Snapshot, start: int
-) -> tuple[defaultdict[int, int], defaultdict[int, list[Edge]]]:
-    """In how many ways each value depends on the source, and the last steps of these ways."""
-    ways: defaultdict[int, int] = defaultdict(int, {start: 1})
+) -> tuple[defaultdict[int, Decimal], defaultdict[int, list[Edge]]]:
+    """The number of ways in which each value depends on the source, and the last steps of these ways.
+
+    These numbers are kept to 28 digits: written out they may be as long as the recording.
+    """
+    ways: defaultdict[int, Decimal] = defaultdict(Decimal, {start: Decimal(1)})
     edges: defaultdict[int, list[Edge]] = defaultdict(list)
+    tracked = snapshot.tracked
     for plain in snapshot.records:
+        if ways.keys().isdisjoint(plain[2]):
+            continue
         record = Record._make(plain)
         outputs = record.output_id if isinstance(record.output_id, tuple) else (record.output_id,)
         for position, i in enumerate(record.ids):
-            late = snapshot.tracked.get(i, math.inf) > outputs[0]
-            if i not in ways or late or not Edge(i, record, position, outputs[0]).has_derivative():
+            if i not in ways or tracked.get(i, math.inf) > outputs[0]:
                 continue
-            for out in outputs:
-                ways[out] += ways[i]
-                edges[out].append(Edge(i, record, position, out))
+            edge = Edge(i, record, position, outputs[0])
+            if edge.has_derivative():
+                for out in outputs:
+                    ways[out] += ways[i]
+                    edges[out].append(edge if out == outputs[0] else replace(edge, made=out))
     return ways, edges
 
 
-def _unrolled(chain: Chain) -> list[Edge]:
-    way = []
-    while chain is not None:
-        edge, chain = chain
-        way.append(edge)
-    return way
+def _unrolled(chain: Chain | None, length: int) -> Iterator[Edge]:
+    """The first steps of a chain."""
+    while chain is not None and length:
+        yield chain.first
+        chain, length = chain.rest, length - 1
 
 
 def _product(way: list[Edge], target: Any) -> complex | None:
-    """What becomes of a one that goes back from the target to the source, if all values on the way are numbers."""
+    """The product of the local derivatives of a path, if all values on it are numbers."""
     if target.ndim or not all(edge.are_numbers() for edge in way):
         return None
     values = [value for edge in way if (value := edge.slope[1]) is not None]

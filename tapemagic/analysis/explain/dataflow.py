@@ -1,37 +1,49 @@
-"""Which lines of a program feed a value, read off the program's text.
+"""Data flow from the line where a value left a tape into another value, by the text of the program.
 
-A tape knows that a value left it, but not what became of it: it may have been printed, or computed with. The text
-tells, by names: backwards from the name of the value, through whatever binds a name that is read on the way.
+Statements are walked through in their own order: a name that is bound anew forgets what it held. The parts of lists,
+dicts and objects are told apart. What changes in steps carries nothing on: comparisons, indices, lengths. Text does
+where it is read as a number again.
 """
 
 from __future__ import annotations
 
 import ast
-import linecache
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
-from typing import Any, NamedTuple
+from math import inf
 
+from tapemagic.analysis.explain.expressions import TEXT, Parts, Reading, on, path_of, root_of
+from tapemagic.analysis.explain.program_text import (
+    CHANGING,
+    FUNCTIONS,
+    SCOPES,
+    WRITING,
+    around,
+    bound_on,
+    names_read,
+    own_names,
+    parameters,
+    sources,
+    tree_of,
+)
 from tapemagic.analysis.formatting import without_subscript
 from tapemagic.engine.events import Place
 
-_CHANGING = (
-    "add append appendleft assign assign_add assign_sub extend fill insert put setdefault update"
-)
-CHANGING = frozenset(_CHANGING.split())
-"""Methods that put their arguments into what they are called on."""
+MATH = {"math", "cmath"}
+CONVERTING = {
+    "float()": {"float", "float64", "float32", "fsum"},
+    "complex()": {"complex", "complex128"},
+    "np.asarray": {"array", "asarray", "asanyarray", "ascontiguousarray"},
+}
+"""Names of the calls by which a conversion happens, where they differ from its own."""
 
-WRITING = {"at", "copyto", "fill_diagonal", "place", "put", "putmask"}
-"""Functions of NumPy that put their arguments into the first one."""
+TEXTS = {"repr()", "format()", "pickle"}
+"""The conversions to text or bytes."""
 
-RETURNED = "return"
-"""Stands for what a function returns: no name can be this word."""
-
-MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-SCOPES = (*FUNCTIONS, ast.ClassDef)
+PASSES = 4
+"""How often a loop is walked through, and the functions of a program."""
 
 
 class Feeds(IntEnum):
@@ -42,211 +54,275 @@ class Feeds(IntEnum):
     YES = 2
 
 
-class Flow(NamedTuple):
-    """The names that one statement binds, or changes the objects of, and those that it reads."""
+def flow_into(
+    place: Place | None, how: str, value: str, source: str, asked: Place | None, steps: bool = False
+) -> Feeds:
+    """Whether what left the tape at a place is carried on into a value.
 
-    bound: set[str]
-    read: set[str]
-
-
-def feeds(place: Place | None, value: str) -> Feeds:
-    """Whether what happens at a place goes into a value, which the program knows by this name or expression.
-
-    Where the value is made in another function or cell, what is returned, or bound to a name, may go into it.
+    Parameters
+    ----------
+    place : Place or None
+        Where it left.
+    how : str
+        By what: ``"float()"``.
+    value, source : str
+        What the program calls the value, and what it is differentiated with respect to: that is no loss.
+    asked : Place or None
+        Where the program knows the value by this name.
+    steps : bool, optional
+        Whether what changes in steps counts, too.
     """
     tree = tree_of(place)
-    statements = around(tree, place.line) if tree and place else []
-    if place is None or tree is None or not statements:
+    if tree is None or place is None or not around(tree, place.line):
         return Feeds.PERHAPS
-    here = [s for s in statements if _begins_on(s, place.line)] + on_line(tree, place.line)
-    bound = set().union(*(_flow(s).bound for s in here))
-    for scope in [s for s in reversed(statements[:-1]) if isinstance(s, SCOPES)]:
-        if isinstance(scope, FUNCTIONS):
-            wanted = sources(scope.body, value)
-            shared = bound - own_names(scope) - {RETURNED}
-            if not shared and not bound & (wanted | sources(scope.body, RETURNED)):
-                return Feeds.PERHAPS if bound & parameters(scope) else Feeds.NO
-            if bound & wanted:
-                return Feeds.YES
-        else:
-            shared = set()
-        bound = {scope.name} | shared
-    wanted = sources(tree.body, value)
-    if not wanted:
-        return Feeds.PERHAPS if bound else Feeds.NO
-    return Feeds.YES if bound & wanted else Feeds.NO
+    other = tree_of(asked) if asked and asked.file != place.file else None
+    inside = asked.line if asked and other is None and asked.line > place.line else 0
+    return _flow_into(tree, place.line, other, how, value, source, inside, steps)
 
 
-def made_from(place: Place | None, value: str) -> set[str]:
-    """The names from which the program makes a value, by what it does around a place; its own is among them."""
-    tree = tree_of(place)
-    if tree is None or place is None:
-        return set()
-    scopes = [s for s in reversed(around(tree, place.line)) if isinstance(s, FUNCTIONS)]
-    bodies = [*(scope.body for scope in scopes), tree.body]
-    return next(filter(None, (sources(body, value) for body in bodies)), set())
-
-
-def made_before(place: Place | None, one: str, other: str) -> bool:
-    """Whether the program binds a name nowhere after it first binds another: not for the next round of a loop."""
-    tree = tree_of(place)
-    flows = [(s.lineno, _flow(s).bound) for s in _statements(tree.body if tree else [])]
-    ones, others = ([line for line, bound in flows if name in bound] for name in (one, other))
-    return bool(ones and others) and max(ones) < min(others)
-
-
-def sources(body: Sequence[ast.stmt], value: str) -> set[str]:
-    """The names from which statements make a value, its own first; none if they do not make it."""
-    flows = [_flow(statement) for statement in _statements(body)]
-    found = {value} if value == RETURNED else names_in(value)
-    if not any(flow.bound & found for flow in flows):
-        return set()
-    size = 0
-    while len(found) > size:
-        size = len(found)
-        for flow in flows:
-            if flow.bound & found:
-                found |= flow.read
-    return found
-
-
-def tree_of(place: Place | None) -> ast.Module | None:
-    """The program of which a place is a line, if its text is known."""
-    return _parsed("".join(linecache.getlines(place.file))) if place else None
-
-
-@lru_cache(16)
-def _parsed(text: str) -> ast.Module | None:
-    """A program; the lines that are magics stand still."""
-    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+@lru_cache(512)
+def _flow_into(
+    tree: ast.Module,
+    line: int,
+    other: ast.Module | None,
+    how: str,
+    value: str,
+    source: str,
+    inside: int,
+    steps: bool,
+) -> Feeds:
+    """The same for programs that have been parsed: the one in which a value left, and perhaps one that goes on."""
     try:
-        tree: Any = compile(MAGIC.sub(r"\1pass", text), "<text>", "exec", flags)
-    except (SyntaxError, ValueError):
-        return None
-    return tree  # type: ignore[no-any-return]
-
-
-def names_in(expression: str) -> set[str]:
-    """The names in an expression."""
-    try:
-        return _read(ast.parse(without_subscript(expression), mode="eval"))
+        wanted = ast.parse(without_subscript(value), mode="eval").body
     except SyntaxError:
-        return set()
+        return Feeds.PERHAPS
+    exact = [call for call in _calls(tree, line) if _converts(call, how)]
+    text = how in TEXTS
+    asking = [scope for scope in around(tree, inside) if isinstance(scope, FUNCTIONS)]
+    known: set[str] = set()
+    shared: set[str] = set()
+    given_away: set[str] = set()
+    for _ in range(PASSES):
+        size = len(known)
+        for program, at in ((tree, line), (other, 0)):
+            if program is None:
+                continue
+            for function, owner in _functions(program):
+                walk = Walk(
+                    at, exact, source, known - _own(function, known), steps, text, inside or inf
+                )
+                walk.run(function.body)
+                if function in asking:
+                    given_away |= walk.given_away
+                    if walk.reaches(wanted):
+                        return Feeds.YES
+                shared |= _outside(function, walk.held)
+                for called in _called(program, function, owner):
+                    known |= {called + part for part in walk.returned}
+                    if other is not None and not owner:
+                        known |= {f".{called}{part}" for part in walk.returned}
+            known |= shared
+            walk = Walk(at, exact, source, set(known), steps, text, inside or inf, shared)
+            walk.run(program.body)
+            if walk.reaches(wanted):
+                return Feeds.YES
+            given_away |= walk.given_away
+            known |= walk.held
+        if len(known) == size:
+            break
+    goes_on = other is not None and bool(sources(other.body, value))
+    return (
+        Feeds.PERHAPS if goes_on or _may_feed(tree, line, value, asking, given_away) else Feeds.NO
+    )
 
 
-def around(tree: ast.AST, line: int) -> list[ast.stmt]:
-    """The statements around a line, the outermost first."""
+def _may_feed(
+    tree: ast.Module,
+    line: int,
+    value: str,
+    asking: Sequence[ast.FunctionDef | ast.AsyncFunctionDef],
+    given_away: set[str],
+) -> bool:
+    """Whether a line may feed a value by ways that a walk cannot follow: through other functions and cells."""
+    made = set().union(*(sources(body, value) for body in (tree.body, *(f.body for f in asking))))
+    if given_away & made:
+        return True
+    scopes = [scope for scope in around(tree, line) if isinstance(scope, SCOPES)]
+    beside = bool(made) and (not scopes or scopes[-1] in asking)
+    uncalled = bool(made) and made.isdisjoint(scope.name for scope in scopes)
+    return not beside and not uncalled and bound_on(tree, line)
+
+
+def _calls(tree: ast.AST, line: int) -> list[ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and on(node, line)]
+
+
+def _converts(call: ast.Call, how: str) -> bool:
+    """Whether a call is by its name the one through which a value left."""
+    *owners, name = ast.unparse(call.func).split(".")
+    named = CONVERTING.get(how, {how.removesuffix("()").split(".")[-1]})
+    return name in named or (how in CONVERTING and not MATH.isdisjoint(owners))
+
+
+def _functions(
+    tree: ast.AST, owner: str = ""
+) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, str]]:
+    """All functions, inner ones first, with the class that they are methods of."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, (ast.stmt, ast.ExceptHandler, ast.match_case)):
-            inner = around(node, line)
-            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or line):
-                return [node, *inner]
-            if inner:
-                return inner
-    return []
+        yield from _functions(node, node.name if isinstance(node, ast.ClassDef) else "")
+        if isinstance(node, FUNCTIONS):
+            yield node, owner
 
 
-def loop_names(place: Place | None) -> set[str]:
-    """The names that the loops around a place bind anew in every turn."""
-    tree = tree_of(place)
-    loops = around(tree, place.line) if tree and place else []
-    return _bases([loop.target for loop in loops if isinstance(loop, (ast.For, ast.AsyncFor))])
+def _own(function: ast.FunctionDef | ast.AsyncFunctionDef, known: Iterable[str]) -> set[str]:
+    """The known paths that begin with a function's own parameters."""
+    return {path for path in known if root_of(path) in parameters(function) - {"self"}}
 
 
-def on_line(tree: ast.AST, line: int) -> list[ast.stmt]:
-    """The innermost statements that have a part of themselves on a line."""
-    innermost = around(tree, line)[-1:]
-    others = [s for s in _statements([tree]) if s.lineno == line and not hasattr(s, "body")]
-    return others if innermost and innermost[0] in others else innermost
+def _outside(function: ast.FunctionDef | ast.AsyncFunctionDef, held: Iterable[str]) -> set[str]:
+    """The paths that begin with names from outside a function, or with its ``self``."""
+    return {path for path in held if root_of(path) not in own_names(function) - {"self"}}
 
 
-def _begins_on(statement: ast.stmt, line: int) -> bool:
-    """Whether a line is a part of the statement itself, and not of statements inside of it."""
-    body = getattr(statement, "body", None)
-    if isinstance(statement, SCOPES):
-        return False
-    return not body or line <= statement.lineno or line < body[0].lineno
+def _called(
+    tree: ast.AST, function: ast.FunctionDef | ast.AsyncFunctionDef, owner: str
+) -> list[str]:
+    """The ways to write what a function gives."""
+    if not owner:
+        return [f"{function.name}()"]
+    if function.name == "__call__":
+        made = [
+            s for s in ast.walk(tree) if isinstance(s, ast.Assign) and isinstance(s.value, ast.Call)
+        ]
+        own = [s for s in made if path_of(s.value) == f"{owner}()"]
+        return [f"{path_of(target)}()" for s in own for target in s.targets] + [f"{owner}()()"]
+    is_property = any("property" in ast.unparse(decorator) for decorator in function.decorator_list)
+    return [f".{function.name}" + "()" * (not is_property)]
 
 
-def _statements(body: Sequence[ast.AST]) -> Iterator[ast.stmt]:
-    """All statements, those inside of loops and branches too, but not those of functions and classes."""
-    for node in body:
-        if isinstance(node, ast.stmt):
-            yield node
-        if not isinstance(node, SCOPES):
-            children = ast.iter_child_nodes(node)
-            nested = (ast.stmt, ast.ExceptHandler, ast.match_case)
-            yield from _statements([child for child in children if isinstance(child, nested)])
+@dataclass
+class Walk(Reading):
+    """A walk through statements, and which paths hold what left the tape on a line.
 
+    Attributes
+    ----------
+    last : float
+        The line that asks.
+    shared : iterable of str
+        The paths through which functions share what left, from where they are defined.
+    given_away : set of str
+        The names in calls of other functions that were given it: one may be written into.
+    returned : set of str
+        The parts of what a function returns that hold it.
+    """
 
-@lru_cache(4096)
-def _flow(statement: ast.stmt) -> Flow:
-    """What a statement does by itself; of one with a body, its first line."""
-    match statement:
-        case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
-            return Flow({name}, _read(statement))
-        case ast.Assign(targets):
-            return Flow(_bases(targets) | _walrus(statement), _read(statement))
-        case ast.AugAssign(target) | ast.AnnAssign(target):
-            return Flow(_bases([target]) | _walrus(statement), _read(statement) | _bases([target]))
-        case ast.For(target, reach) | ast.AsyncFor(target, reach):
-            return Flow(_bases([target]), _read(reach))
-        case ast.With(items) | ast.AsyncWith(items):
-            held = [item.optional_vars for item in items if item.optional_vars]
-            return Flow(_bases(held), set().union(*map(_read, items)))
-        case ast.If(test) | ast.While(test):
-            return Flow(_walrus(test), _read(test))
-        case ast.Return() | ast.Expr(ast.Yield() | ast.YieldFrom()):
-            return Flow({RETURNED} | _walrus(statement), _read(statement))
-        case ast.Expr(value):
-            return Flow(_changed(value) | _walrus(statement), _read(statement))
-    return Flow(set(), set())
+    last: float = inf
+    shared: Iterable[str] = ()
+    given_away: set[str] = field(default_factory=set)
+    returned: Parts = field(default_factory=set)
 
+    def reaches(self, value: ast.expr) -> bool:
+        """Whether a value holds what left, and not as text alone."""
+        return any(not part.endswith(TEXT) for part in self.parts(value))
 
-def _changed(value: ast.expr) -> set[str]:
-    """What a call that is a statement by itself puts its arguments into."""
-    match value:
-        case ast.Call(ast.Attribute(owner, method)) if method in CHANGING:
-            return _bases([owner])
-        case ast.Call(ast.Attribute(_, function), [first, *_]) if function in WRITING:
-            return _bases([first])
-    return set()
+    def run(self, body: Iterable[ast.stmt]) -> None:
+        """Walk through statements, up to the line that asks."""
+        for statement in body:
+            if statement.lineno <= self.last and (
+                self.held or self.shared or on(statement, self.line)
+            ):
+                self.step(statement)
 
+    def step(self, statement: ast.stmt) -> None:
+        """Walk through one statement, and those inside of it."""
+        match statement:
+            case ast.Assign(targets, value):
+                parts = self.parts(value)
+                for target in targets:
+                    self.bind(target, parts | self.stored(target, value))
+            case ast.AnnAssign(target, _, ast.expr() as value):
+                self.bind(target, self.parts(value))
+            case ast.AugAssign(target, _, value):
+                held = self.parts(target) | self.parts(value) | self.stored(target, value)
+                self.bind(target, {""} if held else set())
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
+                self.held |= set(self.shared)
+                if any(map(self.parts, [*statement.args.defaults, *statement.args.kw_defaults])):
+                    self.held.add(name)
+            case ast.Return(ast.expr() as value) | ast.Expr(
+                ast.Yield(ast.expr() as value) | ast.YieldFrom(value)
+            ):
+                self.returned |= self.parts(value)
+            case ast.Expr(value):
+                self.change(value)
+            case _:
+                self.inside(statement)
 
-def _bases(targets: Sequence[ast.expr]) -> set[str]:
-    """The names that assignments to these targets bind, or change the objects of."""
-    found: set[str] = set()
-    for target in targets:
-        match target:
-            case ast.Name(name):
-                found.add(name)
-            case ast.Tuple(parts) | ast.List(parts):
-                found |= _bases(parts)
-            case ast.Attribute(owner) | ast.Subscript(owner) | ast.Starred(owner):
-                found |= _bases([owner])
-    return found
+    def inside(self, statement: ast.stmt) -> None:
+        """Walk through the statements inside of a loop, a branch or a block."""
+        match statement:
+            case ast.For(target, reach) | ast.AsyncFor(target, reach):
+                self.repeat(statement.body, target, reach)
+                self.run(statement.orelse)
+            case ast.While():
+                self.repeat(statement.body)
+            case ast.If(test):
+                self.parts(test)
+                self.either(statement.body, statement.orelse)
+            case ast.With(items) | ast.AsyncWith(items):
+                for item in items:
+                    if item.optional_vars:
+                        self.bind(item.optional_vars, self.parts(item.context_expr))
+                self.run(statement.body)
+            case ast.Try():
+                self.either([*statement.body, *statement.orelse], [])
+                self.either(*(handler.body for handler in statement.handlers), [])
+                self.run(statement.finalbody)
+            case ast.Match(_, cases):
+                self.either(*(case.body for case in cases), [])
 
+    def repeat(
+        self,
+        body: Sequence[ast.stmt],
+        target: ast.expr | None = None,
+        reach: ast.expr | None = None,
+    ) -> None:
+        """Walk through a loop until nothing changes any more."""
+        for _ in range(PASSES):
+            before = self.held
+            if target is not None and reach is not None:
+                self.bind(target, self.elements(reach))
+            self.either(body, [])
+            if self.held == before:
+                break
 
-def _walrus(node: ast.AST) -> set[str]:
-    return {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
+    def either(self, *bodies: Iterable[ast.stmt]) -> None:
+        """Walk through branches, of which one is taken."""
+        before, after = self.held, set()
+        for body in bodies:
+            self.held = set(before)
+            self.run(body)
+            after |= self.held
+        self.held = after
 
+    def change(self, value: ast.expr) -> None:
+        """A call that may put its arguments into what it is called on."""
+        match value:
+            case ast.Call(ast.Attribute(owner, method), given) if method in CHANGING:
+                words = [word.value for word in value.keywords]
+                if any(map(self.carries, [*given, *words])):
+                    path = path_of(owner)
+                    self.held |= {path} - {"", self.source}
+            case ast.Call(ast.Attribute(_, function), [first, *rest]) if function in WRITING:
+                if any(map(self.carries, rest)) or self.hit(value):
+                    self.held |= {path_of(first)} - {"", self.source}
+            case ast.Call(function, given) if path_of(function) != "print":
+                if any(map(self.carries, given)):
+                    self.given_away |= names_read(value)
+            case _:
+                self.parts(value)
 
-def _read(node: ast.AST) -> set[str]:
-    names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
-    return {name.id for name in names if isinstance(name.ctx, ast.Load)}
-
-
-def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    """The names of what a function is given."""
-    return {part.arg for part in ast.walk(function.args) if isinstance(part, ast.arg)}
-
-
-def own_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    """The names that a function binds for itself, its parameters among them."""
-    bound, shared = parameters(function), set()
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            bound.add(node.id)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            shared.update(node.names)
-    return bound - shared
+    def stored(self, target: ast.expr, value: ast.expr) -> Parts:
+        """Whether writing into an array is what made a value leave."""
+        writes = isinstance(target, ast.Subscript) and on(target, self.line) and not self.exact
+        return {""} if writes and not isinstance(value, ast.Constant) else set()

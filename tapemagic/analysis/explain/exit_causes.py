@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
+from typing import Any
 
-from tapemagic.analysis.explain.advice import instead, is_flat, swept, through
-from tapemagic.analysis.explain.carried import carried
-from tapemagic.analysis.explain.dataflow import Feeds, feeds, made_from
+from tapemagic.analysis.explain.advice import is_flat, replacement, takes_gradient, way_out
+from tapemagic.analysis.explain.dataflow import Feeds, flow_into
+from tapemagic.analysis.explain.program_text import made_from
 from tapemagic.analysis.explain.query import Question, Reason
+from tapemagic.analysis.explain.sensitivity import is_insensitive
 from tapemagic.analysis.formatting import format_line
 from tapemagic.engine.events import Event
 from tapemagic.engine.tensor.tensor import Traced
+
+SHOWING = {
+    "matplotlib",
+    "seaborn",
+    "plotly",
+    "bokeh",
+    "tqdm",
+    "logging",
+    "IPython",
+    "ipywidgets",
+    "rich",
+    "json",
+}
+"""Libraries that show or store values, and compute nothing that a program goes on with."""
 
 SHOWN = 3
 """How many lines are named."""
@@ -30,31 +46,51 @@ def exits(q: Question, least: Feeds) -> list[Event]:
     return list(found.values())
 
 
-def lost(q: Question) -> Event | None:
-    """The first exit by which a part of a gradient is lost: what left is carried on into the target.
+def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Feeds]:
+    """The first exit by which a part of a gradient is surely lost, or else the last by which one may be.
 
-    What changes in steps loses nothing.
+    What changes in steps loses nothing, and neither does a number that cancels.
+
+    Parameters
+    ----------
+    q : Question
+    differentiated : Tensor, optional
+        The derivative that was differentiated last, if that was not the target.
     """
+    target = q.target if differentiated is None else differentiated
+    perhaps = None
     for event in _before(q):
-        if not is_flat(event) and _carried(q, event, steps=False) == Feeds.YES:
-            return event
-    return None
+        if is_flat(event):
+            continue
+        if _carried(q, event, steps=False) == Feeds.YES:
+            if not is_insensitive(q, event, target):
+                return event, Feeds.YES
+        elif _within_library(event) and _carried(q, event, steps=True) == Feeds.YES:
+            perhaps = event
+    return perhaps, Feeds.PERHAPS if perhaps else Feeds.NO
+
+
+def _within_library(event: Event) -> bool:
+    """Whether a library took the value in the middle of a computation, whose result may be an object of its own."""
+    library = event.place.library if event.place else ""
+    return library not in {"", "numpy", *SHOWING}
 
 
 def _feeds(q: Question, event: Event) -> Feeds:
-    """Whether what left went into the target: surely only if it is carried there step by step."""
-    found = min(feeds(event.place, name) for name in _names(q, event))
-    return min(found, _carried(q, event, steps=True)) if found == Feeds.YES else found
+    """Whether what left went into the target; of text, only what was read as a number again."""
+    if event.kind != "text":
+        return _carried(q, event, steps=True)
+    return Feeds.YES if _carried(q, event, steps=False) == Feeds.YES else Feeds.NO
 
 
 def _carried(q: Question, event: Event, steps: bool) -> Feeds:
     how, place = str(event.what), q.program.place
     names = _names(q, event)
-    return min(carried(event.place, how, name, q.x, place, steps) for name in names)
+    return min(flow_into(event.place, how, name, q.x, place, steps) for name in names)
 
 
 def _names(q: Question, event: Event) -> list[str]:
-    """What the program calls the target where something left: all of it is true of whatever is true of the target."""
+    """The program's names for the target where something left: what is true of it is true of all of them."""
     others = [name for name, value in q.program.held.items() if value is q.target]
     known = [name for name in {q.y, *others} if made_from(event.place, name)]
     return known or [q.y]
@@ -65,9 +101,9 @@ def _before(q: Question) -> Iterator[Event]:
     below = q.below if isinstance(q.source, Traced) else None
     tracked = isinstance(q.target, Traced) and q.target._id in q.evidence.tracked
     last = max(_entries(q), default=0) if tracked else inf
-    for event in q.evidence.heard("left"):
+    for event in q.evidence.heard("exit", "text"):
         computed = below is None or event.number in below
-        inside = is_flat(event) and swept(event.place)
+        inside = is_flat(event) and takes_gradient(event.place)
         if computed and not inside and event.time <= q.time and event.time < last:
             yield event
 
@@ -83,31 +119,31 @@ def _entries(q: Question) -> Iterator[int]:
             yield event.time
 
 
-def left_surely(q: Question) -> Reason | None:
-    """What left the tape went into the target, by the program's own text."""
+def surely_through_exit(q: Question) -> Reason | None:
+    """A conversion whose result went into the target, by the program's text."""
     found = exits(q, Feeds.YES)
     if not found:
         return None
-    text = f"{left(q, found[0])}: {instead(found[0])}"
+    text = f"{exit_text(q, found[0])}: {replacement(found[0])}"
     if len(found) > 1:
         text += f". The same on {lines_of(found[1:])}"
     return Reason("left the tape", text)
 
 
-def left_perhaps(q: Question) -> Reason | None:
-    """What left the tape may have gone into the target, for all that is known."""
+def perhaps_through_exit(q: Question) -> Reason | None:
+    """A conversion whose result may have gone into the target, for all that is known."""
     for event in exits(q, Feeds.PERHAPS)[-1:]:
-        text = f"{left(q, event)}. If {q.y} was computed from that: {instead(event)}"
+        text = f"{exit_text(q, event)}. If {q.y} was computed from that: {replacement(event)}"
         return Reason("left the tape", text)
     return None
 
 
-def left(q: Question, event: Event) -> str:
-    """What left the tape, how and where."""
+def exit_text(q: Question, event: Event) -> str:
+    """The value that left the tape, how and where."""
     what = q.names.get(event.number) or f"a value computed from {q.x}"
     if isinstance(q.source, Traced) and event.number == q.source._id:
         what = q.x
-    return f"{what} left the tape through {through(event)}"
+    return f"{what} left the tape through {way_out(event)}"
 
 
 def lines_of(events: list[Event]) -> str:

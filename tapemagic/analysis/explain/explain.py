@@ -23,7 +23,7 @@ RELEASED = (
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What `explain` found.
+    """The reason for a gradient that is None, or the chain rule for one that is not.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Explanation:
     paths : tuple of Path
         The ways from the source to the target; the first ones, if there are many.
     count : int
-        How many ways there are.
+        The number of ways, exact to 28 digits.
     missing : str
         What the gradient may lack, since it left the tape; empty if there is no sign of anything.
     """

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from tapemagic.analysis.explain.advice import at, instead
-from tapemagic.analysis.explain.dataflow import made_before, made_from
-from tapemagic.analysis.explain.exit_causes import left, lost
+from typing import Any
+
+from tapemagic.analysis.explain.advice import at, replacement
+from tapemagic.analysis.explain.dataflow import Feeds
+from tapemagic.analysis.explain.exit_causes import exit_text, lost_part
 from tapemagic.analysis.explain.path_causes import (
     assigned,
     constants_of,
+    on_another_thread,
     too_early,
     used_before_watched,
 )
+from tapemagic.analysis.explain.program_text import made_before, made_from
 from tapemagic.analysis.explain.query import Question
 from tapemagic.engine.recording import time_of
 
@@ -21,11 +25,20 @@ KEEPING = {
 """Operations by which a program says itself what a derivative is."""
 
 
-def missing(q: Question) -> str:
-    """What a gradient may lack, in a sentence; empty if there is no sign of anything."""
-    event = lost(q)
-    if event is not None:
-        return f"{left(q, event)}, and that part of {q.y} is missing in it: {instead(event)}"
+def missing(q: Question, differentiated: Any = None) -> str:
+    """The part that a gradient lacks, or may lack, in a sentence; empty if there is no sign of one.
+
+    Parameters
+    ----------
+    q : Question
+    differentiated : Tensor, optional
+        For a higher derivative, the one that was differentiated last.
+    """
+    event, certainty = lost_part(q, differentiated)
+    if event is not None and certainty == Feeds.YES:
+        return (
+            f"{exit_text(q, event)}, and that part of {q.y} is missing in it: {replacement(event)}"
+        )
     if used_before_watched(q):
         return f"{q.x} was also used before the tape watched it, and that part of {q.y} is missing in it"
     used = {link.number for link in q.inputs()}
@@ -38,7 +51,13 @@ def missing(q: Question) -> str:
                 f"{q.y} is missing in it: {move}"
             )
     change = assigned(q, steps=False)
-    return change.text if change else ""
+    if change:
+        return change.text
+    if event is not None:
+        perhaps = f"If {q.y} was computed from that, a part of it may be missing in it"
+        return f"{exit_text(q, event)}. {perhaps}: {replacement(event)}"
+    thread = on_another_thread(q)
+    return thread.text if thread else ""
 
 
 def withheld(q: Question) -> str:

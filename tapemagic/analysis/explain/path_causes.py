@@ -1,4 +1,4 @@
-"""Where target and source are both on the tape, and the path between them is broken."""
+"""Reasons on the way from source to target: operations without derivative, values computed before or elsewhere."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ from collections.abc import Iterator
 from math import inf
 
 from tapemagic.analysis.explain.advice import at
-from tapemagic.analysis.explain.dataflow import made_from, names_in
-from tapemagic.analysis.explain.query import Question, Reason, depends
+from tapemagic.analysis.explain.exit_causes import perhaps_through_exit, surely_through_exit
+from tapemagic.analysis.explain.program_text import given_to, made_from, names_in
+from tapemagic.analysis.explain.query import Question, Reason, depends, perhaps_paused, untaken
 from tapemagic.analysis.snapshot import Link
 from tapemagic.engine.events import Event
-from tapemagic.engine.recording import time_of
+from tapemagic.engine.recording import GRADIENT, time_of
 from tapemagic.engine.tape.cotangents import NEVER
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
+
+THREADING = {
+    "Thread", "Timer", "submit", ".map", "apply_async", "starmap", "run_in_executor", "to_thread", "Process", "Parallel"
+}  # fmt: skip
+"""Functions that compute on another thread or in another process; with a dot, methods alone."""
 
 CHOOSING = {"where", "choose", "select", "ldexp"}
 """Operations with an argument that picks among others."""
@@ -102,7 +108,7 @@ def _in_force(q: Question, event: Event) -> bool:
     return any(event.time < made < end for made in reads)
 
 
-def held_before(q: Question) -> Reason | None:
+def computed_before(q: Question) -> Reason | None:
     """Something with a name, from which the target was made, had been computed before the tape took notice."""
     for name, value in constants_of(q):
         if may_come_from(q, name):
@@ -136,7 +142,7 @@ def may_come_from(q: Question, name: str) -> bool:
 
 
 def too_early(q: Question, value: Traced) -> tuple[str, str]:
-    """What a value is older than, and what to do about it."""
+    """The time before which a value was computed, and the advice about it."""
     if time_of(value._id) >= q.evidence.times[0]:
         return f"{q.x} was watched", f"compute it after {q.program.tape}.watch({q.x})"
     again = q.in_cell and q.source._id in q.evidence.tracked and not isinstance(q.source, Variable)
@@ -150,7 +156,25 @@ def too_early(q: Question, value: Traced) -> tuple[str, str]:
     return began, f"move its computation into the {q.block}"
 
 
-def stopped(q: Question) -> Reason | None:
+def on_another_thread(q: Question) -> Reason | None:
+    """The target was made from a value that this tape's thread did not compute, and the source went to another one."""
+    if not names_in(q.x) & given_to(q.program.place, THREADING):
+        return None
+    late = not isinstance(q.source, Variable)
+    since = q.evidence.tracked.get(q.source._id, 0) if late else 0
+    stamps = [link.number for link in q.inputs() if link.number < -1]
+    for stamp in [q.target._id, *stamps]:
+        time = time_of(stamp) if stamp < -1 else 0
+        if time >= since and q.evidence.recording_at(time) and not q.evidence.paused_at(time):
+            return Reason(
+                "another thread",
+                f"{q.y} was made from a value that was computed while the tape recorded, and not by its thread. A tape "
+                f"records only the thread that entered it: if that value was computed from {q.x}, compute it here",
+            )
+    return None
+
+
+def computed_while_stopped(q: Question) -> Reason | None:
     """An intermediate value was computed while the tape did not listen."""
     cleared = {value._id for name, value in constants_of(q) if not may_come_from(q, name)}
     for link in q.inputs():
@@ -171,3 +195,71 @@ def stopped(q: Question) -> Reason | None:
                 f"been computed before: if that was from {q.x}, move it into the block",
             )
     return None
+
+
+def target_apart(q: Question) -> Reason | None:
+    """Why the tape does not know the target, if it does not."""
+    i, evidence = q.target._id, q.evidence
+    if i in evidence.tracked:
+        return None
+    if i == 0:
+        return surely_through_exit(q) or perhaps_through_exit(q) or _constant_target(q)
+    if isinstance(q.target, Variable):
+        return Reason("not connected", f"{q.y} is a Variable, which was not computed from {q.x}")
+    time, gradient = time_of(i), i < -GRADIENT
+    pause = evidence.paused_at(time)
+    if pause is not None:
+        return Reason(
+            "recording stopped",
+            f"{q.y} was computed while recording was stopped{at(pause)}: compute it outside of stop_recording()",
+        )
+    if not evidence.recording_at(time):
+        return _outside(q, time, gradient)
+    gone = surely_through_exit(q) or computed_before(q)
+    if gone is not None:
+        return gone
+    if gradient:
+        return Reason(
+            "linear",
+            f"{q.y} is a gradient, and {q.x} does not occur in it: the first derivative is constant in {q.x}, so the "
+            "second derivative is zero",
+        )
+    thread = on_another_thread(q)
+    if thread is not None:
+        return thread
+    if evidence.tracked.get(q.source._id, 0) > time and not isinstance(q.source, Variable):
+        return late(q)
+    return perhaps_through_exit(q) or perhaps_paused(
+        q,
+        f"{q.y} was not computed from anything that the tape watched by operations that have a derivative",
+    )
+
+
+def _constant_target(q: Question) -> Reason:
+    return Reason(
+        "constant",
+        f"{q.y} is a constant: it was made as one, and not computed from {q.x}{untaken(q)}",
+    )
+
+
+def _outside(q: Question, time: int, gradient: bool) -> Reason:
+    """The target was computed while the tape was not recording."""
+    if gradient:
+        return Reason(
+            "gradient taken outside",
+            f"{q.y} is a gradient that was taken outside of this tape's block, so the tape did not record how it was "
+            f"computed: {_order(q)}",
+        )
+    move = f"move its computation into the {q.block}"
+    if time < q.evidence.times[0]:
+        return Reason(
+            "computed before", f"{q.y} was computed before the tape began to record: {move}"
+        )
+    return Reason("computed after", f"{q.y} was computed when the tape no longer recorded: {move}")
+
+
+def _order(q: Question) -> str:
+    """How to get a second derivative."""
+    if q.in_cell:
+        return "ask for the second derivative with -o 2 in the %%tape line"
+    return f"call the inner tape's gradient(...) inside the 'with' block of {q.program.tape}"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import inf
 from typing import Any
 
 from tapemagic.analysis.explain.advice import at, listed
+from tapemagic.analysis.explain.program_text import only_branch
 from tapemagic.analysis.snapshot import Link, Names, Snapshot
 from tapemagic.engine.events import Place
 from tapemagic.engine.recording import time_of
@@ -52,7 +55,7 @@ class Program:
     in_cell: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Question:
     """A gradient that is None, and what is known of it.
 
@@ -89,12 +92,12 @@ class Question:
         """Where to compute what is to be recorded."""
         return "cell" if self.in_cell else "tape's 'with' block"
 
-    @property
+    @cached_property
     def above(self) -> Mapping[int, None]:
         """The values on which the target depends by operations that have a derivative."""
         return self.evidence.above(self.target._id, blocked=False)
 
-    @property
+    @cached_property
     def below(self) -> Mapping[int, None]:
         """The values that were computed from the source by operations that the tape recorded."""
         return self.evidence.below(self.source._id)
@@ -118,11 +121,23 @@ def perhaps_paused(q: Question, text: str) -> Reason:
             "recording stopped",
             f"{text}. Recording was stopped{at(pause)}: what is computed there is a constant",
         )
-    return Reason("not connected", text)
+    return Reason("not connected", text + untaken(q))
+
+
+def untaken(q: Question) -> str:
+    """The branch in which alone the program computes the target from the source, as the end of a sentence."""
+    test = only_branch(q.program.place, q.y, q.x)
+    if test is None:
+        return ""
+    condition = f"({ast.unparse(test)}, line {test.lineno})"
+    return (
+        f". By the program's text it is computed from {q.x} in one branch alone {condition}, which may not have been "
+        "taken"
+    )
 
 
 def depends(q: Question) -> str:
-    """What the target does depend on, if that has names."""
+    """The watched values on which the target depends, as the end of a sentence, if they have names."""
     above = q.above
     leaves = sorted(i for i in above if i in q.evidence.leaves)
     names = [q.names[i] for i in leaves if i in q.names]

@@ -224,7 +224,7 @@ def _derivative(
     )
     if gradient is not None:
         text = format_value(gradient.numpy())
-        why = missing(question) or None
+        why = missing(question, found.gradients.get((t, s, level - 1))) or None
     elif key in found.problems:
         why = found.problems[key]
     elif level == 1:

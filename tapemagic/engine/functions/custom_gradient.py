@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from functools import partial, update_wrapper
 from typing import Any
 
@@ -13,6 +12,7 @@ from tapemagic.engine.functions.arguments import name_of
 from tapemagic.engine.functions.pullback import Call, outputs_of, record_call
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.recording import tick
+from tapemagic.engine.registry import Function
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.messages import describe, require_function
 from tapemagic.engine.tensor.tensor import Tensor, Traced
@@ -23,8 +23,6 @@ from tapemagic.errors import (
     NotNumbersError,
     VariablesKeywordError,
 )
-
-Function = Callable[..., Any]
 
 
 def custom_gradient(function: Function | None = None) -> Any:

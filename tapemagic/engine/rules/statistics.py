@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.events import left
-from tapemagic.engine.operations.scatter import scatter_add
+from tapemagic.engine.events import record_exit
+from tapemagic.engine.operations.scatter import dense, scatter_add
 from tapemagic.engine.registry import Function, composite, operation, vjp
 from tapemagic.engine.rules.axes import leading, negative_axes
 from tapemagic.engine.rules.indexing import given_back
@@ -17,6 +17,7 @@ from tapemagic.engine.rules.reductions import refuse_overwriting
 from tapemagic.engine.rules.shaping import as_array, cast, refuse_out, tensor_of
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply, constant_result
+from tapemagic.engine.tensor.precision import precise_sum
 from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
 
 # -- quantiles ------------------------------------------------------------------------------------
@@ -106,12 +107,14 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
         return rows, g, q, neighbours(rows, y, q, method, gaps)
 
     def in_values(g, y, a, q, _weights, axis, method, keepdims):
-        """To each neighbour its share."""
+        """To each neighbour its share; NaN in a row that has one, unless these count for nothing."""
         if not a.size:
             return np.zeros((*leading(g, y), *a.shape), g.dtype)
         rows, g, _, (first, second, share) = prepared(g, y, a, q, axis, method)
-        dx = given_back(g * (1 - share), first, rows, first)
-        dx = dx + given_back(g * share, second, rows, second)
+        dx = dense(given_back(g * (1 - share), first, rows, first))
+        dx = dx + dense(given_back(g * share, second, rows, second))
+        if not gaps:
+            dx = np.where(np.any(np.isnan(rows), axis=-1, keepdims=True), np.nan, dx)
         return unflattened(dx, a, negative_axes(axis, a.ndim))
 
     def in_fraction(g, y, a, q, _weights, axis, method, keepdims):
@@ -123,7 +126,7 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
         n = np.sum(~np.isnan(rows), axis=-1, keepdims=True) if gaps else rows.shape[-1]
         step = np.take_along_axis(rows, second, -1) - np.take_along_axis(rows, first, -1)
         slope = (n + 1 - sum(CONTINUOUS[method])) / scale * step
-        return np.sum(g * slope, axis=tuple(range(-rows.ndim, -1))).reshape(shape)
+        return precise_sum(g * slope, tuple(range(-rows.ndim, -1))).reshape(shape)
 
     def in_weights(g, _y, _a, _q, _weights, axis, method, keepdims):
         """They only choose."""
@@ -293,7 +296,7 @@ def _histogram(
     edges = grid(bins, range, as_operand(a), len(found[0]), found[1].dtype)
     counts, weights = found[0], as_operand(weights)
     if isinstance(a, Traced):
-        left(a, "np.histogram")
+        record_exit(a, "np.histogram")
     if isinstance(weights, Traced):
         counts = cast(binned(weights, [np.ravel(unwrap(a))], [edges]), counts.dtype)
     if density:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -23,13 +25,22 @@ NUMBERS = "biufc"
 PLAIN_ARRAYS = frozenset({np.ndarray, np.memmap})
 """The types of arrays whose arithmetic is that of np.ndarray."""
 
-OPERANDS = (np.ndarray, np.generic, float, int, bool, complex, list, tuple)
-"""The types of operands that an operation on tensors converts to arrays; others may define it themselves."""
-
 _FLOAT = np.dtype(float)
 
 BOOL_LIKE = (int, float, np.bool_, np.number, type(None))
 """The types that an option takes for True or False."""
+
+
+class PandasData(ABC):  # noqa: B024 (it only stands in isinstance)
+    """Stands in ``isinstance`` for the data types of pandas: Series, DataFrame, Index and its kinds of arrays.
+
+    They have in common the attribute by which pandas decides whose operator computes a result, as tensors have, and
+    a method ``to_numpy``.
+    """
+
+    @classmethod
+    def __subclasshook__(cls, other: type) -> bool:
+        return hasattr(other, "__pandas_priority__") and hasattr(other, "to_numpy")
 
 
 def private_array(value: Any, dtype: DTypeLike | None = None) -> Any:
@@ -88,6 +99,28 @@ def _cast_error(number: Any, limits: Any) -> DtypeError:
     if np.isfinite(number) and number % 1:
         how = "round it first, with np.round"
     return DtypeError(f"{number} does not fit into {limits.dtype}: {how}; or take another dtype")
+
+
+OPERANDS = (np.ndarray, np.generic, float, int, bool, complex, list, tuple, PandasData)
+"""The types of operands that an operation on tensors converts to arrays; others may define it themselves."""
+
+
+def is_plain_operand(x: Any) -> bool:
+    """Whether something that is no tensor may stand beside one.
+
+    Raises
+    ------
+    NotNumbersError
+        If it is a number for which NumPy has no dtype, such as a fraction.
+    """
+    if isinstance(x, OPERANDS):
+        return True
+    if isinstance(x, Number):
+        raise NotNumbersError(
+            f"a tensor computes with floating-point numbers, not with {shown(x)} of type {type(x).__name__}: write "
+            "float(...) around it"
+        )
+    return False
 
 
 def require_plain(kind: type) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.events import left
+from tapemagic.engine.events import record_exit
 from tapemagic.engine.tensor.coercion import cast_exactly
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced
@@ -63,7 +63,7 @@ def constant(
         tensor = value if dtype is None else value.astype(dtype)
     else:
         if isinstance(value, Traced):
-            left(value, "tapemagic.constant()")
+            record_exit(value, "tapemagic.constant()")
         tensor = Tensor(value, dtype)
     return tensor if shape is None else _filled_or_reshaped(tensor, shape)
 

@@ -1,4 +1,4 @@
-"""The ways out of a tensor: to NumPy, to Python's numbers, to text; and the ones that are closed."""
+"""Conversions of tensors to NumPy's arrays, Python's numbers and text, and those that are refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.events import left, origin_of
+from tapemagic.engine.events import origin_of, record_exit, record_text
 from tapemagic.errors import DtypeError, ImmutableError, RankError, UnsupportedArgumentError
 
 ARRAYS = (np.ndarray, np.generic, list, tuple, int, float, complex)
@@ -67,7 +67,7 @@ def refuse_within_numpy() -> None:
 
 
 class Conversions:
-    """What turns a tensor into something else. All of it leaves the tape, but iteration."""
+    """Conversions of a tensor to something else: all of them leave the tape, but for iteration."""
 
     __slots__ = ()
 
@@ -87,17 +87,17 @@ class Conversions:
         >>> tm.constant([1.0, 2.0]).numpy()
         array([1., 2.])
         """
-        left(self, ".numpy()")
+        record_exit(self, ".numpy()")
         return self._value.copy()
 
     def item(self, *index: int) -> Any:
         """One element as a plain Python number: a knowing exit from the tape."""
-        left(self, ".item()")
+        record_exit(self, ".item()")
         return self._value.item(*index)
 
     def tolist(self) -> Any:
         """The elements as nested lists of plain Python numbers: a knowing exit from the tape."""
-        left(self, ".tolist()")
+        record_exit(self, ".tolist()")
         return self._value.tolist()
 
     def ref(self) -> Reference:
@@ -119,7 +119,7 @@ class Conversions:
         return Reference(self)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Any:
-        left(self, "np.asarray")
+        record_exit(self, "np.asarray")
         if copy is False:
             view = np.asarray(self._value, dtype=dtype, copy=False).view()
             view.flags.writeable = False
@@ -172,7 +172,7 @@ class Conversions:
         except (TypeError, ValueError):
             self._require_one_number(kind.__name__)
             raise
-        left(self, f"{kind.__name__}()")
+        record_exit(self, f"{kind.__name__}()")
         return number
 
     def _require_one_number(self, kind: str) -> None:
@@ -199,8 +199,18 @@ class Conversions:
             raise DtypeError(
                 f"a {type(self).__name__} of {self._value.dtype} is no whole number: write int(x) to use it as one"
             ) from None
-        left(self, "int()")
+        record_exit(self, "int()")
         return number
+
+    def __trunc__(self) -> int:
+        return self._number(int)  # type: ignore[no-any-return]
+
+    def as_integer_ratio(self) -> None:
+        """Refuse: Python's exact fractions, with which the module statistics computes, have no derivative."""
+        raise UnsupportedArgumentError(
+            f"a {type(self).__name__} is no exact fraction, for which Python's statistics and fractions ask: write "
+            "np.mean(np.stack([x, y])) in the place of statistics.mean([x, y]), or x.item() to leave the tape knowingly"
+        )
 
     def __round__(self, digits: int = 0) -> Any:
         return np.round(self, digits)
@@ -213,4 +223,5 @@ class Conversions:
                 f"the format {spec!r} is for one number, and this tensor has shape {self._value.shape}: "
                 "format its elements, or print it whole"
             )
+        record_text(self, "format()")
         return format(self._value.item(), spec)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine import registry
-from tapemagic.engine.events import left
+from tapemagic.engine.events import record_exit
 from tapemagic.engine.recording import FOREIGN, NO_PARAMS, clock, live, note, note_several
 from tapemagic.engine.registry import (
     COMPOSITES,
@@ -25,18 +25,26 @@ from tapemagic.engine.registry import (
 from tapemagic.engine.tensor.coercion import (
     NUMBERS,
     OPERANDS,
+    is_plain_operand,
     is_true,
     require_numbers,
     require_plain,
 )
 from tapemagic.engine.tensor.conversions import refuse_within_numpy
-from tapemagic.engine.tensor.messages import not_numbers_error, out_error, shown
+from tapemagic.engine.tensor.messages import (
+    method_advice,
+    not_numbers_error,
+    out_error,
+    public_name,
+    shown,
+)
 from tapemagic.engine.tensor.tensor import (
     Tensor,
     Traced,
     as_operand,
     getitem,
     new,
+    tensors_in,
     unwrap,
     unwrap_index,
     wrap,
@@ -79,6 +87,8 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
         require_numbers(operation, values, error)
         raise
     tapes = live()
+    if tapes and told:
+        told = {name: unwrap_index(value) for name, value in told.items()}
     if type(output) is tuple:
         numbers = (clock[0],) * len(output)
         if tapes:
@@ -110,7 +120,7 @@ def _end(operation: Operation, inputs: tuple[Any, ...], output: Any, kind: str) 
         raise not_numbers_error(f"{operation.name} gave", output)
     for x in inputs:
         if live() and isinstance(x, Traced):
-            left(x, f"{operation.name} to {output.dtype}")
+            record_exit(x, f"{operation.name} to {output.dtype}")
 
 
 def apply_elementwise(operation: Operation, x: Tensor) -> Tensor:
@@ -130,8 +140,7 @@ def recorded(operation: Operation, a: Any, i: int, params: dict[str, Any], y: An
     """The result `y` of an operation on one tensor of value `a` and number `i`, on the tapes that track it."""
     tapes = live()
     if tapes and i > 0 and y.dtype.kind in "fc":
-        size = max(a.nbytes, y.nbytes)
-        return wrap(y, note(operation, (a,), (i,), params, y, tapes, size))
+        return wrap(y, note(operation, (a,), (i,), params, y, tapes, y.nbytes))
     return wrap(y, clock[0])
 
 
@@ -160,9 +169,9 @@ def _is_real_or_complex(value: Any) -> bool:
 
 def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function without derivative; the tapes note that a path ends here."""
-    value = function(*unwrap(args), **{name: unwrap(x) for name, x in kwargs.items()})
+    value = function(*unwrap(args), **unwrap(kwargs))
     tapes = live()
-    given = [x for x in args if isinstance(x, Traced)] if tapes else []
+    given = [*tensors_in((args, kwargs))] if tapes else []
     if given and _is_real_or_complex(value):
         read = [x._read() for x in given]
         values, ids = tuple(x._value for x in read), tuple(x._id for x in read)
@@ -170,9 +179,9 @@ def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, 
         i = note(constant_operation(function), values, ids, NO_PARAMS, value, tapes, size)
         return wrap(value, i)
     parts = value if isinstance(value, (tuple, list)) else (value,)
-    if any(isinstance(part, (np.ndarray, np.generic)) for part in parts):
+    if any(hasattr(part, "__array__") for part in parts):
         for x in given:
-            left(x, f"np.{function.__name__}")
+            record_exit(x, public_name(function))
     return constant_result(value)
 
 
@@ -187,7 +196,7 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if kwargs.get("out") is not None:
         raise out_error(function)
     operation = OPERATIONS.get(function)
-    if operation is not None and (operation.rules or operation.each):
+    if operation is not None and (operation.rules or operation.joint_rule):
         kwargs.pop("out", None)
         inputs, params = operation.bind(args, kwargs)
         return apply(operation, inputs, _settled(operation, params) if params else params)
@@ -196,21 +205,24 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         raise out_error(function)
     composite = COMPOSITES.get(function)
     if composite is not None:
+        if live():
+            for x in tensors_in((args, kwargs)):
+                x._read()
         return composite(*args, **kwargs)
     if function not in PLAIN and complete():
         return call(function, args, kwargs)
-    if function not in PLAIN and _tracked((args, *kwargs.values())):
-        name = getattr(function, "__name__", str(function))
+    if function not in PLAIN and is_tracked((args, kwargs)):
+        name = public_name(function)
         raise NoDerivativeError(
             f"{name} has no derivative rule, so the tape would lose the path here. Write {name}(x.numpy()) "
-            "to leave the tape knowingly, or give it a rule with tapemagic.engine.registry.vjp"
+            "to leave the tape knowingly, or give it a rule with tapemagic.register_vjp"
         )
     return _call_constant(function, args, kwargs)
 
 
 @cache
 def out_position(function: Function) -> int:
-    """Where a function takes `out` by position; far beyond its arguments if it does not."""
+    """The position of the parameter `out` of a function; sys.maxsize if it has none, or by keyword alone."""
     try:
         parameters = signature(function).parameters
     except (TypeError, ValueError):  # a function written in C
@@ -221,32 +233,34 @@ def out_position(function: Function) -> int:
 
 
 def _settled(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as a tape may keep them: out of tensors, and where nobody can write into them."""
+    """Parameters out of tensors, which must not be tracked."""
     for name, value in params.items():
-        if _tracked(value):
+        if is_tracked(value):
             raise UnsupportedArgumentError(
                 f"{operation.name}(..., {name}=...) has no derivative in {name!r}: give it as a plain value, with "
                 "x.numpy()"
             )
-    return {name: unwrap_index(value) for name, value in params.items()}
+    return {name: unwrap(value) for name, value in params.items()}
 
 
-def _tracked(value: Any) -> bool:
-    """Whether a live tape tracks a tensor somewhere in nested lists and tuples."""
-    if isinstance(value, (list, tuple)):
-        return any(map(_tracked, value))
-    return isinstance(value, Traced) and any(value._id in tape._tracked for tape in live())
+def is_tracked(value: Any) -> bool:
+    """Read the variables in nested lists, tuples and dicts; whether a live tape tracks a tensor among them."""
+    tapes = live()
+    if not tapes:
+        return False
+    read = [x._read()._id for x in tensors_in(value)]
+    return any(i in tape._tracked for i in read for tape in tapes)
 
 
 def is_operand(x: Any) -> bool:
-    """Whether something may stand beside a tensor; matrices and masked arrays are refused."""
+    """Whether something may stand beside a tensor; matrices, masked arrays, fractions and decimals are refused."""
     kind = type(x)
     if kind is Tensor or kind is np.ndarray or kind in PLAIN_SCALARS:
         return True
     if isinstance(x, Traced):
         return True
     require_plain(kind)
-    return isinstance(x, OPERANDS)
+    return is_plain_operand(x)
 
 
 def _left_to_others(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
@@ -254,7 +268,7 @@ def _left_to_others(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     for x in inputs:
         if not isinstance(x, (Traced, *OPERANDS)) and not hasattr(x, "__array_ufunc__"):
             raise NotNumbersError(
-                f"np.{ufunc.__name__} takes tensors, arrays and numbers, not {shown(x)} of type {type(x).__name__}"
+                f"{public_name(ufunc)} takes tensors, arrays and numbers, not {shown(x)} of type {type(x).__name__}"
             )
     return NotImplemented
 
@@ -262,25 +276,28 @@ def _left_to_others(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 def _call_method(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """``ufunc.reduce`` or ``ufunc.accumulate``, as the function that has a name of its own.
+    """``ufunc.outer`` by broadcasting; ``reduce`` and its kin as the function that has a name of its own.
 
     Raises
     ------
     NoDerivativeError
         If there is no such function.
     """
+    if method == "outer" and ufunc.nin == 2 and ufunc.signature is None:
+        a, b = map(as_operand, inputs)
+        return ufunc(np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b, **kwargs)
     named = NAMED.get((method, ufunc))
+    if named is None and complete():
+        return _call_method(ufunc, method, inputs, kwargs)
     if named is None:
         raise NoDerivativeError(
-            f"np.{ufunc.__name__}.{method} has no derivative rule: write it with np.sum, np.cumsum, "
-            f"indexing or broadcasting, or leave the tape knowingly with x.numpy()"
+            f"{public_name(ufunc)}.{method} has no derivative rule: "
+            f"{method_advice(ufunc, method)}, or leave the tape knowingly with x.numpy()"
         )
     if named in PLAIN and kwargs.get("out") is None:
-        for x in inputs:
-            if isinstance(x, Traced):
-                left(x, f"np.{ufunc.__name__}.{method}")
-        options = {name: unwrap(value) for name, value in kwargs.items()}
-        return getattr(ufunc, method)(*map(unwrap, inputs), **options)
+        for x in tensors_in((inputs, kwargs)):
+            record_exit(x, f"{public_name(ufunc)}.{method}")
+        return getattr(ufunc, method)(*unwrap(inputs), **unwrap(kwargs))
     kwargs.setdefault("axis", 0)
     if ufunc in WITHOUT_DTYPE:
         dtype = kwargs.pop("dtype", None)
@@ -300,12 +317,12 @@ def _array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs
             refuse_within_numpy()
             raise UnsupportedArgumentError(
                 f"{ufunc.__name__}(..., where=...) leaves gaps that have no derivative: "
-                f"write np.where(condition, np.{ufunc.__name__}(x), otherwise)"
+                f"write np.where(condition, {public_name(ufunc)}(x), otherwise)"
             )
         return call(ufunc, inputs, kwargs)
     if method == "at":
         raise ImmutableError(
-            f"np.{ufunc.__name__}.at writes in place, and a tensor is immutable: to add up at indices, "
+            f"{public_name(ufunc)}.at writes in place, and a tensor is immutable: to add up at indices, "
             "write tapemagic.scatter_add(values, index, shape)"
         )
     return _call_method(ufunc, method, inputs, kwargs)

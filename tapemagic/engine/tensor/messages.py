@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,6 +11,15 @@ import numpy as np
 from tapemagic.engine.registry import Function
 from tapemagic.engine.tensor.conversions import Reference, refuse_within_numpy
 from tapemagic.errors import FunctionError, ImmutableError, NotNumbersError, TapeError
+
+PUBLIC_PREFIXES = {
+    "numpy": "np",
+    "numpy.linalg": "np.linalg",
+    "numpy.fft": "np.fft",
+    "numpy.lib.scimath": "np.emath",
+    "scipy.special": "scipy.special",
+}
+"""Modules whose functions have another `__module__`, with the prefix of their names in programs."""
 
 _OBJECT = np.dtype(object)
 
@@ -76,10 +86,32 @@ def not_numbers_error(what: str, x: Any) -> NotNumbersError:
     )
 
 
+def public_name(function: Function) -> str:
+    """The name by which programs call a function: ``np.emath.sqrt``, ``scipy.special.erf``."""
+    name = getattr(function, "__name__", str(function))
+    for module, prefix in PUBLIC_PREFIXES.items():
+        if vars(sys.modules.get(module, object)).get(name) is function:
+            return f"{prefix}.{name}"
+    module = getattr(function, "__module__", None) or "__main__"
+    return name if module == "__main__" else f"{module}.{name}"
+
+
+def method_advice(ufunc: np.ufunc, method: str) -> str:
+    """Advice on what to write in place of a method of a ufunc without a derivative rule."""
+    name = public_name(ufunc)
+    if method == "reduce":
+        return f"write functools.reduce({name}, x)"
+    if method == "accumulate":
+        return f"write np.stack(list(itertools.accumulate(x, {name})))"
+    if method == "reduceat":
+        return f"write np.stack([functools.reduce({name}, x[i:j]) for i, j in zip(starts, stops)])"
+    return "write it with broadcasting, as in x[:, None] - y"
+
+
 def out_error(function: Function) -> ImmutableError:
     """The error for an array to write into, given as `out`."""
     refuse_within_numpy()
     return ImmutableError(
-        f"{function.__name__}(..., out=...) cannot write where a tape is watching: "
+        f"{public_name(function)}(..., out=...) cannot write where a tape is watching: "
         "leave 'out' out, and bind the result to a name"
     )

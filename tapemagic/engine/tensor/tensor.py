@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.tensor.coercion import private_array, value_text
+from tapemagic.engine.events import record_text
+from tapemagic.engine.tensor.coercion import PandasData, private_array, value_text
 from tapemagic.engine.tensor.conversions import Conversions
 from tapemagic.engine.tensor.messages import ragged_error
 from tapemagic.engine.tensor.methods import ArrayMethods
@@ -29,12 +33,26 @@ def wrap(value: Any, i: int = 0) -> Tensor:
 
 
 def unwrap(value: Any) -> Any:
-    """What a tensor holds; anything else as it is. Lists and tuples are searched for tensors."""
+    """What a tensor holds; anything else as it is. Lists, tuples and dicts are searched for tensors."""
     if isinstance(value, Traced):
         return value._value
     if type(value) in (list, tuple):
         return type(value)(map(unwrap, value))
+    if type(value) is dict:
+        return {name: unwrap(x) for name, x in value.items()}
     return value
+
+
+def tensors_in(value: Any) -> Iterator[Traced]:
+    """The tensors and variables among the arguments of a call: in nested lists, tuples and dicts."""
+    if isinstance(value, Traced):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from tensors_in(part)
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from tensors_in(part)
 
 
 class Traced(ArrayMethods, Conversions):
@@ -44,6 +62,9 @@ class Traced(ArrayMethods, Conversions):
     """
 
     __slots__ = ()
+
+    __pandas_priority__ = 5000
+    """Above that of a DataFrame, which is 4000: pandas leaves operators to the operand with the highest one."""
 
     _value: Any
     _id: int
@@ -100,6 +121,7 @@ class Tensor(Traced):
         return self
 
     def __repr__(self) -> str:
+        record_text(self, "repr()")
         return f"Tensor({value_text(self._value, len('Tensor('))})"
 
     def __copy__(self) -> Tensor:
@@ -109,11 +131,15 @@ class Tensor(Traced):
         return self
 
     def __reduce__(self) -> Any:
+        record_text(self, "pickle")
         return Tensor, (self._value,)
 
 
 def as_operand(value: Any) -> Any:
-    """A list as the array that NumPy would make of it, with the tensors inside kept on the tape."""
+    """A list, or data of pandas, as the array that NumPy makes of it, with the tensors inside kept on the tape."""
+    kind = value.__class__
+    if kind is Tensor or kind is np.ndarray:
+        return value
     if isinstance(value, (list, tuple)):
         if any(isinstance(x, (Traced, list, tuple)) for x in value):
             try:
@@ -123,7 +149,7 @@ def as_operand(value: Any) -> Any:
                     raise
                 raise ragged_error(value) from None
         return np.array(value)
-    return value
+    return np.asarray(value) if isinstance(value, PandasData) else value
 
 
 def getitem(x: Any, index: Any) -> Any:
@@ -131,13 +157,36 @@ def getitem(x: Any, index: Any) -> Any:
     return x[index]
 
 
-def unwrap_index(index: Any) -> Any:
-    """An index whose tensors are plain whole numbers or truth values, copied so that nobody can change it."""
-    if isinstance(index, slice):
-        if isinstance(index.start, Traced) or isinstance(index.stop, Traced):
-            return slice(*map(unwrap, (index.start, index.stop, index.step)))
-        return index
-    if isinstance(index, tuple):
-        return tuple(map(unwrap_index, index))
-    index = unwrap(index)
-    return index.copy() if isinstance(index, np.ndarray) else index
+def unwrap_index(value: Any) -> Any:
+    """An index or another parameter as a record keeps it: without tensors, and copied, so that nobody can change it.
+
+    Arrays are copied wherever they are in lists, tuples, dicts and slices, and so is whatever NumPy makes one of.
+    """
+    if isinstance(value, Traced):
+        return value._value
+    kind = value.__class__
+    if kind in _IMMUTABLE:
+        return value
+    if isinstance(value, slice):
+        return slice(*map(_bound, (value.start, value.stop, value.step)))
+    if isinstance(value, tuple):
+        return tuple(map(unwrap_index, value))
+    if isinstance(value, list):
+        return list(map(unwrap_index, value))
+    if isinstance(value, dict):
+        return {name: unwrap_index(part) for name, part in value.items()}
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if hasattr(value, "__array__") or isinstance(value, _SEQUENCES):
+        return value if isinstance(value, np.generic) else np.array(value)
+    return value
+
+
+_IMMUTABLE = frozenset({int, float, bool, str, type(None), type(Ellipsis), range})
+_SEQUENCES = (array, deque, memoryview, bytearray)
+
+
+def _bound(value: Any) -> Any:
+    """One end of a slice, or its step: a plain number, since an array of one number could be written into."""
+    value = unwrap(value)
+    return operator.index(value) if isinstance(value, np.ndarray) else value

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine import registry
-from tapemagic.engine.events import Kind, left
+from tapemagic.engine.events import Kind, record_exit, record_text
 from tapemagic.engine.recording import live, new_id
 from tapemagic.engine.tensor.coercion import bool_option, cast_exactly, private_array, value_text
 from tapemagic.engine.tensor.dispatch import apply
@@ -73,7 +73,7 @@ class Variable(Traced):
         dtype: DTypeLike | None = None,
     ) -> None:
         if isinstance(initial_value, Traced):
-            left(initial_value, "tapemagic.Variable()")
+            record_exit(initial_value, "tapemagic.Variable()")
         self._handle = wrap(private_array(initial_value, dtype), new_id())
         self._trainable = bool_option(trainable, "trainable")
         self._created = _created()
@@ -198,18 +198,20 @@ class Variable(Traced):
         return Slice(super().__getitem__(index), self, index)
 
     def __repr__(self) -> str:
+        record_text(self, "repr()")
         text = value_text(self._value, len("Variable("))
         return f"Variable({text}, name={self.name!r})"
 
     def __copy__(self) -> Variable:
-        left(self, "copy.copy()")
+        record_exit(self, "copy.copy()")
         return Variable(self._value, self._trainable, self.name)
 
     def __deepcopy__(self, memo: Any) -> Variable:
-        left(self, "copy.deepcopy()")
+        record_exit(self, "copy.deepcopy()")
         return Variable(self._value, self._trainable, self.name)
 
     def __reduce__(self) -> Any:
+        record_text(self, "pickle")
         return Variable, (self._value, self._trainable, self.name)
 
     def _refuse(self, _other: Any) -> Any:

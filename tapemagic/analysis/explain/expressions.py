@@ -17,6 +17,36 @@ STEPS = (
 FLAT = frozenset(STEPS.split())
 """Functions of which a small change of what they are given changes nothing, or is not meant to."""
 
+TEXT = ".__str__"
+"""The part of a value that holds what is looked for as text: of no use until the text is read as numbers again."""
+
+WRITING_TEXT = {
+    "str",
+    "repr",
+    "format",
+    "ascii",
+    "bytes",
+    "join",
+    "dumps",
+    "array2string",
+    "array_str",
+}
+"""Functions that write what they are given as text or bytes."""
+
+PARSING = {
+    "float",
+    "complex",
+    "eval",
+    "literal_eval",
+    "loads",
+    "load",
+    "fromstring",
+    "float64",
+    "Decimal",
+    "Fraction",
+}
+"""Functions that read numbers from text or bytes."""
+
 SIZES = {"shape", "ndim", "size", "dtype"}
 Parts = set[str]
 """The parts of a value that hold what is looked for: ``"[1]"``, ``".log"``; ``""`` is the whole."""
@@ -62,7 +92,7 @@ def on(node: ast.expr | ast.stmt, line: int) -> bool:
 
 @dataclass
 class Reading:
-    """What is held where, while a program is read.
+    """The paths that hold a value, while a program is read.
 
     Attributes
     ----------
@@ -76,6 +106,8 @@ class Reading:
         The paths that hold the value, or something computed from it.
     steps : bool
         Whether what changes in steps counts, too, and attributes of what may be no array.
+    text : bool
+        Whether the value was written as text on the line.
     """
 
     line: int
@@ -83,6 +115,7 @@ class Reading:
     source: str
     held: set[str]
     steps: bool = False
+    text: bool = False
 
     def bind(self, target: ast.expr, parts: Parts) -> None:
         """Bind a target to a value of which some parts hold what left."""
@@ -103,6 +136,8 @@ class Reading:
 
     def hit(self, call: ast.Call) -> bool:
         """Whether a call made a value leave: the one that is named like that, or else any on the line."""
+        if self.text:
+            return False
         if self.exact:
             return call in self.exact
         compares = any(word.arg == "key" for word in call.keywords)
@@ -118,6 +153,9 @@ class Reading:
         if inner is not None:
             return {f"[{key!r}]{part}" for key, one in inner for part in self.parts(one)}
         match node:
+            case ast.JoinedStr(values) if not self.steps:
+                held = any(map(self.parts, values)) or (self.text and on(node, self.line))
+                return {TEXT} if held else set()
             case _ if not self.steps and isinstance(node, ast.AST) and _is_flat(node):
                 for walrus in ast.walk(node):
                     if isinstance(walrus, ast.NamedExpr):
@@ -154,6 +192,8 @@ class Reading:
             return {""}
         if isinstance(node, ast.Call):
             return found | self.given(node)
+        if isinstance(node, ast.Subscript) and "(" in path:
+            found |= _part(self.parts(node.value), path[len(path_of(node.value)) :])
         if isinstance(node, ast.Attribute):
             found |= _part(self.held, f".{node.attr}")
         return found if path or isinstance(node, ast.Name) or not self.carries(node.value) else {""}
@@ -167,15 +207,23 @@ class Reading:
     def given(self, call: ast.Call) -> Parts:
         """The parts of what a call gives that hold what left, by what it is given, or made to leave."""
         name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-        if name in FLAT and not self.steps:
-            return set()
         arguments = [
             *call.args[name == "where" and not self.steps :],
             *(word.value for word in call.keywords),
         ]
+        texts = any(TEXT in self.parts(argument) for argument in arguments)
+        if name in WRITING_TEXT and not self.steps:
+            written = texts or any(map(self.carries, arguments))
+            return {TEXT} if written or (self.text and on(call, self.line)) else set()
+        if name in FLAT and not self.steps:
+            return set()
+        if name in PARSING and texts:
+            return {""}
         if self.hit(call) or any(map(self.carries, arguments)):
             return {""}
         if isinstance(call.func, ast.Attribute):
+            if TEXT in self.parts(call.func.value):
+                return {TEXT}
             own = {""} if self.carries(call.func.value) else set()
             return own | _part(self.held, f".{name}()")
         return self.parts(call.func) and {""} if isinstance(call.func, ast.Lambda) else set()
@@ -218,9 +266,7 @@ def _inner(node: ast.AST | None) -> list[tuple[Any, ast.expr]] | None:
 def _is_flat(node: ast.AST) -> bool:
     """Whether an expression changes in steps."""
     match node:
-        case (
-            ast.Compare() | ast.JoinedStr() | ast.UnaryOp(ast.Not()) | ast.BinOp(_, ast.FloorDiv())
-        ):
+        case ast.Compare() | ast.UnaryOp(ast.Not()) | ast.BinOp(_, ast.FloorDiv()):
             return True
     return False
 

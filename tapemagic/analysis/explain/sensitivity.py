@@ -1,0 +1,97 @@
+"""Sensitivity of a target to a number that left the tape: where it is zero, the gradient lacks nothing.
+
+In a stable ``m + np.log(np.sum(np.exp(x - m)))`` with ``m = float(np.max(x))``, m cancels: the derivative with respect
+to m is zero, and the gradient with respect to x is exact although m is a constant to the tape.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from tapemagic.analysis.explain.program_text import on_line, reads_of, tree_of
+from tapemagic.analysis.explain.query import Question
+from tapemagic.engine.events import Event, Place
+from tapemagic.engine.recording import Absent, Record, silence
+from tapemagic.engine.tensor.tensor import Traced, wrap
+
+CLOSE = 1e-9
+"""The sum of contributions, relative to the sum of their sizes, below which they cancel."""
+
+FIRST = 2
+"""The first of the ids that stand for the uses of the number: far below those of values."""
+
+
+def is_insensitive(q: Question, event: Event, target: Any) -> bool:
+    """Whether a target does not change, to first order, with the number that left the tape.
+
+    True only if every use of the number is known: it has a name, and each time the program reads the name, the tape
+    recorded an operation with that number as a constant.
+    """
+    value = _value_of(q, event)
+    reads = _reads(event.place)
+    if value is None or not reads or not isinstance(target, Traced):
+        return False
+    records: list[Record] = []
+    uses: list[Traced] = []
+    made = q.above.keys() | q.evidence.above(target._id, blocked=False).keys()
+    for plain in q.evidence.records:
+        record = Record._make(plain)
+        on_the_way = isinstance(record.output_id, int) and record.output_id in made
+        positions = [k for k, i in enumerate(record.ids) if i <= 0] if on_the_way else []
+        for k in positions:
+            if _same(record.values[k], value):
+                use = wrap(_spread(record, value), FIRST + len(uses))
+                record = _replaced(record, k, use)
+                uses.append(use)
+        records.append(record)
+    if len(uses) != reads or any(i <= FIRST + len(uses) for i in q.evidence.tracked):
+        return False
+    tracked = {**q.evidence.tracked, **{use._id: 1 for use in uses}}
+    with silence(), np.errstate(all="ignore"):
+        tape = q.evidence.with_records(records, tracked, q.evidence.leaves).tape()
+        found = [g._value for g in tape.gradient(target, uses) if g is not None]
+    total = sum(np.sum(g) for g in found)
+    size = sum(np.sum(np.abs(g)) for g in found)
+    return bool(np.abs(total) <= CLOSE * size)
+
+
+def _value_of(q: Question, event: Event) -> Any:
+    """The number that left the tape, if it was one, and the records still hold it."""
+    for record in map(Record._make, q.evidence.records):
+        if record.output_id == event.number:
+            return (
+                None if isinstance(record.output, Absent) or record.output.ndim else record.output
+            )
+    return None
+
+
+def _reads(place: Place | None) -> int:
+    """The number of times that a program reads the name under which a number left, to compute with it."""
+    tree = tree_of(place)
+    match on_line(tree, place.line) if tree and place else []:
+        case [ast.Assign([ast.Name(name)], ast.Call())]:
+            return reads_of(tree, name) if tree else 0
+    return 0
+
+
+def _same(constant: Any, value: Any) -> bool:
+    if isinstance(constant, (int, Absent)) or np.ndim(constant):
+        return False
+    return bool(constant == value)
+
+
+def _spread(record: Record, value: Any) -> Any:
+    """A number, once for each element that an operation computes, so that contributions are seen one by one."""
+    if isinstance(record.operation.function, np.ufunc) and not record.params:
+        return np.full(record.output.shape, value)
+    return np.asarray(value)[()]
+
+
+def _replaced(record: Record, position: int, use: Any) -> Record:
+    """A record with a differentiable input in the place of a constant."""
+    values, ids = list(record.values), list(record.ids)
+    values[position], ids[position] = use._value, use._id
+    return record._replace(values=tuple(values), ids=tuple(ids))

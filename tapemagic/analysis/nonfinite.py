@@ -1,0 +1,260 @@
+"""The first nan or inf in a recording: the operation that made it, its line, and the values that it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from tapemagic.analysis.explain.chain_rule import Edge
+from tapemagic.analysis.formatting import format_value
+from tapemagic.analysis.snapshot import Snapshot
+from tapemagic.engine.recording import Absent, Record, silence
+from tapemagic.engine.tensor.tensor import wrap
+
+Cause = Literal[
+    "input",
+    "0/0",
+    "division by zero",
+    "overflow",
+    "outside the domain",
+    "infinite derivative",
+    "undefined",
+]
+
+DIVISORS = {"divide": 1, "true_divide": 1, "remainder": 1, "mod": 1, "fmod": 1, "reciprocal": 0}
+"""Operations that divide, each with the position of the divisor."""
+
+POLES = {"log": 0, "log2": 0, "log10": 0, "log1p": -1, "power": 0, "float_power": 0}
+"""Operations that are infinite at one finite value of their first input."""
+
+
+HUGE = 1e30
+"""The size from which a value, or its reciprocal, is taken for the reason of an overflow."""
+
+
+@dataclass(frozen=True)
+class NonFinite:
+    """The place in a recording where a nan or an infinity first appeared.
+
+    Attributes
+    ----------
+    way : {'forward', 'backward'}
+        Whether it is in a value or in a gradient.
+    kind : {'nan', 'inf'}
+    cause : {'input', '0/0', 'division by zero', 'overflow', 'outside the domain', 'infinite derivative', 'undefined'}
+        'input' if an operand was not finite to begin with; 'infinite derivative' where that of an operation is, as of
+        a square root at 0; 'undefined' for what is none of the others, such as the derivative 0 * inf.
+    operation : str
+        Of a gradient, the operation whose derivative it is.
+    record : int
+        The position of the operation in the recording.
+    line : int or None
+        The line of the cell, if that is known.
+    index : tuple of int
+        The first element that is not finite; empty for numbers.
+    operands : tuple of str
+        The inputs of the operation, at this element where it computes element by element.
+    result : str
+        The value, or the gradient with respect to the input, at this element.
+    incoming : str
+        Of a gradient, the finite gradient that the operation was given; empty for values.
+    """
+
+    way: Literal["forward", "backward"]
+    kind: Literal["nan", "inf"]
+    cause: Cause
+    operation: str
+    record: int
+    line: int | None
+    index: tuple[int, ...]
+    operands: tuple[str, ...]
+    result: str
+    incoming: str = ""
+
+
+def first_nonfinite(snapshot: Snapshot) -> NonFinite | None:
+    """The first value in a recording that is not finite.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+
+    Returns
+    -------
+    NonFinite or None
+        None if all values are finite, or are not kept.
+
+    Examples
+    --------
+    >>> import numpy as np, tapemagic as tm
+    >>> from tapemagic.analysis.snapshot import snapshot_of
+    >>> x = tm.Variable(1000.0)
+    >>> with tm.GradientTape(persistent=True) as tape, np.errstate(over="ignore"):
+    ...     y = np.exp(x)
+    >>> found = first_nonfinite(snapshot_of(tape))
+    >>> found.operation, found.cause, found.operands, found.result
+    ('exp', 'overflow', ('1000.0',), 'inf')
+    """
+    orders = snapshot.origins.orders
+    for position, record in enumerate(_records(snapshot)):
+        if orders and orders[position]:
+            continue
+        for operand in record.values:
+            if not _is_finite(operand):
+                index = _where(operand)
+                bad = _element(operand, np.shape(operand), index)
+                return _found(snapshot, position, index, "input", (format_value(bad),), bad)
+        for value in record.output if isinstance(record.output, tuple) else (record.output,):
+            if not _is_finite(value):
+                index = _where(value)
+                operands = [_element(x, value.shape, index) for x in record.values]
+                cause = _cause(record.name, operands, value[index])
+                return _found(
+                    snapshot, position, index, cause, map(format_value, operands), value[index]
+                )
+    return None
+
+
+def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | None:
+    """The first gradient that is not finite on the way back from a target, although the one before it was.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+    target : Tensor or Variable
+
+    Returns
+    -------
+    NonFinite or None
+        None if all gradients are finite, or the values that they depend on are not kept.
+
+    Examples
+    --------
+    >>> import numpy as np, tapemagic as tm
+    >>> from tapemagic.analysis.snapshot import snapshot_of
+    >>> x = tm.Variable([0.0, 4.0])
+    >>> with tm.GradientTape(persistent=True) as tape:
+    ...     y = np.sum(np.log(x + 1e-320))
+    >>> found = first_nonfinite_gradient(snapshot_of(tape), y)
+    >>> found.operation, found.index, found.incoming, found.result
+    ('log', (0,), '1.0', 'inf')
+    """
+    if not snapshot.has_values:
+        return None
+    records = _records(snapshot)
+    ids = {i for record in records for i in (*record.ids, *_made(record)) if i in snapshot.tracked}
+    with silence(), np.errstate(all="ignore"):
+        results = snapshot.tape().gradient(target, [wrap(np.float64(0), i) for i in ids])
+        known = {
+            i: np.conjugate(g._value) for i, g in zip(ids, results, strict=True) if g is not None
+        }
+        if all(map(_is_finite, known.values())):
+            return None
+        for position, record in reversed(list(enumerate(records))):
+            for made in _made(record):
+                if made in known and _is_finite(known[made]):
+                    found = _passed_on(snapshot, position, record, made, known)
+                    if found is not None:
+                        return found
+    return None
+
+
+def _records(snapshot: Snapshot) -> list[Record]:
+    return list(map(Record._make, snapshot.records)) if snapshot.has_values else []
+
+
+def _made(record: Record) -> tuple[int, ...]:
+    """The ids of the results of an operation."""
+    return record.output_id if isinstance(record.output_id, tuple) else (record.output_id,)
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether a value is finite, or is none of numbers that are known."""
+    if isinstance(value, Absent) or not isinstance(value, (np.ndarray, np.generic, float, complex)):
+        return True
+    return np.asarray(value).dtype.kind not in "fc" or bool(np.all(np.isfinite(value)))
+
+
+def _where(value: Any) -> tuple[int, ...]:
+    """The index of the first element that is not finite."""
+    return tuple(int(k[0]) for k in np.nonzero(~np.isfinite(value))) if np.ndim(value) else ()
+
+
+def _element(value: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> Any:
+    """The element of an operand that goes into one of a result, if its shape tells; else the whole operand."""
+    if isinstance(value, Absent) or not isinstance(value, np.ndarray):
+        return value
+    try:
+        return np.broadcast_to(value, shape)[index]
+    except ValueError:
+        return value
+
+
+def _cause(name: str, operands: Sequence[Any], result: Any) -> Cause:
+    """The reason why finite operands have a result that is not finite."""
+    if name in DIVISORS and not np.any(operands[DIVISORS[name]]):
+        return "0/0" if np.isnan(result) else "division by zero"
+    if name in POLES and np.any(np.asarray(operands[0]) == POLES[name]):
+        return "division by zero"
+    if np.isnan(result):
+        return (
+            "outside the domain" if len(operands) < 3 and np.ndim(operands[0]) == 0 else "undefined"
+        )
+    return "overflow"
+
+
+def _cause_of_gradient(values: Sequence[Any], result: Any) -> Cause:
+    """The reason why an operation passes on a gradient that is not finite, by the finite values that go into it."""
+    sizes = np.abs(np.concatenate([np.ravel(x) for x in values]))
+    if np.isnan(result):
+        return "undefined"
+    extreme = np.any(sizes > HUGE) or np.any((sizes > 0) & (sizes < 1 / HUGE))
+    return "overflow" if extreme else "infinite derivative"
+
+
+def _passed_on(
+    snapshot: Snapshot, position: int, record: Record, made: int, known: Mapping[int, Any]
+) -> NonFinite | None:
+    """The first gradient that is not finite among those that an operation passes on from a finite one."""
+    for place, i in enumerate(record.ids):
+        edge = Edge(i, record, place, made)
+        absent = any(isinstance(value, Absent) for value in (*record.values, edge.y))
+        if absent or _is_finite(known.get(i)) or not edge.has_derivative():
+            continue
+        g = known[made]
+        passed = np.asarray(edge.passed(g))
+        if not _is_finite(passed):
+            index = _where(passed)
+            operands = [_element(x, passed.shape, index) for x in record.values]
+            result, incoming = (_element(x, passed.shape, index) for x in (edge.y, g))
+            cause = _cause_of_gradient([*operands, result, incoming], passed[index])
+            found = _found(
+                snapshot, position, index, cause, map(format_value, operands), passed[index]
+            )
+            return replace(found, way="backward", incoming=format_value(incoming))
+    return None
+
+
+def _found(
+    snapshot: Snapshot,
+    position: int,
+    index: tuple[int, ...],
+    cause: Cause,
+    operands: Iterable[str],
+    bad: Any,
+) -> NonFinite:
+    lines = snapshot.origins.lines
+    return NonFinite(
+        "forward",
+        "nan" if np.isnan(bad) else "inf",
+        cause,
+        Record._make(snapshot.records[position]).name,
+        position,
+        lines[position] if lines else None,
+        index,
+        tuple(operands),
+        format_value(bad),
+    )
