@@ -6,7 +6,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo lab test test-fast lint format doctest tests course browser notebooks table screenshot \
+.PHONY: help demo lab test test-fast test-lowest lint format doctest tests course browser notebooks table figure screenshot \
         coverage bench crosscheck clean course-ready dev-ready browser-ready
 
 help:  ## list the commands
@@ -22,6 +22,11 @@ test: lint doctest tests course browser  ## everything that CI checks
 
 test-fast: dev-ready  ## the unit tests alone: no kernel, notebook or browser, nothing that takes its time
 	$(PYTEST) -n 2 -p no:nbval -m "not kernel and not browser and not thorough"
+
+test-lowest:  ## the tests with the lowest versions that pyproject.toml allows, in .venv-lowest
+	@tools/setup_system.sh dot
+	@tools/setup_venv.sh --lowest tests .venv-lowest
+	.venv-lowest/bin/python -m pytest -q -n 2 -m "not browser"
 
 lint: dev-ready  ## ruff, mypy and codespell
 	$(PY) -m ruff check
