@@ -4,6 +4,9 @@ PY := .venv/bin/python
 PYTEST := $(PY) -m pytest -q
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
+# The tests run side by side and compute with small matrices: threads of OpenBLAS would only wait for each other.
+test test-fast test-lowest doctest tests course browser: export OPENBLAS_NUM_THREADS := 1
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo lab test test-fast test-lowest lint format doctest tests course browser notebooks table figure screenshot \
@@ -34,6 +37,7 @@ lint: dev-ready  ## ruff, mypy and codespell
 	$(PY) -m mypy
 	$(PY) -m codespell_lib
 	$(PY) -m validate_pyproject pyproject.toml
+	$(PY) tools/architecture.py --check
 
 format: dev-ready  ## let ruff put the code in order
 	$(PY) -m ruff check --fix
@@ -57,6 +61,9 @@ notebooks: dev-ready  ## execute all notebooks in place, without widget state
 
 table: dev-ready  ## write docs/coverage.md: which functions of NumPy are differentiable
 	$(PY) tools/coverage_table.py
+
+figure: dev-ready  ## draw docs/architecture.svg: which part of the package imports which
+	$(PY) tools/architecture.py
 
 screenshot: browser  ## renew the picture in README.md
 	mkdir -p docs

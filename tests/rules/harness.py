@@ -11,9 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine import registry
-
-registry.complete()
 KINDS = ("CASES", "SPECIAL", "PLAIN", "REFUSED")
 
 
