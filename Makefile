@@ -4,9 +4,12 @@ PY := .venv/bin/python
 PYTEST := $(PY) -m pytest -q
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
+# The tests run side by side and compute with small matrices: threads of OpenBLAS would only wait for each other.
+test test-fast test-lowest doctest tests course browser: export OPENBLAS_NUM_THREADS := 1
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo lab test test-fast lint format doctest tests course browser notebooks table screenshot \
+.PHONY: help demo lab test test-fast test-lowest lint format doctest tests course browser notebooks table figure screenshot \
         coverage bench crosscheck clean course-ready dev-ready browser-ready
 
 help:  ## list the commands
@@ -23,12 +26,18 @@ test: lint doctest tests course browser  ## everything that CI checks
 test-fast: dev-ready  ## the unit tests alone: no kernel, notebook or browser, nothing that takes its time
 	$(PYTEST) -n 2 -p no:nbval -m "not kernel and not browser and not thorough"
 
+test-lowest:  ## the tests with the lowest versions that pyproject.toml allows, in .venv-lowest
+	@tools/setup_system.sh dot
+	@tools/setup_venv.sh --lowest tests .venv-lowest
+	.venv-lowest/bin/python -m pytest -q -n 2 -m "not browser"
+
 lint: dev-ready  ## ruff, mypy and codespell
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
 	$(PY) -m codespell_lib
 	$(PY) -m validate_pyproject pyproject.toml
+	$(PY) tools/architecture.py --check
 
 format: dev-ready  ## let ruff put the code in order
 	$(PY) -m ruff check --fix
@@ -52,6 +61,9 @@ notebooks: dev-ready  ## execute all notebooks in place, without widget state
 
 table: dev-ready  ## write docs/coverage.md: which functions of NumPy are differentiable
 	$(PY) tools/coverage_table.py
+
+figure: dev-ready  ## draw docs/architecture.svg: which part of the package imports which
+	$(PY) tools/architecture.py
 
 screenshot: browser  ## renew the picture in README.md
 	mkdir -p docs

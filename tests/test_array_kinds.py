@@ -101,6 +101,8 @@ BEHIND: dict[str, Any] = {
     "std": lambda a, t: a.std(mean=t),
     "histogram": lambda a, t: np.histogram(a, 2, range=(0.0, t))[1],
 }
+if np.lib.NumpyVersion(np.__version__) < "2.4.0":  # there NumPy converts the mean to an array first
+    del BEHIND["var"], BEHIND["std"]
 
 
 @pytest.mark.parametrize("name", BEHIND)

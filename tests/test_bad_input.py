@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -59,16 +60,22 @@ THREEFOLD = [[6.0, 24.0, 72.0], [6.0, 24.0, 54.0], 67.5]
 
 
 def rows(*tables: Table) -> Any:
-    """The cases of several tables, one test for each."""
-    return pytest.mark.parametrize(
-        "case",
-        [
-            pytest.param(case, id=f"{name}: {what}")
-            for table in tables
-            for name, cases in table.items()
-            for what, case in cases.items()
-        ],
-    )
+    """The cases of several tables, one test for each public name."""
+    named: dict[str, list[tuple[str, Case]]] = {}
+    for table in tables:
+        for name, cases in table.items():
+            named.setdefault(name, []).extend(cases.items())
+    return pytest.mark.parametrize("cases", named.values(), ids=named.keys())
+
+
+def each(cases: list[tuple[str, Case]], check: Callable[[Case], None]) -> None:
+    """Check every case; a failure says which one it was."""
+    for what, case in cases:
+        try:
+            check(case)
+        except BaseException as error:
+            error.add_note(f"in the case {what}")
+            raise
 
 
 def refuse(user: User, case: Case) -> None:
@@ -108,35 +115,43 @@ def goes_on_inside_its_block(user: User, case: Case) -> None:
 
 
 @rows(EVERYWHERE, CLOSED, NOT_PERSISTENT)
-def test_after_the_block(case: Case) -> None:
+def test_after_the_block(cases: Any) -> None:
     """A tape that is not persistent still has its one set of gradients to give."""
-    user = User()
 
-    goes_on_after_its_block(user, case)
+    def check(case: Case) -> None:
+        user = User()
 
-    assert isinstance(raised_by(lambda: user.gradients(user.y)), tm.errors.ConsumedTapeError)
+        goes_on_after_its_block(user, case)
+
+        assert isinstance(raised_by(lambda: user.gradients(user.y)), tm.errors.ConsumedTapeError)
+
+    each(cases, check)
 
 
 @rows(EVERYWHERE, CLOSED)
-def test_after_the_block_of_a_persistent_tape(case: Case) -> None:
+def test_after_the_block_of_a_persistent_tape(cases: Any) -> None:
     """A persistent tape gives the same numbers as before."""
-    user = User(persistent=True)
 
-    goes_on_after_its_block(user, case)
+    def check(case: Case) -> None:
+        user = User(persistent=True)
 
-    assert user.gradients(user.y) == GRADIENTS
+        goes_on_after_its_block(user, case)
+
+        assert user.gradients(user.y) == GRADIENTS
+
+    each(cases, check)
 
 
 @rows(EVERYWHERE, LIVE, NOT_PERSISTENT)
-def test_inside_the_block(case: Case) -> None:
+def test_inside_the_block(cases: Any) -> None:
     """A tape that is recording goes on."""
-    goes_on_inside_its_block(User(), case)
+    each(cases, lambda case: goes_on_inside_its_block(User(), case))
 
 
 @rows(EVERYWHERE, LIVE)
-def test_inside_the_block_of_a_persistent_tape(case: Case) -> None:
+def test_inside_the_block_of_a_persistent_tape(cases: Any) -> None:
     """The same for a persistent tape, which may be asked for gradients while it records."""
-    goes_on_inside_its_block(User(persistent=True), case)
+    each(cases, lambda case: goes_on_inside_its_block(User(persistent=True), case))
 
 
 @pytest.mark.parametrize("case", USED_UP.values(), ids=USED_UP.keys())

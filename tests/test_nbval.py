@@ -26,7 +26,6 @@ SETUP = f"{FIRST}\nx = 3.0"
 CELL = "%%tape x\ny = x**2"
 BYTES = re.compile("base64,[A-Za-z0-9+/=]+")
 ELSEWHERE = base64.b64encode(b"<svg><!-- of another Graphviz --></svg>").decode()
-Change = Callable[[str], str]
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +43,10 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(nbformat.writes(notebook))
 
 
-def check(folder: Path, notebook: str) -> subprocess.CompletedProcess[str]:
-    """Run ``pytest --nbval`` on a notebook, with the plug-in."""
-    (folder / "notebook.ipynb").write_text(notebook, encoding="utf-8")
+def check(folder: Path, notebooks: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run ``pytest --nbval`` on notebooks, with the plug-in, and report on each cell."""
+    for name, notebook in notebooks.items():
+        (folder / f"{name}.ipynb").write_text(notebook, encoding="utf-8")
     installed = metadata.entry_points(group="pytest11", name="tapemagic")
     options = [] if installed else ["-p", "tapemagic.nbval"]
     return subprocess.run(
@@ -55,6 +55,7 @@ def check(folder: Path, notebook: str) -> subprocess.CompletedProcess[str]:
             "-m",
             "pytest",
             "-q",
+            "-rpf",
             "--nbval",
             *options,
             "-p",
@@ -77,31 +78,29 @@ def changed(pattern: str | re.Pattern[str], new: str, stored: str) -> str:
     return text
 
 
-@pytest.mark.kernel
-@pytest.mark.parametrize(
-    ("change", "passes"),
-    [
-        (lambda stored: stored, True),
-        (lambda stored: changed(BYTES, f"base64,{ELSEWHERE}", stored), True),
-        (lambda stored: changed("dy/dx = 6.0", "dy/dx = 6.1", stored), False),
-        (lambda stored: changed(">6.0</td>", ">6.1</td>", stored), False),
-        (lambda stored: changed(r"y = power\(x, 2\)", "y = power(x, 3)", stored), False),
-    ],
-    ids=[
-        "unchanged",
-        "another drawing",
-        "another text",
-        "another table",
-        "other words for the drawing",
-    ],
-)
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-def test_nbval(tmp_path: Path, executed: str, change: Change, passes: bool) -> None:
-    """A notebook whose drawings differ passes; one whose numbers or words differ does not."""
-    run = check(tmp_path, change(executed))
+CHANGES: dict[str, tuple[Callable[[str], str], bool]] = {
+    "unchanged": (lambda stored: stored, True),
+    "drawing": (lambda stored: changed(BYTES, f"base64,{ELSEWHERE}", stored), True),
+    "text": (lambda stored: changed("dy/dx = 6.0", "dy/dx = 6.1", stored), False),
+    "table": (lambda stored: changed(">6.0</td>", ">6.1</td>", stored), False),
+    "words": (lambda stored: changed(r"y = power\(x, 2\)", "y = power(x, 3)", stored), False),
+}
+"""Changes of a notebook that was executed, and whether nbval lets them pass."""
 
-    assert (0 if passes else 1) == run.returncode, run.stdout + run.stderr
-    assert f"{2 if passes else 1} passed" in run.stdout
+
+@pytest.mark.kernel
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_nbval(tmp_path: Path, executed: str) -> None:
+    """A notebook whose drawings differ passes; one whose numbers or words differ does not."""
+    run = check(tmp_path, {name: change(executed) for name, (change, _) in CHANGES.items()})
+
+    failed = [name for name, (_, passes) in CHANGES.items() if not passes]
+    found = re.findall(r"^(PASSED|FAILED) (\w+)\.ipynb::Cell (\d)", run.stdout, re.MULTILINE)
+    assert {
+        (name, cell, "FAILED" if name in failed and cell == "1" else "PASSED")
+        for name in CHANGES
+        for cell in "01"
+    } == {(name, cell, outcome) for outcome, name, cell in found}, run.stdout + run.stderr
 
 
 def test_only_drawings_are_changed() -> None:

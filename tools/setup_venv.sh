@@ -1,8 +1,14 @@
 #!/usr/bin/env bash
 # Put this package with one of its extras into a virtual environment; quick when that was done before.
-# usage: tools/setup_venv.sh EXTRA [FOLDER]        PYTHON=... chooses the interpreter
+# usage: tools/setup_venv.sh [--lowest] EXTRA [FOLDER]        PYTHON=... chooses the interpreter
+# --lowest: with the oldest Python and the lowest versions of direct dependencies that pyproject.toml allows
 set -euo pipefail
 cd "$(dirname "$0")/.."
+lowest=
+if [ "$1" = --lowest ]; then
+    lowest=1
+    shift
+fi
 extra=$1
 venv=${2:-.venv}
 
@@ -12,7 +18,7 @@ done_before() {
 
 find_python() {
     local candidate
-    for candidate in ${PYTHON:-} python3 python3.14 python3.13 python3.12 python3.11; do
+    for candidate in ${PYTHON:-} ${lowest:+python3.11} python3 python3.14 python3.13 python3.12 python3.11; do
         if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
             echo "$candidate"
             return
@@ -33,5 +39,10 @@ if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
     "$python" -m venv --clear "$venv"
 fi
 echo "Installing tapemagic[$extra] into $venv: minutes the first time, nothing the second"
-"$venv/bin/python" -m pip install --quiet --editable ".[$extra]"
+constraints=()
+if [ "$lowest" ]; then
+    "$venv/bin/python" tools/lowest.py "$extra" >"$venv/lowest.txt"
+    constraints=(--constraint "$venv/lowest.txt")
+fi
+"$venv/bin/python" -m pip install --quiet "${constraints[@]}" --editable ".[$extra]"
 touch "$venv/.has-$extra"

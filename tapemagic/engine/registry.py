@@ -114,9 +114,12 @@ class Operation:
         if self._names is None:
             try:
                 self._names = tuple(inspect.signature(self.function).parameters)
-            except ValueError:  # a function written in C, such as a ufunc before NumPy 2.4
+            except (
+                ValueError
+            ):  # written in C: before NumPy 2.4 such a function does not tell its parameters
                 count = getattr(self.function, "nin", 0)
                 self._names = self.inputs or tuple(f"x{i + 1}" for i in range(count))
+                self._names += ("out",)
             self.inputs = self.inputs or self._names[: len(self.rules)]
             self._leads = self.inputs == self._names[: len(self.inputs)]
         return self._names

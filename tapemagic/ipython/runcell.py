@@ -100,7 +100,7 @@ class CellSyntaxError(Exception):
         self._error = error
 
     def _render_traceback_(self) -> list[str]:
-        return self._shell.SyntaxTB.structured_traceback(SyntaxError, self._error)
+        return self._shell.SyntaxTB.structured_traceback(SyntaxError, self._error, None)
 
 
 CellSyntaxError.__name__ = "SyntaxError"

@@ -148,6 +148,10 @@ def test_quantiles(name: str, data: st.DataObject) -> None:
     chosen = data.draw(options(x.ndim))
     q = data.draw(st.sampled_from([0.0, 0.3, 1.0, [0.2, 0.9], [[0.5], [0.1]]]))
     q = np.multiply(q, 100.0 if "percent" in name else 1.0)
+    if name.startswith("nan") and isinstance(chosen.get("axis"), tuple):
+        q = (
+            q.ravel()
+        )  # with q of two axes NumPy puts the axes of the result into a wrong order: refused
     chosen["method"] = data.draw(
         st.sampled_from(["linear", "lower", "nearest", "midpoint", "hazen", "median_unbiased"])
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.errors import ImmutableError
+from tapemagic.errors import ImmutableError, UnsupportedArgumentError
 from tests.rules.harness import between, case, normal, positive, refused, special
 
 NAN, INF = np.nan, np.inf
@@ -413,6 +413,17 @@ SPECIAL = [
 ]
 
 REFUSED = [
+    *(
+        refused(
+            function,
+            lambda x, f=function, a=axis: f(x, [[0.5], [0.1]], axis=a),
+            [normal(2, 3, 4)],
+            UnsupportedArgumentError,
+            "wrong order: write",
+        )
+        for function in (np.nanquantile, np.nanpercentile)
+        for axis in ((0, 1), ())
+    ),
     *(
         refused(
             function,

@@ -155,11 +155,14 @@ vjp(np.linalg.matrix_norm, _matrix_norm)
 
 
 def _cond(g, y, x, p=None):
-    """A change of the norm, and one of the inverse's; NaN where the number is infinite."""
+    """A change of the norm, and one of the inverse's; NaN where the number is infinite.
+
+    The number is real, also where its dtype is complex, as before NumPy 2.4.
+    """
     finite = np.isfinite(y)[..., None, None]
     x = np.where(finite, x, np.eye(*x.shape[-2:]))
     change = of_extremes(x, p) if p in (None, 2, -2) else of_product(x, p)
-    return g[..., None, None] * np.where(finite, change, np.nan)
+    return np.real(g)[..., None, None] * np.where(finite, change, np.nan)
 
 
 def of_extremes(x: Any, p: Any) -> Any:

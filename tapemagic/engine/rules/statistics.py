@@ -19,6 +19,7 @@ from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply, constant_result
 from tapemagic.engine.tensor.precision import precise_sum
 from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
+from tapemagic.errors import UnsupportedArgumentError
 
 # -- quantiles ------------------------------------------------------------------------------------
 
@@ -148,6 +149,13 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
     ) -> Any:
         refuse_out(out)
         refuse_overwriting(overwrite_input)
+        several = isinstance(axis, (tuple, list)) and len(axis) not in {1, np.ndim(a)}
+        if gaps and np.ndim(q) > 1 and several:
+            raise UnsupportedArgumentError(
+                f"np.{function.__name__} with axis={axis!r} and q of shape {np.shape(q)}: NumPy puts the axes of the "
+                f"result into a wrong order: write np.{function.__name__}(a, np.ravel(q), axis={axis!r}), and give "
+                "its first axis the shape of q"
+            )
         inputs = as_array(a), as_operand(q), as_operand(weights)
         options = {"axis": axis, "method": method, "keepdims": keepdims}
         return apply(operation(compute), inputs, options)
