@@ -58,6 +58,7 @@ PUBLIC = [
     "max_pool2d",
     "one_hot",
     "recompute_grad",
+    "register_vjp",
     "relu",
     "relu6",
     "scatter_add",
