@@ -187,10 +187,8 @@ def test_poly1d_given_to_numpy_names_a_way() -> None:
     with tm.GradientTape() as tape:
         p = np.poly1d(x)
         a = w * np.polyval(p, 2.0)
-        b = w * np.polyder(p).coeffs
-    found = list(map(on_one_line, [tape.explain(a, x), tape.explain(b, x)]))
 
-    assert all("or give them p.coeffs" in reason for reason in found)
+    assert "or give them p.coeffs" in on_one_line(tape.explain(a, x))
 
 
 # -- pandas ------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ elements are zero.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -188,9 +189,18 @@ def _var(g, _y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correcti
 
 def out_of_range(y: Any) -> bool:
     """Whether the squares that a root was taken of may have overflowed, or vanished."""
-    y = np.abs(unwrap(y))
-    limits = np.finfo(y.dtype)
-    return not bool(np.all((y >= math.sqrt(limits.tiny)) & (y <= math.sqrt(limits.max))))
+    y = unwrap(y)
+    low, high = _roots(y.dtype)
+    if y.size == 1:
+        return not low <= y.item() <= high
+    return not bool(np.all((low <= y) & (y <= high)))
+
+
+@cache
+def _roots(dtype: Any) -> tuple[float, float]:
+    """The roots of the smallest and of the largest number of a dtype."""
+    limits = np.finfo(dtype)
+    return math.sqrt(limits.tiny), math.sqrt(limits.max)
 
 
 def unit_of(x: Any, axes: tuple[int, ...]) -> Any:
@@ -288,8 +298,9 @@ def ranks(x: Any, axes: tuple[int, ...]) -> Any:
 def _median(g, _y, x, axis=None, keepdims=False):
     """All to the element in the middle of the stable order, or half each to the two there; NaN where one is NaN."""
     axes = negative_axes(axis, x.ndim)
-    missing = np.any(np.isnan(x), axis=axes, keepdims=True)
-    shares = np.where(missing, np.nan, middle(x, axes, count(x, axes)))
+    shares, missing = middle(x, axes, count(x, axes)), np.isnan(x)
+    if missing.any():
+        shares = np.where(np.any(missing, axis=axes, keepdims=True), np.nan, shares)
     return expand(g, axes, keepdims) * shares
 
 
