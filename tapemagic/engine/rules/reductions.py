@@ -132,12 +132,16 @@ def _average(
     axis = None if axis is None else normalize_axis_tuple(axis, a.ndim)
     if weights is None:
         average = np.mean(a, axis=axis, keepdims=keepdims)
-        weight = constant(count(a, negative_axes(axis, a.ndim)), average.dtype)
     else:
         weights = aligned(as_array(weights), a.shape, axis)
         average = apply(operation(average_), (a, weights), {"axis": axis, "keepdims": keepdims})
+    if not returned:
+        return average
+    if weights is None:
+        weight = constant(count(a, negative_axes(axis, a.ndim)), average.dtype)
+    else:
         weight = tensor_of(np.sum(weights, axis=axis, dtype=average.dtype, keepdims=keepdims))
-    return (average, np.broadcast_to(weight, average.shape)) if returned else average
+    return average, np.broadcast_to(weight, average.shape)
 
 
 def aligned(weights: Any, shape: tuple[int, ...], axis: tuple[int, ...] | None) -> Any:
