@@ -34,7 +34,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.tape": (*_VALUES, "engine.nest"),
     "engine.functions": _TAPE,
     "engine.gradcheck": _TAPE,
-    "engine.late": (),
     "analysis": ("errors", "engine"),
     "tape": ("engine", "analysis"),
     "display": ("errors", "analysis"),

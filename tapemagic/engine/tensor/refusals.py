@@ -41,6 +41,7 @@ def no_numbers(what: str, x: Any) -> NotNumbersError:
     )
 
 
+@cache
 def public_name(function: Function) -> str:
     """What one writes to call a function: ``np.emath.sqrt``, ``scipy.special.erf``."""
     name = getattr(function, "__name__", str(function))
