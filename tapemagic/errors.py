@@ -1,35 +1,35 @@
-"""Everything that tapemagic raises on purpose, under one root.
+"""The exceptions that tapemagic raises, under one base class.
 
 ::
 
     TapeError
     ├── ConsumedTapeError (RuntimeError)       a second gradient of a non-persistent tape
-    ├── NotRecordingError (RuntimeError)       a tape that was never entered, or a pause of one that is used up
+    ├── NotRecordingError (RuntimeError)       a tape that was never entered, or a pause of a consumed one
     ├── TapeStateError (ValueError)            the tape is, or is not, recording just now
-    ├── OptionError (ValueError)               a value that an option does not know
+    ├── OptionError (ValueError)               a value that an option does not take
     ├── ShapeError (ValueError)                arrays whose shapes do not match
-    │   └── RankError (TypeError)              several numbers where there has to be one, or the other way round
-    ├── DtypeError (TypeError)                 a dtype that no tensor has, or into which a value does not fit
+    │   └── RankError (TypeError)              an array in place of one number, or the other way round
+    ├── DtypeError (TypeError)                 a dtype that tensors cannot have, or into which a value does not fit
     ├── NotATensorError (TypeError)            a target, source or output gradient that is no tensor
-    │   ├── NotWatchableError (ValueError)     the same, of what a tape is to watch
-    │   └── NotNumbersError (ValueError)       text, None, objects or ragged lists where there have to be numbers
+    │   ├── NotWatchableError (ValueError)     something that is no tensor, given to watch
+    │   └── NotNumbersError (ValueError)       text, None, objects or ragged lists in place of numbers
     ├── UnhashableError (TypeError)            a tensor in a set, or as a key of a dict
     ├── FunctionError (ValueError)             a function that cannot be differentiated, such as one that returns None
     ├── CustomGradientError (ValueError)       a function for custom_gradient that breaks its contract
-    │   └── VariablesKeywordError (TypeError)  its gradient does not take the variables that the function reads
-    ├── UnsupportedArgumentError (TypeError)   an argument that a NumPy function has, but no derivative rule
+    │   └── VariablesKeywordError (TypeError)  its gradient function does not take the variables that it reads
+    ├── UnsupportedArgumentError (TypeError)   an argument of a NumPy function that its derivative rule does not support
     ├── ImmutableError (TypeError)             writing into a tensor
     │   └── ImmutableVariableError (RuntimeError)   ``v += 1`` on a Variable
     ├── NoDerivativeError (LookupError)        a NumPy function without a derivative rule
-    ├── GradientError (AssertionError)         a derivative that a difference quotient contradicts
-    └── RuleError (RuntimeError)               a derivative rule that returned something impossible
+    ├── GradientError (AssertionError)         a derivative that differs from the difference quotient
+    └── RuleError (RuntimeError)               a derivative rule that returned a value that is no gradient
 
 Each also derives from the built-in exception which TensorFlow, or NumPy, raises in its place.
 """
 
 
 class TapeError(Exception):
-    """The root of every error that tapemagic raises on purpose."""
+    """The base class of all errors that tapemagic raises."""
 
 
 class ConsumedTapeError(TapeError, RuntimeError):
@@ -37,31 +37,31 @@ class ConsumedTapeError(TapeError, RuntimeError):
 
 
 class NotRecordingError(TapeError, RuntimeError):
-    """A tape was asked for a gradient or a pause that was never entered, or for a pause when it was used up."""
+    """A tape that was never entered was asked for a gradient or a pause, or a consumed tape for a pause."""
 
 
 class TapeStateError(TapeError, ValueError):
-    """The tape is recording where it must not be, or is not where it must."""
+    """The tape is recording where it must not, or is not recording where it must."""
 
 
 class OptionError(TapeError, ValueError):
-    """An option was given a value that it does not know."""
+    """An option was given a value that it does not take."""
 
 
 class ShapeError(TapeError, ValueError):
-    """Two arrays have shapes that do not match."""
+    """The shapes of two arrays do not match."""
 
 
 class RankError(ShapeError, TypeError):
-    """An array of several numbers stands where one number has to, or the other way round."""
+    """An array was given in place of one number, or one number in place of an array."""
 
 
 class DtypeError(TapeError, TypeError):
-    """A dtype that no tensor can have, or into which a value does not fit."""
+    """A dtype is none that tensors can have, or a value does not fit into it."""
 
 
 class NotATensorError(TapeError, TypeError):
-    """Something that is no tensor stands where a tensor has to."""
+    """Something that is no tensor was given in place of a tensor."""
 
 
 class NotWatchableError(NotATensorError, ValueError):
@@ -69,7 +69,7 @@ class NotWatchableError(NotATensorError, ValueError):
 
 
 class NotNumbersError(NotATensorError, ValueError):
-    """Text, None, an object or lists of different lengths stand where numbers have to."""
+    """Text, None, an object or lists of different lengths were given in place of numbers."""
 
 
 class UnhashableError(TapeError, TypeError):
@@ -77,23 +77,23 @@ class UnhashableError(TapeError, TypeError):
 
 
 class FunctionError(TapeError, ValueError):
-    """A function that was to be differentiated returned nothing, or was called in a way that leaves no gradient."""
+    """A function to be differentiated returned None, or was called in a way that has no gradient."""
 
 
 class CustomGradientError(TapeError, ValueError):
-    """A function that was given to ``custom_gradient`` returned something else than it has to."""
+    """A function given to ``custom_gradient`` did not return a value and a gradient function, or wrong gradients."""
 
 
 class VariablesKeywordError(CustomGradientError, TypeError):
-    """A function for ``custom_gradient`` reads variables, and its gradient does not take them."""
+    """A function given to ``custom_gradient`` reads variables, but its gradient function does not take them."""
 
 
 class UnsupportedArgumentError(TapeError, TypeError):
-    """A NumPy function was called with an argument for which its derivative rule has no answer."""
+    """A NumPy function was called with an argument that its derivative rule does not support."""
 
 
 class ImmutableError(TapeError, TypeError):
-    """Something tried to write into a tensor."""
+    """A tensor cannot be written into."""
 
 
 class ImmutableVariableError(ImmutableError, RuntimeError):
@@ -101,7 +101,7 @@ class ImmutableVariableError(ImmutableError, RuntimeError):
 
 
 class NoDerivativeError(TapeError, LookupError):
-    """A watched tensor met a NumPy function that has no derivative rule."""
+    """A NumPy function without a derivative rule was called with a tensor that a tape tracks."""
 
 
 class GradientError(TapeError, AssertionError):
@@ -109,4 +109,4 @@ class GradientError(TapeError, AssertionError):
 
 
 class RuleError(TapeError, RuntimeError):
-    """A derivative rule returned something that cannot be a gradient of its argument."""
+    """A derivative rule returned a value that cannot be a gradient of its argument."""

@@ -56,5 +56,5 @@ def nothing_left_behind() -> Iterator[None]:
 def _table() -> tuple[int, int, int]:
     """How many operations with rules, composites and plain functions there are."""
     operations = registry.OPERATIONS.values()
-    with_rules = sum(1 for entry in operations if entry.rules or entry.each)
+    with_rules = sum(1 for entry in operations if entry.rules or entry.joint_rule)
     return with_rules, len(registry.COMPOSITES), len(registry.PLAIN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -418,7 +419,7 @@ STRUCTURES = {
     "tuple of lists": (([1.0, 2.0], 3.0), (np.array([2.0, 4.0]), 6.0)),
     "dict": ({"b": X, "a": 1.0}, {"b": 2 * X, "a": 2.0}),
     "OrderedDict": (OrderedDict(b=X, a=1.0), OrderedDict(b=2 * X, a=2.0)),
-    "mapping": (MappingProxyType({"b": X}), {"b": 2 * X}),
+    "mapping": (MappingProxyType({"b": X}), MappingProxyType({"b": 2 * X})),
     "named tuple": (Layer(X, 1.0), Layer(2 * X, 2.0)),
     "layers": (
         [Layer(X, 1.0), {"w": V, "b": [1.0, 2.0]}],
@@ -451,7 +452,7 @@ def same_structure(actual: Any, expected: Any) -> None:
         assert actual.shape == np.shape(expected)
         return close(actual, expected)
     assert type(actual) is type(expected)
-    if isinstance(expected, dict):
+    if isinstance(expected, Mapping):
         assert list(actual) == list(expected)
         actual, expected = list(actual.values()), list(expected.values())
     assert len(actual) == len(expected)

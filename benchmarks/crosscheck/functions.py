@@ -10,6 +10,16 @@ import numpy as np
 
 from benchmarks.crosscheck.programs import Function
 
+OPERATORS: dict[str, Function] = {
+    "times": lambda x, by: x * by,
+    "plus": lambda x, by: by + x,
+    "from": lambda x, by: by - x,
+    "over": lambda x, by: by / x,
+    "raised": lambda x, by: x**by,
+    "part": lambda xs, k: xs[k],
+}
+"""Operations by Python's operators alone, the same in every library."""
+
 
 class NumpyLike(dict[str, Function]):
     """The operations in a namespace such as ``numpy``: other names are those of its functions.
@@ -74,13 +84,8 @@ def special(xp: Any) -> dict[str, Function]:
         "@": operator.matmul,
         "**": operator.pow,
         "constant": lambda value: xp.asarray(value),
-        "times": lambda x, by: x * by,
-        "plus": lambda x, by: by + x,
-        "from": lambda x, by: by - x,
-        "over": lambda x, by: by / x,
-        "raised": lambda x, by: x**by,
+        **OPERATORS,
         "item": lambda x, index: x[index],
-        "part": lambda xs, k: xs[k],
         "where_greater": lambda a, b, x, y: xp.where(a > b, x, y),
         "concatenate": lambda *xs, axis: xp.concatenate(xs, axis=axis),
         "stack": lambda *xs, axis: xp.stack(xs, axis=axis),

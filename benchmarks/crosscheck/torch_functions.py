@@ -11,6 +11,7 @@ import torch
 from torch.nn import functional as nn
 
 from benchmarks.crosscheck import torch_matrices as matrices
+from benchmarks.crosscheck.functions import OPERATORS
 from benchmarks.crosscheck.programs import Function
 from benchmarks.crosscheck.torch_moves import (
     REARRANGING,
@@ -163,13 +164,8 @@ FUNCTIONS = TorchFunctions(
     | {f"nn.{name}": function for name, function in NEURAL.items()}
     | {
         "constant": lambda value: torch.tensor(value),
-        "times": lambda x, by: x * by,
-        "plus": lambda x, by: by + x,
-        "from": lambda x, by: by - x,
-        "over": lambda x, by: by / x,
-        "raised": lambda x, by: x**by,
+        **OPERATORS,
         "item": lambda x, index: gathered(x, places_of(x)[index]),
-        "part": lambda xs, k: xs[k],
         "cbrt": lambda x: x ** (1 / 3),
         "clip": torch.clamp,
         "where_greater": lambda a, b, x, y: where(a > b, x, y),

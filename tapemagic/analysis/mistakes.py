@@ -1,18 +1,19 @@
-"""The usual slips in derivatives by hand, where one of them explains every difference."""
+"""Common mistakes in derivatives by hand: a sentence where a single one explains every difference."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-Near = Callable[[Any, Any], Any]
-"""Which entries of two arrays agree."""
+Agree = Callable[[Any, Any], Any]
+"""Which entries of two arrays agree, as an array of truth values."""
 
 WHOLE = 1e-6
-"""A factor so close to a whole number is one."""
+"""The relative error within which a factor counts as a whole number."""
 
 EXACT = 1e-9
 """The relative error within which a forgotten factor has to explain every entry."""
@@ -21,30 +22,30 @@ TRANSPOSED = "Yours is the transpose of the tape's: write .T behind it."
 YOURS, THEN = "Yours", "Even so it"
 
 
-def near(rtol: float, atol: float) -> Near:
+def agreement(rtol: float, atol: float) -> Agree:
     """Agreement as `numpy.isclose` has it, relative to the second array; two nan agree."""
     return partial(np.isclose, rtol=rtol, atol=atol, equal_nan=True)
 
 
-def slip(
+def find_mistake(
     mine: Any,
     tape: Any,
-    agree: Near,
+    agree: Agree,
     lengths: Collection[int] = (),
     means: Collection[int] = (),
 ) -> str:
-    """The slip that made an array of the gradient, in a sentence; empty if no slip alone did.
+    """Name the mistake that made one array of another, in a sentence; empty if no single one did.
 
     Parameters
     ----------
     mine, tape : array
-        What was derived by hand, and the gradient; they differ somewhere, or in shape.
+        The derivative by hand, and the gradient; they differ somewhere, or in shape.
     agree : callable
-        Which entries of two arrays agree: see `near`.
+        Which entries of two arrays agree: see `agreement`.
     lengths : collection of int, optional
-        How many numbers a sum may have been taken of, or a mean.
+        Numbers of elements of which a sum, or a mean, may have been taken.
     means : collection of int, optional
-        How many numbers the target is a mean of, perhaps of several kinds.
+        Numbers of elements of which the target is a mean.
 
     Returns
     -------
@@ -54,28 +55,29 @@ def slip(
     --------
     >>> import numpy as np
     >>> tape = np.array([2.0, 4.0, 0.0])
-    >>> slip(-tape, tape, near(1e-6, 0.0))
+    >>> agree = agreement(1e-6, 0.0)
+    >>> find_mistake(-tape, tape, agree)
     'Yours has the opposite sign everywhere.'
-    >>> slip(3 * tape, tape, near(1e-6, 0.0), lengths={3})
+    >>> find_mistake(3 * tape, tape, agree, lengths={3})
     "Yours is 3 times the tape's everywhere: did you take the sum for the mean of 3 numbers?"
-    >>> slip(1.5 * tape, tape, near(1e-6, 0.0), means={3})
+    >>> find_mistake(1.5 * tape, tape, agree, means={3})
     "Yours is 1.5 times the tape's everywhere: did you forget the 2 of the squares and the 1/3 of their mean?"
     """
-    numbers = partial(_of_numbers, agree=agree, lengths=lengths, means=means)
-    if mine.shape != tape.shape:
-        return _of_shape(mine, tape, agree, numbers) if mine.size and tape.size else ""
-    return numbers(mine, tape) or _transposed(mine, tape, agree, numbers)
+    search = _Search(agree, lengths, means)
+    if mine.shape == tape.shape:
+        return search.in_numbers(mine, tape) or search.in_transpose(mine, tape)
+    return search.in_shape(mine, tape) if mine.size and tape.size else ""
 
 
-def forgotten(mine: Any, tape: Any, named: Sequence[tuple[str, Any]]) -> str:
-    """The array by which every entry has to be multiplied or divided, in a sentence; empty if there is none.
+def find_factor(mine: Any, tape: Any, named: Sequence[tuple[str, Any]]) -> str:
+    """Name the array by which every entry has to be multiplied or divided, in a sentence; empty if there is none.
 
     Parameters
     ----------
     mine, tape : array
-        What was derived by hand, and the gradient, of one shape.
+        The derivative by hand, and the gradient, of one shape.
     named : sequence of (str, array)
-        What may be a factor that the chain rule asks for, beside a whole number; others are passed over.
+        Possible factors of the chain rule, up to a whole number; those of other shapes are passed over.
 
     Returns
     -------
@@ -85,10 +87,10 @@ def forgotten(mine: Any, tape: Any, named: Sequence[tuple[str, Any]]) -> str:
     --------
     >>> import numpy as np
     >>> x = np.array([1.0, 2.0, 3.0])
-    >>> forgotten(np.cos(x**2), 2 * x * np.cos(x**2), [("x", x)])
+    >>> find_factor(np.cos(x**2), 2 * x * np.cos(x**2), [("x", x)])
     'Yours times 2 * x agrees in every entry: is this factor missing, as from the chain rule?'
     """
-    agree = near(EXACT, EXACT * np.max(np.abs(tape), initial=0.0))
+    agree = agreement(EXACT, EXACT * np.max(np.abs(tape), initial=0.0))
     used = np.flatnonzero(mine)
     for name, value in named:
         if np.shape(value) != tape.shape or len(np.unique(np.ravel(value)[used])) < 2:
@@ -108,94 +110,21 @@ def forgotten(mine: Any, tape: Any, named: Sequence[tuple[str, Any]]) -> str:
     return ""
 
 
-def _whole_times(a: Any, b: Any, agree: Near) -> str:
-    """The whole number by which one array has to be multiplied to be the other; empty if there is none."""
-    largest = np.argmax(np.abs(b))
-    factor = b.flat[largest] / a.flat[largest]
-    if not np.isfinite(factor):
-        return ""
-    whole = round(factor.real)
-    return str(whole) if whole and np.all(agree(a * whole, b)) else ""
-
-
-def _same(a: Any, b: Any, agree: Near) -> bool:
-    """Whether two arrays agree, shape and all."""
-    return a.shape == b.shape and bool(np.all(agree(a, b)))
-
-
-def _transposed(mine: Any, tape: Any, agree: Near, numbers: Callable[..., str]) -> str:
-    """That one matrix is the transpose of the other, perhaps times a number."""
-    if mine.ndim < 2 or mine.T.shape != tape.shape:
-        return ""
-    if np.all(agree(mine.T, tape)):
-        return TRANSPOSED
-    more = numbers(mine.T, tape, THEN) if np.count_nonzero(tape) > 1 else ""
-    return more and f"Yours is transposed: write .T behind it. {more}"
-
-
-def _of_shape(mine: Any, tape: Any, agree: Near, numbers: Callable[..., str]) -> str:
-    """Why an array has another shape than the gradient."""
-    transposed = _transposed(mine, tape, agree, numbers)
-    if transposed == TRANSPOSED:
-        return transposed
-    if mine.size == tape.size:
-        reshaped = mine.reshape(tape.shape)
-        write = f"write .reshape({tape.shape}) behind yours"
-        if not tape.ndim:
-            write = f"write .reshape(()) or {[0] * mine.ndim} behind yours"
-        if np.all(agree(reshaped, tape)):
-            return f"The numbers agree: {write}."
-        if transposed or _without_ones(mine) != _without_ones(tape):
-            return transposed
-        more = numbers(reshaped, tape, THEN)
-        return more and f"W{write[1:]}. {more}"
-    if mine.size == 1 and np.all(agree(mine, tape)):
-        return f"Every entry is the same number as yours: write np.full({tape.shape}, ...)."
-    for call, reduced in _reductions(mine):
-        if reduced.size == tape.size and np.all(agree(reduced.reshape(tape.shape), tape)):
-            return (
-                f"{call} of yours agrees: where a source is used for several results, "
-                "its gradient adds up what comes from each of them."
-            )
-    for call, reduced in _reductions(tape):
-        if np.any(mine) and _same(mine, reduced, agree):
-            return (
-                f"Yours is {call} of the tape's: the gradient has an entry for every one of the "
-                "source's, so leave that out."
-            )
-    return ""
-
-
-def _without_ones(x: Any) -> list[int]:
-    """An array's shape without the axes of length one."""
-    return [n for n in x.shape if n != 1]
-
-
-def _reductions(x: Any) -> Iterator[tuple[str, Any]]:
-    """Sums and means of an array, over each axis and over all."""
-    for reduce in (np.sum, np.mean):
-        name = f"np.{reduce.__name__}(...)"
-        yield name, reduce(x)
-        for axis in range(x.ndim):
-            yield f"{name[:-1]}, axis={axis})", reduce(x, axis=axis)
-
-
-def wrong_axis(mine: Any, tape: Any, parts: Any, agree: Near) -> str:
-    """That the parts which make up the gradient were added up along another axis, or averaged.
+def find_wrong_axis(mine: Any, tape: Any, parts: Any, agree: Agree) -> str:
+    """Say that the parts of a gradient were summed along another axis, or averaged; empty if they were not.
 
     Parameters
     ----------
     mine, tape : array
-        What was derived by hand, and the gradient.
+        The derivative by hand, and the gradient.
     parts : array
-        The gradient with respect to what the source was broadcast to.
+        The gradient with respect to the result to which the source was broadcast.
     agree : callable
-        Which entries of two arrays agree: see `near`.
+        Which entries of two arrays agree: see `agreement`.
 
     Returns
     -------
     str
-        A sentence; empty if that is not so.
     """
     mine, tape = np.squeeze(mine), np.squeeze(tape)
     if _same(mine, tape, agree):
@@ -213,71 +142,132 @@ def wrong_axis(mine: Any, tape: Any, parts: Any, agree: Near) -> str:
     return ""
 
 
-def _of_numbers(
-    mine: Any,
-    tape: Any,
-    it: str = YOURS,
-    *,
-    agree: Near,
-    lengths: Collection[int],
-    means: Collection[int],
-) -> str:
-    """What was done to the numbers of an array of the gradient's shape: `it` is what to call the array."""
-    differs = ~agree(mine, tape)
-    a, b = mine[differs], tape[differs]
-    everywhere = len(b) == np.count_nonzero(tape)
-    if it != YOURS and not everywhere:
-        return ""
-    where = "" if not tape.ndim else " everywhere" if everywhere else " where they differ"
-    if np.all(agree(-a, b)):
-        return f"{it} has the opposite sign{where}."
-    if np.all(agree(np.conjugate(a), b)):
-        return (
-            f"{it} is the conjugate of the tape's{where}: with respect to a complex number, "
-            "the tape gives the conjugate of the derivative in textbooks."
-        )
-    said = _of_factor(a, b, where, agree, lengths, means if everywhere else ())
-    return said and f"{it} is {said}"
+@dataclass(frozen=True)
+class _Search:
+    """The search for one mistake that explains all differences; each method returns a sentence, or nothing."""
 
+    agree: Agree
+    lengths: Collection[int]
+    means: Collection[int]
 
-def _of_factor(
-    a: Any, b: Any, where: str, agree: Near, lengths: Collection[int], means: Collection[int]
-) -> str:
-    """By which number all entries were multiplied; of a single entry, only a number with a meaning tells."""
-    largest = np.argmax(np.abs(b))
-    with np.errstate(all="ignore"):
-        factor = a[largest] / b[largest]
-        if factor == 0 or not np.isfinite(factor) or not np.all(agree(a / factor, b)):
+    def in_transpose(self, mine: Any, tape: Any) -> str:
+        """Whether one matrix is the transpose of the other, perhaps times a number."""
+        if mine.ndim < 2 or mine.T.shape != tape.shape:
             return ""
-    times, parts = _whole(factor), _whole(1 / factor)
-    why = _meaning(factor, lengths, means)
-    if not (times or parts or why) and len(b) == 1:
+        if np.all(self.agree(mine.T, tape)):
+            return TRANSPOSED
+        more = self.in_numbers(mine.T, tape, THEN) if np.count_nonzero(tape) > 1 else ""
+        return more and f"Yours is transposed: write .T behind it. {more}"
+
+    def in_shape(self, mine: Any, tape: Any) -> str:
+        """Why the derivative by hand has another shape than the gradient."""
+        transposed = self.in_transpose(mine, tape)
+        if transposed == TRANSPOSED:
+            return transposed
+        if mine.size == tape.size:
+            reshaped = mine.reshape(tape.shape)
+            write = f"write .reshape({tape.shape}) behind yours"
+            if not tape.ndim:
+                write = f"write .reshape(()) or {[0] * mine.ndim} behind yours"
+            if np.all(self.agree(reshaped, tape)):
+                return f"The numbers agree: {write}."
+            if transposed or np.squeeze(mine).shape != np.squeeze(tape).shape:
+                return transposed
+            more = self.in_numbers(reshaped, tape, THEN)
+            return more and f"W{write[1:]}. {more}"
+        if mine.size == 1 and np.all(self.agree(mine, tape)):
+            return f"Every entry is the same number as yours: write np.full({tape.shape}, ...)."
+        for call, reduced in _reductions(mine):
+            if reduced.size == tape.size and _same(reduced.reshape(tape.shape), tape, self.agree):
+                return (
+                    f"{call} of yours agrees: where a source is used for several results, "
+                    "its gradient adds up what comes from each of them."
+                )
+        for call, reduced in _reductions(tape):
+            if np.any(mine) and _same(mine, reduced, self.agree):
+                return (
+                    f"Yours is {call} of the tape's: the gradient has an entry for every one of the "
+                    "source's, so leave that out."
+                )
         return ""
-    said = f"{times or format(factor, '.6g')} times"
-    if parts:
-        said = f"{'-' if parts < 0 else ''}1/{abs(parts)} of"
-    if why and factor.real < 0:
-        why = f"the sign is opposite; {why}"
-    return f"{said} the tape's{where}{why and ': '}{why}{'' if why.endswith('?') else '.'}"
+
+    def in_numbers(self, mine: Any, tape: Any, it: str = YOURS) -> str:
+        """By what the numbers of two arrays of one shape differ; `it` is what the sentence calls the first."""
+        differs = ~self.agree(mine, tape)
+        a, b = mine[differs], tape[differs]
+        everywhere = len(b) == np.count_nonzero(tape)
+        if it != YOURS and not everywhere:
+            return ""
+        where = "" if not tape.ndim else " everywhere" if everywhere else " where they differ"
+        if np.all(self.agree(-a, b)):
+            return f"{it} has the opposite sign{where}."
+        if np.all(self.agree(np.conjugate(a), b)):
+            return (
+                f"{it} is the conjugate of the tape's{where}: with respect to a complex number, "
+                "the tape gives the conjugate of the derivative in textbooks."
+            )
+        said = self.in_factor(a, b, where, self.means if everywhere else ())
+        return said and f"{it} is {said}"
+
+    def in_factor(self, a: Any, b: Any, where: str, means: Collection[int]) -> str:
+        """By which number all entries were multiplied; a single entry tells only a number with a meaning."""
+        largest = np.argmax(np.abs(b))
+        with np.errstate(all="ignore"):
+            factor = a[largest] / b[largest]
+            if factor == 0 or not np.isfinite(factor) or not np.all(self.agree(a / factor, b)):
+                return ""
+        times, parts = _whole(factor), _whole(1 / factor)
+        why = self.meaning(factor, means)
+        if not (times or parts or why) and len(b) == 1:
+            return ""
+        said = f"{times or format(factor, '.6g')} times"
+        if parts:
+            said = f"{'-' if parts < 0 else ''}1/{abs(parts)} of"
+        if why and factor.real < 0:
+            why = f"the sign is opposite; {why}"
+        return f"{said} the tape's{where}{why and ': '}{why}{'' if why.endswith('?') else '.'}"
+
+    def meaning(self, factor: Any, means: Collection[int]) -> str:
+        """The operation from which a factor may come, whatever its sign."""
+        known = {2.0: "there is a factor of 2 too many", 1 / 2: "a factor of 2 is missing"}
+        for n in sorted(n for n in self.lengths if n > 2):
+            known.setdefault(n, f"did you take the sum for the mean of {n} numbers?")
+            known.setdefault(1 / n, f"did you take the mean for the sum of {n} numbers?")
+        for n in sorted(n for n in means if n > 2):
+            forgot = f"did you forget the 2 of the squares and the 1/{n} of their mean?"
+            known.setdefault(n / 2, forgot)
+            known.setdefault(2 / n, f"is the 2/{n} of a mean of {n} squares in it once too often?")
+        if abs(factor.imag) > WHOLE * abs(factor):
+            return ""
+        close = (why for n, why in known.items() if abs(abs(factor) - n) < WHOLE * n)
+        return next(close, "")
 
 
-def _meaning(factor: Any, lengths: Collection[int], means: Collection[int]) -> str:
-    """What a factor may come from, whatever its sign."""
-    known = {2.0: "there is a factor of 2 too many", 1 / 2: "a factor of 2 is missing"}
-    for n in sorted(n for n in lengths if n > 2):
-        known.setdefault(n, f"did you take the sum for the mean of {n} numbers?")
-        known.setdefault(1 / n, f"did you take the mean for the sum of {n} numbers?")
-    for n in sorted(n for n in means if n > 2):
-        forgot = f"did you forget the 2 of the squares and the 1/{n} of their mean?"
-        known.setdefault(n / 2, forgot)
-        known.setdefault(2 / n, f"is the 2/{n} of a mean of {n} squares in it once too often?")
-    if abs(factor.imag) > WHOLE * abs(factor):
+def _whole_times(a: Any, b: Any, agree: Agree) -> str:
+    """The whole number by which one array has to be multiplied to be the other; empty if there is none."""
+    largest = np.argmax(np.abs(b))
+    factor = b.flat[largest] / a.flat[largest]
+    if not np.isfinite(factor):
         return ""
-    close = (why for number, why in known.items() if abs(abs(factor) - number) < WHOLE * number)
-    return next(close, "")
+    whole = round(factor.real)
+    return str(whole) if whole and np.all(agree(a * whole, b)) else ""
 
 
 def _whole(factor: Any) -> int:
     """The whole number that a factor is, beside 1 and -1; 0 if it is none."""
     whole = round(factor.real)
     return whole if abs(whole) > 1 and abs(factor - whole) < WHOLE * abs(whole) else 0
+
+
+def _same(a: Any, b: Any, agree: Agree) -> bool:
+    """Whether two arrays agree, shape and all."""
+    return a.shape == b.shape and bool(np.all(agree(a, b)))
+
+
+def _reductions(x: Any) -> Iterator[tuple[str, Any]]:
+    """Sums and means of an array, over all and over each axis, each with its call as text."""
+    for reduce in (np.sum, np.mean):
+        name = f"np.{reduce.__name__}(...)"
+        yield name, reduce(x)
+        for axis in range(x.ndim):
+            yield f"{name[:-1]}, axis={axis})", reduce(x, axis=axis)

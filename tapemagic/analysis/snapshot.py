@@ -123,7 +123,7 @@ class Snapshot:
         for number, values, ids, _, _, output_id in self.contents.records:
             made = output_id if output_id.__class__ is tuple else (output_id,)
             operation = NUMBERED[number]
-            rules = operation.rules or (operation.each,) * len(ids)
+            rules = operation.rules or (operation.joint_rule,) * len(ids)
             inputs = [
                 Link(
                     operation.name,

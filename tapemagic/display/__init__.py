@@ -1,1 +1,1 @@
-"""Shows what the analysis found. Knows the analysis, never a live tape."""
+"""Text, HTML, graph drawings and widgets made from what `tapemagic.analysis` found."""

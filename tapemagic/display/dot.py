@@ -21,13 +21,13 @@ SYMBOLS = {
     "getitem": "[ ]",
 }
 COMMUTATIVE = {"add", "multiply", "maximum", "minimum"}
-"""Operations whose operands may stand in any order, where that saves crossing lines."""
+"""Operations whose operands may be drawn in any order, so that fewer lines cross."""
 
 ORDINALS = ("computation", "first derivative", "second derivative", "third derivative")
 FONT = "Helvetica,Arial,sans-serif"
 INK, QUIET = "#1f2937", "#6b7280"
 FRAME = f"{GROUND}14"
-"""The ground of a frame: hardly any, so that it is no glaring patch on a dark page."""
+"""The fill colour of a frame, almost transparent, so that it does not glare on a dark page."""
 STYLES: dict[Role, dict[str, str]] = {
     "watched": {"fillcolor": "#dbeafe", "color": "#1d4ed8", "penwidth": "1.6"},
     "variable": {"fillcolor": "#dbeafe", "color": "#1d4ed8", "penwidth": "1.6"},
@@ -44,9 +44,9 @@ STYLES: dict[Role, dict[str, str]] = {
     },
 }
 PAGE = 8.5
-"""How many inches wide a picture may be that grows to the right; a wider one grows downwards."""
+"""The largest width, in inches, of a picture drawn from left to right; a wider one is drawn from top to bottom."""
 LONGEST = 48
-"""How many characters of a name, value or line are shown."""
+"""The most characters of a name, value or line that are shown."""
 
 
 def dot(graph: Graph, lines: Sequence[str] = ()) -> str:
@@ -107,7 +107,7 @@ def dot(graph: Graph, lines: Sequence[str] = ()) -> str:
 
 
 def ordinal(order: int) -> str:
-    """What the cluster of an order is called."""
+    """The label of the cluster of an order of differentiation."""
     return ORDINALS[order] if order < len(ORDINALS) else f"derivative of order {order}"
 
 
@@ -119,36 +119,38 @@ def _nodes(
     lines: Sequence[str],
     down: bool,
 ) -> None:
-    shown = told(graph)
+    shown = orders_with_gradients(graph)
     for value in values:
         source.node(
             f"n{value.index}",
-            record(value, down, value.order in shown),
+            value_label(value, down, value.order in shown),
             shape="record",
-            tooltip=tip(written(value.line, lines) or f"{value.role} {value.name}".rstrip()),
+            tooltip=tooltip(
+                source_line(value.line, lines) or f"{value.role} {value.name}".rstrip()
+            ),
             **STYLES[value.role],
         )
     for step in steps:
         elided = {"style": "filled,dashed", "color": QUIET} if step.elided else {"color": "#9ca3af"}
         source.node(
             f"s{step.index}",
-            operation(step),
+            operation_label(step),
             shape="ellipse",
             fillcolor="#f3f4f6",
             height="0.3",
             width="0.5",
             margin="0.04,0.02",
-            tooltip=tip(explained(step, graph, lines)),
+            tooltip=tooltip(operation_tooltip(step, graph, lines)),
             **({} if step.name in COMMUTATIVE else {"ordering": "in"}),
             **elided,
         )
 
 
 def width(graph: Graph) -> float:
-    """About how many inches wide the picture would be if it grew to the right."""
+    """Estimate the width in inches of the picture drawn from left to right."""
     rank = [0] * len(graph.values)
-    shown = told(graph)
-    wide = [inches(value, value.order in shown) for value in graph.values]
+    shown = orders_with_gradients(graph)
+    wide = [box_width(value, value.order in shown) for value in graph.values]
     widest: dict[int, float] = {}
     for step in graph.steps:
         column = max((rank[i] for i in step.inputs), default=0)
@@ -160,65 +162,65 @@ def width(graph: Graph) -> float:
     return sum(widest.values()) + 1.0 * max(rank, default=0)
 
 
-def inches(value: Value, gradient: bool) -> float:
-    """About how wide the box of a value is, with its gradient or without."""
+def box_width(value: Value, gradient: bool) -> float:
+    """Estimate the width in inches of the box of a value, with its gradient or without."""
     return 0.2 + 0.066 * max(map(len, fields(value, gradient)))
 
 
-def told(graph: Graph) -> set[int]:
-    """The orders of those frames in which a gradient is known."""
+def orders_with_gradients(graph: Graph) -> set[int]:
+    """The orders of differentiation in which a gradient of some value is known."""
     return {value.order for value in graph.values if value.gradient is not None}
 
 
-def operation(step: Step) -> str:
+def operation_label(step: Step) -> str:
     """The label of an operation: its symbol, or its name."""
     more = f"\\n… {step.hidden:,} not shown" if step.hidden else ""
     return str(graphviz.escape(SYMBOLS.get(step.name, step.name))) + more
 
 
-def record(value: Value, down: bool, gradient: bool) -> str:
-    """The label of a value: its name and role, what it is, and its gradient if there are any to tell of."""
+def value_label(value: Value, down: bool, gradient: bool) -> str:
+    """The label of a value: its name and role, its number or range, and its gradient if one is to be shown."""
     label = " | ".join(map(escape, fields(value, gradient)))
     return f"{{{label}}}" if down else label
 
 
 def fields(value: Value, gradient: bool) -> list[str]:
-    """What stands in the box of a value, with its gradient or without."""
+    """The lines of text in the box of a value, with its gradient or without."""
     role = "" if value.role in ("intermediate", "constant") else f" ({value.role})"
-    shown = [short(value.name) + role] if value.name else []
-    shown.append(short(value.text))
+    shown = [shortened(value.name) + role] if value.name else []
+    shown.append(shortened(value.text))
     if gradient and value.role != "constant":
-        shown.append(f"gradient {'–' if value.gradient is None else short(value.gradient)}")
+        shown.append(f"gradient {'–' if value.gradient is None else shortened(value.gradient)}")
     return shown
 
 
-def short(text: str) -> str:
-    """Text that fits into a box."""
+def shortened(text: str) -> str:
+    """Text cut off at `LONGEST` characters."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def escape(text: str) -> str:
-    """Text that a label shows as it is."""
+    """Text escaped for the label of a record node."""
     text = printable(text).replace("&", "&amp;")
     return "".join(f"\\{char}" if char in "\\{}|<>" else char for char in text)
 
 
-def tip(text: str) -> str:
-    """Text that a tooltip shows as it is, but for backslashes, which Graphviz always understands."""
+def tooltip(text: str) -> str:
+    """Text escaped for a tooltip; Graphviz always interprets a backslash there, so another sign replaces it."""
     return printable(text).replace("&", "&amp;").replace("\\", "∖")
 
 
-def explained(step: Step, graph: Graph, lines: Sequence[str]) -> str:
-    """What an operation is, where it was written, and its local derivatives."""
-    words = [step.name, written(step.line, lines)]
+def operation_tooltip(step: Step, graph: Graph, lines: Sequence[str]) -> str:
+    """The tooltip of an operation: its name, source line and local derivatives."""
+    words = [step.name, source_line(step.line, lines)]
     for index, slope in step.slopes:
         value = graph.values[index]
-        words.append(f"∂/∂{short(value.name) or f'({value.text})'} = {slope}")
+        words.append(f"∂/∂{shortened(value.name) or f'({value.text})'} = {slope}")
     return "; ".join(filter(None, words))
 
 
-def written(line: int | None, lines: Sequence[str]) -> str:
-    """Where something was written: its line of the cell."""
+def source_line(line: int | None, lines: Sequence[str]) -> str:
+    """A line of the cell with its number; empty if there is no such line."""
     if line is None or not 0 < line <= len(lines):
         return ""
-    return f"line {line}: {short(lines[line - 1].strip())}"
+    return f"line {line}: {shortened(lines[line - 1].strip())}"

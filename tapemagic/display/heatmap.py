@@ -13,11 +13,11 @@ from tapemagic.display.styles import GROUND
 NEGATIVE, ZERO, POSITIVE = (29, 78, 216), (255, 255, 255), (180, 83, 9)
 BLANK, UNKNOWN = "#ffffff", "#9ca3af"
 SHADES = 32
-"""How many colours there are on each side of zero."""
+"""The number of colours on each side of zero."""
 SIDE, LEAST, CELL = 320, 40, 24
-"""How many pixels the picture is wide and high, about: at most, at least, and for each cell at most."""
+"""In pixels: the approximate largest and smallest side of the picture, and the largest side of a cell."""
 LETTER, LINE = 7, 18
-"""About how many pixels a letter is wide, and a line of text is high."""
+"""The approximate width of a letter and height of a line of text, in pixels."""
 LONGEST = 20
 FRAME = 'stroke="#9ca3af" stroke-width="1"'
 
@@ -25,12 +25,12 @@ Cells = tuple[tuple[float, ...], ...]
 
 
 def heatmap(matrix: Matrix, cells: Cells) -> str:
-    """The cells in colours, with the names of the first and the last row and column, and a scale.
+    """Draw the cells in colours, with the names of the first and the last row and column, and a scale.
 
     Parameters
     ----------
     matrix : Matrix
-        What they show.
+        The names of its rows and columns.
     cells : tuple of tuple of float
 
     Returns
@@ -67,13 +67,13 @@ def heatmap(matrix: Matrix, cells: Cells) -> str:
 
 
 def _bounds(cells: Cells) -> tuple[float, float]:
-    """From where to where the scale goes: over all finite values, and zero."""
+    """The lowest and highest value of the colour scale: those of all finite values and zero."""
     finite = [0.0, *(x for row in cells for x in row if math.isfinite(x))]
     return min(finite), max(finite)
 
 
 def _ends(names: tuple[str, ...]) -> list[str]:
-    """The first name and the last, if there are two, as far as there is room."""
+    """The first and the last name, cut off at `LONGEST` characters; one name if they are equal."""
     ends = [names[0], names[-1]] if names[0] != names[-1] else [names[0]]
     return [name if len(name) <= LONGEST else f"…{name[1 - LONGEST :]}" for name in ends]
 
@@ -86,7 +86,7 @@ def _texts(words: list[str], places: list[tuple[int, int, str]]) -> list[str]:
 
 
 def _strokes(cells: Cells, most: float) -> str:
-    """A path for every colour: a stroke for every run of cells that have it."""
+    """An SVG path for each colour, with a stroke for each run of cells in a row that have it."""
     paths: dict[str, list[str]] = {}
     for i, row in enumerate(cells):
         j = 0
@@ -99,7 +99,7 @@ def _strokes(cells: Cells, most: float) -> str:
 
 
 def _stops(low: float, high: float) -> str:
-    """The colours of the scale, from the top down."""
+    """The stops of the colour scale's gradient, from top to bottom."""
     most, span = max(-low, high) or 1.0, (high - low) or 1.0
     stops = [(0.0, high), (high / span, 0.0), (1.0, low)]
     return "".join(
@@ -109,7 +109,7 @@ def _stops(low: float, high: float) -> str:
 
 
 def colour(part: float) -> str:
-    """The colour of a number between -1 and 1; larger ones have the strongest, and what is no number is grey.
+    """The colour of a number between -1 and 1; the strongest one for larger numbers, grey for nan.
 
     Rounding comes first, so that the last digits of a number do not change its colour.
     """

@@ -1,8 +1,7 @@
-"""Findings as static HTML: inline styles and images in data URIs, which survive wherever a notebook is shown."""
+"""Findings as static HTML, with inline styles and data URIs alone, which every notebook viewer shows."""
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -10,6 +9,7 @@ from tapemagic.analysis.formatting import printable, subscript
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Graph
 from tapemagic.display import matrices
+from tapemagic.display.elements import FONT, element, image, plain, table
 from tapemagic.display.styles import (
     BAD,
     CODE,
@@ -39,29 +39,29 @@ ROLES = {
 
 
 def page(findings: Findings, drawing: Drawing, value: str | None) -> str:
-    """The whole report as one piece of HTML."""
-    parts = [f'<div style="{QUIET}">{escape(headline(findings))}</div>', notes(findings, value)]
+    """The whole report as HTML."""
+    parts = [element("div", QUIET, escape(headline(findings))), notes(findings, value)]
     if findings.variables:
         parts += [title("Variables"), variables(findings)]
     if findings.graph.steps:
         parts += [title("Graph"), picture(findings, drawing)]
     if findings.derivatives:
         parts += [title("Gradients"), gradients(findings)]
-    return f'<div style="font-size:13px;line-height:1.45">{"".join(parts)}</div>'
+    return element("div", FONT, "".join(parts))
 
 
 def title(words: str) -> str:
     """The heading of a section."""
-    return f'<div style="{TITLE}">{escape(words)}</div>'
+    return element("div", TITLE, escape(words))
 
 
 def notes(findings: Findings, value: str | None) -> str:
-    """What is to be said above it all: the cell's value, and where it stopped."""
+    """The cell's value, and the note on where it stopped."""
     parts = []
     if value is not None:
-        parts.append(f'<div style="{CODE}">{escape(value)}</div>')
+        parts.append(element("div", CODE, escape(value)))
     if findings.note:
-        parts.append(f'<div><span style="{BAD}">{escape(findings.note)}</span></div>')
+        parts.append(f"<div>{element('span', BAD, escape(findings.note))}</div>")
     return "".join(parts)
 
 
@@ -72,8 +72,8 @@ def variables(findings: Findings) -> str:
         name, role, *rest = row(value)
         rows.append(
             [
-                f'<span style="{NAME}">{escape(name)}</span>',
-                f'<span style="{ROLES[value.role]}">{escape(role)}</span>',
+                element("span", NAME, escape(name)),
+                element("span", ROLES[value.role], escape(role)),
                 *map(escape, rest),
             ]
         )
@@ -85,43 +85,36 @@ def gradients(findings: Findings) -> str:
     rows = []
     for entry in findings.derivatives:
         if entry.text is None:
-            result = f'<b>None</b> <span style="{QUIET}">{escape(entry.reason or "")}</span>'
+            result = f"<b>None</b> {element('span', QUIET, escape(entry.reason or ''))}"
         else:
             result = escape(entry.text)
             if words := remark(entry):
-                result += f'<span style="{QUIET}">{escape(printable(words))}</span>'
-        rows.append(
-            [
-                f'<span style="{NAME}">{escape(printable(entry.symbol))}</span>',
-                str(entry.order),
-                result,
-            ]
-        )
+                result += element("span", QUIET, plain(words))
+        rows.append([element("span", NAME, plain(entry.symbol)), str(entry.order), result])
     return _table(("gradient", "order", "value"), rows) + matrices.html(findings.matrices)
 
 
 def picture(findings: Findings, drawing: Drawing, live: bool = False) -> str:
-    """The drawn graph, with a text for those who cannot see it; else the operations in words.
+    """The drawn graph with an alternative text; without a drawing, the operations as equations.
 
     Where scripts run, in the `live` widget, the drawing stands there itself, and tells more under the mouse.
     Elsewhere only an image survives.
     """
     if drawing.svg is None:
         steps = "".join(f"<li>{escape(words)}</li>" for words in sentences(findings.graph))
-        return f'<div style="{QUIET}">{escape(drawing.reason)}</div><ol style="{CODE}">{steps}</ol>'
-    words = escape(alternative(findings))
+        return element("div", QUIET, escape(drawing.reason)) + element("ol", CODE, steps)
+    words = alternative(findings)
     svg, style = fitted(drawing.svg, live)
     if live:
         styled = svg.replace("<svg", f'<svg style="{style}"', 1)
         themed = styled.replace(f'"{GROUND}"', f'"{LIVE_GROUND}"')
-        return f'<div role="img" aria-label="{words}" style="{FRAME}">{themed}</div>{caption(findings)}'
-    data = base64.b64encode(svg.encode()).decode()
-    image = f'<img alt="{words}" style="{style}" src="data:image/svg+xml;base64,{data}">'
-    return f'<div style="{FRAME}">{image}</div>{caption(findings)}'
+        label = f'role="img" aria-label="{escape(words)}"'
+        return f'<div {label} style="{FRAME}">{themed}</div>{caption(findings)}'
+    return element("div", FRAME, image(svg, words, style)) + caption(findings)
 
 
 def caption(findings: Findings) -> str:
-    """What the parts of the picture mean."""
+    """The meaning of the parts of the picture."""
     goal = ", ".join(findings.targets)
     if len(findings.targets) > 1 or any(entry.summed for entry in findings.derivatives[:1]):
         goal = f"the sum of {goal}"
@@ -132,11 +125,11 @@ def caption(findings: Findings) -> str:
             words += "; in the frame of a derivative, the gradient of that derivative, or of the sum of its numbers"
         words += ". A dash: not computed"
     words = ". ".join([words, *changes(findings), *omissions(findings)])
-    return f'<div style="{SMALL}">{escape(printable(words))}.</div>'
+    return element("div", SMALL, f"{plain(words)}.")
 
 
 def changes(findings: Findings) -> list[str]:
-    """What it means that a variable has several boxes."""
+    """For each variable with several boxes, a sentence that says why."""
     return [
         f"{name} changed while the tape recorded: {name}₁{' and ' if count == 2 else ' to '}{name}{subscript(count)} "
         f"are the values that were read, and the gradient with respect to {name} is the sum of theirs"
@@ -145,7 +138,7 @@ def changes(findings: Findings) -> list[str]:
 
 
 def omissions(findings: Findings) -> list[str]:
-    """What is not drawn, and why."""
+    """Sentences on what is not drawn."""
     middle = findings.graph.elided
     operations = (
         "1 operation in the middle is"
@@ -156,14 +149,14 @@ def omissions(findings: Findings) -> list[str]:
 
 
 def alternative(findings: Findings) -> str:
-    """The picture in words."""
+    """The alternative text of the picture: every operation, and the target."""
     goal = f" The target is {', '.join(findings.targets)}." if findings.targets else ""
     steps = "; ".join(sentences(findings.graph))
     return printable(f"Graph of the recorded operations: {steps}.{goal}")
 
 
 def sentences(graph: Graph) -> list[str]:
-    """Every operation as an equation: y = multiply(x, x)."""
+    """Each operation as an equation, such as ``y = multiply(x, x)``."""
     name = [
         value.name or (value.text if value.role == "constant" else f"v{value.index}")
         for value in graph.values
@@ -176,10 +169,6 @@ def sentences(graph: Graph) -> list[str]:
 
 
 def _table(headings: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f'<th style="{HEAD}">{escape(words)}</th>' for words in headings)
-    body = "".join(
-        "<tr>" + "".join(f'<td style="{CELL}">{cell}</td>' for cell in cells) + "</tr>"
-        for cells in rows
-    )
-    rows_of_all = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-    return f'<table style="border-collapse:collapse;font-size:13px;line-height:1.45">{rows_of_all}</table>'
+    lines = ("".join(element("td", CELL, cell) for cell in cells) for cells in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return table("".join(element("th", HEAD, escape(words)) for words in headings), body)

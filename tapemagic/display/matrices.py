@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Sequence
 from html import escape
@@ -10,6 +9,7 @@ from itertools import groupby, repeat
 
 from tapemagic.analysis.formatting import dimensions, printable
 from tapemagic.analysis.report.matrices import Heat, Matrix
+from tapemagic.display.elements import FONT, aligned, element, image, plain, table
 from tapemagic.display.heatmap import heatmap
 from tapemagic.display.styles import GROUND, NAME, QUIET, SMALL
 
@@ -21,14 +21,14 @@ EDGE = f"1px solid {GROUND}"
 
 
 def text(matrices: Sequence[Matrix]) -> str:
-    """The matrices one below the other; those that take more than one line stand by themselves."""
+    """The matrices as text, one below the other, with empty lines around those of several lines."""
     blocks = map(_lines, matrices)
     groups = groupby(blocks, lambda block: "\n" in block)
     return "\n\n".join(("\n\n" if long else "\n").join(group) for long, group in groups)
 
 
 def _lines(matrix: Matrix) -> str:
-    """A matrix in aligned columns, under a heading, over what there is to say."""
+    """A matrix as text: a heading, aligned columns, and notes."""
     heading = f"{_kind(matrix)} {matrix.symbol}"
     if matrix.reason is not None:
         return printable(f"{heading} = None: {matrix.reason}")
@@ -42,15 +42,15 @@ def _lines(matrix: Matrix) -> str:
 
 
 def html(matrices: Sequence[Matrix]) -> str:
-    """The matrices of each target side by side, as far as there is room."""
+    """The matrices as HTML, those of each target side by side."""
     groups = groupby(matrices, lambda matrix: (matrix.kind, matrix.target))
     lines = ["".join(map(_block, group)) for _, group in groups]
-    return "".join(f'<div style="font-size:13px;line-height:1.45">{line}</div>' for line in lines)
+    return "".join(element("div", FONT, line) for line in lines)
 
 
 def _block(matrix: Matrix) -> str:
-    """A matrix under a heading, over what there is to say."""
-    symbol = f'<span style="{NAME}">{escape(printable(matrix.symbol))}</span>'
+    """A matrix as HTML: a heading, a table or heat-map, and notes."""
+    symbol = _cell("span", NAME, matrix.symbol)
     heading, size, notes = f"<b>{_kind(matrix)}</b> {symbol}", _size(matrix), _notes(matrix)
     if matrix.reason is not None:
         parts = [f"{heading} = <b>None</b> {_quiet(matrix.reason)}"]
@@ -63,7 +63,7 @@ def _block(matrix: Matrix) -> str:
     else:
         said = "; ".join(filter(None, [notes, _legend(matrix.heat)]))
         parts = [f"{heading}, {_quiet(size)}", _picture(matrix, matrix.heat), _caption(said)]
-    return f'<div style="{BLOCK}">{"".join(parts)}</div>'
+    return element("div", BLOCK, "".join(parts))
 
 
 def _kind(matrix: Matrix) -> str:
@@ -71,7 +71,7 @@ def _kind(matrix: Matrix) -> str:
 
 
 def _size(matrix: Matrix) -> str:
-    """How large a matrix is, and how large its entries are if not all of them are written out."""
+    """The dimensions of a matrix, and the range of its entries if not all of them are written out."""
     return ", ".join(filter(None, [dimensions(matrix.shape), matrix.extent]))
 
 
@@ -84,17 +84,14 @@ def _is_number(matrix: Matrix) -> bool:
 
 
 def _columns(matrix: Matrix) -> list[str]:
-    """The names and entries in aligned columns."""
+    """The lines of a matrix, with the names of rows and columns, in aligned columns."""
     rows = [("", *matrix.columns)]
     rows += [(name, *entries) for name, entries in zip(matrix.rows, matrix.cells, strict=True)]
-    first, *others = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join([name.ljust(first), *map(str.rjust, entries, others)]) for name, *entries in rows
-    ]
+    return aligned(rows, right=True)
 
 
 def _table(matrix: Matrix) -> str:
-    """The entries, between the two lines that mark a matrix."""
+    """An HTML table of the entries between two vertical lines."""
     last = len(matrix.columns) - 1
     styles = [
         ENTRY + f";border-left:{EDGE}" * (j == 0) + f";border-right:{EDGE}" * (j == last)
@@ -106,28 +103,21 @@ def _table(matrix: Matrix) -> str:
         for name, entries in zip(matrix.rows, matrix.cells, strict=True)
     ]
     body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return (
-        '<table style="border-collapse:collapse;font-size:13px;line-height:1.45;margin:4px 0">'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
+    return table(head, body, ";margin:4px 0")
 
 
 def _cell(tag: str, style: str, words: str) -> str:
-    return f'<{tag} style="{style}">{escape(printable(words))}</{tag}>'
+    return element(tag, style, plain(words))
 
 
 def _picture(matrix: Matrix, heat: Heat) -> str:
-    """The heat-map, with words for those who cannot see it."""
+    """The heat-map as an image with an alternative text."""
     words = f"Heat-map of the {_kind(matrix)} {matrix.symbol}: {_size(matrix)}"
-    data = base64.b64encode(heatmap(matrix, heat.cells).encode()).decode()
-    return (
-        f'<img alt="{escape(printable(words))}" style="display:block;max-width:none;margin:4px 0"'
-        f' src="data:image/svg+xml;base64,{data}">'
-    )
+    return image(heatmap(matrix, heat.cells), words, "display:block;max-width:none;margin:4px 0")
 
 
 def _legend(heat: Heat) -> str:
-    """What the cells of a heat-map are."""
+    """The meaning of the cells of a heat-map."""
     rows, columns = heat.block
     what = ["absolute values"] if heat.absolute else []
     if (rows, columns) != (1, 1):
@@ -139,8 +129,8 @@ def _legend(heat: Heat) -> str:
 
 
 def _caption(words: str) -> str:
-    return f'<div style="{SMALL};max-width:420px">{escape(printable(words))}</div>' if words else ""
+    return _cell("div", f"{SMALL};max-width:420px", words) if words else ""
 
 
 def _quiet(words: str) -> str:
-    return f'<span style="{QUIET}">{escape(printable(words))}</span>'
+    return _cell("span", QUIET, words)

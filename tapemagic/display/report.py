@@ -16,7 +16,7 @@ from tapemagic.display.text import text
 
 
 class TapeReport:
-    """What a ``%%tape`` cell found, in every form in which it can be shown.
+    """The result of a ``%%tape`` cell, as text, HTML, graph and widget.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class TapeReport:
 
     @cached_property
     def drawing(self) -> Drawing:
-        """The graph drawn, or the reason why it could not be."""
+        """The drawing of the graph, or the reason why there is none."""
         return draw(self.dot)
 
     def __repr__(self) -> str:
@@ -54,7 +54,7 @@ class TapeReport:
         return text(self.findings) + (f"\n\n{shown}" if shown else "")
 
     def _shown_value(self) -> str | None:
-        """The cell's value, where it says something that the tables do not."""
+        """The cell's value as text; None if the tables show it already."""
         return aside(self.value, self._value_is_target)
 
     def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class TapeReport:
         return bundle
 
     def _widget(self) -> dict[str, Any]:
-        """The view of the widget, which is the same one wherever the report is shown."""
+        """The MIME bundle of the widget; all displays of a report share one widget."""
         from tapemagic.display import widgets
 
         if self._view is None:

@@ -1,7 +1,7 @@
-"""Inline styles that several faces of a report share: what they say can be read on white and on black alike.
+"""Inline styles of the HTML in a report, legible on a light and on a dark page.
 
-A notebook may be light or dark, and inline styles cannot ask. So words are in the notebook's own colour, quiet ones
-fainter, and those that shall stand out have a ground of their own, as in the picture.
+A notebook may be light or dark, and inline styles cannot tell. So text has the notebook's own colour, secondary text is
+fainter, and text that is to be seen first has a background colour of its own, as in the graph.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ TITLE = "margin:14px 0 4px;font-weight:600"
 QUIET = "opacity:0.72"
 SMALL = f"{QUIET};font-size:12px"
 GROUND = "#7f7f7f"
-"""For lines and words of a picture that has no ground: as far from white as from a dark notebook."""
+"""The grey of lines and text in a picture without background: as far from white as from black."""
 RULE = "1px solid rgba(127,127,127,0.4)"
 _CHIP = "border-radius:3px;padding:0 5px;font-weight:600"
 WATCHED = f"background-color:#dbeafe;color:#1e3a8a;{_CHIP}"

@@ -1,4 +1,4 @@
-"""DOT drawn as SVG: by the ``dot`` program, else by the Graphviz inside pygraphviz, else not at all."""
+"""Drawings of DOT as SVG, by the ``dot`` program, else by the Graphviz inside pygraphviz."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ INSTALL = (
 )
 
 ROOM = 900
-"""How many pixels wide and high a picture may be; a larger one is made smaller."""
+"""The largest width and height of a picture in pixels; a larger one is scaled down."""
 LEAST = 0.55
-"""Down to what part of its size, so that it can be read; one that is larger still is scrolled."""
+"""The smallest scale at which a picture can be read; one that is larger still is scrolled."""
 SIZE = re.compile(r'<svg width="([\d.]+)pt" height="([\d.]+)pt"')
 
 
@@ -53,7 +53,7 @@ def draw(source: str) -> Drawing:
 
 
 class UnavailableError(Exception):
-    """A way of drawing that does not work on this machine."""
+    """One way of drawing does not work on this machine."""
 
 
 def _by_dot(source: str) -> str:
@@ -86,7 +86,7 @@ def _by_pygraphviz(source: str) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep what C libraries print on the error stream, such as font warnings, out of the notebook."""
+    """Discard what C libraries print to the error stream, such as font warnings."""
     saved = os.dup(2)
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -99,7 +99,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _element(document: str) -> str:
-    """The svg element alone, with a title where Graphviz made a link of a tooltip."""
+    """The svg element of a document, with tooltips as titles in place of links."""
     start = document.find("<svg")
     if start < 0:
         raise UnavailableError("Graphviz did not answer with an SVG")
@@ -109,7 +109,7 @@ def _element(document: str) -> str:
 
 
 def fitted(svg: str, live: bool = False) -> tuple[str, str]:
-    """A picture small enough to be seen whole, as far as it can still be read; and the style in which to show it.
+    """Scale a picture down to be seen whole, as far as it stays legible, and give the style in which to show it.
 
     The style of what is not `live`, and stored in notebooks, has no lengths: they differ from one Graphviz to the next.
     """

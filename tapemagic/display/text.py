@@ -1,25 +1,24 @@
-"""Findings as plain text that stands alone."""
+"""Findings as plain text."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from tapemagic.analysis.formatting import dimensions, printable
 from tapemagic.analysis.report.derivatives import Derivative
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Value
 from tapemagic.display import matrices
+from tapemagic.display.elements import aligned
 
 HEADINGS = ("name", "role", "shape", "dtype", "value", "line")
 
 
 def text(findings: Findings) -> str:
-    """The whole report: what was recorded, the variables, the gradients, the full matrices."""
+    """The whole report as text: the headline, the variables, the gradients, the full matrices."""
     parts = [headline(findings)]
     if findings.note:
         parts.append(findings.note)
     if findings.variables:
-        parts.append(_table([HEADINGS, *map(row, findings.variables)]))
+        parts.append("\n".join(aligned([HEADINGS, *map(row, findings.variables)])))
     if findings.derivatives:
         parts.append("\n".join(map(equation, findings.derivatives)))
     if findings.matrices:
@@ -28,7 +27,7 @@ def text(findings: Findings) -> str:
 
 
 def headline(findings: Findings) -> str:
-    """One line: how much was recorded."""
+    """One line on the number of recorded operations, watched variables, and the targets."""
     count = findings.operations
     watched = sum(value.role in ("watched", "variable") for value in findings.variables)
     recorded = f"{count:,} operation{'s' * (count != 1)} recorded"
@@ -60,12 +59,6 @@ def equation(derivative: Derivative) -> str:
 
 
 def remark(derivative: Derivative) -> str:
-    """What there is to say of a derivative that is not None, behind its value."""
+    """The note and the reason that follow the value of a derivative; empty if there are none."""
     note = f", {derivative.note}" if derivative.note else ""
     return f"{note}; {derivative.reason}" if derivative.reason else note
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    padded = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in rows)
-    return "\n".join(padded)

@@ -1,4 +1,4 @@
-"""Findings as a widget with a tab for each face."""
+"""Findings as a widget with tabs."""
 
 from __future__ import annotations
 
@@ -10,43 +10,44 @@ import ipywidgets
 
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import html
+from tapemagic.display.elements import element
 from tapemagic.display.styles import QUIET
 from tapemagic.display.svg import Drawing
 from tapemagic.display.text import headline
 
-NOTHING = f'<div style="{QUIET}">Nothing was recorded: no watched variable was used.</div>'
-UNASKED = f'<div style="{QUIET}">There is nothing to differentiate.</div>'
+NOTHING = element("div", QUIET, "Nothing was recorded: no watched variable was used.")
+UNASKED = element("div", QUIET, "There is nothing to differentiate.")
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def tabs(findings: Findings, drawing: Drawing, value: str | None) -> ipywidgets.Widget:
     """A box with the headline and a tab each for variables, graph and gradients."""
-    faces = {
+    pages = {
         "Variables": html.variables(findings) if findings.variables else NOTHING,
         "Graph": html.picture(findings, drawing, live=True) if findings.graph.steps else NOTHING,
         "Gradients": html.gradients(findings) if findings.derivatives else UNASKED,
     }
     tab = ipywidgets.Tab(
-        [ipywidgets.HTML(face) for face in faces.values()], titles=list(faces), selected_index=1
+        [ipywidgets.HTML(page) for page in pages.values()], titles=list(pages), selected_index=1
     )
-    above = f'<div style="{QUIET}">{escape(headline(findings))}</div>'
+    above = element("div", QUIET, escape(headline(findings)))
     return ipywidgets.VBox([ipywidgets.HTML(above + html.notes(findings, value)), tab])
 
 
 def view(widget: ipywidgets.Widget) -> dict[str, Any]:
-    """What shows a widget in a notebook; nothing where there is no notebook."""
+    """The MIME bundle that shows a widget in a notebook; empty where there is no notebook."""
     bundle = widget._repr_mimebundle_() or {}
     return {VIEW: bundle[VIEW]} if VIEW in bundle else {}
 
 
 def close(widget: ipywidgets.Widget) -> None:
-    """Close a widget and all that belongs to it."""
+    """Close a widget with its children, layouts and styles."""
     for part in [widget, *_parts(widget)]:
         part.close()
 
 
 def _parts(widget: ipywidgets.Widget) -> Iterator[ipywidgets.Widget]:
-    """The children of a widget at any depth, and how each of them is laid out."""
+    """The layout and style of a widget, and its children at any depth with theirs."""
     for name in ("layout", "style"):
         if isinstance(part := getattr(widget, name, None), ipywidgets.Widget):
             yield part

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from tapemagic.engine.tensor.coercion import shown
@@ -16,8 +16,17 @@ KINDS = frozenset({Tensor, Variable})
 """The types of tensors, but for subclasses of these."""
 
 
-def leaves(structure: Any, error: type[NotATensorError] = NotATensorError) -> list[Any]:
-    """What a structure holds, in TensorFlow's order: that of a dict's values is the one of its sorted keys.
+def is_leaf(structure: Any) -> bool:
+    """Whether something is no list, tuple or dict."""
+    return isinstance(structure, Traced) or not isinstance(structure, (list, tuple, Mapping))
+
+
+def leaves(
+    structure: Any,
+    error: type[NotATensorError] = NotATensorError,
+    is_leaf: Callable[[Any], bool] = is_leaf,
+) -> list[Any]:
+    """The leaves of a nested structure in TensorFlow's order: that of a dict's values is the one of its sorted keys.
 
     Raises
     ------
@@ -26,34 +35,30 @@ def leaves(structure: Any, error: type[NotATensorError] = NotATensorError) -> li
     """
     found: list[Any] = []
     try:
-        _gather(structure, found)
+        _gather(structure, found, is_leaf)
     except RecursionError:
         raise endless(structure, error) from None
     return found
 
 
 def endless(structure: Any, error: type[NotATensorError] = NotATensorError) -> NotATensorError:
-    """The error for a structure to which there is no end."""
+    """The error for a structure that contains itself."""
     return error(
         f"a {type(structure).__name__} of tensors contains itself, or is nested too deeply: "
         "give the tensors in a flat list"
     )
 
 
-def _is_leaf(structure: Any) -> bool:
-    return isinstance(structure, Traced) or not isinstance(structure, (list, tuple, Mapping))
-
-
-def _gather(structure: Any, found: list[Any]) -> None:
-    if _is_leaf(structure):
+def _gather(structure: Any, found: list[Any], is_leaf: Callable[[Any], bool]) -> None:
+    if is_leaf(structure):
         found.append(structure)
         return
     for part in parts_of(structure):
-        _gather(part, found)
+        _gather(part, found, is_leaf)
 
 
 def parts_of(structure: Any) -> Sequence[Any]:
-    """What a list, a tuple or a dict holds, one level deep."""
+    """The items of a list or tuple, or the values of a dict, one level deep."""
     if isinstance(structure, Mapping):
         return [structure[key] for key in ordered(structure)]
     return structure  # type: ignore[no-any-return]
@@ -67,26 +72,26 @@ def ordered(mapping: Mapping[Any, Any]) -> list[Any]:
         return list(mapping)
 
 
-def pack(structure: Any, values: Iterable[Any]) -> Any:
-    """The structure again, with `values` in the places of its leaves."""
-    return _packed(structure, iter(values))
+def pack(structure: Any, values: Iterable[Any], is_leaf: Callable[[Any], bool] = is_leaf) -> Any:
+    """The nested structure with `values` in place of its leaves, which are in the order of `leaves`."""
+    return _packed(structure, iter(values), is_leaf)
 
 
-def _packed(structure: Any, values: Iterator[Any]) -> Any:
-    if _is_leaf(structure):
+def _packed(structure: Any, values: Iterator[Any], is_leaf: Callable[[Any], bool]) -> Any:
+    if is_leaf(structure):
         return next(values)
     if isinstance(structure, Mapping):
         packed = {}
         for key in ordered(structure):  # no comprehension, which would nest twice as deep
-            packed[key] = _packed(structure[key], values)
-        return rebuilt(structure, {key: packed[key] for key in structure})
+            packed[key] = _packed(structure[key], values, is_leaf)
+        return _rebuilt(structure, {key: packed[key] for key in structure})
     parts = []
     for part in structure:
-        parts.append(_packed(part, values))  # noqa: PERF401
-    return rebuilt(structure, parts)
+        parts.append(_packed(part, values, is_leaf))  # noqa: PERF401
+    return _rebuilt(structure, parts)
 
 
-def rebuilt(structure: Any, parts: Any) -> Any:
+def _rebuilt(structure: Any, parts: Any) -> Any:
     """A list, tuple or dict of a structure's own type; a plain one, if that type is made of something else."""
     kind = type(structure)
     if kind is list or kind is dict:
@@ -94,8 +99,9 @@ def rebuilt(structure: Any, parts: Any) -> Any:
     try:
         if hasattr(structure, "_fields"):
             made = kind(*parts)
-        elif isinstance(structure, defaultdict):
-            made = kind(structure.default_factory, parts)
+        elif isinstance(structure, dict):
+            made = copy(structure)
+            made.update(parts)
         else:
             made = kind(parts)
         if _content(made) == _content(parts):
@@ -106,7 +112,7 @@ def rebuilt(structure: Any, parts: Any) -> Any:
 
 
 def _content(structure: Any) -> list[Any]:
-    """What is in a list, tuple or dict, and in which order."""
+    """The contents of a list, tuple or dict in their order, for a comparison."""
     if isinstance(structure, Mapping):
         return [(key, id(part)) for key, part in structure.items()]
     return [id(part) for part in structure]
@@ -141,7 +147,7 @@ def describe(value: Any) -> str:
 
 
 def advice(leaf: Any) -> str:
-    """What to write instead of something that is no tensor."""
+    """Advice for an error message: what to write in place of something that is no tensor."""
     if leaf is None:
         return " A gradient that is None cannot be differentiated again: see why it is None first."
     if isinstance(leaf, Reference):
@@ -159,7 +165,7 @@ def advice(leaf: Any) -> str:
 
 
 def require_function(value: Any, error: type[TapeError] = FunctionError) -> None:
-    """Refuse what cannot be called.
+    """Raise an error if something cannot be called.
 
     Raises
     ------
@@ -173,9 +179,9 @@ def require_function(value: Any, error: type[TapeError] = FunctionError) -> None
 
 
 def matched(structure: Any, template: Any, targets: Sequence[Traced]) -> list[Any]:
-    """Of output_gradients, one for each of the targets, which are the leaves of `template`.
+    """The output gradient of each target, where the targets are the leaves of `template`.
 
-    What has another structure is taken apart as TensorFlow does it, if it then has the targets' shapes.
+    One of another structure is flattened, as in TensorFlow, if its leaves then have the targets' shapes.
 
     Raises
     ------
@@ -199,7 +205,7 @@ def matched(structure: Any, template: Any, targets: Sequence[Traced]) -> list[An
 
 
 def _fitting(structure: Any, template: Any) -> list[Any] | None:
-    """What stands in a structure in the places of the template's leaves; None if it is another one."""
+    """The parts of a structure in the places of the template's leaves; None if the structures differ."""
     if isinstance(template, Traced):
         return _fitting_one(structure, template)
     models = parts_of(template)
@@ -207,7 +213,7 @@ def _fitting(structure: Any, template: Any) -> list[Any] | None:
         _require_keys(structure, template)
         given: Sequence[Any] = [structure[key] for key in ordered(template)]
     else:
-        given = [structure] if _is_leaf(structure) else parts_of(structure)
+        given = [structure] if is_leaf(structure) else parts_of(structure)
     if len(given) != len(models):
         models = leaves(template)
     if len(given) != len(models):
@@ -222,8 +228,8 @@ def _fitting(structure: Any, template: Any) -> list[Any] | None:
 
 
 def _fitting_one(structure: Any, target: Traced) -> list[Any] | None:
-    """What is to weigh a single target: a list of numbers is an array, and so stays whole."""
-    if _is_leaf(structure):
+    """The output gradient of a single target: a list of numbers is an array, and so stays whole."""
+    if is_leaf(structure):
         return [structure]
     found = leaves(structure)
     whole = all(isinstance(x, Traced) or getattr(x, "ndim", 0) for x in found)

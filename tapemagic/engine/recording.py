@@ -87,6 +87,8 @@ class Absent:
 class Recorder(Protocol):
     """What the recording knows of a tape."""
 
+    _recording: bool
+    _rewatched: dict[int, int] | None
     _tracked: dict[int, int]
     _append: Callable[[Any], None]
 
@@ -144,7 +146,7 @@ def time_of(i: int) -> int:
 
 def go_live(tape: Recorder) -> int:
     """Let `tape` hear of every operation on this thread; the time from which it does."""
-    _live.set((*live(), tape))
+    _live.set((*_others(tape), tape))
     now = new_id()
     clock[0] = -now
     return now
@@ -152,15 +154,28 @@ def go_live(tape: Recorder) -> int:
 
 def go_quiet(tape: Recorder) -> int:
     """Let `tape` hear of nothing more on this thread; the time from which it does not."""
-    tapes = live()
-    _live.set(
-        ()
-        if len(tapes) == 1 and tapes[0] is tape
-        else tuple(other for other in tapes if other is not tape)
-    )
+    _live.set(_others(tape))
     now = new_id()
     clock[0] = -now
     return now
+
+
+def _others(tape: Recorder) -> tuple[Recorder, ...]:
+    """The tapes other than `tape` that record on this thread."""
+    tapes = live()
+    if not tapes or (len(tapes) == 1 and tapes[0] is tape):
+        return ()
+    return tuple(other for other in tapes if other is not tape and other._recording)
+
+
+def recording_tapes() -> tuple[Recorder, ...]:
+    """The tapes that record on this thread, which forgets those whose block was left on another one."""
+    tapes = live()
+    for tape in tapes:
+        if not tape._recording:
+            _live.set(tuple(tape for tape in tapes if tape._recording))
+            return live()
+    return tapes
 
 
 @contextmanager
@@ -190,7 +205,7 @@ def note(
 ) -> int:
     """Append a record to every tape that tracks one of the inputs; the output's number, or a stamp if none does.
 
-    `size` is the number of bytes of the largest value.
+    `size` is the number of bytes of the largest value, or of the output alone where it is a part of the input.
     """
     output_id = 0
     for tape in tapes:
@@ -238,7 +253,7 @@ def note_several(
 
 def protect(operation: Operation, values: tuple[Any, ...], ids: tuple[int, ...]) -> tuple[Any, ...]:
     """Copies in the place of somebody else's arrays, who may write into them later, where rules read them."""
-    unread = operation.unread((True,) * len(ids))
+    unread = frozenset(operation.unread((True,) * len(ids)))
     return tuple(
         value if i != FOREIGN else absent(value) if position in unread else value.copy()
         for position, (value, i) in enumerate(zip(values, ids, strict=True))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,8 +37,9 @@ class Operation:
         What pictures and messages call it.
     rules : tuple of callable or None
         One for each array argument; None where there is no derivative.
-    each : callable or None
-        For a function of any number of arrays: one rule ``each(position, g, y, *inputs, **params)``.
+    joint_rule : callable or None
+        For a function of any number of arrays: one rule ``joint_rule(argnums, g, y, *inputs, **params)``, which
+        returns the gradients of the inputs at the positions `argnums`, in that order.
     inputs : tuple of str
         The names of the array arguments, for calls that give them by keyword; found out when needed.
     pointwise : bool
@@ -55,10 +55,10 @@ class Operation:
         "_names",
         "_unread",
         "accepts",
-        "each",
         "function",
         "ignores",
         "inputs",
+        "joint_rule",
         "name",
         "number",
         "pointwise",
@@ -71,7 +71,7 @@ class Operation:
         self.function = function
         self.name: str = getattr(function, "__name__", str(function)).strip("_")
         self.rules: tuple[Rule | None, ...] = ()
-        self.each: Rule | None = None
+        self.joint_rule: Rule | None = None
         self.inputs: tuple[str, ...] = ()
         self.pointwise = isinstance(function, np.ufunc) and function.signature is None
         self.accepts: frozenset[str] = frozenset()
@@ -83,17 +83,18 @@ class Operation:
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
 
-    def rules_for(self, count: int) -> tuple[Rule | None, ...]:
-        """A rule for each of `count` arrays."""
-        return (
-            self.rules if self.each is None else tuple(partial(self.each, k) for k in range(count))
-        )
+    def rule_for(self, position: int) -> Rule | None:
+        """The rule ``rule(g, y, *inputs, **params)`` of the array argument at `position`."""
+        joint = self.joint_rule
+        if joint is None:
+            return self.rules[position]
+        return lambda *args, **params: joint((position,), *args, **params)[0]
 
     def bind(
         self, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Sort the arguments of a call into array inputs and parameters by keyword."""
-        if self.each is not None:
+        if self.joint_rule is not None:
             return tuple(args), dict(kwargs)
         if self._leads and len(args) <= len(self.rules) and not kwargs:
             return tuple(args), {}
@@ -140,14 +141,17 @@ class Operation:
 
     def unread(self, tracked: tuple[bool, ...]) -> tuple[int, ...]:
         """The positions of the inputs that no rule of a tracked input reads; -1 stands for the output."""
+        if self.joint_rule is not None:
+            read = _parameters_read(self.joint_rule, skip=2, count=len(tracked) + 1)
+            return tuple(position - 1 for position, needed in enumerate(read) if not needed)
         known = self._unread.get(tracked)
         if known is None:
             count = len(tracked)
             read = [False] * (count + 1)
             for position in range(count):
-                rule = self.each or self.rules[position]
+                rule = self.rules[position]
                 if tracked[position] and rule is not None:
-                    names = _parameters_read(rule, skip=2 if self.each else 1, count=count + 1)
+                    names = _parameters_read(rule, skip=1, count=count + 1)
                     read = [a or b for a, b in zip(read, names, strict=True)]
             known = tuple(position - 1 for position, needed in enumerate(read) if not needed)
             self._unread[tracked] = known
@@ -204,12 +208,13 @@ def constant_operation(function: Function) -> Operation:
     entry = _CONSTANT.get(function)
     if entry is None:
         entry = _CONSTANT[function] = Operation(function)
-        entry.each = no_derivative
+        entry.joint_rule = no_derivative
     return entry
 
 
-def no_derivative(_position: int, _g: Any, _y: Any, *_inputs: Any) -> None:
+def no_derivative(argnums: Sequence[int], _g: Any, _y: Any, *_inputs: Any) -> list[None]:
     """The rule of what is constant almost everywhere."""
+    return [None] * len(argnums)
 
 
 LATER: list[Callable[[], None]] = []
@@ -231,7 +236,7 @@ def known(function: Function) -> bool:
     return (
         function in COMPOSITES
         or function in PLAIN
-        or (entry is not None and bool(entry.rules or entry.each))
+        or (entry is not None and bool(entry.rules or entry.joint_rule))
     )
 
 
@@ -276,12 +281,28 @@ def vjp(
     entry._names = None
 
 
-def vjp_each(function: Function, rule: Rule, name: str = "", ignores: str = "") -> None:
-    """Give a `function` of any number of arrays the one rule ``rule(position, g, y, *inputs, **params)``."""
+def vjp_argnums(function: Function, rule: Rule, name: str = "", ignores: str = "") -> None:
+    """Give a `function` of any number of arrays one rule for all of them.
+
+    Parameters
+    ----------
+    function : callable
+        A function whose positional arguments are arrays.
+    rule : callable
+        ``rule(argnums, g, y, *inputs, **params)``, which returns a gradient, or None, for each of the positions
+        `argnums`. One call for all of them, since a call for each would cost their number squared.
+    name, ignores : str, optional
+        As for `vjp`.
+
+    Raises
+    ------
+    ValueError
+        If `function` has an entry already.
+    """
     _new(function)
     entry = operation(function)
     entry.name = name or entry.name
-    entry.each = rule
+    entry.joint_rule = rule
     code = rule.__code__
     entry.accepts = frozenset(
         code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]

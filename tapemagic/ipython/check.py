@@ -1,4 +1,4 @@
-"""%check_gradient: a derivative by hand, against the tape's."""
+"""%check_gradient: compare a derivative by hand with the tape's gradient."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ import numpy as np
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.analysis.clues import broadcast, lengths, means
 from tapemagic.analysis.explain.incomplete import missing
 from tapemagic.analysis.formatting import number
-from tapemagic.analysis.mistakes import Near, forgotten, near, slip, wrong_axis
+from tapemagic.analysis.likely_mistake import likely_mistake
+from tapemagic.analysis.mistakes import agreement
 from tapemagic.analysis.report.derivatives import symbol
+from tapemagic.display.elements import aligned, element
 from tapemagic.display.styles import BAD, CODE, GOOD
 from tapemagic.engine.tensor.coercion import own
 from tapemagic.engine.tensor.tensor import unwrap
@@ -32,7 +33,7 @@ UNKNOWN = re.compile(r"(?<!\S)--\w+")
 WORDS = re.compile(r"\A(.*\S)[\s,]+([^\s,]+)[\s,]+([^\s,]+)\Z")
 EXAMPLE = f"as in {MAGIC} my_dy_dx y x"
 LISTED = 10
-"""How many entries that differ are listed."""
+"""The most differing entries that are listed."""
 
 DOUBLE, SINGLE = (1e-6, 1e-10), (1e-3, 1e-6)
 """The relative and absolute tolerance in double precision, and in a lower one."""
@@ -42,7 +43,7 @@ Index = tuple[int, ...]
 
 @dataclass(frozen=True, repr=False)
 class CheckReport:
-    """What ``%check_gradient`` found.
+    """The result of ``%check_gradient``.
 
     Attributes
     ----------
@@ -65,14 +66,13 @@ class CheckReport:
         return _paragraphs(self.headline, self.details)
 
     def _repr_html_(self) -> str:
-        style = GOOD if self.ok else BAD
-        headline = f'<span style="{style}">{escape(self.headline)}</span>'
-        return f'{headline}<div style="{CODE}">{escape(self.details)}</div>'
+        headline = element("span", GOOD if self.ok else BAD, escape(self.headline))
+        return headline + element("div", CODE, escape(self.details))
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the line of the magic asks for."""
+    """The parts of the line behind ``%check_gradient``."""
 
     mine: str
     target: str
@@ -87,12 +87,12 @@ def check_gradient(line: str, session: Session | None, shell: InteractiveShell) 
     Parameters
     ----------
     line : str
-        What stands behind ``%check_gradient``: an expression for the derivative by hand, the names
-        of the target and of the source, and perhaps ``--rtol`` and ``--atol``.
+        The line behind ``%check_gradient``: an expression for the derivative by hand, the names of
+        the target and of the source, and perhaps ``--rtol`` and ``--atol``.
     session : Session or None
         The last %%tape cell.
     shell : InteractiveShell
-        Where the names are known.
+        The notebook in which the names are looked up.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def check_gradient(line: str, session: Session | None, shell: InteractiveShell) 
     Raises
     ------
     UsageError
-        If the line cannot be understood, or names something else than it has to.
+        If the line cannot be understood, or a name in it is no tensor.
     """
     __tracebackhide__ = True
     if session is None:
@@ -119,12 +119,12 @@ def check_gradient(line: str, session: Session | None, shell: InteractiveShell) 
 
 
 def parse(line: str) -> Request:
-    """The line of the magic, taken apart.
+    """Split the line of the magic into its parts.
 
     Raises
     ------
     UsageError
-        If it says something else than what to compare.
+        If a part is missing, or an option is unknown or no number.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def _tolerance(name: str, text: str) -> float:
 
 
 def _array(request: Request, shell: InteractiveShell) -> Any:
-    """The value of the derivative by hand in the notebook, as an array of numbers."""
+    """Evaluate the derivative by hand in the notebook, as an array of numbers."""
     __tracebackhide__ = True
     expression = request.mine
     try:
@@ -196,9 +196,9 @@ def _array(request: Request, shell: InteractiveShell) -> Any:
 def _compared(
     mine: Any, tape: Any, request: Request, target: Any, source: Any, session: Session
 ) -> CheckReport:
-    """Both arrays, entry by entry."""
+    """Compare both arrays entry by entry."""
     rtol, atol = _tolerances(request, mine, tape)
-    agree = near(rtol, atol)
+    agree = agreement(rtol, atol)
     what = symbol(request.target, request.source, 1)
     limits = f"(rtol {rtol:g}, atol {atol:g})"
     of_a_sum = (
@@ -225,26 +225,13 @@ def _compared(
         lost = missing(session.question(request.target, target, request.source, source))
         lost = lost and f"The tape's gradient may lack a part, and yours may be right: {lost}."
         details = [of_a_sum, _table(mine, tape, differing), lost]
-    details.append(_slip(mine, tape, agree, target, source, session))
+    named = [(name, unwrap(value)) for name, value in session.context().named]
+    details.append(likely_mistake(session.observer, target, source, mine, tape, agree, named))
     return CheckReport(False, headline, _paragraphs(*details), differing)
 
 
-def _slip(mine: Any, tape: Any, agree: Near, target: Any, source: Any, session: Session) -> str:
-    """What went wrong, if one slip explains it all."""
-    observer = session.observer
-    for parts in broadcast(observer, target, source):
-        found = wrong_axis(mine, tape, parts, agree)
-        if found:
-            return found
-    found = slip(mine, tape, agree, lengths(observer), means(observer, target))
-    if found or mine.shape != tape.shape:
-        return found
-    named = [(name, unwrap(value)) for name, value in session.context().named]
-    return forgotten(mine, tape, named)
-
-
 def _tolerances(request: Request, mine: Any, tape: Any) -> tuple[float, float]:
-    """What the line says, else what suits the coarser of the two arrays."""
+    """The tolerances of the line, else those that suit the coarser of the two arrays."""
     kinds = [x.dtype for x in (mine, tape) if x.dtype.kind in "fc"]
     rtol, atol = SINGLE if any(np.finfo(kind).precision < 10 for kind in kinds) else DOUBLE
     return (
@@ -254,15 +241,13 @@ def _tolerances(request: Request, mine: Any, tape: Any) -> tuple[float, float]:
 
 
 def _table(mine: Any, tape: Any, differing: Sequence[Index]) -> str:
-    """The first entries that differ, and by how much."""
+    """A table of the first entries that differ."""
     rows = [("entry", "yours", "tape's", "difference")]
     for index in differing[:LISTED]:
         a, b = mine[index], tape[index]
         with np.errstate(invalid="ignore"):
             rows.append((str(list(index)), number(a), number(b), number(a - b)))
-    columns = list(zip(*rows, strict=True))[0 if tape.ndim else 1 :]
-    widths = [max(map(len, column)) for column in columns]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
+    lines = aligned(rows if tape.ndim else [row[1:] for row in rows])
     if len(differing) > LISTED:
         lines.append(f"... and {len(differing) - LISTED} more")
     return "\n".join(lines)

@@ -12,7 +12,7 @@ import pytest
 import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings, examine
 from tapemagic.display import dot as dot_module
-from tapemagic.display.dot import dot, operation, ordinal, record, short, width
+from tapemagic.display.dot import dot, operation_label, ordinal, shortened, value_label, width
 from tapemagic.display.svg import draw
 from tapemagic.engine.tape.observer import Observer
 from tests.analysis import recordings
@@ -87,8 +87,8 @@ def test_orders_have_names() -> None:
 
 def test_a_long_value_is_cut() -> None:
     """A box does not grow without end."""
-    assert "a" * 48 == short("a" * 48)
-    assert "a" * 47 + "…" == short("a" * 49)
+    assert "a" * 48 == shortened("a" * 48)
+    assert "a" * 47 + "…" == shortened("a" * 49)
 
 
 def test_the_gap() -> None:
@@ -100,7 +100,7 @@ def test_hidden_inputs() -> None:
     """An operation says how many of its inputs are not drawn."""
     found = recordings.record(lambda a: np.stack([a * i for i in range(1000)]), 2.0)
 
-    assert "stack\\n… 99" in operation(found.graph.steps[-1])
+    assert "stack\\n… 99" in operation_label(found.graph.steps[-1])
 
 
 @pytest.mark.parametrize("name", NASTY)
@@ -134,8 +134,8 @@ def test_records_lie_across_the_direction() -> None:
     """The fields of a box are below one another, whichever way the picture grows."""
     value = square().graph.values[0]
 
-    assert "a (watched) | 3.0 | gradient 6.0" == record(value, down=False, gradient=True)
-    assert "{a (watched) | 3.0 | gradient 6.0}" == record(value, down=True, gradient=True)
+    assert "a (watched) | 3.0 | gradient 6.0" == value_label(value, down=False, gradient=True)
+    assert "{a (watched) | 3.0 | gradient 6.0}" == value_label(value, down=True, gradient=True)
 
 
 def test_tooltips_quote_the_cell() -> None:

@@ -179,8 +179,8 @@ def test_many_entries(run: Run, wrong: int, rows: int, more: str) -> None:
         ),
     ],
 )
-def test_slips(run: Run, line: str, words: str) -> None:
-    """A slip that explains all of the differences is named, and stands last."""
+def test_mistakes(run: Run, line: str, words: str) -> None:
+    """A mistake that explains all of the differences is named, and stands last."""
     details = run(f"%check_gradient {line}").details
     assert words in details.splitlines()[-1]
     assert words.endswith(".") <= details.endswith(words)

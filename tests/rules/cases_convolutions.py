@@ -29,18 +29,13 @@ from tapemagic.engine.operations.pooling import (
 )
 from tapemagic.engine.operations.windows import Slide, Window
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
-from tests.rules.harness import Case, case, normal, refused, special
+from tests.rules.harness import Case, case, complexes, normal, refused, special
 
 Shape = tuple[int, ...]
 
 EXPLICIT = [(1, 2), (0, 1)]
 WIDE = [(4, 3), (3, 4)]
 """Padding beyond the kernel, so that some sums are of zeros alone."""
-
-
-def complexes(*shape: int, seed: int = 0) -> Any:
-    """Complex numbers with normally distributed parts."""
-    return normal(*shape, seed=seed) + 1j * normal(*shape, seed=seed + 100)
 
 
 def distinct(*shape: int, seed: int = 0) -> Any:

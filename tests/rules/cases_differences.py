@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic import constant
-from tests.rules.harness import between, case, normal, positive, refused, special
+from tests.rules.harness import between, case, complexes, normal, positive, refused, special
 
 CUBE = (3, 4, 3)
 PLACES = np.array([0.0, 0.5, 0.7, 1.5])
@@ -17,11 +17,6 @@ PLACES = np.array([0.0, 0.5, 0.7, 1.5])
 def growing(n: int, seed: int = 0) -> Any:
     """Numbers in ascending order, unevenly apart."""
     return np.cumsum(positive(n, seed=seed))
-
-
-def complexes(*shape: int, seed: int = 0) -> Any:
-    """Complex numbers."""
-    return normal(*shape, seed=seed) + 1j * normal(*shape, seed=seed + 100)
 
 
 DIFF = [

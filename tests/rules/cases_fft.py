@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,44 +9,27 @@ import numpy as np
 from numpy import fft
 
 from tapemagic.errors import ShapeError
-from tests.rules.harness import case, normal, refused
-
-
-def plane(*shape: int, seed: int = 0) -> Any:
-    """Complex numbers."""
-    return normal(*shape, seed=seed) + 1j * normal(*shape, seed=seed + 100)
-
-
-def quietly(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The same call, where NumPy may warn of what it will not do for ever."""
-
-    def called(*arguments: Any) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            return call(*arguments)
-
-    return called
-
+from tests.rules.harness import case, complexes, normal, quietly, refused
 
 ONE = {
-    fft.fft: (normal, plane),
-    fft.ifft: (normal, plane),
+    fft.fft: (normal, complexes),
+    fft.ifft: (normal, complexes),
     fft.rfft: (normal,),
-    fft.irfft: (normal, plane),
-    fft.hfft: (normal, plane),
+    fft.irfft: (normal, complexes),
+    fft.hfft: (normal, complexes),
     fft.ihfft: (normal,),
 }
 """The transforms along one axis, and what they take."""
 
 SEVERAL = {
-    fft.fftn: (normal, plane),
-    fft.ifftn: (normal, plane),
-    fft.fft2: (normal, plane),
-    fft.ifft2: (normal, plane),
+    fft.fftn: (normal, complexes),
+    fft.ifftn: (normal, complexes),
+    fft.fft2: (normal, complexes),
+    fft.ifft2: (normal, complexes),
     fft.rfftn: (normal,),
     fft.rfft2: (normal,),
-    fft.irfftn: (normal, plane),
-    fft.irfft2: (normal, plane),
+    fft.irfftn: (normal, complexes),
+    fft.irfft2: (normal, complexes),
 }
 """The transforms along several axes, and what they take."""
 
@@ -137,12 +118,12 @@ CASES = [
     *(
         case(f, None, make(), label=f"number {make.__name__}")
         for f in (fft.fftn, fft.ifftn)
-        for make in (normal, plane)
+        for make in (normal, complexes)
     ),
     *(
         case(f, partial(f, axes=axes), make(3, 4, 5), label=f"{make.__name__} {axes}")
         for f in (fft.fftshift, fft.ifftshift)
-        for make in (normal, plane)
+        for make in (normal, complexes)
         for axes in (None, 0, -1, np.int64(1), (0,), (2, 0), (-1, -1), [1, -3])
     ),
     *(
@@ -153,7 +134,7 @@ CASES = [
     case(np.multiply, lambda d: fft.fftfreq(5, d), 0.3, label="fftfreq"),
     case(np.multiply, lambda d: fft.rfftfreq(6, d=d), 0.3, label="rfftfreq"),
     # there and back
-    case(fft.fft, lambda x: np.abs(fft.ifft(fft.fft(x) ** 2)), plane(2, 4), label="spectrum"),
+    case(fft.fft, lambda x: np.abs(fft.ifft(fft.fft(x) ** 2)), complexes(2, 4), label="spectrum"),
     case(
         fft.rfft,
         lambda x, k: fft.irfft(fft.rfft(x) * fft.rfft(k), 5),
@@ -179,5 +160,5 @@ REFUSED = [
         refused(f, lambda x, f=f: f(x, norm="unit"), (normal(3),), ValueError, "norm value unit")
         for f in ONE
     ),
-    *(refused(f, None, (plane(3),), TypeError, "safe") for f in (fft.rfft, fft.ihfft)),
+    *(refused(f, None, (complexes(3),), TypeError, "safe") for f in (fft.rfft, fft.ihfft)),
 ]

@@ -6,7 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.scatter import scatter_add
+from tapemagic.engine.operations.scatter import (
+    Scattered,
+    add_scattered,
+    scatter_add,
+    sum_of_scattered,
+)
 from tapemagic.engine.tensor.tensor import getitem
 from tapemagic.errors import ImmutableError, UnsupportedArgumentError
 from tests.rules.harness import Case, case, normal, plain, positive, refused, special
@@ -101,6 +106,13 @@ SCATTER_ADD = [
     added(normal(2), A([True, False, True]), (3,), "mask"),
     added(normal(0), [], (3,), "nothing"),
     added(COMPLEX, [1, 1, 0], (2, 4), "complex"),
+    case(
+        add_scattered,
+        lambda a, b: sum_of_scattered([Scattered(a, [1, 1, 0], (2,)), Scattered(b, 1, (2,))]),
+        normal(3),
+        normal(seed=1),
+        label="two parts",
+    ),
 ]
 
 # fmt: off

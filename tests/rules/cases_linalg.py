@@ -9,16 +9,11 @@ import numpy as np
 
 from tapemagic.engine.rules.norms import spectral
 from tapemagic.errors import ImmutableError, UnsupportedArgumentError
-from tests.rules.harness import Case, Special, case, normal, plain, refused, special
+from tests.rules.harness import Case, Special, case, complexes, normal, plain, refused, special
 
 LA = np.linalg
 INF = np.inf
 NAN = np.nan
-
-
-def complexes(*shape: int, seed: int = 0) -> Any:
-    """Complex numbers with normally distributed parts."""
-    return normal(*shape, seed=seed) + 1j * normal(*shape, seed=seed + 100)
 
 
 def regular(*shape: int, seed: int = 0) -> Any:

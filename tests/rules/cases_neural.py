@@ -25,7 +25,7 @@ from tapemagic.engine.operations.losses import (
 )
 from tapemagic.engine.operations.normalization import dropout, masked
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
-from tests.rules.harness import Case, between, case, normal, positive, refused, special
+from tests.rules.harness import BROADCAST, Case, between, case, normal, positive, refused, special
 
 INF, NAN = np.inf, np.nan
 SHAPES = ((), (3,), (2, 3), (2, 1, 2), (0,), (2, 0))
@@ -64,15 +64,7 @@ ACTIVATIONS = [
     *(
         case(f, None, off_bends(*x), normal(*alpha, seed=1), label=f"{x} {alpha}")
         for f in PARAMETRIC
-        for x, alpha in (
-            ((), ()),
-            ((3,), ()),
-            ((), (3,)),
-            ((2, 3), (3,)),
-            ((3,), (2, 3)),
-            ((2, 1), (1, 3)),
-            ((0,), (1,)),
-        )
+        for x, alpha in BROADCAST
     ),
     *(
         case(f, lambda x, f=f: f(x, alpha=0.3), off_bends(2, 3), label="number by keyword")

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tapemagic.errors import ImmutableError, NoDerivativeError, UnsupportedArgumentError
-from tests.rules.harness import Case, case, normal, plain, refused, special
-
-
-def complexes(*shape: int, seed: int = 0) -> Any:
-    """Complex numbers with normally distributed parts."""
-    return normal(*shape, seed=seed) + 1j * normal(*shape, seed=seed + 100)
+from tests.rules.harness import Case, case, complexes, normal, plain, quietly, refused, special
 
 
 def pair(function: Any, first: tuple[int, ...], second: tuple[int, ...], **params: Any) -> Case:
@@ -48,17 +42,6 @@ def summed(subscripts: str, *shapes: tuple[int, ...], **params: Any) -> Case:
 def matrix(*shape: int) -> Any:
     """A constant, which no tape follows."""
     return normal(*shape, seed=9)
-
-
-def quietly(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function without NumPy's warning that vectors of two components will go."""
-
-    def call(*inputs: Any) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            return function(*inputs)
-
-    return call
 
 
 def plane(first: tuple[int, ...], second: tuple[int, ...], **params: Any) -> Case:

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic import GradientTape
 from tapemagic.errors import ImmutableError, ShapeError, UnsupportedArgumentError
-from tests.rules.harness import case, normal, plain, positive, refused, special
+from tests.rules.harness import case, derivative, normal, plain, positive, refused, special
 
 NAN, INF = np.nan, np.inf
 CUBE = (2, 3, 2)
@@ -67,18 +66,6 @@ def gapped(x: Any) -> Any:
 def with_gaps(function: Callable[..., Any], gaps: Any, **options: Any) -> Callable[..., Any]:
     """The function of what is there, with NaN put where `gaps` are true."""
     return lambda x: function(np.where(gaps, NAN, x), **options)
-
-
-def derivative(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The derivative of a function of one argument, as a function of its own."""
-
-    def function(x: Any) -> Any:
-        with GradientTape() as tape:
-            tape.watch(x)
-            y = call(x)
-        return tape.gradient(y, x)
-
-    return function
 
 
 def text(options: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tapemagic import GradientTape, constant
 from tapemagic.errors import NoDerivativeError, UnsupportedArgumentError
-from tests.rules.harness import between, case, normal, plain, positive, refused, special
+from tests.rules.harness import between, case, complexes, normal, plain, positive, refused, special
 
 INF, NAN, PI = np.inf, np.nan, np.pi
 PAIRS = (((), ()), ((3,), (3,)), ((3,), ()), ((), (3,)), ((2, 3), (3,)), ((2, 1), (1, 3)))
@@ -54,11 +54,6 @@ def off_zero(*shape: int, seed: int = 0) -> Any:
     return positive(*shape, seed=seed) * sign
 
 
-def plane(*shape: int, seed: int = 0) -> Any:
-    """Complex numbers."""
-    return normal(*shape, seed=seed) + 1j * normal(*shape, seed=seed + 100)
-
-
 def right(*shape: int, seed: int = 0) -> Any:
     """Complex numbers with a positive real part."""
     return positive(*shape, seed=seed) + 1j * normal(*shape, seed=seed + 100)
@@ -85,7 +80,7 @@ def unary() -> list[Any]:
         unit: [sp.logit, sp.erfcinv, sp.ndtri],
         negative: [sp.ndtri_exp, sp.gammaln, sp.rgamma, sp.ellipk, sp.ellipe],
         off_zero: [sp.cbrt, sp.cotdg, sp.i0e, sp.i1e, sp.expi],
-        plane: [
+        complexes: [
             sp.expm1, sp.erf, sp.erfc, sp.erfi, sp.erfcx, sp.dawsn, sp.wofz, sp.ndtr, sp.log_ndtr, sp.airy,
             sp.fresnel, sp.wrightomega, sp.lambertw,
         ],
@@ -102,7 +97,7 @@ def unary() -> list[Any]:
         *(case(f, None, normal(0), label="empty") for f in (sp.erf, sp.expit)),
         case(sp.wofz, None, normal(3), label="real"),
         case(sp.lambertw, lambda x: sp.lambertw(x, 1), positive(3), label="branch"),
-        case(sp.lambertw, lambda x: sp.lambertw(x, k=-1, tol=1e-10), plane(3) + 3j, label="names"),
+        case(sp.lambertw, lambda x: sp.lambertw(x, k=-1, tol=1e-10), complexes(3) + 3j, label="names"),
         case(sp.erfcx, None, np.array([9.9, 10.1, 30.0, 1e4, -2.0]), label="wide"),
         case(sp.dawsn, None, np.array([9.9, 10.1, -30.0, 1e4, -9.9]), label="wide"),
         case(sp.exprel, None, np.array([-800.0, -30.0, -1e-3, 1e-9, 0.0, 30.0]), label="wide"),
@@ -155,7 +150,7 @@ def binary() -> list[Any]:
             for f, first, second in makers
             for a, b in PAIRS
         ),
-        *(case(f, None, plane(3), right(3, seed=1), label="complex") for f in (sp.xlogy, sp.xlog1py)),
+        *(case(f, None, complexes(3), right(3, seed=1), label="complex") for f in (sp.xlogy, sp.xlog1py)),
         case(sp.xlogy, lambda x: sp.xlogy(x, 2.0), np.array([0.0, 1.0]), label="number"),
         case(sp.xlogy, lambda y: sp.xlogy(2, y), positive(3), label="number first"),
         case(sp.huber, lambda r: sp.huber(1, r), np.array([-3.0, 0.0, 0.5, 3.0]), label="number"),
@@ -199,14 +194,14 @@ def parametrised() -> list[Any]:
         (sp.betainccinv, unit, [(0.5, 2), (3, 2.5)]),
         (sp.expn, positive, [(0,), (1,), (3,), (np.array([0, 1, 2], np.uint8),)]),
         (sp.hyp0f1, normal, [(1.5,), (2,)]),
-        (sp.hyp0f1, plane, [(1.5,)]),
+        (sp.hyp0f1, complexes, [(1.5,)]),
         (sp.hyp1f1, normal, [(1.5, 2), (1, 3), (np.array([1.0, 2.0, 3.5]), 2)]),
-        (sp.hyp1f1, plane, [(1.5, 2)]),
+        (sp.hyp1f1, complexes, [(1.5, 2)]),
         (sp.hyp2f1, inside, [(1.5, 2, 3.5), (1, 1, 2), (1, np.array([1.0, 2.0, 3.5]), 2)]),
-        (sp.hyp2f1, lambda *shape: plane(*shape) / 4, [(1.5, 2, 3.5)]),
+        (sp.hyp2f1, lambda *shape: complexes(*shape) / 4, [(1.5, 2, 3.5)]),
         (sp.hyperu, positive, [(1.5, 2.5), (1, 1)]),
         *((f, inside, of_degrees()) for f in (sp.eval_legendre, sp.eval_chebyt, sp.eval_chebyu)),
-        (sp.eval_legendre, lambda *shape: plane(*shape) / 4, [(2,), (0.5,), (-2.5,)]),
+        (sp.eval_legendre, lambda *shape: complexes(*shape) / 4, [(2,), (0.5,), (-2.5,)]),
         (sp.eval_chebyt, lambda *shape: 1 + positive(*shape), [(0.5,), (20.5,), (3,)]),
         (sp.eval_chebyt, inside, [(20.5,), (np.array([0, 1, 2], np.uint8),)]),
         (sp.eval_hermite, normal, [(0,), (1,), (4,), (np.array([0, 1, 2]),)]),
@@ -274,7 +269,7 @@ def sums() -> list[Any]:
         *(
             case(f, partial(f, axis=axis), make(2, 3, 4), label=f"{make.__name__} {axis}")
             for f in (sp.logsumexp, sp.softmax, sp.log_softmax)
-            for make in (normal, plane)
+            for make in (normal, complexes)
             for axis in axes
             if f is sp.logsumexp or make is normal
         ),
@@ -318,13 +313,13 @@ def sums() -> list[Any]:
         case(sp.logsumexp, lambda a: sp.logsumexp(a, b=[1, 0, 2]), normal(3), label="list of weights"),
         case(sp.logsumexp, lambda b: sp.logsumexp([1.0, 2.0], b=b), positive(2), label="weights alone"),
         case(sp.logsumexp, lambda a: sp.logsumexp(a, 0, keepdims=True), normal(), label="number kept"),
-        case(sp.logsumexp, lambda a, b: sp.logsumexp(a, b=b), plane(3), right(3), label="complex"),
-        case(sp.logsumexp, partial(sp.logsumexp, return_sign=True), plane(3), label="phase"),
+        case(sp.logsumexp, lambda a, b: sp.logsumexp(a, b=b), complexes(3), right(3), label="complex"),
+        case(sp.logsumexp, partial(sp.logsumexp, return_sign=True), complexes(3), label="phase"),
         case(
             sp.logsumexp,
             lambda a, b: sp.logsumexp(a, 1, b, True, True),
             normal(2, 3),
-            plane(2, 3),
+            complexes(2, 3),
             label="complex weights with phase",
         ),
         case(sp.logsumexp, partial(sp.logsumexp, return_sign=True), normal(3), label="sign alone"),

@@ -16,6 +16,7 @@ from tapemagic import GradientTape, Tensor, constant
 from tapemagic.engine import recording
 from tapemagic.engine.gradcheck.check import check_gradients
 from tapemagic.engine.nest import leaves
+from tapemagic.engine.operations.scatter import dense
 from tapemagic.engine.recording import Record
 from tapemagic.engine.registry import COMPOSITES, no_derivative
 from tapemagic.engine.tape import recorder as memory
@@ -136,7 +137,7 @@ def check_batch(case: Case) -> None:
 def asked(tape: GradientTape) -> Iterator[tuple[Record, list[int]]]:
     """The records of a tape, each with the positions of the inputs whose rules a sweep asks."""
     for record in tape.records:
-        if record.operation.each is no_derivative:
+        if record.operation.joint_rule is no_derivative:
             continue
         known = [k for k, i in enumerate(record.ids) if i in tape._tracked]
         yield record, [k for k in known if rule_of(record.operation, k) is not None]
@@ -156,14 +157,13 @@ def _compare_batch(record: Record, position: int, gs: list[Any], together: Any) 
 
 def rule_of(operation: Any, position: int) -> Any:
     """The rule of an operation for its argument at `position`."""
-    return operation.each or operation.rules[position]
+    return operation.rule_for(position)
 
 
 def ask(record: Record, position: int, g: Any) -> Any:
     """What a rule answers to the cotangent `g`."""
-    place = (position,) if record.operation.each else ()
     rule = rule_of(record.operation, position)
-    return rule(*place, g, record.output, *record.values, **(record.params or {}))
+    return dense(rule(g, record.output, *record.values, **(record.params or {})))
 
 
 def cotangent(output: Any, seed: int = 0) -> Any:

@@ -38,11 +38,10 @@ DAMAGES = (scaled, negated, zeroed, detached)
 @contextmanager
 def damaged(operation: Operation, position: int, damage: Callable[[Rule], Rule]) -> Iterator[None]:
     """Meanwhile, the rule of an operation for one argument is broken."""
-    rules, each = operation.rules, operation.each
-    if each is not None:
-        broken = damage(each)
-        operation.each = lambda *args, **params: (broken if args[0] == position else each)(
-            *args, **params
+    rules, joint = operation.rules, operation.joint_rule
+    if joint is not None:
+        operation.joint_rule = _with_one_broken(
+            joint, operation.rule_for(position), position, damage
         )
     else:
         rule = rules[position]
@@ -52,5 +51,20 @@ def damaged(operation: Operation, position: int, damage: Callable[[Rule], Rule])
     try:
         yield
     finally:
-        operation.rules, operation.each = rules, each
+        operation.rules, operation.joint_rule = rules, joint
         operation._unread.clear()
+
+
+def _with_one_broken(
+    joint: Rule, alone: Any, position: int, damage: Callable[[Rule], Rule]
+) -> Rule:
+    """A rule for all arguments that is broken for the one at `position`."""
+    broken = damage(alone)
+
+    def rule(argnums: Any, *args: Any, **params: Any) -> list[Any]:
+        found = list(joint(argnums, *args, **params))
+        if position in argnums:
+            found[list(argnums).index(position)] = broken(*args, **params)
+        return found
+
+    return rule

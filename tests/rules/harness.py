@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,22 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic import GradientTape
 from tapemagic.engine import registry
 
 registry.complete()
+BROADCAST = (
+    ((), ()),
+    ((3,), (3,)),
+    ((3,), ()),
+    ((), (3,)),
+    ((2, 3), (3,)),
+    ((3,), (2, 3)),
+    ((2, 1), (1, 3)),
+    ((0,), (1,)),
+)
+"""Pairs of shapes that broadcast against each other."""
+
 KINDS = ("CASES", "SPECIAL", "PLAIN", "REFUSED")
 
 
@@ -121,6 +135,36 @@ def positive(*shape: int, seed: int = 0) -> Any:
 def between(low: float, high: float, *shape: int, seed: int = 0) -> Any:
     """Evenly distributed numbers between `low` and `high`."""
     return np.random.default_rng(seed).uniform(low, high, size=shape or None) * np.float64(1)
+
+
+def complexes(*shape: int, seed: int = 0) -> Any:
+    """Complex numbers with normally distributed parts."""
+    return normal(*shape, seed=seed) + 1j * normal(*shape, seed=seed + 100)
+
+
+def derivative(call: Callable[..., Any], order: int = 1) -> Callable[..., Any]:
+    """The gradient of the sum of a function of one argument, as a function; or that of the gradient, and so on."""
+    if order == 0:
+        return call
+
+    def gradient(x: Any) -> Any:
+        with GradientTape() as tape:
+            tape.watch(x)
+            y = call(x)
+        return tape.gradient(y, x)
+
+    return derivative(gradient, order - 1)
+
+
+def quietly(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function without NumPy's warnings that a way to call it is deprecated."""
+
+    def called(*arguments: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return call(*arguments)
+
+    return called
 
 
 def load() -> dict[str, Any]:

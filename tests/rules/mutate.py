@@ -48,7 +48,7 @@ def users() -> tuple[dict[Place, list[Any]], set[Place]]:
 def rules(asked: set[Place]) -> Iterator[Place]:
     """Every rule of the table; of operations on any number of arrays, two that are asked."""
     for operation in list(OPERATIONS.values()):
-        if operation.each:
+        if operation.joint_rule:
             positions = sorted(k for other, k in asked if other is operation)[:2] or [0]
         else:
             positions = [k for k, rule in enumerate(operation.rules) if rule]

@@ -33,7 +33,9 @@ def assert_none(found: str) -> None:
 
 def operations() -> list[Operation]:
     """The operations that have rules."""
-    return [operation for operation in OPERATIONS.values() if operation.rules or operation.each]
+    return [
+        operation for operation in OPERATIONS.values() if operation.rules or operation.joint_rule
+    ]
 
 
 @cache

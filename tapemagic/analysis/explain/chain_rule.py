@@ -15,6 +15,7 @@ import numpy as np
 
 from tapemagic.analysis.formatting import dimensions, number
 from tapemagic.analysis.snapshot import Snapshot
+from tapemagic.engine.operations.scatter import dense
 from tapemagic.engine.recording import Record, silence
 from tapemagic.engine.registry import no_derivative
 
@@ -152,9 +153,9 @@ class Edge:
     def rule(self) -> Any:
         """The rule that passes a gradient along this step, once; None if there is none."""
         operation = self.record.operation
-        if operation.each is no_derivative:
+        if operation.joint_rule is no_derivative:
             return None
-        return operation.rules_for(len(self.record.ids))[self.position]
+        return operation.rule_for(self.position)
 
     def has_derivative(self) -> bool:
         """Whether gradients pass; a function with a gradient of its own has to be asked."""
@@ -172,7 +173,7 @@ class Edge:
         if isinstance(numbers, tuple):
             parts = zip(numbers, output, strict=True)
             g = tuple(g if i == self.made else np.zeros(y.shape, y.dtype)[()] for i, y in parts)
-        return self.rule(g, output, *values, **(params or {}))
+        return dense(self.rule(g, output, *values, **(params or {})))
 
     def pulled(self, g: Any) -> Any:
         """The same, of numbers."""

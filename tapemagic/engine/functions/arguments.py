@@ -1,33 +1,32 @@
-"""Functions that are to be differentiated: what they are called, are given and return."""
+"""Checks of the arguments and results of functions that are differentiated."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from functools import wraps
 from typing import Any
 
 from tapemagic.engine.nest import describe
-from tapemagic.engine.registry import operation
+from tapemagic.engine.registry import Function, operation
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import identity
-from tapemagic.errors import FunctionError, NotATensorError, NotNumbersError
-
-Function = Callable[..., Any]
+from tapemagic.errors import FunctionError, NotATensorError, NotNumbersError, OptionError
 
 
 def name_of(function: Function) -> str:
-    """What a function is called."""
+    """The name of a function for error messages."""
     return getattr(function, "__name__", type(function).__name__)
 
 
 def fresh(x: Any) -> Any:
-    """A tensor of its own with the value of `x`, connected with it on the tapes that listen."""
+    """A new tensor with the value of `x`; live tapes record it as the identity of `x`."""
     return apply(operation(identity), (x,), {}) if isinstance(x, Traced) else constant(x)
 
 
 def argument(x: Any, function: Function, position: int) -> Any:
-    """A tensor of its own with the value of a function's argument.
+    """A new tensor with the value of a function's argument.
 
     Raises
     ------
@@ -43,7 +42,7 @@ def argument(x: Any, function: Function, position: int) -> Any:
 
 
 def checked_tensor(function: Function, y: Any) -> Traced:
-    """Something that a function returned, if it can be differentiated.
+    """One of the values that a function returned, as the tensor that it has to be.
 
     Raises
     ------
@@ -59,7 +58,7 @@ def checked_tensor(function: Function, y: Any) -> Traced:
 
 
 def checked_result(function: Function, result: Any) -> Any:
-    """What a function returned, if it can be differentiated.
+    """The result of a function, which must not be None.
 
     Raises
     ------
@@ -72,3 +71,31 @@ def checked_result(function: Function, result: Any) -> Any:
             f"{name_of(function)}?"
         )
     return result
+
+
+def checked_positions(
+    wanted: Sequence[int], option: str, function: Function, count: int, how: str = ""
+) -> list[int]:
+    """Positions of `count` arguments, counted from the first one.
+
+    Raises
+    ------
+    OptionError
+        If there is no argument at one of them.
+    """
+    for k in wanted:
+        if not -count <= k < count:
+            raise OptionError(
+                f"{option} has the position {k}, but {name_of(function)} was given {count} arguments{how}"
+            )
+    return [k % count for k in wanted]
+
+
+def second(pair: Function) -> Function:
+    """A function that returns the second of the two values which `pair` returns."""
+
+    @wraps(pair)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        return pair(*args, **kwargs)[1]
+
+    return decorated

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from functools import partial, update_wrapper
 from typing import Any, TypeVar
 
@@ -13,6 +12,7 @@ from tapemagic.engine.functions.arguments import name_of
 from tapemagic.engine.functions.pullback import Call, outputs_of, record_call
 from tapemagic.engine.nest import describe, leaves, pack, require_function
 from tapemagic.engine.recording import tick
+from tapemagic.engine.registry import Function
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.engine.tensor.variable import Variable
@@ -23,7 +23,6 @@ from tapemagic.errors import (
     VariablesKeywordError,
 )
 
-Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 
 

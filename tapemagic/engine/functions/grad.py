@@ -1,30 +1,31 @@
-"""Derivatives of functions, as functions that can be differentiated again: grad, jacobian, hessian, hvp, jvp, vjp."""
+"""Derivatives of functions, as functions that can be differentiated again: grad, value_and_grad, jacobian, hessian."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from copy import copy
 from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.functions.arguments import argument, checked_result, checked_tensor, name_of
-from tapemagic.engine.nest import endless, leaves, pack, rebuilt, require_function
+from tapemagic.engine.functions.arguments import (
+    argument,
+    checked_positions,
+    checked_result,
+    checked_tensor,
+    name_of,
+    second,
+)
+from tapemagic.engine.nest import is_leaf, leaves, pack, require_function
+from tapemagic.engine.registry import Function
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.coercion import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced
-from tapemagic.errors import (
-    NotATensorError,
-    OptionError,
-    ShapeError,
-)
+from tapemagic.errors import NotATensorError, OptionError, ShapeError
 
-Function = Callable[..., Any]
 Argnums = int | tuple[int, ...]
 
 NUMBERS = (int, float, complex, np.number)
-"""What a list holds which is an array written out."""
+"""The types in a list that writes an array out."""
 
 
 class Run:
@@ -36,10 +37,7 @@ class Run:
         positions = _positions(function, argnums, len(args))
         inputs = list(args)
         for k in positions:
-            try:
-                inputs[k] = _tensors(inputs[k], function, k)
-            except RecursionError:
-                raise endless(inputs[k]) from None
+            inputs[k] = _tensors(inputs[k], function, k)
         watched = tuple(inputs[k] for k in positions)
         self.function = function
         self.sources: Any = watched if isinstance(argnums, tuple) else watched[0]
@@ -81,31 +79,26 @@ def _positions(function: Function, argnums: Argnums, count: int) -> list[int]:
             raise OptionError(
                 f"argnums is {shown(argnums)}: give a position, or a tuple of positions"
             )
-        if not -count <= k < count:
-            raise OptionError(
-                f"argnums has the position {k}, but {name_of(function)} was given {count} arguments by position"
-            )
     if not wanted:
         raise OptionError("argnums is empty: name at least one position")
-    return [k % count for k in wanted]
+    return checked_positions(wanted, "argnums", function, count, " by position")
 
 
 def _tensors(value: Any, function: Function, position: int) -> Any:
-    """An argument as tensors of its own, in the structure in which it was given."""
-    if isinstance(value, Mapping):
-        same = copy(value) if isinstance(value, dict) else {}
-        same.update((key, _tensors(part, function, position)) for key, part in value.items())
-        return same
-    if isinstance(value, tuple) or (isinstance(value, list) and not _of_numbers(value)):
-        parts = [_tensors(part, function, position) for part in value]
-        return rebuilt(value, parts)
-    tensor = argument(value, function, position)
-    if tensor.dtype.kind not in "fc":
-        raise NotATensorError(
-            f"argument {position} of {name_of(function)} holds {tensor.dtype}, and only real and complex numbers have "
-            f"derivatives: write {float(tensor._value) if not tensor.ndim else 'x.astype(float)'}"
-        )
-    return tensor
+    """An argument as new tensors, in the structure in which it was given."""
+    tensors = [argument(x, function, position) for x in leaves(value, is_leaf=_is_array)]
+    for x in tensors:
+        if x.dtype.kind not in "fc":
+            raise NotATensorError(
+                f"argument {position} of {name_of(function)} holds {x.dtype}, and only real and complex numbers have "
+                f"derivatives: write {float(x._value) if not x.ndim else 'x.astype(float)'}"
+            )
+    return pack(value, tensors, _is_array)
+
+
+def _is_array(value: Any) -> bool:
+    """Whether something is no structure, but a number, an array, or a list that writes an array out."""
+    return is_leaf(value) or (isinstance(value, list) and _of_numbers(value))
 
 
 def _of_numbers(value: list[Any]) -> bool:
@@ -150,14 +143,7 @@ def grad(function: Function, argnums: Argnums = 0) -> Function:
     >>> tm.grad(f)(1.0), tm.grad(tm.grad(f))(1.0)
     (Tensor(0.90929743), Tensor(-0.83229367))
     """
-    require_function(function)
-
-    @wraps(function)
-    def gradient(*args: Any, **kwargs: Any) -> Any:
-        run = Run(function, argnums, args, kwargs)
-        return run.gradient(run.scalar)
-
-    return gradient
+    return second(value_and_grad(function, argnums))
 
 
 def value_and_grad(function: Function, argnums: Argnums = 0) -> Function:

@@ -1,4 +1,4 @@
-"""Derivatives in a direction, without the matrix: hvp, jvp, vjp."""
+"""Products of a derivative with a vector, without the matrix: hvp, jvp, vjp."""
 
 from __future__ import annotations
 
@@ -9,24 +9,13 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.functions.arguments import fresh, name_of
-from tapemagic.engine.functions.grad import Argnums, Function, Run, grad
-from tapemagic.engine.nest import (
-    describe,
-    endless,
-    leaves,
-    ordered,
-    pack,
-    require_function,
-)
+from tapemagic.engine.functions.grad import Argnums, Run, grad
+from tapemagic.engine.nest import describe, endless, leaves, ordered, pack, require_function
+from tapemagic.engine.registry import Function
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.coercion import NUMBERS as KINDS
 from tapemagic.engine.tensor.tensor import Traced, as_operand
-from tapemagic.errors import (
-    FunctionError,
-    NotNumbersError,
-    OptionError,
-    ShapeError,
-)
+from tapemagic.errors import FunctionError, NotNumbersError, OptionError, ShapeError
 
 
 def hvp(function: Function, argnums: Argnums = 0) -> Function:
@@ -76,7 +65,7 @@ def hvp(function: Function, argnums: Argnums = 0) -> Function:
 
 
 def vjp(function: Function, *args: Any) -> tuple[Any, Function]:
-    """The value of a function, and what pulls a cotangent back through it.
+    """The value of a function, and its pullback: the vector-Jacobian product as a function of the cotangent.
 
     Parameters
     ----------
@@ -88,8 +77,8 @@ def vjp(function: Function, *args: Any) -> tuple[Any, Function]:
     Returns
     -------
     (value, callable)
-        ``pullback(cotangent)`` takes what has the structure and shapes of the value, and gives a tuple: for each
-        argument the cotangent times the Jacobian. It may be called repeatedly.
+        ``pullback(cotangent)`` takes a cotangent of the structure and shapes of the value, and returns a tuple: for
+        each argument the cotangent times the Jacobian. It may be called repeatedly.
 
     Examples
     --------
@@ -117,7 +106,7 @@ def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
     primals : tuple or list
         Its arguments.
     tangents : tuple or list
-        The direction: for each argument, what has its structure and shapes.
+        The direction: for each argument, a tangent of its structure and shapes.
 
     Returns
     -------
@@ -166,7 +155,7 @@ def _run(function: Function, args: tuple[Any, ...]) -> Run:
 
 
 def _matching(given: Any, template: Any, role: str) -> list[Any]:
-    """Weights for each tensor of a template, in its shape, from something of its structure.
+    """The leaves of a cotangent or tangent, each with the shape of the tensor in the same place of a template.
 
     Raises
     ------
@@ -198,7 +187,7 @@ def _matching(given: Any, template: Any, role: str) -> list[Any]:
 
 
 def _leaves_like(given: Any, template: Any) -> list[Any]:
-    """What stands in a structure where the template has its tensors."""
+    """The parts of a structure in the places of the template's tensors."""
     if isinstance(template, Traced):
         return [given]
     pairs: Any

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from tapemagic.engine.nest import describe, leaves
 from tapemagic.engine.recording import live, note, note_several
-from tapemagic.engine.registry import OPERATIONS, Operation, operation, vjp_each
+from tapemagic.engine.registry import Function, operation, vjp_argnums
 from tapemagic.engine.tensor.coercion import OPERANDS
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Tensor, Traced, as_operand, wrap
@@ -19,7 +18,6 @@ from tapemagic.errors import (
     NotNumbersError,
 )
 
-Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 
 
@@ -63,38 +61,6 @@ class Call:
         return f"<a call of {self.name}>"
 
 
-class _Visit:
-    """A sweep at a call, which is asked once for the gradients of all its inputs."""
-
-    def __init__(self, call: Call) -> None:
-        self._call = call
-        self._answers: list[Any] | None = None
-
-    def gradients(self, g: Any, y: Any) -> list[Any]:
-        """The call's."""
-        if self._answers is None:
-            self._answers = self._call.gradients(g, y)
-        return self._answers
-
-
-class _Calls(Operation):
-    """The operation of functions with gradients of their own."""
-
-    __slots__ = ()
-
-    def rules_for(self, count: int) -> tuple[Function | None, ...]:
-        """A rule for each of `count` inputs, all of which ask in one visit."""
-        each: Any = self.each
-        visits: list[_Visit] = []
-
-        def rule(position: int, *arguments: Any, call: Call) -> Any:
-            if not visits:
-                visits.append(_Visit(call))
-            return each(position, *arguments, call=visits[0])
-
-        return tuple(partial(rule, k) for k in range(count))
-
-
 def _turned(g: Any) -> Any:
     """A gradient between the sweep's convention and TensorFlow's, which are conjugates of each other."""
     return np.conjugate(g) if g is not None and g.dtype.kind == "c" else g
@@ -105,16 +71,16 @@ def called(*inputs: Any, call: Call) -> Any:
     raise NotImplementedError
 
 
-def _called(position: int, g: Any, _y: Any, *_inputs: Any, call: Any) -> Any:
+def _called(argnums: Sequence[int], g: Any, _y: Any, *_inputs: Any, call: Any) -> list[Any]:
     """What the user's function says; zeros where there is no row to ask it for."""
     first, output = (g[0], _y[0]) if g.__class__ is tuple else (g, _y)
     if first.ndim > output.ndim and not first.shape[0]:
-        return np.zeros((0, *_inputs[position].shape))
-    return call.gradients(g, _y)[position]
+        return [np.zeros((0, *_inputs[k].shape)) for k in argnums]
+    found = call.gradients(g, _y)
+    return [found[k] for k in argnums]
 
 
-OPERATIONS[called] = _Calls(called)
-vjp_each(called, _called, name="custom gradient")
+vjp_argnums(called, _called, name="custom gradient")
 
 
 def record_call(call: Call, inputs: list[Any], outputs: list[Any]) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -12,12 +11,12 @@ from tapemagic.engine.functions.arguments import fresh, name_of
 from tapemagic.engine.functions.pullback import Call, outputs_of, record_call
 from tapemagic.engine.nest import leaves, pack, require_function
 from tapemagic.engine.recording import silence, tick
+from tapemagic.engine.registry import Function
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.engine.tensor.variable_reads import captured_by, recorded_reads, restored
 from tapemagic.errors import FunctionError
 
-Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
 from tapemagic.engine.functions.custom_gradient import custom_gradient
 from tapemagic.engine.nest import leaves, pack, require_function
 from tapemagic.engine.recording import live, note
-from tapemagic.engine.registry import operation, vjp
+from tapemagic.engine.registry import Function, operation, vjp
 from tapemagic.engine.tape.cotangents import NEVER
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced, wrap
 
-Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 
 
@@ -58,6 +56,8 @@ def stop_gradient(x: Any) -> Any:
     for tape in live():
         if number in tape._tracked:
             tape._tracked[number] = NEVER
+            if tape._rewatched is None:
+                tape._rewatched = {}
     return wrap(value, number)
 
 

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import wraps
 from typing import Any
 
-from tapemagic.engine.functions.arguments import argument, checked_result, checked_tensor, name_of
+from tapemagic.engine.functions.arguments import (
+    argument,
+    checked_positions,
+    checked_result,
+    checked_tensor,
+    name_of,
+    second,
+)
 from tapemagic.engine.nest import leaves, pack, require_function
+from tapemagic.engine.registry import Function
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.coercion import shown
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import FunctionError, OptionError
 
-Function = Callable[..., Any]
 Params = Sequence[int] | Sequence[str] | None
 
 
 def make_vjp(function: Function, params: Params = None, persistent: bool = True) -> Function:
-    """A function that computes `function`, and what pulls gradients back through it.
+    """A function that computes `function` and its vector-Jacobian product.
 
     Parameters
     ----------
@@ -81,7 +88,7 @@ def make_vjp(function: Function, params: Params = None, persistent: bool = True)
 
 
 def _separate(x: Any, function: Function, position: int) -> Any:
-    """An argument as tensors of its own, in the structure in which tensors were given."""
+    """An argument as new tensors, in the structure in which tensors were given."""
     found = leaves(x)
     if not any(isinstance(part, Traced) for part in found):
         return argument(x, function, position)
@@ -114,12 +121,7 @@ def _positions(function: Function, params: Params, count: int) -> list[int]:
         return [names.index(str(p)) for p in params]
     if not all(isinstance(p, int) and not isinstance(p, bool) for p in params):
         raise OptionError(f"params must be all strings or all integers; got {shown(list(params))}.")
-    outside = [p for p in params if not -count <= int(p) < count]
-    if outside:
-        raise OptionError(
-            f"params has the position {outside[0]}, but {name_of(function)} was given {count} arguments"
-        )
-    return [int(p) % count for p in params]
+    return checked_positions([int(p) for p in params], "params", function, count)
 
 
 def _parameters(function: Function) -> list[str]:
@@ -197,13 +199,7 @@ def gradients_function(function: Function, params: Params = None) -> Function:
     >>> df(3.0), ddf(3.0)
     ([Tensor(6.0)], [Tensor(2.0)])
     """
-    differentiable = value_and_gradients_function(function, params)
-
-    @wraps(function)
-    def decorated(*args: Any, dy: Any = None, **kwargs: Any) -> Any:
-        return differentiable(*args, dy=dy, **kwargs)[1]
-
-    return decorated
+    return second(value_and_gradients_function(function, params))
 
 
 def implicit_val_and_grad(function: Function) -> Function:
@@ -279,10 +275,4 @@ def implicit_grad(function: Function) -> Function:
     >>> gradient
     Tensor(12.0)
     """
-    differentiable = implicit_val_and_grad(function)
-
-    @wraps(function)
-    def decorated(*args: Any, **kwargs: Any) -> Any:
-        return differentiable(*args, **kwargs)[1]
-
-    return decorated
+    return second(implicit_val_and_grad(function))

@@ -1,1 +1,1 @@
-"""Derivatives compared with finite differences."""
+"""check_gradients: the tape's derivatives compared with finite differences."""

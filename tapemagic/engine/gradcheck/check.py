@@ -1,32 +1,37 @@
-"""check_gradients: the tape's derivatives of any order, against difference quotients."""
+"""check_gradients: compare the tape's derivatives of any order with difference quotients."""
 
 from __future__ import annotations
 
 import inspect
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.gradcheck.cause import likely_cause
 from tapemagic.engine.gradcheck.finite_differences import (
-    Function,
-    Spot,
-    outputs,
+    WeightedSum,
+    arrays_like,
+    entry_of,
+    entry_size,
+    flat,
+    locate,
+    only,
     pullback,
-    random,
-    stride,
+    spans,
+    values,
 )
-from tapemagic.engine.gradcheck.locate import Part, likely_cause, locate, suspects
 from tapemagic.engine.gradcheck.report import DerivativeCheck, GradientReport, label
 from tapemagic.engine.nest import describe, require_function
+from tapemagic.engine.registry import Function
 from tapemagic.engine.tensor.coercion import own
 from tapemagic.errors import GradientError, NotATensorError, OptionError
 
 SAME = 1e-12
-"""Two calls of the same function may differ by so much, relative to the largest value."""
+"""The largest difference of two calls of the same function, relative to the largest value."""
 
 Place = tuple[int | None, str]
-"""An input's position, and its name; the name alone of a weight."""
+"""The position and the name of an input; None and the name of a weight."""
 
 
 def check_gradients(
@@ -45,50 +50,49 @@ def check_gradients(
     function : callable
         Called with tensors; returns a tensor, or a nested structure of several.
     *inputs : array_like
-        Real or complex numbers: the point, around which the function has to be smooth. Computed
-        with in double precision.
+        Real or complex numbers: the point, around which the function has to be smooth. They are
+        converted to double precision.
     order : int, optional
-        Up to which order, 1 or more. The second one differentiates the gradient itself, in the
-        inputs and in the ``output_gradients`` that it was computed with, the outputs' weights.
+        The highest order to check, 1 or more. The second order differentiates the gradient itself,
+        in the inputs and in the weights of the outputs (``output_gradients``).
     tolerance : float, optional
-        The relative error to put up with.
+        The largest relative error that is accepted.
     seed : int, optional
-        Of the random directions in which derivatives are taken, and of the random weights of the
-        outputs.
+        The seed of the random directions of differentiation, and of the outputs' random weights.
     raises : bool, optional
-        Whether a wrong derivative raises; otherwise the report tells of it.
+        Whether to raise an error for a wrong derivative, or only to report it.
     entrywise : bool, optional
-        Whether to check each entry of each input by itself, which takes six calls of the function
-        for each. A random direction misses an entry whose derivative is small beside the others'.
+        Whether to check each entry of each input by itself, with six calls of the function for
+        each. A random direction misses an entry whose derivative is small beside the others'.
 
     Returns
     -------
     GradientReport
-        For each order and input the error, and where it is the largest; as text when printed.
+        For each order and input the error, and the entry where it is largest; as text when printed.
 
     Raises
     ------
     GradientError
-        If a derivative differs from its difference quotient, and `raises`: the message says which
-        entry of which input, both values, and the cause, if it can be seen. Also, in any case, if
-        there is nothing to compare: the point or the function's value there is not finite, or the
-        function gives something else each time.
+        If a derivative differs from its difference quotient, and `raises`: the message names the
+        entry, both values, and the likely cause. Whatever `raises` is, also if there is nothing to
+        compare: the point or the function's value there is not finite, or two calls of the function
+        give different values.
     NotATensorError
-        If an input is neither real nor complex, or the function returns nothing that is.
+        If an input is not made of real or complex numbers, or the function returns none.
     FunctionError
-        If `function` is none.
+        If `function` cannot be called.
     OptionError
-        If there are no inputs, or `order` or `tolerance` is not a positive number, or `seed` is no
+        If there are no inputs, `order` or `tolerance` is not a positive number, or `seed` is not a
         whole number.
 
     Notes
     -----
     In a random direction v, with random weights w, the tape's ``<vjp(w), v>`` is compared with
-    ``<w, Jv>``, where Jv is a central difference quotient of sixth order; where inputs are small,
-    so are the steps. The inner product is the real part of ``sum(conj(a) * b)``, so that
-    gradients in complex inputs are those which `GradientTape` gives. Where the two differ, the
-    entries of the input are halved again and again to find a wrong one, and likewise the outputs.
-    A function that returns one real number has a weight of one in higher orders.
+    ``<w, Jv>``, where Jv is a central difference quotient of sixth order, with smaller steps near
+    zero. The inner product is the real part of ``sum(conj(a) * b)``, as in the gradients that
+    `GradientTape` gives for complex inputs. Where the two differ, bisection finds an entry of the
+    input, and a number of the result, that is wrong. A function that returns one real number has
+    the weight 1 in higher orders.
 
     Examples
     --------
@@ -129,10 +133,10 @@ def check_gradients(
 
 @dataclass(frozen=True)
 class _Level:
-    """One order of differentiation: of what, where, and what the inputs and outputs are called."""
+    """One order of differentiation: the weighted outputs, and what the inputs and outputs are called."""
 
     order: int
-    spot: Spot
+    sum: WeightedSum
     inputs: list[Place]
     outputs: list[str]
     weighed: str = ""
@@ -140,87 +144,87 @@ class _Level:
     def checks(
         self, rng: np.random.Generator, tolerance: float, entrywise: bool
     ) -> list[DerivativeCheck]:
-        """Compare the derivative in each input."""
-        directions = [random(x, rng) * stride(np.abs(x)) for x in self.spot.points]
-        return [self._check(i, v, tolerance, entrywise) for i, v in enumerate(directions)]
+        """Compare the derivatives in each input."""
+        direction = rng.standard_normal(self.sum.point.size) * self.sum.strides
+        return [self._check(i, direction, tolerance, entrywise) for i in range(len(self.inputs))]
 
     def _check(self, i: int, direction: Any, tolerance: float, entrywise: bool) -> DerivativeCheck:
-        """Compare the derivative in one input; where it is wrong, look for the entry."""
-        spot = self.spot
-        found = spot.compare(i, direction)
-        check = DerivativeCheck(
-            self.order, *self.inputs[i], direction.shape, None, "", *astuple(found)
-        )
-        fine = found.error <= tolerance
-        if direction.size == 0 or (fine and not entrywise):
+        """Compare the derivative in one input; where it is wrong, locate the entry."""
+        at, x, span = self.sum, self.sum.inputs[i], spans(self.sum.inputs)[i]
+        direction = only(direction, *span)
+        found = at.compare(direction)
+        place = (self.order, *self.inputs[i], x.shape)
+        check = DerivativeCheck(*place, None, "", found.tape, found.quotient, found.error)
+        agrees = found.error <= tolerance
+        if x.size == 0 or (agrees and not entrywise):
             return check
-        entries = range(direction.size) if entrywise else suspects(spot, i, direction)
-        located = locate(spot, i, entries, tolerance)
-        if fine or located.error > tolerance:
-            spot, direction = located.spot, located.direction
-            check = replace(
-                check,
-                index=located.index,
-                output=self._part(located.part),
-                tape=located.tape,
-                quotient=located.quotient,
-                error=located.error,
-            )
-        wrong = check.error > tolerance
-        return replace(check, note=likely_cause(spot, i, direction)) if wrong else check
+        narrow, k, number = locate(at, direction, span, tolerance, entrywise)
+        _, index, part = entry_of(at.inputs, k)
+        parts = [narrow.compare(narrow.step(k - part + j)) for j in range(entry_size(x))]
+        if agrees or parts[part].error > tolerance:
+            at, direction, found = narrow, narrow.step(k), parts[part]
+            units = np.array((1.0, 1.0j)[: len(parts)]) / at.strides[k]
+            tape, quotient = (units @ [(p.tape, p.quotient) for p in parts]).tolist()
+            output = self._output(number)
+            check = DerivativeCheck(*place, index, output, tape, quotient, found.error)
+        if found.error <= tolerance:
+            return check
+        return replace(check, note=likely_cause(at, i, direction, found))
 
-    def _part(self, part: Part | None) -> str:
-        """A number of the result in words; nothing if there is no other."""
-        if part is None:
+    def _output(self, number: int | None) -> str:
+        """A number of the result in words; empty if it is the only one."""
+        if number is None:
             return "the result, weighed at random"
-        at = f" at {list(part.index)}" if part.index else ""
-        name = f"{part.side}{self.outputs[part.output]}"
-        return f"{name}{at}{self.weighed}" if name else ""
+        k, index, part = entry_of(self.sum.outputs, number)
+        if not self.outputs[k]:
+            return ""
+        is_complex = entry_size(self.sum.outputs[k]) == 2
+        side = ("the real part of ", "the imaginary part of ")[part] if is_complex else ""
+        return f"{side}{self.outputs[k]}{f' at {list(index)}' if index else ''}{self.weighed}"
 
     def higher(self, rng: np.random.Generator) -> _Level:
-        """The level above: this one's gradients are differentiated, in the weights as well."""
+        """The next order: this one's gradients are differentiated, in the weights as well."""
         one = self.outputs == [""]
-        weights = [np.float64(1.0)] if one else self.spot.weights
-        points = self.spot.points + weights
-        function = pullback(self.spot.function, len(self.inputs))
+        weights = [np.float64(1.0)] if one else arrays_like(self.sum.outputs, self.sum.weights)
+        function = pullback(self.sum.function, len(self.inputs))
         names = [f"the weight of output {k} at order {self.order}" for k in range(len(weights))]
         return _Level(
             self.order + 1,
-            _spot(function, points, outputs(function, points), rng),
+            _weighted(function, self.sum.inputs + weights, rng),
             self.inputs + [(None, name) for name in names],
             [f"the derivative of order {self.order} in {label(*place)}" for place in self.inputs],
             "" if one else ", the outputs weighed at random",
         )
 
 
-def _spot(
-    function: Function, points: list[Any], values: list[Any], rng: np.random.Generator
-) -> Spot:
-    """The function at the point, with random weights for its outputs."""
-    return Spot(function, points, [random(y, rng) for y in values])
+def _weighted(function: Function, inputs: list[Any], rng: np.random.Generator) -> WeightedSum:
+    """A function at a point, with random weights for its outputs."""
+    outputs = values(function, inputs)
+    return WeightedSum(function, inputs, outputs, rng.standard_normal(flat(outputs).size))
 
 
 def _first(
-    function: Function, points: list[Any], places: list[Place], rng: np.random.Generator
+    function: Function, inputs: list[Any], places: list[Place], rng: np.random.Generator
 ) -> _Level:
-    """The level of the function itself, if there is something to differentiate.
+    """The first order, if there is something to differentiate.
 
     Raises
     ------
     GradientError
-        If its value is not finite, or another one the next time.
+        If the function's value is not finite, or not the same in a second call.
     """
-    values, again = outputs(function, points), outputs(function, points)
-    names = ["the output"] if len(values) == 1 else [f"output {k}" for k in range(len(values))]
-    for name, y in zip(names, values, strict=True):
+    at = _weighted(function, inputs, rng)
+    several = len(at.outputs) > 1
+    names = [f"output {k}" for k in range(len(at.outputs))] if several else ["the output"]
+    for name, y in zip(names, at.outputs, strict=True):
         _require_finite(y, f"{name} of the function")
-    _require_same(names, values, again)
-    one = len(values) == 1 and values[0].shape == () and values[0].dtype.kind == "f"
-    return _Level(1, _spot(function, points, values, rng), places, [""] if one else names)
+    _require_same(names, at.outputs, values(function, inputs))
+    is_number = not several and at.outputs[0].shape == () and at.outputs[0].dtype.kind == "f"
+    return _Level(1, at, places, [""] if is_number else names)
 
 
 def _check_options(inputs: tuple[Any, ...], order: Any, tolerance: Any, seed: Any) -> None:
-    """Refuse what cannot be checked."""
+    """Raise an error for options that make no sense."""
     if not inputs:
         raise OptionError(
             "check_gradients needs a point: give the function's inputs behind it, "
@@ -274,7 +278,7 @@ def _point(value: Any, name: str) -> Any:
 
 
 def _require_finite(x: Any, name: str) -> None:
-    """Refuse a point where there is no derivative to compare."""
+    """Raise an error if a value is not finite."""
     for index in np.argwhere(~np.isfinite(x))[:1]:
         raise GradientError(
             f"{_entry(name, index)} is {x[tuple(index)]}: there is no derivative to compare, "
@@ -283,7 +287,7 @@ def _require_finite(x: Any, name: str) -> None:
 
 
 def _require_same(names: list[str], values: list[Any], again: list[Any]) -> None:
-    """Refuse a function that gives something else each time."""
+    """Raise an error if two calls of the function gave different values."""
     advice = "seed random numbers inside of the function, and keep nothing from call to call"
     shapes, shapes_again = ([y.shape for y in ys] for ys in (values, again))
     if shapes != shapes_again:

@@ -1,17 +1,18 @@
-"""Derivatives in one direction: by difference quotients, and by the tape."""
+"""Derivatives in one direction, by central difference quotients and by the tape."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 
-from tapemagic.engine.events import Event
 from tapemagic.engine.nest import describe, leaves
+from tapemagic.engine.registry import Function
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Tensor, Traced
@@ -19,12 +20,15 @@ from tapemagic.errors import NotATensorError
 
 STEP = 1e-3
 CENTRAL = {1: 0.75, -1: -0.75, 2: -0.15, -2: 0.15, 3: 1 / 60, -3: -1 / 60}
-"""The central difference quotient of sixth order: steps, and the factors of the values there."""
+"""Steps k and factors c_k of ``f'(x) = sum(c_k * f(x + k * h)) / h + O(h**6)``: Fornberg, "Generation of
+finite difference formulas on arbitrarily spaced grids", Mathematics of Computation 51 (1988), table 1.
+"""
 
 TINY = 1e-4
-"""Derivatives this much smaller than the function's values are lost in a quotient's rounding."""
+"""A derivative smaller than this, relative to the function's values, is lost in their rounding."""
 
-Function = Callable[..., Any]
+FEW = 32
+"""Bisection ends at this many entries; each of these is tried."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,8 @@ class Comparison:
     Attributes
     ----------
     tape, quotient : float
-        Of the outputs, times their weights, added up.
     error : float
-        Their difference, relative to what they are sums of; infinite where there is none.
+        Their difference relative to the terms of which they are sums; infinite where one is not finite.
     """
 
     tape: float
@@ -45,94 +48,121 @@ class Comparison:
 
     @property
     def gap(self) -> float:
-        """How far the two are apart; the most where the quotient is not finite, then the tape."""
+        """The absolute difference, for sorting: largest without a finite quotient, then without a finite tape."""
         if not np.isfinite(self.quotient):
             return np.inf
         return abs(self.tape - self.quotient) if np.isfinite(self.tape) else sys.float_info.max
 
 
 @dataclass(frozen=True)
-class Spot:
-    """A function, a point, and weights with which its outputs are added up."""
+class WeightedSum:
+    """The inner product ``<w, f(x)>`` of weights w with a function's outputs, at a point x.
+
+    The point, the weights and all directions are flat vectors: the entries of all arrays one after the other, a
+    complex one as its real and imaginary part. The inner product is that of these vectors.
+
+    Attributes
+    ----------
+    function : callable
+    inputs, outputs : list of array
+        The function's inputs at the point, and the values that it returns there.
+    weights : array
+        The vector w.
+    """
 
     function: Function
-    points: list[Any]
-    weights: list[Any]
+    inputs: list[Any]
+    outputs: list[Any]
+    weights: Any
 
     @cached_property
-    def gradients(self) -> list[Any]:
-        """What the tape says in every input."""
-        gradient = pullback(self.function, len(self.points))
-        return [g._value for g in gradient(*map(constant, self.points + self.weights))]
+    def point(self) -> Any:
+        """The vector x."""
+        return flat(self.inputs)
 
-    def compare(self, position: int, direction: Any) -> Comparison:
-        """The derivative in a direction of one of the inputs.
+    @cached_property
+    def strides(self) -> Any:
+        """The vector of step lengths: by an entry's size, and short near zero, where functions may have poles."""
+        size = np.concatenate([np.repeat(np.abs(x), entry_size(x)) for x in self.inputs])
+        return np.clip(size, 0.01, 1.0) * np.maximum(size, 1.0) ** 0.25
 
-        With weights w, the tape's ``<vjp(w), v>`` is compared with ``<w, Jv>``.
-        """
-        ys = [self.values(position, steps * direction) for steps in CENTRAL]
+    @cached_property
+    def gradient(self) -> Any:
+        """The tape's gradient, as a vector."""
+        arguments = self.inputs + arrays_like(self.outputs, self.weights)
+        return flat(values(pullback(self.function, len(self.inputs)), arguments))
+
+    def at(self, direction: Any) -> Any:
+        """The vector f(x + direction)."""
+        return flat(values(self.function, arrays_like(self.inputs, self.point + direction)))
+
+    def compare(self, direction: Any) -> Comparison:
+        """Compare the tape's ``<gradient, v>`` with ``<w, Jv>``, where Jv is the difference quotient."""
+        ys = [self.at(STEP * steps * direction) for steps in CENTRAL]
         with np.errstate(invalid="ignore"):
-            slopes = [_slope(several) for several in zip(*ys, strict=True)]
-            ours = terms([direction], [self.gradients[position]])
-            theirs = terms(self.weights, slopes)
-        error = relative(ours, theirs, terms(self.weights, ys[-1]))
-        return Comparison(float(ours.sum()), float(theirs.sum()), error)
+            slope = sum(c / STEP * y for c, y in zip(CENTRAL.values(), ys, strict=True))
+            tape, quotient = _terms(direction, self.gradient), _terms(self.weights, slope)
+            sizes = _terms(self.weights, ys[-1])
+            scale = max(*(np.abs(x).sum() for x in (tape, quotient)), TINY * np.abs(sizes).sum())
+            error = float(np.abs(tape.sum() - quotient.sum()) / scale) if scale else 0.0
+        error = error if np.isfinite(error) else np.inf
+        return Comparison(float(tape.sum()), float(quotient.sum()), error)
 
-    def values(self, position: int, steps: Any) -> list[Any]:
-        """The outputs, where one of the inputs is so many steps away."""
-        moved = list(self.points)
-        moved[position] = moved[position] + STEP * steps
-        return outputs(self.function, moved)
+    def step(self, entry: int) -> Any:
+        """The direction that changes a single entry of the point."""
+        return only(self.strides, entry, entry + 1)
 
-    def exits(self, position: int) -> list[Event]:
-        """Where values computed from one of the inputs left the tape, and may have come back as constants."""
-        points = list(map(constant, self.points))
+    def total(self, direction: Any) -> float:
+        """The number <w, f(x + direction)>."""
+        return float(_terms(self.weights, self.at(direction)).sum())
+
+    def reweighted(self, weights: Any) -> Self:
+        """The same function and point with other weights."""
+        return replace(self, weights=weights)
+
+
+def pullback(function: Function, count: int) -> Function:
+    """The vector-Jacobian product of a function, as a function of its `count` inputs and of the weights."""
+
+    def gradient(*arguments: Any) -> list[Tensor]:
+        inputs, weights = list(arguments[:count]), list(arguments[count:])
         with Tape(watch_accessed_variables=False) as tape:
-            tape.watch(points[position])
-            found = tensors(self.function(*points))
-        last = max(y._id for y in found) if all(y._id > 0 for y in found) else sys.maxsize
-        if last < sys.maxsize:
-            last = max((i for i in _with_constants(tape) if i <= last), default=0)
-        return [event for event in tape._events if event.kind == "exit" and event.time < last]
+            tape.watch(inputs)
+            found = real_or_complex(function(*inputs))
+        gradients: list[Tensor] = tape.gradient(found, inputs, weights, "zero")
+        return gradients
 
-    def total(self, position: int, steps: Any) -> float:
-        """The same times their weights, added up."""
-        return float(terms(self.weights, self.values(position, steps)).sum())
-
-    def only(self, start: int, stop: int) -> Self:
-        """The same with all weights zero but some, counted through all outputs."""
-        return replace(self, weights=only(self.weights, start, stop))
+    return gradient
 
 
-def _with_constants(tape: Tape) -> Iterator[int]:
-    """The numbers of the results in which something was used that the tape does not know."""
-    for record in tape.records:
-        if any(i <= 0 for i in record.ids):
-            yield np.min(record.output_id)
+def values(function: Function, inputs: Iterable[Any]) -> list[Any]:
+    """The real and complex outputs of a function, as arrays."""
+    return [y._value for y in real_or_complex(function(*map(constant, inputs)))]
 
 
-def outputs(function: Function, points: list[Any]) -> list[Any]:
-    """The values of the function's real and complex outputs."""
-    return [y._value for y in tensors(function(*map(constant, points)))]
-
-
-def tensors(result: Any) -> list[Traced]:
-    """The real and complex outputs of a function.
+def real_or_complex(result: Any) -> list[Traced]:
+    """The real and complex tensors that a function returned.
 
     Raises
     ------
     NotATensorError
         If there are none, or something is among them that is not made of numbers.
     """
-    found = [as_tensor(y) for y in leaves(result) if y is not None]
+    found = [_tensor(y) for y in leaves(result) if y is not None]
     found = [y for y in found if y.dtype.kind in "fc"]
-    if not found:
-        raise NotATensorError(_without_derivative(result))
-    return found
+    if found:
+        return found
+    why = (
+        "it has to end in 'return'"
+        if result is None
+        else "whole numbers and truth values change in steps, and have no derivative"
+    )
+    raise NotATensorError(
+        f"the function returned no real or complex tensor, but {describe(result)}: {why}"
+    )
 
 
-def as_tensor(y: Any) -> Traced:
-    """An output as a tensor, if it is made of numbers."""
+def _tensor(y: Any) -> Traced:
     if isinstance(y, Traced):
         return y
     try:
@@ -144,69 +174,89 @@ def as_tensor(y: Any) -> Traced:
         ) from None
 
 
-def _without_derivative(result: Any) -> str:
-    said = f"the function returned no real or complex tensor, but {describe(result)}"
-    if result is None:
-        return f"{said}: it has to end in 'return'"
-    return f"{said}: whole numbers and truth values change in steps, and have no derivative"
+def _terms(factors: Any, numbers: Any) -> Any:
+    """The products of two vectors' entries; a factor of zero makes zero, also of inf and nan."""
+    return factors * np.where(factors == 0, 0.0, numbers)
 
 
-def pullback(function: Function, count: int) -> Function:
-    """The gradient of a function, as a function of its `count` inputs and its outputs' weights."""
-
-    def gradient(*arguments: Any) -> list[Tensor]:
-        inputs, weights = list(arguments[:count]), list(arguments[count:])
-        with Tape(watch_accessed_variables=False) as tape:
-            tape.watch(inputs)
-            found = tensors(function(*inputs))
-        gradients: list[Tensor] = tape.gradient(found, inputs, weights, "zero")
-        return gradients
-
-    return gradient
+def flat(arrays: list[Any]) -> Any:
+    """Arrays as one vector of real numbers."""
+    kinds = {1: np.float64, 2: np.complex128}
+    return np.concatenate([np.ravel(x).astype(kinds[entry_size(x)]).view(float) for x in arrays])
 
 
-def _slope(values: tuple[Any, ...]) -> Any:
-    """The difference quotient of an output, of which the values at the steps are given."""
-    return sum(factor / STEP * y for factor, y in zip(CENTRAL.values(), values, strict=True))
+def arrays_like(models: list[Any], vector: Any) -> list[Any]:
+    """The arrays of a vector, with the shapes, dtypes and layouts in memory of the models."""
+    arrays = []
+    for (start, stop), model in zip(spans(models), models, strict=True):
+        x = np.empty_like(model)
+        part = vector[start:stop]
+        x[...] = (part.view(complex) if entry_size(model) == 2 else part).reshape(x.shape)
+        arrays.append(x[()])
+    return arrays
 
 
-def relative(ours: Any, theirs: Any, sizes: Any) -> float:
-    """The difference of two sums, relative to their terms; `sizes` are those of the values between."""
-    scale = max(np.abs(ours).sum(), np.abs(theirs).sum(), TINY * np.abs(sizes).sum())
-    error = float(np.abs(ours.sum() - theirs.sum()) / scale) if scale else 0.0
-    return error if np.isfinite(error) else np.inf
+def spans(arrays: list[Any]) -> list[tuple[int, int]]:
+    """Where each array begins and ends in the vector of all of them."""
+    ends = np.cumsum([0] + [x.size * entry_size(x) for x in arrays]).tolist()
+    return list(pairwise(ends))
 
 
-def stride(size: Any) -> Any:
-    """The stride at numbers of this size: short near zero, where functions may have poles."""
-    return np.clip(size, 0.01, 1.0) * np.maximum(size, 1.0) ** 0.25
+def entry_of(arrays: list[Any], k: int) -> tuple[int, tuple[int, ...], int]:
+    """The array, the index in it, and the part (0: real, 1: imaginary) of a number in the vector of all arrays."""
+    position, start = next((i, a) for i, (a, b) in enumerate(spans(arrays)) if a <= k < b)
+    x = arrays[position]
+    entry, part = divmod(k - start, entry_size(x))
+    return position, tuple(map(int, np.unravel_index(entry, x.shape))), part
 
 
-def random(like: Any, rng: np.random.Generator) -> Any:
-    """Normally distributed numbers of an array's shape, kind, and layout in memory."""
-    numbers = np.empty_like(like)
-    numbers[...] = rng.standard_normal(numbers.shape)
-    if numbers.dtype.kind == "c":
-        numbers.imag = rng.standard_normal(numbers.shape)
-    return numbers[()]
+def entry_size(x: Any) -> int:
+    """How many real numbers an entry of an array is made of."""
+    return 2 if x.dtype.kind == "c" else 1
 
 
-def only(arrays: list[Any], start: int, stop: int) -> list[Any]:
-    """Arrays of which all entries are zero but some, counted through all of them."""
-    kept = []
-    for x in arrays:
-        y = np.zeros_like(x)
-        inside = slice(max(start, 0), max(stop, 0))
-        y.flat[inside] = np.ravel(x)[inside]
-        kept.append(y[()])
-        start, stop = start - x.size, stop - x.size
+def only(vector: Any, start: int, stop: int) -> Any:
+    """A vector with zeros outside of a span."""
+    kept = np.zeros(vector.size)
+    kept[start:stop] = vector[start:stop]
     return kept
 
 
-def terms(factors: list[Any], values: list[Any]) -> Any:
-    """The terms of the real inner product of two lists of arrays; zeros make zeros, also of inf."""
-    products = [
-        np.real(np.conjugate(factor) * np.where(factor == 0, 0.0, value))
-        for factor, value in zip(factors, values, strict=True)
-    ]
-    return np.concatenate(list(map(np.ravel, products)))
+def locate(
+    at: WeightedSum, direction: Any, span: tuple[int, int], tolerance: float, entrywise: bool
+) -> tuple[WeightedSum, int, int | None]:
+    """Find the entry with the largest error in a span of the point, and the output number where it shows.
+
+    Both by bisection: of the two halves of a vector, the one with the larger difference is kept. With `entrywise`,
+    each entry of the span is tried.
+
+    Returns
+    -------
+    (WeightedSum, int, int or None)
+        The sum narrowed to that output number, the entry, and the number; the sum as given and None, if the error
+        shows in no single number.
+    """
+
+    def gap_of_entries(start: int, stop: int) -> float:
+        return at.compare(only(direction, start, stop)).gap
+
+    def gap_of_outputs(start: int, stop: int) -> float:
+        return at.reweighted(only(at.weights, start, stop)).compare(at.step(entry)).gap
+
+    entries = range(*(span if entrywise else _bisected(*span, FEW, gap_of_entries)))
+    errors = {k: at.compare(at.step(k)).error for k in entries}
+    entry = max(errors, key=lambda k: round(errors[k], 6))
+    if errors[entry] > tolerance:
+        number, stop = _bisected(0, at.weights.size, 1, gap_of_outputs)
+        narrow = at.reweighted(only(np.ones(at.weights.size), number, stop))
+        if narrow.compare(at.step(entry)).error > tolerance:
+            return narrow, entry, number
+    return at, entry, None
+
+
+def _bisected(start: int, stop: int, few: int, gap: Callable[[int, int], float]) -> tuple[int, int]:
+    """Halve a span until few are left, each time keeping the half with the larger gap."""
+    while stop - start > few:
+        middle = (start + stop) // 2
+        start, stop = max((start, middle), (middle, stop), key=lambda half: gap(*half))
+    return start, stop

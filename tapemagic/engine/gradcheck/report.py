@@ -1,4 +1,4 @@
-"""What a comparison of derivatives with difference quotients found, as plain data and in words."""
+"""The report of `check_gradients`, as data and as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from tapemagic.errors import GradientError
 
 NOISE = 1e-8
-"""A number so much smaller than the other one is nothing but rounding."""
+"""A number smaller than this, relative to the other derivative, is rounding error."""
 
 
 @dataclass(frozen=True)
@@ -24,19 +24,19 @@ class DerivativeCheck:
     position : int or None
         Which input; None for the weight of an output, in which gradients are differentiated too.
     name : str
-        What the function calls the input, if it has a name for it; which weight it is.
+        The input's name in the function's signature, or empty; the name of the weight.
     shape : tuple of int
-        The input's.
+        The input's shape.
     index : tuple of int or None
-        The entry whose derivative is the wrongest; None if the numbers are of a random direction.
+        The entry of the input with the largest error; None if the derivative is in a random direction.
     output : str
-        Which number of the function's result is differentiated; empty if it has only one.
+        The number of the function's result that is differentiated; empty if it has only one.
     tape, quotient : float or complex
         The derivative by the tape, and the difference quotient.
     error : float
         Their relative difference; infinite where one of them is not finite.
     note : str
-        What is likely to be the cause, if that can be seen.
+        The likely cause, or empty.
     """
 
     order: int
@@ -52,20 +52,20 @@ class DerivativeCheck:
 
     @property
     def label(self) -> str:
-        """What is differentiated in, with its shape: ``input 0 (x) of shape (3,)``."""
+        """The input with its shape: ``input 0 (x) of shape (3,)``."""
         name = label(self.position, self.name)
         return f"{name} of shape {self.shape}" if self.shape else name
 
     @property
     def place(self) -> str:
-        """The same with the entry, and what is differentiated."""
+        """The input with its shape, the entry, and the number of the result that is differentiated."""
         entry = f" at {list(self.index)}" if self.index else ""
         random = "in a random direction" if self.index is None else ""
         output = f"of {self.output}" if self.output else ""
         return ", ".join(filter(None, [self.label + entry, random, output]))
 
     def numbers(self, tolerance: float) -> str:
-        """Both derivatives, and how far they are apart."""
+        """Both derivatives and their relative error, in words."""
         floor = NOISE * max(abs(self.tape), abs(self.quotient))
         return (
             f"the tape says {digits(self.tape, floor)}, "
@@ -76,16 +76,16 @@ class DerivativeCheck:
 
 @dataclass(frozen=True, repr=False)
 class GradientReport:
-    """What `check_gradients` found.
+    """The result of `check_gradients`.
 
     Attributes
     ----------
     derivatives : tuple of DerivativeCheck
         One for each order and input, and for each weight of an output from the second order on.
     order : int
-        Up to which order was asked. Where an order fails, the higher ones are not checked.
+        The highest order to check. Where an order fails, the higher ones are not checked.
     tolerance : float
-        The relative error to put up with.
+        The largest relative error that is accepted.
     """
 
     derivatives: tuple[DerivativeCheck, ...]
@@ -143,7 +143,7 @@ class GradientReport:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        """The report in words, without errors within the tolerance: those are rounding, and vary."""
+        """The lines of the report, without errors within the tolerance, which are rounding and vary."""
         failed, count = self.failures, len(self.derivatives)
         derivatives = f"{count} derivative{'s' * (count != 1)}"
         if failed:

@@ -1,1 +1,1 @@
-"""What NumPy lacks: operations of our own, recorded and differentiated like NumPy's."""
+"""Operations that NumPy lacks, recorded and differentiated like NumPy's."""

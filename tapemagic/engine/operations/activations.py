@@ -1,4 +1,4 @@
-"""Activation functions of neural networks, rectifiers straight and smooth: each one node on the tape."""
+"""Activation functions of neural networks: rectifiers and their smooth relatives, each one operation on the tape."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ GELU_SLOPE = 1.5957691216057308
 """2 * sqrt(2 / pi)."""
 
 BELL = 40.0
-"""Further away from 0, the normal distribution's tails are 0 in double precision."""
+"""Beyond this distance from 0, the tails of the normal distribution are 0 in double precision."""
 
 LOGISTIC = 800.0
-"""Further below 0, the logistic function is 0 in double precision."""
+"""Below minus this number, the logistic function is 0 in double precision."""
 
 
 @primitive
@@ -259,11 +259,11 @@ swish = silu
 
 
 def _ordered(x: Any, name: str) -> Any:
-    """Real numbers, whole ones as they are."""
+    """An array of real numbers; unlike in `real`, whole numbers keep their dtype."""
     x = array(x)
     return x if x.dtype.kind in "iu" else real(x, name)
 
 
 def _parameter(alpha: Any, name: str) -> Any:
-    """A parameter: bare Python numbers stay as they are, since they leave single precision alone."""
+    """A parameter as an operand; Python's numbers are kept, since they do not promote single precision."""
     return alpha if isinstance(alpha, (int, float)) else real(alpha, name)

@@ -1,4 +1,4 @@
-"""What the operations of our own share: checks of their arguments, and masks."""
+"""Checks and conversions of arguments that several operations share, and masks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
 from tapemagic.errors import DtypeError, NotNumbersError, OptionError, UnsupportedArgumentError
 
 LARGE = 4096
-"""Of more elements, it pays to look whether a product with a mask would do in place of np.where."""
+"""The number of elements from which it is faster to try a product with a mask before np.where."""
 
 
 def real(x: Any, name: str) -> Any:
@@ -66,7 +66,7 @@ def count(number: Any, what: str) -> int:
 
 
 def inside(places: Any, length: int, name: str) -> None:
-    """Make sure that all places are among the first `length` ones.
+    """Raise an error for indices outside of an axis of the given length.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def inside(places: Any, length: int, name: str) -> None:
 
 
 def operand(x: Any) -> Any:
-    """A tensor as it is, anything else as an array; lists keep the tensors inside on the tape.
+    """A tensor as it is, anything else as an array; tensors inside of lists stay connected to the tape.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def operand(x: Any) -> Any:
 
 
 def array(x: Any) -> Any:
-    """What NumPy makes of nested lists.
+    """Nested lists as an array.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def dtype_of_numbers(dtype: Any) -> np.dtype[Any]:
 
 
 def least(epsilon: Any, name: str) -> Any:
-    """A number that keeps from dividing by 0.
+    """A small number that keeps a denominator from being 0.
 
     Raises
     ------
@@ -148,12 +148,12 @@ def least(epsilon: Any, name: str) -> Any:
 
 
 def plain(x: Any) -> Any:
-    """An array of one number without axes as the number itself, as NumPy's own functions return it."""
+    """An array as NumPy's functions return it: one without axes becomes a NumPy scalar."""
     return x if x.ndim else x[()]
 
 
 def numpy_axis(axis: Any) -> Any:
-    """An axis as NumPy's functions take it: several as a tuple, where TensorFlow has a list."""
+    """An axis as NumPy's functions take it: a list of several becomes a tuple."""
     return tuple(axis) if isinstance(axis, list) else axis
 
 

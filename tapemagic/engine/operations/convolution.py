@@ -19,7 +19,7 @@ from tapemagic.errors import ShapeError
 def conv2d(
     x: Any, kernel: Any, strides: Any = 1, padding: Any = "VALID", dilations: Any = 1
 ) -> Any:
-    """The convolution of images with a kernel, as ``tf.nn.conv2d``: the kernel is not flipped.
+    """The convolution (cross-correlation: the kernel is not flipped) of images with a kernel, as ``tf.nn.conv2d``.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def conv2d(
 
 
 def conv1d(x: Any, kernel: Any, stride: Any = 1, padding: Any = "VALID", dilation: Any = 1) -> Any:
-    """The convolution of signals with a kernel, as ``tf.nn.conv1d``: the kernel is not flipped.
+    """The convolution (cross-correlation: the kernel is not flipped) of signals with a kernel, as ``tf.nn.conv1d``.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def conv2d_transpose(
     padding: Any = "SAME",
     dilations: Any = 1,
 ) -> Any:
-    """The transpose of `conv2d`, as ``tf.nn.conv2d_transpose``: its gradient in the images.
+    """The transposed convolution of images, as ``tf.nn.conv2d_transpose``: the gradient of `conv2d` in the images.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def conv1d_transpose(
     padding: Any = "SAME",
     dilations: Any = 1,
 ) -> Any:
-    """The transpose of `conv1d`, as ``tf.nn.conv1d_transpose``: its gradient in the signals.
+    """The transposed convolution of signals, as ``tf.nn.conv1d_transpose``: the gradient of `conv1d` in the signals.
 
     Parameters
     ----------

@@ -16,18 +16,18 @@ from tapemagic.engine.operations.primitive import primitive
 from tapemagic.engine.operations.windows import Index, Lengths, Slide, Window, phases, places
 
 PRODUCTS = 10**6
-"""A matrix product of so few multiplications is done by OpenBLAS on one thread, and without packing."""
+"""The most multiplications in a matrix product for which OpenBLAS uses one thread and does not pack."""
 
 ROWS = 256
-"""Below so many rows, a matrix product is not worth its call."""
+"""The number of rows below which the call of a matrix product costs more than the product."""
 
 CACHED, PACKED = 10**6, 4 * 10**6
-"""How many bytes to work on at once: in small products, and in others."""
+"""The bytes to process in one block: with small matrix products, and with large ones."""
 
 
 @primitive
 def convolution(x: Any, kernel: Any, window: Window) -> Any:
-    """The sums of products of a kernel and what lies below it, in each place of a window.
+    """The sums of products of a kernel and the elements below it, in each place of a window.
 
     Parameters
     ----------
@@ -92,13 +92,13 @@ def kernel_gradient(x: Any, g: Any, window: Window, groups: int) -> Any:
 
 
 def _one_batch(x: Any, window: Window) -> tuple[Lengths, Any]:
-    """The axes in front of the spatial ones, and the array with a single one in their place."""
+    """The shape of the batch axes, and the array with all of them reshaped to one."""
     first = x.ndim - len(window) - 1
     return x.shape[:first], x.reshape((math.prod(x.shape[:first]), *x.shape[first:]))
 
 
 def _by_groups(product: Callable[[Any, Any], Any], groups: int, a: Any, b: Any) -> Any:
-    """A product that is taken of each group of channels by itself; they are the last axes."""
+    """Apply a product to each group of channels, which are the last axes, and concatenate the results."""
     if groups == 1:
         return product(a, b)
     parts = zip(np.split(a, groups, -1), np.split(b, groups, -1), strict=True)
@@ -106,7 +106,7 @@ def _by_groups(product: Callable[[Any, Any], Any], groups: int, a: Any, b: Any) 
 
 
 def _convolution(x: Any, kernel: Any, window: Window) -> Any:
-    """A product of a matrix of all that lies below the kernel with the kernel as a matrix."""
+    """The convolution as a matrix product: rows of elements below the kernel, times the kernel."""
     channels, width = kernel.shape[-2:]
     dtype = np.result_type(x, kernel)
     matrix = kernel.astype(dtype, copy=False).reshape((_taps(window) * channels, width))
@@ -117,7 +117,7 @@ def _convolution(x: Any, kernel: Any, window: Window) -> Any:
 
 
 def _kernel_gradient(x: Any, g: Any, window: Window) -> Any:
-    """The transposed matrix of all that lies below the kernel, times the gradient."""
+    """The gradient in the kernel as a matrix product: elements below the kernel, transposed, times the gradient."""
     channels, width = x.shape[-1], g.shape[-1]
     dtype = np.result_type(x, g)
     total = np.zeros((_taps(window) * channels, width), dtype)
@@ -128,7 +128,7 @@ def _kernel_gradient(x: Any, g: Any, window: Window) -> Any:
 
 
 def _transposed(g: Any, kernel: Any, window: Window, lengths: Lengths) -> Any:
-    """Convolutions of stride 1 with flipped parts of the kernel, one for each phase of the strides."""
+    """The transposed convolution: for each phase of the strides, a convolution with a flipped part of the kernel."""
     axes = tuple(range(len(lengths)))
     parts = (
         (below, _convolution(g, np.flip(kernel[taps], axes).swapaxes(-1, -2), flipped))
@@ -143,7 +143,7 @@ def _transposed(g: Any, kernel: Any, window: Window, lengths: Lengths) -> Any:
 
 
 def _columns(x: Any, window: Window, width: int) -> Iterator[tuple[slice, Index, Any]]:
-    """Block by block, a matrix of what lies below the kernel, with a row for each place.
+    """Yield matrices of the elements below the kernel, with a row for each place, block by block.
 
     Yields some images of the batch, a block of their places, and the matrix, which is as large as suits a
     product with one of the given `width`.
@@ -162,7 +162,7 @@ def _columns(x: Any, window: Window, width: int) -> Iterator[tuple[slice, Index,
 
 
 def _rows(depth: int, width: int, itemsize: int) -> int:
-    """How many rows of a matrix of the given depth to multiply at once with one of the given width."""
+    """The number of rows to multiply at once, for matrices of the given depth and width."""
     rows = PRODUCTS // (depth * width or 1)
     if rows < ROWS:
         return PACKED // (depth * itemsize)
@@ -170,7 +170,7 @@ def _rows(depth: int, width: int, itemsize: int) -> int:
 
 
 def _blocks(shape: Lengths, ndim: int, rows: int) -> Iterator[Index]:
-    """Some images, or some lines of one, with about so many places together."""
+    """Yield blocks of images, or of lines of one image, each with about the given number of places."""
     count, height, *lower = shape[: ndim + 1]
     lines = max(1, rows // math.prod(lower))
     images = max(1, lines // height)
@@ -180,12 +180,12 @@ def _blocks(shape: Lengths, ndim: int, rows: int) -> Iterator[Index]:
 
 
 def _taps(window: Window) -> int:
-    """How many elements a window takes."""
+    """The number of elements of a window."""
     return math.prod(slide.size for slide in window)
 
 
 def _below(padded: Any, window: Window, lengths: Lengths) -> Any:
-    """A view of what lies below the kernel in each place, as items of many bytes: NumPy copies those faster."""
+    """A view of the elements below the kernel in each place; neighbours form one item, which NumPy copies faster."""
     run, taps = padded.shape[-1], window
     if window[-1].dilation == 1:  # neighbours and their channels lie in a row
         run, taps = run * window[-1].size, window[:-1]
@@ -198,7 +198,7 @@ def _below(padded: Any, window: Window, lengths: Lengths) -> Any:
 
 
 def _padded(x: Any, window: Window) -> Any:
-    """A contiguous array, with zeros around its spatial axes; negative padding cuts elements off."""
+    """A contiguous array with zeros around its spatial axes; negative padding removes elements."""
     if not any(slide.before or slide.after for slide in window):
         return np.ascontiguousarray(x)
     source, target = [slice(None)], [slice(None)]

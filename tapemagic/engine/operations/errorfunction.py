@@ -1,4 +1,4 @@
-"""The error function, which NumPy lacks."""
+"""The error function and its complement."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tapemagic.engine.operations.primitive import primitive
 Function = Callable[[Any], Any]
 
 SMALL = 0.46875
-"""Up to here erf itself is a rational function; further out, its distance from 1 is."""
+"""The largest |x| for which erf is approximated; beyond it, erfc is."""
 
 MIDDLE = 4.0
-"""Up to here that distance is approximated in |x|, further out in 1 / x**2."""
+"""The largest |x| for which erfc is approximated by a function of |x|; beyond it, of 1 / x**2."""
 
 GONE = 40.0
-"""From here on the distance is 0 in double precision."""
+"""The |x| from which erfc is 0 in double precision."""
 
 PIECE = 1 << 15
-"""Of so many elements, all that is computed on the way stays in the processor's cache."""
+"""The elements to process in one block, so that temporaries stay in the processor's cache."""
 
 # Cody 1969: numerators and denominators, the highest power first.
 NEAR = (
@@ -125,7 +125,7 @@ def erfc(x: Any) -> Any:
 
 
 def _piecewise(near: Function, far: Function, x: Any) -> Any:
-    """The one function of the numbers up to `SMALL`, the other of those beyond and of NaN.
+    """Apply `near` to the numbers of size up to `SMALL`, and `far` to larger ones and NaN.
 
     They are picked by their places: masks that cannot be predicted take NumPy longer.
     """

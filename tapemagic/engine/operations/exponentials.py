@@ -1,4 +1,4 @@
-"""Shares and sums of exponentials, without overflow: softmax and its logarithms."""
+"""softmax, log_softmax and logsumexp, without overflow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Axis = int | Sequence[int] | None
 
 @primitive
 def softmax(x: Any, axis: Axis = -1) -> Any:
-    """The share of each element in the sum of the exponentials along an axis.
+    """The exponential of each element, divided by the sum of the exponentials along an axis.
 
     Parameters
     ----------
@@ -150,12 +150,12 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def axes_of(axis: Axis, x: Any) -> tuple[int, ...]:
-    """The axes that `axis` names, None being all, as a tuple of numbers that are not negative."""
+    """The axes that `axis` names, or all for None, as a tuple of non-negative numbers."""
     return tuple(normalize_axis_tuple(range(x.ndim) if axis is None else axis, x.ndim))
 
 
 def level(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
-    """How far the elements are below the largest one along `axes`, in a new array, and that one.
+    """The elements minus the largest one along `axes`, in a new array, and the largest one.
 
     Infinities which are equal to it are level with it.
     """

@@ -1,4 +1,4 @@
-"""Reading and adding up elements by their numbers, with TensorFlow's names and its checks."""
+"""gather, gather_nd, scatter_nd and segment_sum, with TensorFlow's checks of indices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tapemagic.errors import OptionError, ShapeError
 
 
 def gather(params: Any, indices: Any, axis: int = 0) -> Any:
-    """The slices of an array that whole numbers name, along one axis.
+    """The slices of an array at given indices along one axis.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def gather(params: Any, indices: Any, axis: int = 0) -> Any:
 
 
 def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
-    """The elements, or slices, of an array that rows of whole numbers name.
+    """The elements, or slices, of an array at given rows of indices.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
-    """Zeros, with updates added at the places that rows of whole numbers name.
+    """Zeros with updates added at given rows of indices.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
 
 
 def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None) -> Any:
-    """The sums of the slices that have the same number.
+    """The sums of the slices that have the same segment number.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None) ->
 
 
 def _rows(indices: Any, name: str) -> Any:
-    """Rows of whole numbers along the last axis.
+    """An array whose last axis holds rows of indices.
 
     Raises
     ------
@@ -245,7 +245,7 @@ def _columns(places: Any, shape: tuple[int, ...], name: str) -> tuple[Any, ...]:
 
 
 def _own_places(shape: tuple[int, ...], batch: int) -> tuple[Any, ...]:
-    """For each axis of the batch, the place along it of each element of an array of the given shape."""
+    """For each batch axis, the index along it of every element of an array of the given shape."""
     places = np.indices(shape[:batch], sparse=True)
     behind = (1,) * (len(shape) - batch)
     return tuple(np.broadcast_to(x.reshape(x.shape + behind), shape) for x in places)

@@ -1,4 +1,4 @@
-"""The logistic function, its logarithm and integral, and cheaper curves of its shape: each one node on the tape."""
+"""The logistic function, its logarithm, its integral, and cheaper approximations: each one operation on the tape."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def log_sigmoid(x: Any) -> Any:
 
 @primitive
 def softplus(x: Any) -> Any:
-    """``log(1 + exp(x))``, a smooth `relu`, without overflow.
+    """The softplus function, ``log(1 + exp(x))``, without overflow: a smooth `relu`.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def softplus(x: Any) -> Any:
 
 @primitive
 def softsign(x: Any) -> Any:
-    """``x / (1 + abs(x))``.
+    """The softsign function, ``x / (1 + abs(x))``.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def softsign(x: Any) -> Any:
 
 @primitive
 def hard_sigmoid(x: Any) -> Any:
-    """``relu6(x + 3) / 6``: three straight lines that look like `sigmoid`.
+    """The hard sigmoid, ``relu6(x + 3) / 6``: a piecewise linear approximation of `sigmoid`.
 
     Parameters
     ----------

@@ -208,6 +208,6 @@ def _weighted(labels: Any, y: Any, axis: int) -> Any:
 
 
 def _log_sum_exp(y: Any, axis: int) -> Any:
-    """The logarithm of the sum of the exponentials of `y`, which are written over it."""
+    """The logarithm of the sum of the exponentials of `y`; overwrites `y` with the exponentials."""
     np.exp(y, out=y)
     return plain(np.squeeze(log_total(y, (axis,)), axis=axis))

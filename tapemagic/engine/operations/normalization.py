@@ -23,7 +23,7 @@ def batch_norm(
     scale: Any = None,
     epsilon: float = 1e-3,
 ) -> Any:
-    """``scale * (x - mean) / sqrt(variance + epsilon) + offset``, for a given mean and variance.
+    """Batch normalization with given moments: ``scale * (x - mean) / sqrt(variance + epsilon) + offset``.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def batch_norm(
 def layer_norm(
     x: Any, scale: Any = None, offset: Any = None, axis: Axis = -1, epsilon: float = 1e-5
 ) -> Any:
-    """Bring each example to mean 0 and variance 1, then multiply by `scale` and add `offset`.
+    """Normalize each example to mean 0 and variance 1, then multiply by `scale` and add `offset`.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def _fitting(part: Any, x: Any, name: str, role: str) -> Any:
 
 
 def dropout(x: Any, rate: Any, rng: Any) -> Any:
-    """Set a random part of the elements to 0, and scale the others up, so that the sum stays in the mean.
+    """Set a random part of the elements to 0, and scale the others up, so that the expected sum is unchanged.
 
     Parameters
     ----------
@@ -200,5 +200,5 @@ def dropout(x: Any, rate: Any, rng: Any) -> Any:
 
 @primitive
 def masked(x: Any, mask: Any, factor: float) -> Any:
-    """`x` times a factor where a mask is true, and 0 elsewhere: `dropout`, once the mask is drawn."""
+    """`x` times a factor where a mask is true, and 0 elsewhere: `dropout` with a given mask."""
     return kept(real(x, "dropout"), mask) * factor

@@ -1,4 +1,4 @@
-"""Division by Euclidean lengths: normalizing, and clipping of gradients."""
+"""Normalization and clipping by the Euclidean norm."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Axis = int | Sequence[int] | None
 
 
 def l2_normalize(x: Any, axis: Axis = None, epsilon: float = 1e-12) -> Any:
-    """Divide by the Euclidean length, so that it becomes 1.
+    """Divide by the Euclidean norm along an axis, so that the norm becomes 1.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def l2_normalize(x: Any, axis: Axis = None, epsilon: float = 1e-12) -> Any:
 
 
 def clip_by_norm(x: Any, clip_norm: Any, axes: Axis = None) -> Any:
-    """Shorten a vector to a Euclidean length of at most `clip_norm`, in its own direction.
+    """Scale an array down to a Euclidean norm of at most `clip_norm`.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def clip_by_norm(x: Any, clip_norm: Any, axes: Axis = None) -> Any:
 
 
 def clip_by_global_norm(tensors: Sequence[Any], clip_norm: Any) -> tuple[list[Any], Any]:
-    """Shorten several arrays together, as if they were one vector, to a length of at most `clip_norm`.
+    """Scale several arrays down together, so that the Euclidean norm of all is at most `clip_norm`.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def clip_by_global_norm(tensors: Sequence[Any], clip_norm: Any) -> tuple[list[An
 
 
 def _length(clip_norm: Any, name: str) -> Any:
-    """A length to clip to.
+    """The argument `clip_norm` as a checked operand.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def _length(clip_norm: Any, name: str) -> Any:
 
 
 def _largest(x: Any, axis: Any) -> Any:
-    """The largest absolute value along some axes, which stay: a unit for squares that do not overflow.
+    """The largest absolute value along some axes, which are kept: a unit in which squares do not overflow.
 
     It is a plain number, since nothing that is computed with it depends on it.
     """
@@ -183,7 +183,7 @@ def _square(x: Any, axis: Any, keepdims: bool = True) -> Any:
 
 
 def _norm(arrays: list[Any]) -> Any:
-    """The Euclidean length of several arrays together; with a gradient of 0 where it is 0."""
+    """The Euclidean norm of several arrays together; its gradient is 0 where the norm is 0."""
     unit = max((float(np.max(_largest(x, None))) for x in arrays), default=0.0)
     unit = unit if 0 < unit < np.inf else 1.0
     square = sum(_square(x / unit, None, keepdims=False) for x in arrays)

@@ -1,4 +1,4 @@
-"""Pooling: the maximum or the average in each place of a window, with TensorFlow's layout: channels last."""
+"""Maximum and average pooling with TensorFlow's layout: channels last."""
 
 from __future__ import annotations
 
@@ -162,13 +162,13 @@ def _max_pool(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: st
 
 
 def _avg_pool(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: str) -> Any:
-    """The same by averages."""
+    """Check the arguments of a pooling by averages with `ndim` spatial axes, and compute it."""
     x = images(x, ndim, name)
     return average(x, window=_window(x, size, strides, padding, ndim, name))
 
 
 def _window(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: str) -> Window:
-    """The window that a user describes, each of whose places holds an element of x."""
+    """The window of a pooling; in each of its places it contains at least one element of x."""
     lengths = x.shape[-ndim - 1 : -1]
     sizes = each(size, ndim, "size")
     window = sliding(sizes, sizes if strides is None else strides, padding, 1, lengths, name)
@@ -200,7 +200,7 @@ def maximum(x: Any, window: Window) -> Any:
 
 
 def maxima(x: Any, y: Any, window: Window) -> Any:
-    """Where in x, as a row of elements, the first maximum y of each window is."""
+    """The flat index in x of the first maximum y of each window."""
     slides = (*[Slide(1)] * (x.ndim - len(window) - 1), *window, Slide(1))
     sizes = tuple(slide.size for slide in slides)
     before = np.zeros(y.shape, np.min_scalar_type(math.prod(sizes)))
@@ -238,7 +238,7 @@ def average(x: Any, window: Window) -> Any:
 
 @primitive
 def spread_average(g: Any, window: Window, lengths: Lengths) -> Any:
-    """The gradient of `average`: each element of g evenly over what was in its window.
+    """The gradient of `average`: each element of g, divided evenly among the elements of its window.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def spread_average(g: Any, window: Window, lengths: Lengths) -> Any:
 
 
 def _counts(window: Window, lengths: Lengths) -> Any:
-    """How many elements lie in each place of a window, with an axis for channels."""
+    """The number of elements in each place of a window, with an axis for channels."""
     counts = np.zeros((*places(window, lengths), 1), int)
     for above, _ in overlaps(window, lengths):
         counts[above] += 1
@@ -267,6 +267,6 @@ def _counts(window: Window, lengths: Lengths) -> Any:
 
 
 def _pooled(x: Any, window: Window) -> Lengths:
-    """The shape of x with a window's places for spatial axes."""
+    """The shape of the result of pooling x."""
     batch = x.shape[: -len(window) - 1]
     return (*batch, *places(window, spatial(x, window)), x.shape[-1])

@@ -1,4 +1,4 @@
-"""What makes a function of our own an operation that tapes record."""
+"""The decorator that makes a function an operation which tapes record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def primitive(function: F) -> F:
-    """Decorate a function of arrays, so that tensors among its arguments reach its rules in the table.
+    """Make a function of arrays an operation: with tensors among its arguments, it is recorded like a NumPy function.
 
     The function itself computes on arrays; called with a tensor, or a list that holds one, it is
     recorded. Its rules are given with ``vjp(function, ...)``.

@@ -1,22 +1,24 @@
-"""scatter_add: giving back what indexing has read."""
+"""Adding values at an index of zeros: the derivative of indexing, dense or still to be added up."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from tapemagic.engine import registry
 from tapemagic.engine.operations.common import operand
-from tapemagic.engine.tensor.dispatch import recorded
+from tapemagic.engine.registry import operation
+from tapemagic.engine.tensor.dispatch import apply, recorded
+from tapemagic.engine.tensor.precision import wider
 from tapemagic.engine.tensor.tensor import Traced, unwrap, unwrap_index
 
 UNIQUE = (int, slice, type(None), type(Ellipsis), np.integer, np.bool_)
-"""Parts of an index that cannot name an element twice; arrays of truth values are the others."""
+"""Types of the parts of an index that cannot select an element twice; a boolean array cannot either."""
 
 
 def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
-    """Zeros, with values added at an index: what indexing is to reading, this is to giving back.
+    """Zeros with values added at an index: the transpose of indexing, ``x[index]``.
 
     Parameters
     ----------
@@ -50,24 +52,85 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
     if isinstance(values, Traced):
         x, index = values._read(), unwrap_index(index)
         total = scatter_add(x._value, index, shape)
-        return recorded(_SCATTER_ADD, x._value, x._id, {"index": index, "shape": shape}, total)
+        return recorded(
+            _SCATTER_ADD, x._value, x._id, {"index": index, "shape": np.shape(total)}, total
+        )
     try:
-        total = np.zeros(shape, values.dtype)
+        dtype = values.dtype
     except AttributeError:
         return scatter_add(operand(values), index, shape)
-    if _names_once(index):
+    if names_once(index):
+        total = np.zeros(shape, dtype)
         total[index] = values
     else:
-        np.add.at(total, unwrap(index), values)
+        total = np.zeros(shape, wider(dtype))
+        np.add.at(total, unwrap(index), values.astype(total.dtype, copy=False))
+        total = total.astype(dtype, copy=False)
     return total if shape else total[()]
 
 
-_SCATTER_ADD = registry.operation(scatter_add)
+_SCATTER_ADD = operation(scatter_add)
 
 
-def _names_once(index: Any) -> bool:
+def names_once(index: Any) -> bool:
     """Whether an index surely names no element twice, so that adding is assigning."""
-    if index.__class__ is slice:
+    if index.__class__ is int or index.__class__ is slice:
         return True
     parts = index if isinstance(index, tuple) else (index,)
     return all(isinstance(part, UNIQUE) or np.asarray(part).dtype == np.bool_ for part in parts)
+
+
+class Scattered:
+    """A gradient that is zero but for its values at an index, and that the reverse sweep adds to others like it.
+
+    Where a loop reads an array element by element, each reading's gradient as an array of its own would make the
+    way back cost the square of the array's size.
+
+    Attributes
+    ----------
+    values : array or Tensor
+        What to add.
+    index : int, slice, None, Ellipsis, array, or tuple of them
+        Where.
+    shape : tuple of int
+        The shape of the gradient.
+    """
+
+    __slots__ = ("index", "shape", "values")
+
+    def __init__(self, values: Any, index: Any, shape: tuple[int, ...]) -> None:
+        self.values = values
+        self.index = index
+        self.shape = shape
+
+    def add_to(self, total: Any) -> None:
+        """Add the values to an array of numbers, in place."""
+        if names_once(self.index):
+            total[self.index] += self.values
+        else:
+            np.add.at(total, self.index, self.values.astype(total.dtype, copy=False))
+
+
+def dense(dx: Any) -> Any:
+    """A gradient as an array, if it is a scattered one; any other as it is."""
+    return scatter_add(dx.values, dx.index, dx.shape) if dx.__class__ is Scattered else dx
+
+
+def add_scattered(*values: Any, indices: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """Zeros of a shape, with each of the values added at its own index."""
+    dtype = np.result_type(*values)
+    total = np.zeros(shape, wider(dtype))
+    for part in map(Scattered, values, indices, [shape] * len(indices)):
+        part.add_to(total)
+    return total.astype(dtype, copy=False)
+
+
+_ADD_SCATTERED = operation(add_scattered)
+
+
+def sum_of_scattered(parts: Sequence[Scattered]) -> Any:
+    """The sum of scattered gradients of one shape, whose values may be tensors, as one operation on the tapes."""
+    if len(parts) == 1:
+        return dense(parts[0])
+    params = {"indices": tuple(part.index for part in parts), "shape": parts[0].shape}
+    return apply(_ADD_SCATTERED, tuple(part.values for part in parts), params)

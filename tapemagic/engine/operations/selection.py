@@ -1,4 +1,4 @@
-"""Making and finding the numbers of elements, and changing dtypes, with TensorFlow's names."""
+"""one_hot, cast and top_k, with TensorFlow's arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
 
 
 class TopK(NamedTuple):
-    """What `top_k` returns: the largest elements, and where they are."""
+    """The result of `top_k`: the largest elements and their indices."""
 
     values: Any
     indices: Any
@@ -29,7 +29,7 @@ def one_hot(
     axis: int = -1,
     dtype: DTypeLike = np.float64,
 ) -> Any:
-    """For each index a vector that is `on_value` there and `off_value` elsewhere.
+    """For each index a vector with `on_value` at that index and `off_value` elsewhere.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def cast(x: Any, dtype: DTypeLike) -> Any:
 
 
 def top_k(x: Any, k: int = 1, sorted: bool = True) -> TopK:  # noqa: A002, ARG001 (TensorFlow's)
-    """The `k` largest elements along the last axis, the largest first, and where they are.
+    """The `k` largest elements along the last axis, the largest first, and their indices.
 
     Parameters
     ----------

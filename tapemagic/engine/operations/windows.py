@@ -1,4 +1,4 @@
-"""The windows that slide over the spatial axes of images and signals: how they are given, and where they lie."""
+"""Sliding windows over the spatial axes of images and signals: their arguments and their places."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ Lengths = tuple[int, ...]
 Index = tuple[Any, ...]
 
 AXES = {1: "length", 2: "height, width"}
-"""What the spatial axes are called."""
+"""The names of the spatial axes in error messages."""
 
 
 @dataclass(frozen=True)
 class Slide:
-    """How a window slides along one axis.
+    """A window along one axis: its size, stride, padding and dilation.
 
     Attributes
     ----------
     size : int
-        How many elements it takes.
+        The number of elements in the window.
     stride : int
-        How far it moves from one place to the next.
+        The distance from one place to the next.
     before, after : int
-        How far the axis is padded on either side.
+        The padding of the axis on either side.
     dilation : int
-        How far apart the elements are that it takes.
+        The distance between the elements in the window.
     """
 
     size: int
@@ -46,19 +46,19 @@ class Slide:
 
     @property
     def extent(self) -> int:
-        """How many elements there are from the first to the last one that it takes."""
+        """The number of elements from the first to the last one in the window."""
         return (self.size - 1) * self.dilation + 1
 
     def padded(self, length: int) -> int:
-        """How long an axis is with its padding."""
+        """The length of an axis with its padding."""
         return self.before + length + self.after
 
     def places(self, length: int) -> int:
-        """In how many places the window lies along an axis."""
+        """The number of places of the window along an axis."""
         return (self.padded(length) - self.extent) // self.stride + 1
 
     def overlap(self, tap: int, length: int) -> tuple[slice, slice]:
-        """The places where one of its elements lies on an element of the axis, and those elements."""
+        """The places in which the window's element `tap` lies inside of the axis, and the elements below it."""
         shift = tap * self.dilation - self.before
         first = max(0, -(shift // self.stride))
         end = max(first, min(self.places(length), (length - 1 - shift) // self.stride + 1))
@@ -66,7 +66,7 @@ class Slide:
         return slice(first, end), slice(start, start + (end - first) * self.stride, self.stride)
 
     def phase(self, start: int, length: int) -> tuple[slice, slice, Slide]:
-        """Which of the window's elements meet the elements ``start::stride`` of an axis, and how to go back.
+        """The window's elements that lie on the elements ``start::stride`` of an axis, and the transposed window.
 
         Element ``start + k * stride`` meets tap t in place p if it is ``p * stride + t * dilation - before``.
         That is so for one in `step` taps, and then ``p = k + latest - j * gap``, where j counts them. So the
@@ -89,7 +89,7 @@ class Slide:
 
 
 Window = tuple[Slide, ...]
-"""How a window slides along each of the spatial axes."""
+"""A window along each of the spatial axes."""
 
 
 def spatial(x: Any, window: Window) -> Lengths:
@@ -98,12 +98,12 @@ def spatial(x: Any, window: Window) -> Lengths:
 
 
 def places(window: Window, lengths: Lengths) -> Lengths:
-    """In how many places a window lies along axes of the given lengths."""
+    """The number of places of a window along each of its axes."""
     return tuple(slide.places(length) for slide, length in zip(window, lengths, strict=True))
 
 
 def overlaps(window: Window, lengths: Lengths) -> Iterator[tuple[Index, Index]]:
-    """For each element of a window, in the order of rows: the places where it lies inside, and what it lies on.
+    """For each element of a window, in row-major order: the places in which it lies inside, and the elements below it.
 
     Both are indices, the same for every image and channel.
     """
@@ -114,7 +114,7 @@ def overlaps(window: Window, lengths: Lengths) -> Iterator[tuple[Index, Index]]:
 
 
 def phases(window: Window, lengths: Lengths) -> Iterator[tuple[Index, Index, Window]]:
-    """What undoes the strides of a window: `Slide.phase`, for all phases of all axes.
+    """The parts of a transposed convolution with strides: `Slide.phase` for all phases of all axes.
 
     Yields indices of kernels and of images, and windows.
     """
@@ -129,7 +129,7 @@ def phases(window: Window, lengths: Lengths) -> Iterator[tuple[Index, Index, Win
 def sliding(
     size: Lengths, strides: Any, padding: Any, dilations: Any, lengths: Lengths, name: str
 ) -> Window:
-    """A window as a user of the function called `name` describes it, over axes of the given lengths.
+    """The window for the arguments of the function `name`, over axes of the given lengths.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def each(value: Any, ndim: int, what: str) -> Lengths:
 
 
 def whole_numbers(value: Any) -> Lengths:
-    """A whole number, or several, as a tuple; an empty one if they are anything else."""
+    """A whole number, or several, as a tuple; empty if it is anything else."""
     value = unwrap(value)
     try:
         return tuple(map(operator.index, value if np.ndim(value) else (value,)))
@@ -190,7 +190,7 @@ def whole_numbers(value: Any) -> Lengths:
 
 
 def _pads(padding: Any, window: list[Slide], lengths: Lengths) -> Sequence[Lengths]:
-    """How much to put before and after each axis."""
+    """The padding before and after each axis."""
     name = padding.upper() if isinstance(padding, str) else ""
     if name == "VALID":
         return [(0, 0)] * len(window)

@@ -11,6 +11,7 @@ from tapemagic.engine.registry import composite, not_differentiable, operation, 
 from tapemagic.engine.rules.axes import negative_axis
 from tapemagic.engine.rules.shaping import tensor_of
 from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.precision import precise_sum
 from tapemagic.engine.tensor.tensor import as_operand, unwrap
 
 # -- grids ----------------------------------------------------------------------------------------
@@ -36,25 +37,25 @@ def way(y: Any, endpoint: bool, axis: int) -> Any:
 def _linspace_start(g, _y, _start, _stop, endpoint, axis):
     """Each point counts for the start as much as it is near to it."""
     axis = negative_axis(axis, _y.ndim)
-    return np.sum(g * (1 - way(_y, endpoint, axis)), axis=axis)
+    return precise_sum(g * (1 - way(_y, endpoint, axis)), axis)
 
 
 def _linspace_stop(g, _y, _start, _stop, endpoint, axis):
     """Each point counts for the stop as much as it is near to it."""
     axis = negative_axis(axis, _y.ndim)
-    return np.sum(g * way(_y, endpoint, axis), axis=axis)
+    return precise_sum(g * way(_y, endpoint, axis), axis)
 
 
 def _geomspace_start(g, y, start, _stop, endpoint, axis):
     """The same of the logarithms."""
     axis = negative_axis(axis, y.ndim)
-    return np.sum(g * (y * (1 - way(y, endpoint, axis))), axis=axis) / start
+    return precise_sum(g * (y * (1 - way(y, endpoint, axis))), axis) / start
 
 
 def _geomspace_stop(g, y, _start, stop, endpoint, axis):
     """The same of the logarithms."""
     axis = negative_axis(axis, y.ndim)
-    return np.sum(g * (y * way(y, endpoint, axis)), axis=axis) / stop
+    return precise_sum(g * (y * way(y, endpoint, axis)), axis) / stop
 
 
 # fmt: off

@@ -12,6 +12,7 @@ from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.axes import along, expand, framed, leading, negative_axis
 from tapemagic.engine.rules.shaping import cast
 from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.precision import wider
 from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
 
 # -- diff -----------------------------------------------------------------------------------------
@@ -76,7 +77,7 @@ def _unwrap_period(g, y, p, period, discont, axis):
     """The number of periods added between two angles goes for all angles from there on."""
     axis = negative_axis(axis, p.ndim)
     added = np.rint(np.diff(y - p, axis=axis) / period)
-    later = np.flip(np.cumsum(np.flip(g, axis), axis=axis), axis)
+    later = np.flip(np.cumsum(np.flip(g, axis), axis=axis, dtype=wider(g.dtype)), axis)
     return later[along(axis, 1, None)] * added
 
 

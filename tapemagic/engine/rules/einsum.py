@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.registry import composite, not_differentiable, operation, vjp_each
+from tapemagic.engine.registry import composite, not_differentiable, operation, vjp_argnums
 from tapemagic.engine.tensor.dispatch import apply
 
 LETTERS = ascii_uppercase + ascii_lowercase
@@ -52,10 +52,17 @@ def _parse(subscripts: str, ndims: Sequence[int]) -> tuple[list[str], str]:
     return inputs, output.replace("...", dots)
 
 
-def _einsum(position, g, _z, *operands, subscripts, optimize=False):
-    """The cotangent takes the operand's place in the sum, and the operand that of the result."""
+def _einsum(argnums, g, _z, *operands, subscripts, optimize=False):
+    """In each gradient the cotangent takes the operand's place in the sum, and the operand that of the result."""
     inputs, output = _parse(subscripts, [len(getattr(x, "shape", ())) for x in operands])
-    factors = list(operands)
+    return [_swapped(k, g, operands, inputs, output, bool(optimize)) for k in argnums]
+
+
+def _swapped(
+    position: int, g: Any, operands: Sequence[Any], words: list[str], output: str, optimize: bool
+) -> Any:
+    """The gradient of one operand, each axis of which has a letter of its word."""
+    factors, inputs = list(operands), words[:]
     x, word = factors.pop(position), inputs.pop(position)
     known = set(output).union(*inputs)
     result = ""
@@ -70,12 +77,12 @@ def _einsum(position, g, _z, *operands, subscripts, optimize=False):
             shape = [length if i in (first, axis) else 1 for i in range(x.ndim)]
             diagonals.append(np.eye(length, dtype=bool).reshape(shape))
     terms = ",".join(["..." + output, *inputs])
-    dx = np.einsum(f"{terms}->...{result}", g, *factors, optimize=bool(optimize))
+    dx = np.einsum(f"{terms}->...{result}", g, *factors, optimize=optimize)
     dx = dx[tuple(index)] if None in index else dx
     for diagonal in diagonals:
         dx = np.where(diagonal, dx, 0.0)
     return dx
 
 
-vjp_each(einsum_, _einsum, name="einsum", ignores="order")
+vjp_argnums(einsum_, _einsum, name="einsum", ignores="order")
 not_differentiable(np.einsum_path)

@@ -8,16 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.scatter import scatter_add
-from tapemagic.engine.registry import composite, not_differentiable, operation, vjp, vjp_each
+from tapemagic.engine.operations.scatter import (
+    Scattered,
+    add_scattered,
+    dense,
+    scatter_add,
+)
+from tapemagic.engine.registry import composite, not_differentiable, operation, vjp, vjp_argnums
 from tapemagic.engine.rules.axes import leading, negative_axis
 from tapemagic.engine.rules.shaping import cast, refuse_out
 from tapemagic.engine.tensor.conversions import refuse_within_numpy
 from tapemagic.engine.tensor.dispatch import apply, constant_result
+from tapemagic.engine.tensor.precision import precise_sum
 from tapemagic.engine.tensor.tensor import as_operand, getitem, unwrap
 from tapemagic.errors import ImmutableError
 
 # -- square brackets ------------------------------------------------------------------------------
+
+
+Shape = tuple[int, ...]
 
 
 def behind(lead: int, index: Any, shape: tuple[int, ...]) -> Any:
@@ -38,8 +47,13 @@ def _apart(parts: tuple[Any, ...]) -> bool:
 
 def _getitem(g, _y, _x, index):
     """Give each element's gradient back to its place, adding up where it was read several times."""
-    lead = g.ndim - _y.ndim
-    return scatter_add(g, behind(lead, index, _x.shape), g.shape[:lead] + _x.shape)
+    return _scattered(g, index, leading(g, _y), _x.shape)
+
+
+def _scattered(g: Any, index: Any, lead: Shape, shape: Shape) -> Any:
+    """The gradient `g`, with `lead` axes in front, at an index of an array of the given shape; dense for a number."""
+    part = Scattered(g, behind(len(lead), index, shape), lead + shape)
+    return part if part.shape else dense(part)
 
 
 def _scatter_add(g, _y, _values, index, shape):
@@ -47,8 +61,14 @@ def _scatter_add(g, _y, _values, index, shape):
     return g[behind(g.ndim - len(shape), index, shape)]
 
 
+def _add_scattered(argnums, g, _y, *_values, indices, shape):
+    """Read the gradient at the places of each of the values."""
+    return [_scatter_add(g, _y, _values[k], indices[k], shape) for k in argnums]
+
+
 vjp(getitem, _getitem, name="index")
 vjp(scatter_add, _scatter_add)
+vjp_argnums(add_scattered, _add_scattered, name="scatter_add")
 
 
 # -- taking along an axis -------------------------------------------------------------------------
@@ -57,10 +77,13 @@ vjp(scatter_add, _scatter_add)
 def taken(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
     """The gradient in `a`, of which the `places` on an axis, or among all elements, were taken."""
     lead = leading(g, y)
+    if not a.ndim:
+        return precise_sum(g, tuple(range(-y.ndim, 0)))
     if axis is None:
-        return scatter_add(g, (..., places), (*lead, a.size)).reshape(lead + a.shape)
-    after = (slice(None),) * (-negative_axis(axis, a.ndim) - 1)
-    return scatter_add(g, (..., places, *after), lead + a.shape)
+        index = np.unravel_index(places % a.size, a.shape) if a.size else (places,)
+    else:
+        index = (*(slice(None),) * (axis % a.ndim), places if places.ndim else int(places))
+    return _scattered(g, index, lead, a.shape)
 
 
 def _take(g, _y, _a, indices, axis=None, mode="raise"):
@@ -81,7 +104,7 @@ def given_back(g, _y, _arr, indices, axis=-1):
         return taken(g, _y, _arr, places, None)
     grid = list(np.ix_(*map(np.arange, _arr.shape)))
     grid[axis] = places
-    return scatter_add(g, (..., *grid), leading(g, _y) + _arr.shape)
+    return _scattered(g, tuple(grid), leading(g, _y), _arr.shape)
 
 
 def _compress(g, _y, condition, _a, axis=None):
@@ -114,13 +137,13 @@ def select_(which: Any, *options: Any) -> Any:
     return np.select([np.equal(which, i) for i in range(len(choices))], choices, default)
 
 
-def _chosen(position, g, _y, which, *_options):
-    """The gradient where this option was chosen, 0 elsewhere."""
-    return np.where(np.equal(which, position - 1), g, 0)
+def _chosen(argnums, g, _y, which, *_options):
+    """The gradient where each option was chosen, 0 elsewhere."""
+    return [np.where(np.equal(which, k - 1), g, 0) for k in argnums]
 
 
-vjp_each(choose_, _chosen, name="choose")
-vjp_each(select_, _chosen, name="select")
+vjp_argnums(choose_, _chosen, name="choose")
+vjp_argnums(select_, _chosen, name="select")
 
 
 @composite(np.choose)
@@ -215,24 +238,9 @@ vjp(np.partition, _partition, ignores="kth kind")
 # -- diagonals and triangles ----------------------------------------------------------------------
 
 
-def on_diagonal(g: Any, offset: int, rows: int, columns: int) -> Any:
-    """Matrices of zeros with the last axis of g on a diagonal."""
-    start = offset if offset >= 0 else -offset * columns
-    step = columns + 1
-    places = slice(start, start + g.shape[-1] * step, step)
-    flat = scatter_add(g, (..., places), (*g.shape[:-1], rows * columns))
-    return flat.reshape((*g.shape[:-1], rows, columns))
-
-
-def in_place(matrices: Any, a: Any, axis1: int, axis2: int) -> Any:
-    """The last two axes moved to where they are in `a`."""
-    places = negative_axis(axis1, a.ndim), negative_axis(axis2, a.ndim)
-    return np.moveaxis(matrices, (-2, -1), places)
-
-
 def _diag(g, _y, _v, k=0):
     """Read the diagonal where a matrix was built, and build one where it was read."""
-    return np.diagonal(g, k, -2, -1) if _v.ndim == 1 else on_diagonal(g, k, *_v.shape)
+    return np.diagonal(g, k, -2, -1) if _v.ndim == 1 else _diagonal(g, _y, _v, k)
 
 
 def _diagflat(g, _y, _v, k=0):
@@ -241,16 +249,21 @@ def _diagflat(g, _y, _v, k=0):
 
 
 def _diagonal(g, _y, _a, offset=0, axis1=0, axis2=1):
-    """Zeros beside the diagonals."""
-    matrices = on_diagonal(g, offset, _a.shape[axis1], _a.shape[axis2])
-    return in_place(matrices, _a, axis1, axis2)
+    """Give each element of the diagonals back to its place."""
+    lead, axes = leading(g, _y), (axis1 % _a.ndim, axis2 % _a.ndim)
+    steps = np.arange(g.shape[-1])
+    index: list[Any] = [slice(None)] * _a.ndim
+    index[axes[0]], index[axes[1]] = steps + max(-offset, 0), steps + max(offset, 0)
+    place = min(axes) if abs(axes[0] - axes[1]) == 1 else 0  # where NumPy puts the diagonal's axis
+    return _scattered(np.moveaxis(g, -1, len(lead) + place), tuple(index), lead, _a.shape)
 
 
 def _trace(g, _y, _a, offset=0, axis1=0, axis2=1):
     """The gradient in every place of the diagonals, zeros beside them."""
     diagonal = np.eye(_a.shape[axis1], _a.shape[axis2], offset, dtype=bool)
     matrices = np.where(diagonal, g[..., None, None], 0)
-    return in_place(matrices, _a, axis1, axis2)
+    places = negative_axis(axis1, _a.ndim), negative_axis(axis2, _a.ndim)
+    return np.moveaxis(matrices, (-2, -1), places)
 
 
 vjp(np.diag, _diag)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from tapemagic.engine.registry import Function, composite, operation, vjp, vjp_each
+from tapemagic.engine.registry import Function, composite, operation, vjp, vjp_argnums
 from tapemagic.engine.rules.axes import negative_axis
 from tapemagic.engine.rules.shaping import as_array, at, refuse_out, relaid, tensor_of
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.precision import precise_sum
 from tapemagic.engine.tensor.tensor import as_operand, unwrap
 from tapemagic.errors import DtypeError, ShapeError
 
@@ -30,14 +33,20 @@ def _shape(x: Any) -> Shape:
     return getattr(x, "shape", ())
 
 
-def _part(
-    position: int, g: Any, y: Any, arrays: Any, axis: int, as_joined: Callable[[Shape], Shape]
-) -> Any:
-    """The slice of `g` for one of the `arrays`, joined along `axis` in the shapes `as_joined`."""
-    lengths = [as_joined(_shape(x))[axis] for x in arrays]
-    start = sum(lengths[:position])
-    part = g[at(negative_axis(axis, y.ndim), slice(start, start + lengths[position]))]
-    return relaid(part, y.ndim, _shape(arrays[position]))
+def _parts(
+    argnums: Sequence[int],
+    g: Any,
+    y: Any,
+    arrays: Any,
+    axis: int,
+    as_joined: Callable[[Shape], Shape],
+) -> list[Any]:
+    """The slices of `g` for some of the `arrays`, joined along `axis` in the shapes `as_joined`."""
+    shapes = list(map(_shape, arrays))
+    ends = list(accumulate(as_joined(shape)[axis] for shape in shapes))
+    axis = negative_axis(axis, y.ndim)
+    starts = [0, *ends]
+    return [relaid(g[at(axis, slice(starts[k], ends[k]))], y.ndim, shapes[k]) for k in argnums]
 
 
 # -- several into one -----------------------------------------------------------------------------
@@ -53,20 +62,21 @@ def stack(*arrays: Any, axis: int = 0, **options: Any) -> Any:
     return np.stack(arrays, axis=axis, **options)
 
 
-def _concatenate(position, g, _y, *_arrays, axis=0):
-    """Cut the array's part out of `g`."""
+def _concatenate(argnums, g, _y, *_arrays, axis=0):
+    """Cut the arrays' parts out of `g`."""
     if axis is None:
-        return _part(position, g, _y, _arrays, -1, lambda shape: (int(np.prod(shape)),))
-    return _part(position, g, _y, _arrays, axis, lambda shape: shape)
+        return _parts(argnums, g, _y, _arrays, -1, lambda shape: (math.prod(shape),))
+    return _parts(argnums, g, _y, _arrays, axis, lambda shape: shape)
 
 
-def _stack(position, g, _y, *_arrays, axis=0):
-    """Take the array's place out of `g`."""
-    return g[at(negative_axis(axis, _y.ndim), position)]
+def _stack(argnums, g, _y, *_arrays, axis=0):
+    """Take the arrays' places out of `g`."""
+    axis = negative_axis(axis, _y.ndim)
+    return [g[at(axis, k)] for k in argnums]
 
 
-vjp_each(concatenate, _concatenate)
-vjp_each(stack, _stack)
+vjp_argnums(concatenate, _concatenate)
+vjp_argnums(stack, _stack)
 
 
 @composite(np.concatenate)
@@ -85,10 +95,10 @@ def _joins(function: Function, axis: int, as_joined: Callable[[Shape], Shape]) -
     def join(*arrays: Any, **options: Any) -> Any:
         return function(arrays, **options)
 
-    def rule(position, g, _y, *_arrays):
-        return _part(position, g, _y, _arrays, min(axis, _y.ndim - 1), as_joined)
+    def rule(argnums, g, _y, *_arrays):
+        return _parts(argnums, g, _y, _arrays, min(axis, _y.ndim - 1), as_joined)
 
-    vjp_each(join, rule, name=function.__name__)
+    vjp_argnums(join, rule, name=function.__name__)
     composite(function)(lambda tup, **options: _joined(join, tup, options))
 
 
@@ -124,13 +134,18 @@ def _filled(layout: Any, arrays: Any) -> Any:
     return arrays[layout]
 
 
-def _block(position, g, _y, *_arrays, layout):
-    """Cut the block out of `g`: it is a rectangle, so its elements are in their order."""
-    owners = np.block(_filled(layout, [np.full(_shape(x), i) for i, x in enumerate(_arrays)]))
-    return relaid(g[..., owners == position], 1, _shape(_arrays[position]))
+def _block(argnums, g, _y, *_arrays, layout):
+    """Cut the blocks out of `g`: each is a rectangle, so its elements are in their order."""
+    shapes = list(map(_shape, _arrays))
+    owners = np.block(_filled(layout, [np.full(shape, i) for i, shape in enumerate(shapes)]))
+    places = np.argsort(owners, axis=None, kind="stable")
+    ends = list(accumulate(map(math.prod, shapes)))
+    starts = [0, *ends]
+    flat = relaid(g, _y.ndim, (_y.size,))
+    return [relaid(flat[..., places[starts[k] : ends[k]]], 1, shapes[k]) for k in argnums]
 
 
-vjp_each(block, _block)
+vjp_argnums(block, _block)
 
 
 @composite(np.block)
@@ -274,17 +289,19 @@ def meshgrid(*xi: Any, **options: Any) -> tuple[Any, ...]:
     return tuple(np.meshgrid(*xi, **options))
 
 
-def _meshgrid(position, g, _y, *_xi, indexing="xy", sparse=False, copy=True):
+def _meshgrid(argnums, g, _y, *_xi, indexing="xy", sparse=False, copy=True):
     """Sum over the axes that belong to the other arrays."""
     n = len(_xi)
-    swapped = indexing == "xy" and position < 2 <= n
-    own = (1 - position if swapped else position) - n
-    others = tuple(axis for axis in range(-n, 0) if axis != own)
-    return relaid(np.sum(g[position], axis=others), 1, _shape(_xi[position]))
+    found = []
+    for k in argnums:
+        own = (1 - k if indexing == "xy" and k < 2 <= n else k) - n
+        others = tuple(axis for axis in range(-n, 0) if axis != own)
+        found.append(relaid(precise_sum(g[k], others), 1, _shape(_xi[k])))
+    return found
 
 
-vjp_each(broadcast_arrays, lambda position, g, _y, *_args: g[position])
-vjp_each(meshgrid, _meshgrid)
+vjp_argnums(broadcast_arrays, lambda argnums, g, _y, *_args: [g[k] for k in argnums])
+vjp_argnums(meshgrid, _meshgrid)
 
 
 @composite(np.broadcast_arrays)

@@ -12,6 +12,7 @@ from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.shaping import at, cast, gathered, relaid
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.precision import precise_sum
 from tapemagic.engine.tensor.tensor import as_operand, unwrap
 from tapemagic.errors import UnsupportedArgumentError
 
@@ -59,7 +60,7 @@ def _pad_constant_values(g, _y, _array, _constant_values, widths):
                 strip,
                 *inside[axis + 1 or _array.ndim :],
             )
-            sums.append(np.sum(g[(..., *index)], axis=axes))
+            sums.append(precise_sum(g[(..., *index)], axes))
     return relaid(np.stack(sums, axis=-1), 1, (_array.ndim, 2))
 
 

@@ -30,9 +30,10 @@ from tapemagic.engine.rules.axes import (
     shaped,
     spread,
 )
-from tapemagic.engine.rules.shaping import as_array, refuse_out, tensor_of
+from tapemagic.engine.rules.shaping import as_array, cast, refuse_out, tensor_of
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.precision import wider
 from tapemagic.engine.tensor.tensor import as_operand
 from tapemagic.errors import ImmutableError, ShapeError
 
@@ -356,8 +357,8 @@ def _nanprod(g, _y, x, axis=None, keepdims=False, where=True, initial=1):
 def _cumsum(g, _y, _x, axis=None):
     """The sum of `g` from here to the end."""
     axis = -1 if axis is None else negative_axis(axis, _y.ndim)
-    dx = np.flip(np.cumsum(np.flip(g, axis), axis=axis), axis)
-    return shaped(dx, leading(g, _y) + _x.shape)
+    dx = np.flip(np.cumsum(np.flip(g, axis), axis=axis, dtype=wider(g.dtype)), axis)
+    return shaped(cast(dx, g.dtype), leading(g, _y) + _x.shape)
 
 
 def _cumprod(g, y, x, axis=None):

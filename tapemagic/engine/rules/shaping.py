@@ -11,6 +11,7 @@ from tapemagic.engine.registry import composite, not_differentiable, operation, 
 from tapemagic.engine.rules.axes import leading, negative_axes, negative_axis
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.precision import precise_sum
 from tapemagic.engine.tensor.tensor import Traced, as_operand
 from tapemagic.engine.tensor.variable import identity
 from tapemagic.errors import ImmutableError, UnsupportedArgumentError
@@ -247,7 +248,7 @@ def _tile(g, _y, _a, reps):
         for long, short in zip(_y.shape, lengths, strict=True)
     ]
     tiles = relaid(g, _y.ndim, tuple(n for row in rows for n in row))
-    return relaid(np.sum(tiles, axis=tuple(range(-2 * _y.ndim, 0, 2))), _y.ndim, _a.shape)
+    return relaid(precise_sum(tiles, tuple(range(-2 * _y.ndim, 0, 2))), _y.ndim, _a.shape)
 
 
 # fmt: off

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.events import record_exit
-from tapemagic.engine.operations.scatter import scatter_add
+from tapemagic.engine.operations.scatter import dense, scatter_add
 from tapemagic.engine.registry import Function, composite, operation, vjp
 from tapemagic.engine.rules.axes import leading, negative_axes
 from tapemagic.engine.rules.indexing import given_back
@@ -17,6 +17,7 @@ from tapemagic.engine.rules.reductions import refuse_overwriting
 from tapemagic.engine.rules.shaping import as_array, cast, refuse_out, tensor_of
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply, constant_result
+from tapemagic.engine.tensor.precision import precise_sum
 from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
 
 # -- quantiles ------------------------------------------------------------------------------------
@@ -110,8 +111,8 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
         if not a.size:
             return np.zeros((*leading(g, y), *a.shape), g.dtype)
         rows, g, _, (first, second, share) = prepared(g, y, a, q, axis, method)
-        dx = given_back(g * (1 - share), first, rows, first)
-        dx = dx + given_back(g * share, second, rows, second)
+        dx = dense(given_back(g * (1 - share), first, rows, first))
+        dx = dx + dense(given_back(g * share, second, rows, second))
         return unflattened(dx, a, negative_axes(axis, a.ndim))
 
     def in_fraction(g, y, a, q, _weights, axis, method, keepdims):
@@ -123,7 +124,7 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
         n = np.sum(~np.isnan(rows), axis=-1, keepdims=True) if gaps else rows.shape[-1]
         step = np.take_along_axis(rows, second, -1) - np.take_along_axis(rows, first, -1)
         slope = (n + 1 - sum(CONTINUOUS[method])) / scale * step
-        return np.sum(g * slope, axis=tuple(range(-rows.ndim, -1))).reshape(shape)
+        return precise_sum(g * slope, tuple(range(-rows.ndim, -1))).reshape(shape)
 
     def in_weights(g, _y, _a, _q, _weights, axis, method, keepdims):
         """They only choose."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,22 @@ from tapemagic.errors import NotATensorError, ShapeError
 
 NEVER = sys.maxsize
 """When a tape begins to track a constant that it has recorded for the sake of explanations: not until it is watched."""
+
+
+def mark_stopped(
+    records: Iterable[Any], tracked: dict[int, int], rewatched: Mapping[int, int]
+) -> None:
+    """Make constants of the results that depend on watched values through stop_gradient alone.
+
+    In `tracked` they get `NEVER`, or the time at which they were watched themselves, according to `rewatched`.
+    """
+    since = tracked.get
+    for _, _, ids, _, _, output_id in records:
+        outputs = output_id if output_id.__class__ is tuple else (output_id,)
+        if not any(since(i, NEVER) <= outputs[0] for i in ids):
+            for out in outputs:
+                if since(out) == out:
+                    tracked[out] = rewatched.get(out, NEVER)
 
 
 def key_of(x: Traced) -> int:

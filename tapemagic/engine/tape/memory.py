@@ -8,10 +8,13 @@ record and the tape's table do, the record is of no use.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any
 
-from tapemagic.engine.recording import Absent, absent
+import numpy as np
+
+from tapemagic.engine.recording import absent
 from tapemagic.engine.registry import NUMBERED
 from tapemagic.engine.tape.references import ALONE, references
 
@@ -22,14 +25,14 @@ MANY = 1 << 12
 """The number of records at which dead results are first looked for."""
 
 
-def drop_dead(records: list[Any], tracked: dict[int, int]) -> None:
-    """Take out the records that no gradient can need any more.
+def drop_dead(records: list[Any], tracked: dict[int, int], first: int = 0) -> None:
+    """Take out the records, from the position `first` on, that no gradient can need any more.
 
     Walking backwards, a dropped record lets go of its inputs before their own records are looked at.
     """
     position = len(records)
     some = False
-    for record in reversed(records):
+    for record in islice(reversed(records), position - first):
         position -= 1
         if record[-1].__class__ is not tuple:
             if references(record[-1]) > ALONE:
@@ -43,14 +46,19 @@ def drop_dead(records: list[Any], tracked: dict[int, int]) -> None:
         records[position] = None
         some = True
     if some:
-        records[:] = [record for record in records if record is not None]
+        records[first:] = [record for record in records[first:] if record is not None]
 
 
-def weight(record: Any) -> int:
-    """The bytes of the arrays that a record holds; those that it shares with others count as its own."""
-    _, values, _, _, output, _ = record
-    held = (value for value in (*values, output) if value.__class__ is not Absent)
-    return sum(getattr(value, "nbytes", 0) for value in held)
+def weight(records: Iterable[Any]) -> int:
+    """The bytes of the arrays that records hold, each counted once, however many of them share it."""
+    held: dict[int, int] = {}
+    for _, values, _, _, output, _ in records:
+        outputs = output if output.__class__ is tuple else (output,)
+        for value in (*values, *outputs):
+            if value.__class__ is np.ndarray:
+                base = value if value.base is None else value.base
+                held[id(base)] = getattr(base, "nbytes", value.nbytes)
+    return sum(held.values())
 
 
 def slim(record: Any, tracked: Mapping[int, int]) -> Any:

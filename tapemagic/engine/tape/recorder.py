@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
+from itertools import islice
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
 
@@ -16,9 +17,11 @@ from tapemagic.engine.recording import (
     go_quiet,
     is_here,
     live,
+    new_id,
+    recording_tapes,
     tick,
 )
-from tapemagic.engine.tape.cotangents import NEVER, identify
+from tapemagic.engine.tape.cotangents import NEVER, identify, mark_stopped
 from tapemagic.engine.tape.memory import HEAVY, LIGHT, MANY, drop_dead, slim, weight
 from tapemagic.engine.tensor.coercion import flag
 from tapemagic.engine.tensor.tensor import Traced
@@ -66,8 +69,9 @@ Connections = tuple[list[Any], dict[int, int], set[int]]
 """The records without their values, what is tracked, and what is watched."""
 
 
-def ignore(record: Any) -> None:
-    """Drop a record that a task, which outlives the block of its tape, brings too late."""
+def ignore(_record: Any) -> None:
+    """Drop a record of a task or thread that outlives the block of its tape, which is live there no longer."""
+    recording_tapes()
 
 
 class Recorder:
@@ -89,6 +93,7 @@ class Recorder:
     _event_counts: dict[Place | None, int] | None = None
     _last_connections: Connections | None = None
     _last_leaves: AbstractSet[int] = frozenset()
+    _rewatched: dict[int, int] | None = None
     _weight = 0
     _heavy = HEAVY
     _many = MANY
@@ -271,6 +276,8 @@ class Recorder:
             self._leaves.add(i)
         elif self._tracked[i] == NEVER:
             self._tracked[i] = tick()
+        elif self._rewatched is not None:
+            self._rewatched.setdefault(i, new_id())
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         """Note that the next records belong to a reverse sweep from `targets`, given by their ids."""
@@ -281,7 +288,8 @@ class Recorder:
     def _notice(self, variable: Variable) -> None:
         """Watch a trainable variable that is being read."""
         i = variable._id
-        if i not in self._variables and self._watch_accessed_variables and variable.trainable:
+        watches = self._watch_accessed_variables and self._recording
+        if i not in self._variables and watches and variable.trainable:
             self._variables[i] = variable
             self._track(variable)
 
@@ -296,13 +304,15 @@ class Recorder:
         self._records: list[Any] = []
         self._take = self._taker()
         self._append = self._take if self._recording else ignore
-        self._sorted = self._unsorted = 0
+        self._sorted = self._unsorted = self._settled = self._held = 0
 
     def _connections(self) -> Connections:
         """The records with the identities of arrays in the place of values, what is tracked and what is watched.
 
         This is enough to explain a None.
         """
+        if self._rewatched is not None:
+            mark_stopped(self._records, self._tracked, self._rewatched)
         bare = [
             (number, tuple([id(x) for x in values]), ids, None, None, output_id)
             for number, values, ids, _, _, output_id in self._records
@@ -323,8 +333,8 @@ class Recorder:
         self._unsorted += size
         if self._unsorted > LIGHT:
             self._sort_out()
-            if self._weight > self._heavy:
-                self._drop_dead()
+            if self._weight > HEAVY:
+                self._drop_new_dead()
 
     def _prune(self) -> None:
         """Drop dead records when there are many."""
@@ -342,6 +352,20 @@ class Recorder:
         self._weight += self._unsorted
         self._unsorted = 0
 
+    def _drop_new_dead(self) -> None:
+        """Drop the new records whose results cannot be reached any more; the old ones too when they weigh much more.
+
+        So the cost of a long tape stays in proportion to its length.
+        """
+        if self._keeps:
+            return
+        drop_dead(self._records, self._tracked, self._settled)
+        self._held += weight(islice(self._records, self._settled, None))
+        self._sorted = self._settled = len(self._records)
+        self._weight = 0
+        if self._held > self._heavy:
+            self._drop_dead()
+
     def _drop_dead(self) -> None:
         """Drop the records whose results cannot be reached any more."""
         if self._keeps:
@@ -349,9 +373,10 @@ class Recorder:
         if self._unsorted:
             self._sort_out()
         drop_dead(self._records, self._tracked)
-        self._sorted = len(self._records)
+        self._sorted = self._settled = len(self._records)
         self._weight = 0
-        self._heavy = max(HEAVY, 2 * sum(map(weight, self._records)))
+        self._held = weight(self._records)
+        self._heavy = max(HEAVY, 2 * self._held)
         self._many = max(MANY, 4 * len(self._records))
 
 

@@ -6,19 +6,26 @@ with L real and z = a + ib, what a rule is given and returns is dL/da - i dL/db.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.operations.scatter import Scattered, dense, sum_of_scattered
 from tapemagic.engine.recording import SMALL, Absent
 from tapemagic.engine.registry import NUMBERED, Operation
+from tapemagic.engine.tape.cotangents import NEVER
 from tapemagic.engine.tape.references import sole
+from tapemagic.engine.tensor.precision import FLOAT64, precise_sum, wider
 from tapemagic.engine.tensor.tensor import Tensor, wrap
 from tapemagic.errors import RuleError
 
 Gradients = dict[int, Any]
+
+Unfinished = dict[int, tuple[Any, list[Scattered]]]
+"""Gradients that are not yet in their final form: the dtype that they shall have, and what is still to be added."""
 
 
 def reachable(
@@ -65,9 +72,13 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
         `grads`, with gradients of leaves and `kept` values. Of tensors if `nested`, else of bare arrays.
     """
     mine: set[int] = set()
+    sums: set[int] = set()
+    unfinished: Unfinished = {}
     since = tracked.get
     pop = grads.pop
     for number, values, ids, params, output, output_id in reversed(records):
+        if unfinished:
+            _finish(output_id, grads, unfinished)
         g = pop(output_id, None)
         newest = output_id
         if g is None:
@@ -84,8 +95,14 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             inputs = [*map(_revived, values, ids)]
             y = _revived(output, output_id)
         operation = NUMBERED[number]
-        rules = operation.rules or operation.rules_for(len(ids))
+        rules = operation.rules
         arguments = (g, y, *inputs)
+        if not rules:
+            wanted = [k for k, i in enumerate(ids) if since(i, NEVER) <= newest]
+            if not wanted:
+                continue
+            rules = _answers(operation, wanted, arguments, params)
+            arguments = ()
         position = -1
         for i in ids:
             position += 1
@@ -95,7 +112,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             rule = rules[position]
             if rule is None:
                 continue
-            dx = rule(*arguments, **params) if params else rule(*arguments)
+            dx = rule(*arguments, **params) if params and arguments else rule(*arguments)
             x = values[position]
             value = dx._value if nested and dx.__class__ is Tensor else dx
             if value.__class__ is np.ndarray:
@@ -104,23 +121,90 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             elif value.__class__ is not x.__class__:
                 if dx is None:
                     continue
+                if dx.__class__ is Scattered:
+                    if nested:
+                        unfinished.setdefault(i, (x.dtype, []))[1].append(dx)
+                    else:
+                        _add_scattered(dx, i, x.dtype, grads, mine, unfinished)
+                    continue
                 dx = fit(dx, x, operation, position, lead)
             before = grads.get(i)
             if before is None:
                 grads[i] = dx
-            elif nested:
-                grads[i] = before + dx
             elif i in mine:
-                before += dx
-                grads[i] = before
+                if nested:
+                    grads[i] = before + dx
+                else:
+                    before += dx
+                    grads[i] = before
             else:
-                mine.add(i)
+                if x.dtype is FLOAT64 or wider(x.dtype) == x.dtype:
+                    mine.add(i)
+                elif i in sums:
+                    mine.add(i)
+                    unfinished.setdefault(i, (x.dtype, []))
+                    grads[i] = before.astype(wider(x.dtype)) + dx
+                    continue
+                else:
+                    sums.add(i)
                 value = dx
                 if value.__class__ is np.ndarray and value.nbytes > SMALL and sole(dx):
                     grads[i] = np.add(before, dx, out=dx)
                 else:
                     grads[i] = before + dx
+    for i in list(unfinished):
+        _finish(i, grads, unfinished)
     return grads
+
+
+def _answers(
+    operation: Operation, wanted: Sequence[int], arguments: tuple[Any, ...], params: Any
+) -> list[Callable[[], Any] | None]:
+    """For each input of an operation with one rule for all, a function that returns its gradient."""
+    rule: Any = operation.joint_rule
+    found = rule(wanted, *arguments, **(params or {}))
+    answers: list[Callable[[], Any] | None] = [None] * (len(arguments) - 2)
+    for position, dx in zip(wanted, found, strict=True):
+        answers[position] = repeat(dx).__next__
+    return answers
+
+
+def _add_scattered(
+    part: Scattered,
+    i: int,
+    dtype: Any,
+    grads: Gradients,
+    mine: set[int],
+    unfinished: Unfinished,
+) -> None:
+    """Add a scattered gradient to an array that the sweep owns: one of double precision from the second on."""
+    before = grads.get(i)
+    if before is None:
+        grads[i] = dense(part)
+        if wider(dtype) == dtype:
+            mine.add(i)
+        return
+    if i not in mine:
+        mine.add(i)
+        before = before.astype(wider(dtype))
+        if before.dtype != dtype:
+            unfinished[i] = dtype, []
+    part.add_to(before)
+    grads[i] = before
+
+
+def _finish(i: Any, grads: Gradients, unfinished: Unfinished) -> None:
+    """Bring the gradient of a value, or of each of several, into its final form."""
+    if i in unfinished:
+        dtype, parts = unfinished.pop(i)
+        g: Any = grads.get(i)
+        if parts:
+            total = sum_of_scattered(parts)
+            g = total if g is None else g + total
+        grads[i] = g if g.dtype == dtype else g.astype(dtype)
+    elif i.__class__ is tuple:
+        for one in i:
+            _finish(one, grads, unfinished)
 
 
 def _collect(
@@ -183,15 +267,14 @@ def unbroadcast(dx: Any, shape: tuple[int, ...], lead: int = 0) -> Any:
 
     The first `lead` axes of `dx` are not the array's, and stay.
     """
-    total = np.add.reduce if dx.__class__ is np.ndarray else np.sum
     if not shape and not lead:
-        return total(dx, axis=None)
+        return precise_sum(dx)
     extra = dx.ndim - len(shape) - lead
     if extra > 0:
-        dx = total(dx, axis=tuple(range(lead, lead + extra)))
+        dx = precise_sum(dx, tuple(range(lead, lead + extra)))
     if 1 in shape and dx.ndim == len(shape) + lead:
         pairs = enumerate(zip(dx.shape[lead:], shape, strict=True), lead)
         repeated = tuple(axis for axis, (long, short) in pairs if short == 1 != long)
         if repeated:
-            dx = total(dx, axis=repeated, keepdims=True)
+            dx = precise_sum(dx, repeated, keepdims=True)
     return dx

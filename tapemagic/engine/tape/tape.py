@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.nest import advice, describe, pack, tensors
-from tapemagic.engine.recording import live
+from tapemagic.engine.recording import live, recording_tapes
 from tapemagic.engine.tape.batched_sweep import basis_of, batched_sweep
-from tapemagic.engine.tape.cotangents import key_of, matched_cotangents, seeds
+from tapemagic.engine.tape.cotangents import key_of, mark_stopped, matched_cotangents, seeds
 from tapemagic.engine.tape.recorder import Contents, Recorder, warn
 from tapemagic.engine.tape.sweep import Gradients, reachable, sweep
 from tapemagic.engine.tape.unconnected import NONE, UnconnectedGradients, result_for, zero_wanted
@@ -283,7 +283,7 @@ class Tape(Recorder):
         self, ids: set[int], targets: Sequence[Traced], cotangents: list[Tensor] | None
     ) -> Gradients:
         """Sweep back from the targets to the sources."""
-        tapes = live()
+        tapes = recording_tapes()
         grads = seeds(targets, cotangents, bool(tapes))
         tracked, kept = self._goal(ids)
         if not tapes:
@@ -300,7 +300,7 @@ class Tape(Recorder):
         """Sweep back from each element of the target, or of its examples, to the sources."""
         if target.dtype.kind not in "fc":
             return {}
-        nested = bool(live())
+        nested = bool(recording_tapes())
         diagonals = seeds([target], None, nested)
         tracked, kept = self._goal(ids)
         basis = basis_of(target, by_example)
@@ -315,6 +315,8 @@ class Tape(Recorder):
     def _goal(self, ids: set[int]) -> tuple[Mapping[int, int], set[int]]:
         """The values to pass gradients to, and those of the sources that are intermediate values."""
         tracked = self._tracked
+        if self._rewatched is not None:
+            mark_stopped(self._records, tracked, self._rewatched)
         if not ids >= self._leaves:
             tracked = reachable(self._records, tracked, ids)
         return tracked, ids - self._leaves

@@ -70,6 +70,8 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
         require_numbers(operation, values, error)
         raise
     tapes = live()
+    if tapes and told:
+        told = {name: unwrap_index(value) for name, value in told.items()}
     if type(output) is tuple:
         numbers = (clock[0],) * len(output)
         if tapes:
@@ -121,8 +123,7 @@ def recorded(operation: Operation, a: Any, i: int, params: dict[str, Any], y: An
     """The result `y` of an operation on one tensor of value `a` and number `i`, on the tapes that track it."""
     tapes = live()
     if tapes and i > 0 and y.dtype.kind in "fc":
-        size = max(a.nbytes, y.nbytes)
-        return wrap(y, note(operation, (a,), (i,), params, y, tapes, size))
+        return wrap(y, note(operation, (a,), (i,), params, y, tapes, y.nbytes))
     return wrap(y, clock[0])
 
 
@@ -178,7 +179,7 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if kwargs.get("out") is not None:
         raise refused_out(function)
     operation = OPERATIONS.get(function)
-    if operation is not None and (operation.rules or operation.each):
+    if operation is not None and (operation.rules or operation.joint_rule):
         kwargs.pop("out", None)
         inputs, params = operation.bind(args, kwargs)
         return apply(operation, inputs, _settled(operation, params) if params else params)
@@ -200,14 +201,14 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 def _settled(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as a tape may keep them: out of tensors, and where nobody can write into them."""
+    """Parameters out of tensors, which must not be tracked."""
     for name, value in params.items():
         if _tracked(value):
             raise UnsupportedArgumentError(
                 f"{operation.name}(..., {name}=...) has no derivative in {name!r}: give it as a plain value, with "
                 "x.numpy()"
             )
-    return {name: unwrap_index(value) for name, value in params.items()}
+    return {name: unwrap(value) for name, value in params.items()}
 
 
 def _tracked(value: Any) -> bool:

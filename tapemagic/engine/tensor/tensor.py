@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+from array import array
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -133,13 +136,36 @@ def getitem(x: Any, index: Any) -> Any:
     return x[index]
 
 
-def unwrap_index(index: Any) -> Any:
-    """An index whose tensors are plain whole numbers or truth values, copied so that nobody can change it."""
-    if isinstance(index, slice):
-        if isinstance(index.start, Traced) or isinstance(index.stop, Traced):
-            return slice(*map(unwrap, (index.start, index.stop, index.step)))
-        return index
-    if isinstance(index, tuple):
-        return tuple(map(unwrap_index, index))
-    index = unwrap(index)
-    return index.copy() if isinstance(index, np.ndarray) else index
+def unwrap_index(value: Any) -> Any:
+    """An index or another parameter as a record keeps it: without tensors, and copied, so that nobody can change it.
+
+    Arrays are copied wherever they are in lists, tuples, dicts and slices, and so is whatever NumPy makes one of.
+    """
+    if isinstance(value, Traced):
+        return value._value
+    kind = value.__class__
+    if kind in _IMMUTABLE:
+        return value
+    if isinstance(value, slice):
+        return slice(*map(_bound, (value.start, value.stop, value.step)))
+    if isinstance(value, tuple):
+        return tuple(map(unwrap_index, value))
+    if isinstance(value, list):
+        return list(map(unwrap_index, value))
+    if isinstance(value, dict):
+        return {name: unwrap_index(part) for name, part in value.items()}
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if hasattr(value, "__array__") or isinstance(value, _SEQUENCES):
+        return value if isinstance(value, np.generic) else np.array(value)
+    return value
+
+
+_IMMUTABLE = frozenset({int, float, bool, str, type(None), type(Ellipsis), range})
+_SEQUENCES = (array, deque, memoryview, bytearray)
+
+
+def _bound(value: Any) -> Any:
+    """One end of a slice, or its step: a plain number, since an array of one number could be written into."""
+    value = unwrap(value)
+    return operator.index(value) if isinstance(value, np.ndarray) else value

@@ -27,6 +27,7 @@ class _ReadRecorder:
     def _ignore(self, *_: Any) -> None:
         """Record nothing."""
 
+    _recording, _rewatched = True, None
     _append = _prune = _gain = _hear = _sweep_begins = _sweep_ends = _ignore
 
 

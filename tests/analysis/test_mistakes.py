@@ -1,4 +1,4 @@
-"""The slips that explain a wrong derivative, and those that are not made up."""
+"""Mistakes that explain a wrong derivative are named, and none is made up."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapemagic.analysis.mistakes import forgotten, near, slip, wrong_axis
+from tapemagic.analysis.mistakes import (
+    agreement,
+    find_factor,
+    find_mistake,
+    find_wrong_axis,
+)
 
 TAPE = np.array([[2.0, -4.0], [0.5, 0.0], [1.0, 3.0]])
 ROW = np.array([1.0, -2.0, 0.0])
 SQUARE = np.array([[1.0, 2.0], [3.0, 4.0]])
 COMPLEX = np.array([1.0 + 2.0j, 3.0 - 1.0j])
-AGREE = near(1e-6, 1e-10)
+AGREE = agreement(1e-6, 1e-10)
 CONJUGATE = (
     "with respect to a complex number, the tape gives the conjugate of the derivative in textbooks."
 )
@@ -25,7 +30,7 @@ TRANSPOSED = "Yours is transposed: write .T behind it."
 FORGOT = "did you forget the 2 of the squares and the 1/5 of their mean?"
 LEAVE = "the gradient has an entry for every one of the source's, so leave that out."
 
-SLIPS = {
+MISTAKES = {
     "sign": (-TAPE, TAPE, "Yours has the opposite sign everywhere."),
     "sign of a number": (np.array(-2.0), np.array(2.0), "Yours has the opposite sign."),
     "sign of some": (
@@ -206,26 +211,26 @@ SLIPS = {
 }
 
 
-@pytest.mark.parametrize("name", SLIPS)
-def test_slips(name: str) -> None:
-    """One slip that explains all is named; otherwise there is silence."""
-    mine, tape, expected = SLIPS[name]
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes(name: str) -> None:
+    """A single mistake that explains all differences is named; otherwise none is."""
+    mine, tape, expected = MISTAKES[name]
 
-    assert expected == slip(np.asarray(mine), np.asarray(tape), AGREE, {7, 2}, {5, 6})
+    assert expected == find_mistake(np.asarray(mine), np.asarray(tape), AGREE, {7, 2}, {5, 6})
 
 
 def test_rounding() -> None:
-    """A slip is recognised up to the tolerance."""
+    """A mistake is recognised up to the tolerance."""
     rough = 7 * TAPE * (1 + 1e-7 * np.arange(6.0).reshape(3, 2))
 
-    assert slip(rough, TAPE, AGREE).startswith("Yours is 7 times")
-    assert "" == slip(rough, TAPE, near(1e-9, 0.0))
+    assert find_mistake(rough, TAPE, AGREE).startswith("Yours is 7 times")
+    assert "" == find_mistake(rough, TAPE, agreement(1e-9, 0.0))
 
 
 @pytest.mark.parametrize(("rtol", "atol"), [(0.0, 0.1), (0.1, 0.0)])
-def test_near(rtol: float, atol: float) -> None:
+def test_agreement(rtol: float, atol: float) -> None:
     """The tolerances mean what they do in `numpy.isclose`, but that nan agrees with nan."""
-    agree: Any = near(rtol, atol)
+    agree: Any = agreement(rtol, atol)
 
     a, b = np.array([0.0, 10.05, np.nan, np.inf]), np.array([0.05, 10.0, np.nan, np.inf])
     assert [atol > 0, True, True, True] == agree(a, b).tolist()
@@ -257,11 +262,11 @@ FORGOTTEN = {
 
 
 @pytest.mark.parametrize("name", FORGOTTEN)
-def test_forgotten(name: str) -> None:
+def test_factor(name: str) -> None:
     """A factor is named if all entries agree with it, but not where a constant would do."""
     mine, tape, expected = FORGOTTEN[name]
 
-    assert expected == forgotten(mine, tape, NAMED)
+    assert expected == find_factor(mine, tape, NAMED)
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -272,7 +277,7 @@ def test_no_factor_is_made_up(seed: int) -> None:
     for draw in (rng.normal, lambda size: rng.integers(1, 10, size).astype(float)):
         arrays = [draw(size=6) for _ in range(12)]
         named = [(f"a{k}", a) for k, a in enumerate(arrays[2:])]
-        assert "" == forgotten(arrays[0], arrays[1], named)
+        assert "" == find_factor(arrays[0], arrays[1], named)
 
 
 PARTS = np.arange(12.0).reshape(4, 3) ** 2
@@ -319,4 +324,4 @@ def test_wrong_axis(name: str) -> None:
     """The parts of the gradient, added up along another axis."""
     mine, tape, parts, expected = AXES[name]
 
-    assert expected == wrong_axis(np.asarray(mine), tape, parts, AGREE)
+    assert expected == find_wrong_axis(np.asarray(mine), tape, parts, AGREE)

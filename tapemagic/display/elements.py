@@ -1,0 +1,41 @@
+"""The HTML elements and the aligned columns that several forms of a report share."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from html import escape
+
+from tapemagic.analysis.formatting import printable
+
+FONT = "font-size:13px;line-height:1.45"
+
+
+def element(tag: str, style: str, content: str) -> str:
+    """An HTML element with an inline style; the content is HTML."""
+    return f'<{tag} style="{style}">{content}</{tag}>'
+
+
+def plain(words: str) -> str:
+    """Text in one line as HTML."""
+    return escape(printable(words))
+
+
+def table(head: str, body: str, style: str = "") -> str:
+    """A table of HTML; `head` holds the cells of its one row of headings, `body` holds rows."""
+    rows = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return element("table", f"border-collapse:collapse;{FONT}{style}", rows)
+
+
+def image(svg: str, words: str, style: str) -> str:
+    """An SVG as an image in a data URI, with a text for those who cannot see it."""
+    data = base64.b64encode(svg.encode()).decode()
+    return f'<img alt="{plain(words)}" style="{style}" src="data:image/svg+xml;base64,{data}">'
+
+
+def aligned(rows: Sequence[Sequence[str]], right: bool = False) -> list[str]:
+    """The lines of a table of text, in columns aligned left; with `right`, all but the first aligned right."""
+    first, *widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    pad = str.rjust if right else str.ljust
+    cells = ([name.ljust(first), *map(pad, entries, widths)] for name, *entries in rows)
+    return ["  ".join(line).rstrip() for line in cells]

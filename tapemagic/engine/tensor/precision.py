@@ -1,0 +1,44 @@
+"""Sums in double precision of numbers of lower precision, where NumPy's own would lose digits or stand still."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+FLOAT64 = np.dtype(np.float64)
+_DOUBLE = {"e": FLOAT64, "f": FLOAT64, "F": np.dtype(np.complex128)}
+
+FEW = {"e": 1, "f": 512, "F": 512}
+"""The number of terms up to which a sum one after the other keeps all but the last digits of a dtype."""
+
+
+_reduce: Any = np.add.reduce
+
+
+def wider(dtype: Any) -> Any:
+    """The dtype in which to add up numbers of a dtype: double precision for half and single, else itself."""
+    return _DOUBLE.get(dtype.char, dtype)
+
+
+def precise_sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """``np.sum`` of an array or a tensor, in its dtype, added up in double precision if it is a long one.
+
+    Along leading axes NumPy adds one row after the other, so that a sum of ones in float32 ends at 16,777,216.
+    """
+    bare = x.__class__ is np.ndarray
+    char = x.dtype.char
+    if char in FEW:
+        shape = x.shape
+        axes = range(len(shape)) if axis is None else axis if axis.__class__ is tuple else (axis,)
+        terms = 1
+        for k in axes:
+            terms *= shape[k]
+        pairwise = axis is None and bare and char != "e" and x.flags.c_contiguous
+        if terms > FEW[char] and not pairwise:
+            total = np.sum(x, axis=axis, dtype=_DOUBLE[char], keepdims=keepdims)
+            with np.errstate(over="ignore"):  # as where NumPy adds in half precision
+                return total.astype(x.dtype)
+    if bare:
+        return _reduce(x, axis=axis, keepdims=keepdims)
+    return np.sum(x, axis=axis, keepdims=keepdims)

@@ -1,0 +1,109 @@
+"""No folder reads another's private names, read from the source with ast."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.test_layers import ALLOWED, PACKAGE, entry, modules, plant
+
+SHARED = {
+    "_value": "engine.tensor",
+    "_id": "engine.tensor",
+    "_read": "engine.tensor",
+    "_tracked": "engine.recording",
+    "_append": "engine.recording",
+    "_gain": "engine.recording",
+    "_prune": "engine.recording",
+    "_notice": "engine.recording",
+    "_hear": "engine.recording",
+    "_sweep_begins": "engine.recording",
+    "_sweep_ends": "engine.recording",
+}
+"""Inside of the engine, the private names of tensors and live tapes that the hot path reads, and whose they are."""
+
+OUTSIDE = {"_fields", "_getframe", "_make", "_NoValue", "_replace"}
+"""Names of Python's and NumPy's own that only look private."""
+
+
+def is_private(name: str) -> bool:
+    """Whether a name has one underscore in front."""
+    return name.startswith("_") and not name.startswith("__") and name != "_"
+
+
+def defined(tree: ast.Module) -> Iterator[str]:
+    """The names that a module defines: functions, classes, variables, attributes of self and slots."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+                yield name
+            case ast.Name(name, ast.Store()):
+                yield name
+            case ast.Attribute(ast.Name("self"), name, ast.Store()):
+                yield name
+            case ast.Constant(str(name)):
+                yield name
+
+
+def read(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The private names that a module reads of something else than itself, with their lines."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(ast.Name("self" | "cls"), _) | ast.Attribute(
+                ast.Call(ast.Name("super")), _
+            ):
+                pass
+            case ast.Attribute(_, name) if is_private(name) and name not in OUTSIDE:
+                yield node.lineno, name
+            case ast.ImportFrom(str(module), names) if module.startswith("tapemagic"):
+                yield from ((node.lineno, alias.name) for alias in names if is_private(alias.name))
+
+
+def foreign_names(package: Path) -> list[str]:
+    """The private names that a folder reads and does not define, as sentences."""
+    trees = {
+        name: ast.parse(path.read_text(encoding="utf-8")) for name, path in modules(package).items()
+    }
+    own: dict[str | None, set[str]] = {}
+    for name, tree in trees.items():
+        own.setdefault(entry(name, ALLOWED), set()).update(defined(tree))
+    return [
+        f"{name or 'tapemagic'} reads {private} on line {line}"
+        for name, tree in trees.items()
+        for line, private in read(tree)
+        if private not in own[entry(name, ALLOWED)]
+        and not (private in SHARED and name.startswith("engine."))
+    ]
+
+
+def test_no_folder_reads_private_names_of_another() -> None:
+    """A name that others need is public."""
+    assert [] == foreign_names(PACKAGE)
+
+
+def test_shared_names_are_defined_where_the_list_says() -> None:
+    """The list of shared names has no stale line."""
+    trees = {name: path.read_text(encoding="utf-8") for name, path in modules(PACKAGE).items()}
+    for private, owner in SHARED.items():
+        names = {
+            name
+            for module, text in trees.items()
+            if entry(module, ALLOWED) == owner
+            for name in defined(ast.parse(text))
+        }
+
+        assert private in names, f"{owner} does not define {private}"
+
+
+def test_planted_reads_are_found(tmp_path: Path) -> None:
+    """The checker notices a private attribute and a private import, and allows a folder's own."""
+    plant(tmp_path / "engine/tape/tape.py", "class Tape:\n    _records = []\n")
+    plant(tmp_path / "engine/tape/sweep.py", "def f(tape):\n    return tape._records\n")
+    plant(tmp_path / "analysis/snapshot.py", "def f(tape):\n    return tape._records\n")
+    plant(tmp_path / "display/dot.py", "from tapemagic.engine.tape.tape import _helper\n")
+
+    assert [
+        "analysis.snapshot reads _records on line 2",
+        "display.dot reads _helper on line 1",
+    ] == foreign_names(tmp_path)
