@@ -17,7 +17,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from tapemagic.engine import late as _late  # noqa: F401 (fills the table further once SciPy is there)
 from tapemagic.engine import rules as _rules  # noqa: F401 (fills the table)
 
 __version__ = "0.1.0"

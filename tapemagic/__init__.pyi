@@ -66,6 +66,7 @@ from tapemagic.engine.operations.pooling import avg_pool1d as avg_pool1d
 from tapemagic.engine.operations.pooling import avg_pool2d as avg_pool2d
 from tapemagic.engine.operations.pooling import max_pool1d as max_pool1d
 from tapemagic.engine.operations.pooling import max_pool2d as max_pool2d
+from tapemagic.engine.operations.primitive import register_vjp as register_vjp
 from tapemagic.engine.operations.scatter import scatter_add as scatter_add
 from tapemagic.engine.operations.selection import cast as cast
 from tapemagic.engine.operations.selection import one_hot as one_hot

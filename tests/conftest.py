@@ -24,7 +24,7 @@ THOROUGH = (
     "tests/ipython/test_check_gradient.py",
     "tests/ipython/test_why.py",
     "tests/test_batching.py",
-    "tests/test_late.py",
+    "tests/test_other_libraries.py",
 )
 """Where tests go through very many cases, start many processes, or run many cells."""
 

@@ -45,6 +45,8 @@ def span(value: Any) -> str:
         return number(value)
     if not value.shape:
         return number(value[()])
+    if isinstance(value, np.matrix):  # whose rows are matrices again, without end
+        value = value.view(np.ndarray)
     if value.size <= SHOWN:
         return "[" + ", ".join(map(span, value)) + "]"
     if isinstance(value, Absent) or value.dtype.kind not in "iuf":

@@ -9,7 +9,9 @@ whose name starts with an underscore is not read by the rule; the tape then keep
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from threading import RLock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -217,17 +219,52 @@ def no_derivative(argnums: Sequence[int], _g: Any, _y: Any, *_inputs: Any) -> li
     return [None] * len(argnums)
 
 
-LATER: list[Callable[[], None]] = []
-"""What fills the rest of the table, when a function is not found in it."""
+LATER: list[Callable[[], object]] = []
+"""Fill the rest of the table, when a function is not found in it. One that fails stays, and is tried again."""
+
+OPTIONAL: dict[str, Callable[[], object]] = {}
+"""The same for modules which a program may import or not: filled once they are there."""
+
+_lock = RLock()
+_registered: list[set[Function]] = []
+"""The functions that the running attempt to fill the table has registered; empty if none runs."""
+_unfinished: set[Function] = set()
+"""Those that failed attempts have registered: the next one may register them again."""
 
 
 def complete() -> bool:
-    """Fill the rest of the table; whether there was a rest."""
-    rest = LATER[:]
-    LATER.clear()
-    for fill in rest:
+    """Fill the rest of the table; whether there was one, which another thread may have filled meanwhile.
+
+    Raises
+    ------
+    Exception
+        Whatever one of the modules that fill it raises; the table then still counts as incomplete.
+    """
+    if not LATER and OPTIONAL.keys().isdisjoint(sys.modules):
+        return False
+    with _lock:
+        if _registered:  # one of the modules that fill the table asks
+            return False
+        while LATER:
+            _fill(LATER[0])
+            del LATER[0]
+        for module in OPTIONAL.keys() & sys.modules.keys():
+            _fill(OPTIONAL[module])
+            del OPTIONAL[module]
+        _unfinished.clear()
+    return True
+
+
+def _fill(fill: Callable[[], object]) -> None:
+    """Run one of the functions that fill the table, and remember what it registered before it failed."""
+    _registered.append(set())
+    try:
         fill()
-    return bool(rest)
+    except BaseException:
+        _unfinished.update(_registered[0])
+        raise
+    finally:
+        _registered.pop()
 
 
 def known(function: Function) -> bool:
@@ -241,7 +278,12 @@ def known(function: Function) -> bool:
 
 
 def _new(function: Function) -> None:
-    if known(function):
+    """Make sure that a function has no entry, in the whole table if it is not one of this package."""
+    if not (getattr(function, "__module__", None) or "").startswith("tapemagic."):
+        complete()
+    if _registered:
+        _registered[0].add(function)
+    if known(function) and function not in _unfinished:
         raise ValueError(
             f"{operation(function).name} is in the table already: a second rule would hide the first"
         )
@@ -273,12 +315,12 @@ def vjp(
     _new(function)
     entry = operation(function)
     entry.name = name or entry.name
-    entry.rules = rules
     entry.inputs = tuple(inputs.split())
     entry._leads = not entry.inputs
     entry.accepts = frozenset().union(*(_keywords(rule, 2 + len(rules)) for rule in rules if rule))
     entry.ignores |= frozenset(ignores.split())
     entry._names = None
+    entry.rules = rules  # last, since other threads may ask
 
 
 def vjp_argnums(function: Function, rule: Rule, name: str = "", ignores: str = "") -> None:
@@ -302,12 +344,12 @@ def vjp_argnums(function: Function, rule: Rule, name: str = "", ignores: str = "
     _new(function)
     entry = operation(function)
     entry.name = name or entry.name
-    entry.joint_rule = rule
     code = rule.__code__
     entry.accepts = frozenset(
         code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     )
     entry.ignores |= frozenset(ignores.split())
+    entry.joint_rule = rule
 
 
 def pointwise(*functions: Function) -> None:

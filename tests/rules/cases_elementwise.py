@@ -344,6 +344,7 @@ SPECIAL = [
     at(np.absolute, 0.0, 0.0),
     at(np.absolute, [0j, 3 + 4j], [0, 0.6 + 0.8j], "complex"),
     at(np.absolute, 0.0, 0.0, "order 2", derivative(np.absolute)),
+    at(np.arcsinh, [1e200, -1e200], [1e-200, 1e-200], "large"),
     at(np.fabs, [-0.0, 0.0], [0.0, 0.0]),
     at(np.sign, [2.0, 0.0, -INF], [0.0, 0.0, 0.0]),
     at(np.sign, 0j, 0j, "complex"),

@@ -425,7 +425,51 @@ LIMITS = [
     ),
 ]
 
-SPECIAL = SOLUTIONS + KINKS + LIMITS
+OUT_OF_RANGE = (
+    [
+        special(
+            f,
+            call,
+            [np.array([3.0, -4.0]) * size],
+            [np.array([0.6, -0.8])],
+            label=f"{size:g} {k}",
+            warns=size > 1,
+        )
+        for size in (1e200, 1e-200)
+        for k, (f, call) in enumerate(
+            (
+                (LA.norm, None),
+                (LA.norm, lambda x: LA.norm(x[None])),
+                (LA.vector_norm, None),
+                (LA.vector_norm, lambda x: LA.vector_norm(x[:, None], axis=0)),
+                (LA.matrix_norm, lambda x: LA.matrix_norm(x[None])),
+            )
+        )
+    ]
+    + [
+        special(
+            LA.norm,
+            lambda x: LA.norm(x, 3),
+            [np.array([3.0, -3.0]) * size],
+            [np.array([1, -1]) * 2 ** (-2 / 3)],
+            label=f"{size:g} cubes",
+            warns=size > 1,
+        )
+        for size in (1e200, 1e-200)
+    ]
+    + [
+        special(
+            LA.norm,
+            lambda x: LA.norm(x, axis=1),
+            [[[3e-200, 4e-200], [0.0, 0.0], [3.0, 4.0]]],
+            [[[0.6, 0.8], [0, 0], [0.6, 0.8]]],
+            label="rows of several sizes",
+        )
+    ]
+)
+"""Where the squares overflow or vanish, so that NumPy's norm is infinite or 0."""
+
+SPECIAL = SOLUTIONS + KINKS + LIMITS + OUT_OF_RANGE
 
 PLAIN = [
     plain(LA.matrix_rank, None, RANK_2),

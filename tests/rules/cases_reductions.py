@@ -405,6 +405,13 @@ SPECIAL = [
     # the median of ties is the middle of the stable order
     special(np.median, None, [[2.0, 1.0, 2.0, 2.0, 5.0]], [[0, 0, 1, 0, 0]], label="tie"),
     special(np.median, None, [[3.0, 1.0, 3.0, 7.0]], [[0.5, 0, 0.5, 0]], label="even"),
+    special(
+        np.median,
+        lambda x: np.median(x, axis=1),
+        [[[1.0, NAN, 2.0], [3.0, 1.0, 2.0]]],
+        [[[NAN] * 3, [0, 0, 1]]],
+        label="nan",
+    ),
     special(np.median, None, [single([3, 1, 2])], [[0, 0, 1]], label="float32"),
     special(np.median, None, [np.zeros(0)], [np.zeros(0)], label="empty", warns=True),
     special(np.nanmedian, None, [[NAN, 1.0, 5.0, NAN, 2.0]], [[0, 0, 0, 0, 1]], label="nan"),
@@ -428,6 +435,18 @@ SPECIAL = [
         [[1.0, 7.0, 1.0]],
         [[0, 0, 0]],
         label="equal where",
+    ),
+    *(
+        special(f, None, [[x, -3 * x]], [[0.5, -0.5]], label=f"{x:g}", warns=x > 1)
+        for f in (np.std, np.nanstd)
+        for x in (1e160, 1e-200)
+    ),
+    special(
+        np.std,
+        lambda x: np.std(x, axis=0),
+        [[[1e-200, 1.0, 0.0], [3e-200, 2.0, 0.0]]],
+        [[[-0.5, -0.5, 0], [0.5, 0.5, 0]]],
+        label="columns of several sizes",
     ),
     special(np.nanstd, None, [[1.0, NAN, 1.0]], [[0, 0, 0]], label="equal"),
     special(np.nanstd, None, [[NAN, NAN]], [[NAN, NAN]], label="all nan", warns=True),

@@ -311,14 +311,21 @@ SPECIAL = [
     special(np.quantile, None, [[1.0, 3.0], 0.0], [[1, 0], 2], label="the first one's q"),
     special(np.quantile, None, [[1.0, 3.0], 1.0], [[0, 1], 0], label="the last one's q"),
     special(
-        np.quantile, lambda x: np.quantile(x, 0.3), [[1.0, NAN, 3.0]], [[0, 1, 0]], label="nan"
+        np.quantile, lambda x: np.quantile(x, 0.3), [[1.0, NAN, 3.0]], [[NAN] * 3], label="nan"
     ),
     special(
         np.quantile,
         lambda x: np.quantile(x, 0.3, method="lower"),
         [[1.0, NAN, 3.0]],
-        [[0, 1, 0]],
+        [[NAN] * 3],
         label="nan, lower",
+    ),
+    special(
+        np.percentile,
+        lambda x: np.percentile(x, [25, 50], axis=1),
+        [[[1.0, NAN], [3.0, 4.0]]],
+        [[[NAN, NAN], [1.25, 0.75]]],
+        label="nan in a row",
     ),
     special(np.quantile, lambda x: np.quantile(x, 0.25), [single([1, 2])], [[0.75, 0.25]]),
     special(

@@ -42,6 +42,31 @@ LONGEST = 120
 STAY = {"np.asarray": "call NumPy on the tensor itself", "float()": "leave it a tensor"}
 
 
+POLYNOMIALS = [
+    "poly1d",
+    "polyval",
+    "polyadd",
+    "polysub",
+    "polymul",
+    "polydiv",
+    "polyder",
+    "polyint",
+    "roots",
+]
+
+OF_SCIPY = {
+    "softmax": "write tapemagic.softmax(x, axis)",
+    "log_softmax": "write tapemagic.log_softmax(x, axis)",
+    "logsumexp": "write tapemagic.logsumexp(x, axis)",
+    "polygamma": "write scipy.special.zeta(n + 1, x) times (-1)**(n + 1) * n!, or psi(x) for n = 0",
+    "multigammaln": "write the sum of scipy.special.gammaln(a - j / 2) for j in range(d)",
+    "comb": "write scipy.special.binom(n, k)",
+    "factorial": "write scipy.special.gamma(n + 1)",
+    "perm": "write scipy.special.poch(n - k + 1, k)",
+}
+"""SciPy's functions that make plain arrays of their arguments, and what to write in their place."""
+
+
 def way(event: Event) -> str:
     """How a value left the tape, where, and what to write instead."""
     return f"{way_out(event)}: {replacement(event)}"
@@ -64,8 +89,13 @@ def replacement(event: Event) -> str:
     """The replacement for a conversion that left the tape, by its name and the text of its line."""
     what = str(event.what)
     library = event.place.library if event.place else ""
-    if library == "scipy" and "linalg" in _text(event.place):
-        return "a tape follows NumPy alone: np.linalg has the same"
+    if library == "scipy":
+        if "linalg" in _text(event.place):
+            return "a tape follows NumPy alone: np.linalg has the same"
+        found = (advice for name, advice in OF_SCIPY.items() if _calls(event.place, name))
+        return next(
+            found, "a tape follows NumPy's functions, and SciPy's ufuncs such as scipy.special.erf"
+        )
     if what.startswith(("tapemagic.", "copy.")):
         return "it copies the value alone: compute with the tensor itself, which needs no copy"
     if library and library != "numpy":
@@ -90,7 +120,7 @@ def replacement(event: Event) -> str:
 def is_flat(event: Event) -> bool:
     """Whether what left changes in steps, so that nothing of a derivative left with it."""
     what = str(event.what)
-    by_function = what.startswith("np.") and what != "np.asarray"
+    by_function = what.startswith(("np.", "scipy.")) and what != "np.asarray"
     return by_function or " to " in what or what == "int()"
 
 
@@ -207,6 +237,10 @@ ADVICE: Advice = (
     (_writes, COLLECT),
     (lambda place: _calls(place, "rng", "random", "normal", "uniform"), DRAW),
     (lambda place: _calls(place, "full", "arange", "linspace", "full_like"), FILL),
+    (
+        lambda place: _calls(place, *POLYNOMIALS),
+        "an np.poly1d is an array to NumPy's functions: call it, as in p(x), or give them p.coeffs",
+    ),
     (lambda place: _calls(place, "vectorize"), "call NumPy's functions on whole tensors"),
 )
 """Tests of a line that converted to numbers, each with its replacement; the first that is true counts."""

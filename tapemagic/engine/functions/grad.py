@@ -86,14 +86,21 @@ def _positions(function: Function, argnums: Argnums, count: int) -> list[int]:
 
 def _tensors(value: Any, function: Function, position: int) -> Any:
     """An argument as new tensors, in the structure in which it was given."""
-    tensors = [argument(x, function, position) for x in leaves(value, is_leaf=_is_array)]
-    for x in tensors:
-        if x.dtype.kind not in "fc":
-            raise NotATensorError(
-                f"argument {position} of {name_of(function)} holds {x.dtype}, and only real and complex numbers have "
-                f"derivatives: write {float(x._value) if not x.ndim else 'x.astype(float)'}"
-            )
+    if is_leaf(value):
+        return _tensor(value, function, position)
+    tensors = [_tensor(x, function, position) for x in leaves(value, is_leaf=_is_array)]
     return pack(value, tensors, _is_array)
+
+
+def _tensor(value: Any, function: Function, position: int) -> Any:
+    """A new tensor of real or complex numbers with the value of an argument, or of a part of it."""
+    x = argument(value, function, position)
+    if x.dtype.kind not in "fc":
+        raise NotATensorError(
+            f"argument {position} of {name_of(function)} holds {x.dtype}, and only real and complex numbers have "
+            f"derivatives: write {float(x._value) if not x.ndim else 'x.astype(float)'}"
+        )
+    return x
 
 
 def _is_array(value: Any) -> bool:

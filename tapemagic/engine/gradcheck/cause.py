@@ -17,6 +17,7 @@ from tapemagic.engine.gradcheck.finite_differences import (
     real_or_complex,
     spans,
 )
+from tapemagic.engine.tape.recorder import contents_of
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.constant import constant
 
@@ -80,7 +81,9 @@ def _exits(at: WeightedSum, position: int) -> list[Event]:
             np.min(record.output_id) for record in tape.records if any(i <= 0 for i in record.ids)
         )
         last = max((i for i in with_constants if i <= last), default=0)
-    return [event for event in tape._events if event.kind == "exit" and event.time < last]
+    return [
+        event for event in contents_of(tape).events if event.kind == "exit" and event.time < last
+    ]
 
 
 def _of_exit(event: Event) -> str:

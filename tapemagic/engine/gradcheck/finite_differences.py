@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -182,23 +182,26 @@ def _terms(factors: Any, numbers: Any) -> Any:
 def flat(arrays: list[Any]) -> Any:
     """Arrays as one vector of real numbers."""
     kinds = {1: np.float64, 2: np.complex128}
-    return np.concatenate([np.ravel(x).astype(kinds[entry_size(x)]).view(float) for x in arrays])
+    parts = [np.ravel(x).astype(kinds[entry_size(x)], copy=False).view(float) for x in arrays]
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
 def arrays_like(models: list[Any], vector: Any) -> list[Any]:
     """The arrays of a vector, with the shapes, dtypes and layouts in memory of the models."""
     arrays = []
     for (start, stop), model in zip(spans(models), models, strict=True):
-        x = np.empty_like(model)
-        part = vector[start:stop]
-        x[...] = (part.view(complex) if entry_size(model) == 2 else part).reshape(x.shape)
+        part = vector[start:stop].view(complex if entry_size(model) == 2 else float)
+        x = part.reshape(model.shape).astype(model.dtype, copy=False)
+        if not model.flags.c_contiguous:
+            x, numbers = np.empty_like(model), x
+            x[...] = numbers
         arrays.append(x[()])
     return arrays
 
 
 def spans(arrays: list[Any]) -> list[tuple[int, int]]:
     """Where each array begins and ends in the vector of all of them."""
-    ends = np.cumsum([0] + [x.size * entry_size(x) for x in arrays]).tolist()
+    ends = list(accumulate((x.size * entry_size(x) for x in arrays), initial=0))
     return list(pairwise(ends))
 
 

@@ -232,7 +232,7 @@ def average(x: Any, window: Window) -> Any:
     y = np.zeros(_pooled(x, window), x.dtype)
     for above, below in overlaps(window, lengths):
         y[above] += x[below]
-    y /= _counts(window, lengths).astype(x.real.dtype)
+    y /= _counts(window, lengths, x.real.dtype)
     return y
 
 
@@ -251,19 +251,19 @@ def spread_average(g: Any, window: Window, lengths: Lengths) -> Any:
     -------
     array or Tensor, shape (..., spatial axes, channels)
     """
-    share = g / _counts(window, lengths).astype(g.real.dtype)
+    share = g / _counts(window, lengths, g.real.dtype)
     dx = np.zeros((*g.shape[: -len(lengths) - 1], *lengths, g.shape[-1]), share.dtype)
     for above, below in overlaps(window, lengths):
         dx[below] += share[above]
     return dx
 
 
-def _counts(window: Window, lengths: Lengths) -> Any:
+def _counts(window: Window, lengths: Lengths, dtype: Any) -> Any:
     """The number of elements in each place of a window, with an axis for channels."""
     counts = np.zeros((*places(window, lengths), 1), int)
     for above, _ in overlaps(window, lengths):
         counts[above] += 1
-    return counts
+    return counts.astype(np.result_type(dtype, np.float32))  # float16 ends at 65,504
 
 
 def _pooled(x: Any, window: Window) -> Lengths:

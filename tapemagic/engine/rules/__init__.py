@@ -3,15 +3,15 @@
 What most programs use is here from the start; the rest follows when a function is not found.
 """
 
+from functools import partial
 from importlib import import_module
 
-from tapemagic.engine.registry import LATER
+from tapemagic.engine.registry import LATER, OPTIONAL
 from tapemagic.engine.rules import (
     differences,
     elementwise,
     indexing,
     joining,
-    poly1d,
     products,
     reductions,
     shaping,
@@ -22,7 +22,6 @@ __all__ = [
     "elementwise",
     "indexing",
     "joining",
-    "poly1d",
     "products",
     "reductions",
     "shaping",
@@ -41,12 +40,8 @@ REST = (
     "padding",
     "polynomials",
     "statistics",
+    "ufunc_methods",
 )
 
-
-def _follow() -> None:
-    for name in REST:
-        import_module(f"{__name__}.{name}")
-
-
-LATER.append(_follow)
+LATER.extend(partial(import_module, f"{__name__}.{name}") for name in REST)
+OPTIONAL["scipy.special"] = partial(import_module, f"{__name__}.special")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
@@ -214,8 +215,18 @@ def _(a: Any, new_shape: Any) -> Any:
     return np.take(a, places) if a.size else constant(np.zeros(places.shape, a.dtype))
 
 
+def _makes_poly1d() -> bool:
+    """Whether ``np.poly1d(...)`` is what called NumPy."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("tapemagic."):
+        frame = frame.f_back
+    return frame is not None and frame.f_code is np.poly1d.__init__.__code__
+
+
 @composite(np.trim_zeros)
 def _(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
+    if _makes_poly1d():  # a zero in front is the value of a coefficient, which has a gradient
+        return filt
     np.trim_zeros(np.zeros(0), trim)  # NumPy checks the word
     axes = range(filt.ndim) if axis is None else normalize_axis_tuple(axis, filt.ndim)
     index = [slice(None)] * filt.ndim

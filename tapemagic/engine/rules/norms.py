@@ -16,6 +16,7 @@ from tapemagic.engine.registry import vjp
 from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
 from tapemagic.engine.rules.decompositions import adjoint, conj, gaps, rounding, sums
 from tapemagic.engine.rules.elementwise import inverse, zeros
+from tapemagic.engine.rules.reductions import out_of_range, unit_of
 from tapemagic.engine.tensor.tensor import unwrap
 
 EUCLIDEAN = (None, 2, "fro", "f")
@@ -38,7 +39,16 @@ def shares(values: Any, axis: Any, largest: bool) -> Any:
 
 
 def of_vector(g: Any, y: Any, x: Any, order: Any, axes: tuple[int, ...]) -> Any:
-    """The gradient of the norm `y` of vectors that lie along `axes`, which `g` and `y` have with length 1."""
+    """The gradient of the norm `y` of vectors that lie along `axes`, which `g` and `y` have with length 1.
+
+    It is the same for a multiple of the vector. So where the powers of the elements have left the range of their
+    dtype, which makes the norm infinite or 0, it is computed for elements of at most 1.
+    """
+    if order != 0 and out_of_range(y):
+        x = x / unit_of(x, axes)
+        y = np.linalg.vector_norm(
+            x, axis=axes, keepdims=True, ord=2 if order in EUCLIDEAN else order
+        )
     if order in EUCLIDEAN:
         return (g * inverse(y)) * conj(x)
     if order == 0:

@@ -1,7 +1,8 @@
 """Polynomials by their coefficients, the highest power first; their values, roots and fits.
 
-An ``np.poly1d`` may hold a tensor: whatever it computes from its coefficients stays on the tape. NumPy's results
-have no zeros in front. Ours keep those which are the value of a coefficient that depends on a tensor, since another
+An ``np.poly1d`` made of a tensor holds it: whatever it computes from its coefficients stays on the tape. To NumPy's
+own functions it is something to make an array of, unless they are given a tensor, too. NumPy's results have no zeros
+in front. Ours keep those which are the value of a coefficient that depends on a tensor, since another
 value of it would be seen: of a tensor given to ``np.polymul`` or ``np.poly1d``, and in a remainder of ``np.polydiv``.
 """
 

@@ -34,7 +34,7 @@ from tapemagic.engine.rules.shaping import as_array, cast, refuse_out, tensor_of
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import wider
-from tapemagic.engine.tensor.tensor import as_operand
+from tapemagic.engine.tensor.tensor import as_operand, unwrap
 from tapemagic.errors import ImmutableError, ShapeError
 
 
@@ -43,6 +43,12 @@ def count(x: Any, axes: tuple[int, ...], where: Any = True) -> Any:
     if where is True:
         return math.prod(x.shape[axis] for axis in axes)
     return np.sum(np.broadcast_to(where, x.shape), axis=axes, keepdims=True)
+
+
+def total(x: Any, axes: tuple[int, ...], where: Any = True) -> Any:
+    """The sum along axes, which stay: of float16 in float32, since numbers of 65,504 on are infinite there."""
+    dtype = np.float32 if x.dtype == np.float16 else None
+    return np.sum(x, axis=axes, keepdims=True, where=where, dtype=dtype)
 
 
 def numbers(x: Any, where: Any) -> Any:
@@ -65,11 +71,18 @@ def _sum(g, _y, _x, axis=None, keepdims=False, where=True):
 def _mean(g, _y, _x, axis=None, keepdims=False, where=True):
     """An equal share of `g` for all."""
     if not g.ndim and where is True:
-        return spread(g / (_x.size or 1), _x.shape)
+        return spread(_share(g, _x.size or 1), _x.shape)
     shape = leading(g, _y) + _x.shape
     axes = negative_axes(axis, _x.ndim)
     g = expand(g, axes, keepdims) / np.maximum(count(_x, axes, where), 1)
     return spread(g if where is True else np.where(where, g, 0), shape)
+
+
+def _share(g: Any, n: int) -> Any:
+    """g / n in the dtype of g, also where n is none of the numbers of that dtype."""
+    if g.dtype != np.float16:
+        return g / n
+    return np.astype(g / np.float32(n), np.float16)
 
 
 def _nansum(g, _y, x, axis=None, keepdims=False, where=True):
@@ -98,13 +111,13 @@ def average_(a: Any, weights: Any, axis: Any, keepdims: Any) -> Any:
 def _average_a(g, _y, _a, weights, axis, keepdims):
     """The share of an element is that of its weight."""
     axes = negative_axes(axis, _a.ndim)
-    return expand(g, axes, keepdims) * (weights / np.sum(weights, axis=axes, keepdims=True))
+    return expand(g, axes, keepdims) * (weights / total(weights, axes))
 
 
 def _average_weights(g, y, a, weights, axis, keepdims):
     """More weight moves the average towards the element."""
     axes = negative_axes(axis, a.ndim)
-    moved = (a - expand(y, axes, keepdims)) / np.sum(weights, axis=axes, keepdims=True)
+    moved = (a - expand(y, axes, keepdims)) / total(weights, axes)
     return expand(g, axes, keepdims) * moved
 
 
@@ -119,12 +132,12 @@ def _average(
     axis = None if axis is None else normalize_axis_tuple(axis, a.ndim)
     if weights is None:
         average = np.mean(a, axis=axis, keepdims=keepdims)
-        total = constant(count(a, negative_axes(axis, a.ndim)), average.dtype)
+        weight = constant(count(a, negative_axes(axis, a.ndim)), average.dtype)
     else:
         weights = aligned(as_array(weights), a.shape, axis)
         average = apply(operation(average_), (a, weights), {"axis": axis, "keepdims": keepdims})
-        total = tensor_of(np.sum(weights, axis=axis, dtype=average.dtype, keepdims=keepdims))
-    return (average, np.broadcast_to(total, average.shape)) if returned else average
+        weight = tensor_of(np.sum(weights, axis=axis, dtype=average.dtype, keepdims=keepdims))
+    return (average, np.broadcast_to(weight, average.shape)) if returned else average
 
 
 def aligned(weights: Any, shape: tuple[int, ...], axis: tuple[int, ...] | None) -> Any:
@@ -154,8 +167,7 @@ def aligned(weights: Any, shape: tuple[int, ...], axis: tuple[int, ...] | None) 
 def deviations(x: Any, mean: Any, axes: tuple[int, ...], where: Any) -> Any:
     """How far the elements are from the mean given, or theirs, conjugated; 0 where `where` is false."""
     if mean is None:
-        total = np.sum(x, axis=axes, keepdims=True, where=where)
-        mean = total / np.maximum(count(x, axes, where), 1)
+        mean = total(x, axes, where) / np.maximum(count(x, axes, where), 1)
     off = x - mean
     if x.dtype.kind == "c":
         off = np.conj(off)
@@ -175,17 +187,34 @@ def _var(g, _y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correcti
     return expand(g, axes, keepdims) * (2 * deviations(x, mean, axes, where) / n)
 
 
+def out_of_range(y: Any) -> bool:
+    """Whether the squares that a root was taken of may have overflowed, or vanished."""
+    y = np.abs(unwrap(y))
+    limits = np.finfo(y.dtype)
+    return not bool(np.all((y >= math.sqrt(limits.tiny)) & (y <= math.sqrt(limits.max))))
+
+
+def unit_of(x: Any, axes: tuple[int, ...]) -> Any:
+    """The largest absolute value along axes, which stay; 1 where that is 0 or infinite."""
+    unit = np.max(np.abs(unwrap(x)), axis=axes, keepdims=True, initial=0)
+    return np.where((unit > 0) & (unit < np.inf), unit, 1).astype(unit.dtype)
+
+
 def _std(g, y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correction=None):
     """The deviation from the mean, over the standard deviation and the degrees of freedom."""
     axes = negative_axes(axis, x.ndim)
     n = freedom(x, axes, where, ddof if correction is None else correction)
     y = expand(y, axes, keepdims)
+    off = deviations(x, mean, axes, where)
+    if out_of_range(y):  # of a multiple, with deviations of at most 1, the gradient is the same
+        off = off / unit_of(off, axes)
+        y = np.linalg.vector_norm(off, axis=axes, keepdims=True) / np.sqrt(n)
     flat = y == 0  # equal values: 0, the finite subgradient, also where rounding hides it
     if mean is None:
         extremes = {"axis": axes, "keepdims": True, "where": where}
         top, bottom = np.max(x, initial=-np.inf, **extremes), np.min(x, initial=np.inf, **extremes)
         flat = flat | (top == bottom)
-    share = np.where(flat, 0, deviations(x, mean, axes, where)) / (n * np.where(flat, 1, y))
+    share = np.where(flat, 0, off) / (n * np.where(flat, 1, y))
     return expand(g, axes, keepdims) * share
 
 
@@ -258,9 +287,11 @@ def ranks(x: Any, axes: tuple[int, ...]) -> Any:
 
 
 def _median(g, _y, x, axis=None, keepdims=False):
-    """All to the element in the middle of the stable order, or half each to the two there."""
+    """All to the element in the middle of the stable order, or half each to the two there; NaN where one is NaN."""
     axes = negative_axes(axis, x.ndim)
-    return expand(g, axes, keepdims) * middle(x, axes, count(x, axes))
+    missing = np.any(np.isnan(x), axis=axes, keepdims=True)
+    shares = np.where(missing, np.nan, middle(x, axes, count(x, axes)))
+    return expand(g, axes, keepdims) * shares
 
 
 def _nanmedian(g, _y, x, axis=None, keepdims=False):

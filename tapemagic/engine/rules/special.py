@@ -1,30 +1,27 @@
-"""SciPy's special functions: loaded by `tapemagic.engine.late` when somebody imports scipy.special.
+"""SciPy's special functions: loaded when a function is not found in the table, and scipy.special has been imported.
 
 Formulas are from the NIST Digital Library of Mathematical Functions (DLMF), https://dlmf.nist.gov, unless they
 follow from a definition. Orders and parameters in which there is no closed derivative are taken as plain values;
 one that a tape tracks is refused.
 
-Most of these functions are ufuncs, which find their way here by themselves. SciPy's few functions written in Python
-turn what they are given into arrays first; these are `admitted`.
+These functions are ufuncs, about which NumPy asks the tensors among their arguments; ``sp.zeta`` and ``sp.lambertw``
+call ufuncs of their own. Most of the functions that SciPy has written in Python, such as ``sp.softmax``, make plain
+arrays of their arguments first: values leave the tape there.
 """
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 from scipy import special as sp
 
-from tapemagic.engine.nest import leaves
 from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, vjp
-from tapemagic.engine.rules.axes import expand, negative_axes
 from tapemagic.engine.rules.elementwise import DEGREE, LN2, LN10, promoted, ratio
-from tapemagic.engine.tensor.dispatch import apply, call, constant_result
-from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
+from tapemagic.engine.tensor.dispatch import apply, call
+from tapemagic.engine.tensor.tensor import as_operand
 from tapemagic.errors import NoDerivativeError
 
 Function = Callable[..., Any]
@@ -34,34 +31,7 @@ SQRT_PI = math.sqrt(math.pi)
 SQRT_2PI = math.sqrt(2 * math.pi)
 
 
-# -- three ways into the table ----------------------------------------------------------------------
-
-
-def admitted(function: Function) -> Function:
-    """A Python function of SciPy's, changed in place so that it hands calls with tensors to the table.
-
-    It is its code that changes, so that a reference which somebody imported earlier sees the change too.
-    """
-    function = inspect.unwrap(function)  # SciPy wraps it where SCIPY_ARRAY_API is set
-    if not isinstance(function, FunctionType) or function.__closure__:
-        return function
-    original = FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__
-    )
-
-    def chosen(*args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(x, Traced) for x in leaves([*args, *kwargs.values()])):
-            return call(function, args, kwargs)
-        return original(*args, **kwargs)
-
-    def entrance(*args: Any, chosen: Function, **kwargs: Any) -> Any:
-        return chosen(*args, **kwargs)
-
-    function.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-    function.__kwdefaults__ = {"chosen": chosen}
-    function.__code__ = entrance.__code__
-    function.__defaults__ = None
-    return function
+# -- two ways into the table ----------------------------------------------------------------------
 
 
 def with_parameters(function: Function, names: str, rule: Function) -> None:
@@ -80,7 +50,7 @@ def with_parameters(function: Function, names: str, rule: Function) -> None:
             given[variable] = given[variable] + np.dtype(given["dtype"]).type(0)
         return call(evaluated, (given.pop(variable, None),), given)
 
-    vjp(evaluated, rule, name=function.__name__)
+    vjp(evaluated, rule, name=function.__name__.strip("_"))
     pointwise(evaluated)
 
 
@@ -265,20 +235,15 @@ def _psi(g: Any, _y: Any, x: Any) -> Any:
     """The trigamma function, which SciPy has for real numbers."""
     if x.dtype.kind == "c":
         raise NoDerivativeError(
-            "psi of complex numbers has no derivative here, since SciPy's polygamma takes real ones: "
+            "psi of complex numbers has no derivative here, since SciPy's zeta takes real ones: "
             "stop at the first derivative of gamma and loggamma, or leave the tape knowingly with x.numpy()"
         )
-    return g * sp.polygamma(1, x)
+    return g * sp.zeta(2, x)
 
 
 def _zeta(g: Any, _y: Any, q: Any, x: Any) -> Any:
     """Hurwitz's zeta function in its second argument (DLMF 25.11.17)."""
     return -g * (x * sp.zeta(x + 1.0, q))
-
-
-def _multigammaln(g: Any, _y: Any, a: Any, d: Any) -> Any:
-    """A sum of psi(a - k / 2)."""
-    return g * sum(sp.psi(a - k / 2) for k in range(int(d)))
 
 
 # fmt: off
@@ -295,9 +260,7 @@ vjp(sp.binom,    lambda g, z, n, k: g * (z * (sp.psi(n + 1) - sp.psi(n - k + 1))
                  lambda g, z, n, k: g * (z * (sp.psi(n - k + 1) - sp.psi(k + 1))))
 vjp(sp.poch,     lambda g, y, z, m: g * (y * (sp.psi(z + m) - sp.psi(z))),
                  lambda g, y, z, m: g * (y * sp.psi(z + m)))
-vjp(admitted(sp.multigammaln), _multigammaln)
-with_parameters(admitted(sp.zeta), "x q", _zeta)
-with_parameters(admitted(sp.polygamma), "n x", lambda g, _y, x, n: g * sp.polygamma(n + 1, x))
+with_parameters(sp._ufuncs._zeta, "x q", _zeta)
 # fmt: on
 
 
@@ -433,7 +396,7 @@ vjp(sp.exp1,        lambda g, _y, x: -g * (np.exp(-x) / x))
 vjp(sp.expi,        lambda g, _y, x: g * (np.exp(x) / x))
 vjp(sp.spence,      _spence)
 vjp(sp.wrightomega, lambda g, y, _z: g * (y / (1 + y)))
-vjp(admitted(sp.lambertw), lambda g, y, _z: g * (np.exp(-y) / (1 + y)), ignores="k tol")
+vjp(sp._ufuncs._lambertw, lambda g, y, _z, _k, _tol: g * (np.exp(-y) / (1 + y)), None, None, name="lambertw")
 vjp(sp.ellipk,      lambda g, _y, m: g * (math.pi / 8 * sp.hyp2f1(1.5, 1.5, 2.0, m)))  # DLMF 19.5.1
 vjp(sp.ellipe,      lambda g, _y, m: -g * (math.pi / 8 * sp.hyp2f1(0.5, 1.5, 2.0, m)))  # DLMF 19.5.2
 several(sp.sici,    lambda g, _y, z: g[0] * over(np.sin, z) + safe_ratio(g[1] * np.cos(z), z))
@@ -526,89 +489,6 @@ with_parameters(sp.eval_jacobi,      "n alpha beta x",
 # fmt: on
 
 
-# -- sums of exponentials ---------------------------------------------------------------------------
-
-
-def _softmax(g, y, _x, axis=None):
-    """Each weight's gradient less the mean of all by those weights."""
-    axes = negative_axes(axis, y.ndim)
-    return y * (g - np.sum(g * y, axis=axes, keepdims=True))
-
-
-def _log_softmax(g, y, _x, axis=None):
-    """The gradient less its sum, shared out by the weights."""
-    axes = negative_axes(axis, y.ndim)
-    return g - np.exp(y) * np.sum(g, axis=axes, keepdims=True)
-
-
-vjp(admitted(sp.softmax), _softmax)
-vjp(admitted(sp.log_softmax), _log_softmax)
-
-
-def logsumexp_(a: Any, b: Any, axis: Any, keepdims: bool, signed: bool) -> Any:
-    """``scipy.special.logsumexp``; of the magnitude of the sum, if `signed`."""
-    y = sp.logsumexp(a, axis, b, keepdims, signed)
-    return y[0] if signed else y
-
-
-def summed_axes(a: Any, b: Any, axis: Any) -> tuple[int, ...]:
-    """The axes of a sum over both together; a number counts as one of an axis."""
-    return negative_axes(axis, max(1, np.ndim(a), 0 if b is None else np.ndim(b)))
-
-
-def shares(y: Any, a: Any, axes: tuple[int, ...]) -> Any:
-    """exp(a - y); where y is infinite, an even share for each `a` that equals it."""
-    level = np.isinf(y)
-    even = (a == y) / np.maximum(np.sum(a == y, axis=axes, keepdims=True), 1)
-    return np.where(level, even, np.exp(np.where(level, 0, a) - np.where(level, 0, y)))
-
-
-def sign_of_sum(terms: Any, axes: tuple[int, ...], signed: bool) -> Any:
-    """The sign of a sum of terms, where its logarithm has been taken of its magnitude."""
-    return np.sign(np.sum(terms, axis=axes, keepdims=True)) if signed else 1
-
-
-def _logsumexp_a(g, y, a, b, axis, keepdims, signed):
-    """The share of each term in the sum; nothing for a weight of 0, whatever it weighs."""
-    axes = summed_axes(a, b, axis)
-    y = expand(y, axes, keepdims)
-    if b is None:
-        return expand(g, axes, keepdims) * shares(y, a, axes)
-    terms = b * shares(y, np.where(b == 0, 0, a), axes)
-    return expand(g, axes, keepdims) * (terms * sign_of_sum(terms, axes, signed))
-
-
-def _logsumexp_b(g, y, a, b, axis, keepdims, signed):
-    """The share of an exponential in the sum."""
-    axes = summed_axes(a, b, axis)
-    one = shares(expand(y, axes, keepdims), a, axes)
-    return expand(g, axes, keepdims) * (one * sign_of_sum(b * one, axes, signed))
-
-
-vjp(logsumexp_, _logsumexp_a, _logsumexp_b, name="logsumexp")
-
-
-@composite(admitted(sp.logsumexp))
-def _logsumexp(
-    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
-) -> Any:
-    a, b = as_operand(a), as_operand(b)
-    options = {"axis": axis, "keepdims": keepdims}
-    if not return_sign:
-        return apply(operation(logsumexp_), (a, b), {**options, "signed": False})
-    if np.result_type(a, 0 if b is None else b).kind == "c":
-        y = apply(operation(logsumexp_), (a, b), {**options, "signed": False})
-        return np.real(y), np.exp(1j * np.imag(y))
-    y = apply(operation(logsumexp_), (a, b), {**options, "signed": True})
-    _, sign = sp.logsumexp(unwrap(a), b=unwrap(b), return_sign=True, **options)
-    return y, constant_result(sign)
-
-
-# -- without derivative, or without a rule ----------------------------------------------------------
+# -- without derivative -----------------------------------------------------------------------------
 
 not_differentiable(sp.gammasgn, sp.round)
-
-for _function in (
-    sp.comb, sp.perm, sp.factorial, sp.diric, sp.lqn, sp.lqmn, sp.ellip_harm_2, sp.ellip_normal
-):  # fmt: skip
-    admitted(_function)  # so that the table refuses what would leave the tape without a word

@@ -107,12 +107,14 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
         return rows, g, q, neighbours(rows, y, q, method, gaps)
 
     def in_values(g, y, a, q, _weights, axis, method, keepdims):
-        """To each neighbour its share."""
+        """To each neighbour its share; NaN in a row that has one, unless these count for nothing."""
         if not a.size:
             return np.zeros((*leading(g, y), *a.shape), g.dtype)
         rows, g, _, (first, second, share) = prepared(g, y, a, q, axis, method)
         dx = dense(given_back(g * (1 - share), first, rows, first))
         dx = dx + dense(given_back(g * share, second, rows, second))
+        if not gaps:
+            dx = np.where(np.any(np.isnan(rows), axis=-1, keepdims=True), np.nan, dx)
         return unflattened(dx, a, negative_axes(axis, a.ndim))
 
     def in_fraction(g, y, a, q, _weights, axis, method, keepdims):

@@ -17,7 +17,6 @@ from tapemagic.engine.recording import (
     go_quiet,
     is_here,
     live,
-    new_id,
     recording_tapes,
     tick,
 )
@@ -277,7 +276,7 @@ class Recorder:
         elif self._tracked[i] == NEVER:
             self._tracked[i] = tick()
         elif self._rewatched is not None:
-            self._rewatched.setdefault(i, new_id())
+            self._rewatched.setdefault(i, tick())
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         """Note that the next records belong to a reverse sweep from `targets`, given by their ids."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,20 @@ NUMBERS = "biufc"
 PLAIN_ARRAYS = frozenset({np.ndarray, np.memmap})
 """The kinds of arrays that compute as arrays do."""
 
-OPERANDS = (np.ndarray, np.generic, float, int, bool, complex, list, tuple)
-"""The types that may stand beside a tensor in an operation; other types may define it themselves."""
-
 FLAGS = (int, float, np.bool_, np.number, type(None))
 """What may be given for True or False."""
+
+
+class PandasData(ABC):  # noqa: B024 (it only stands in isinstance)
+    """Stands in ``isinstance`` for what pandas holds data in: Series, DataFrame, Index and its own kinds of arrays.
+
+    They have in common the attribute by which pandas decides whose operator computes a result, as tensors have, and
+    a method ``to_numpy``.
+    """
+
+    @classmethod
+    def __subclasshook__(cls, other: type) -> bool:
+        return hasattr(other, "__pandas_priority__") and hasattr(other, "to_numpy")
 
 
 def own(value: Any, dtype: DTypeLike | None = None) -> Any:
@@ -78,6 +89,28 @@ def _too_fine_or_large(number: Any, limits: Any) -> DtypeError:
     if np.isfinite(number) and number % 1:
         how = "round it first, with np.round"
     return DtypeError(f"{number} does not fit into {limits.dtype}: {how}; or take another dtype")
+
+
+OPERANDS = (np.ndarray, np.generic, float, int, bool, complex, list, tuple, PandasData)
+"""The types that may stand beside a tensor in an operation; other types may define it themselves."""
+
+
+def is_plain_operand(x: Any) -> bool:
+    """Whether something that is no tensor may stand beside one.
+
+    Raises
+    ------
+    NotNumbersError
+        If it is a number for which NumPy has no dtype, such as a fraction.
+    """
+    if isinstance(x, OPERANDS):
+        return True
+    if isinstance(x, Number):
+        raise NotNumbersError(
+            f"a tensor computes with floating-point numbers, not with {shown(x)} of type {type(x).__name__}: write "
+            "float(...) around it"
+        )
+    return False
 
 
 def require_plain(kind: type) -> None:

@@ -202,6 +202,16 @@ class Conversions:
         record_exit(self, "int()")
         return number
 
+    def __trunc__(self) -> int:
+        return self._number(int)  # type: ignore[no-any-return]
+
+    def as_integer_ratio(self) -> None:
+        """Refuse: Python's exact fractions, with which the module statistics computes, have no derivative."""
+        raise UnsupportedArgumentError(
+            f"a {type(self).__name__} is no exact fraction, for which Python's statistics and fractions ask: write "
+            "np.mean(np.stack([x, y])) in the place of statistics.mean([x, y]), or x.item() to leave the tape knowingly"
+        )
+
     def __round__(self, digits: int = 0) -> Any:
         return np.round(self, digits)
 

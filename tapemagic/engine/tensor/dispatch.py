@@ -19,15 +19,30 @@ from tapemagic.engine.registry import (
     complete,
     constant_operation,
 )
-from tapemagic.engine.tensor.coercion import NUMBERS, OPERANDS, is_true, require_plain, shown
+from tapemagic.engine.tensor.coercion import (
+    NUMBERS,
+    OPERANDS,
+    is_plain_operand,
+    is_true,
+    require_plain,
+    shown,
+)
 from tapemagic.engine.tensor.conversions import refuse_within_numpy
-from tapemagic.engine.tensor.refusals import no_numbers, place_of_out, refused_out, require_numbers
+from tapemagic.engine.tensor.refusals import (
+    in_place_of_method,
+    no_numbers,
+    place_of_out,
+    public_name,
+    refused_out,
+    require_numbers,
+)
 from tapemagic.engine.tensor.tensor import (
     Tensor,
     Traced,
     as_operand,
     getitem,
     new,
+    tensors_in,
     unwrap,
     unwrap_index,
     wrap,
@@ -152,9 +167,9 @@ def _is_real_or_complex(value: Any) -> bool:
 
 def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function without derivative; the tapes note that a path ends here."""
-    value = function(*unwrap(args), **{name: unwrap(x) for name, x in kwargs.items()})
+    value = function(*unwrap(args), **unwrap(kwargs))
     tapes = live()
-    given = [x for x in args if isinstance(x, Traced)] if tapes else []
+    given = [*tensors_in((args, kwargs))] if tapes else []
     if given and _is_real_or_complex(value):
         read = [x._read() for x in given]
         values, ids = tuple(x._value for x in read), tuple(x._id for x in read)
@@ -162,9 +177,9 @@ def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, 
         i = note(constant_operation(function), values, ids, NO_PARAMS, value, tapes, size)
         return wrap(value, i)
     parts = value if isinstance(value, (tuple, list)) else (value,)
-    if any(isinstance(part, (np.ndarray, np.generic)) for part in parts):
+    if any(hasattr(part, "__array__") for part in parts):
         for x in given:
-            record_exit(x, f"np.{function.__name__}")
+            record_exit(x, public_name(function))
     return constant_result(value)
 
 
@@ -188,14 +203,17 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         raise refused_out(function)
     composite = COMPOSITES.get(function)
     if composite is not None:
+        if live():
+            for x in tensors_in((args, kwargs)):
+                x._read()
         return composite(*args, **kwargs)
     if function not in PLAIN and complete():
         return call(function, args, kwargs)
-    if function not in PLAIN and _tracked((args, *kwargs.values())):
-        name = getattr(function, "__name__", str(function))
+    if function not in PLAIN and is_tracked((args, kwargs)):
+        name = public_name(function)
         raise NoDerivativeError(
             f"{name} has no derivative rule, so the tape would lose the path here. Write {name}(x.numpy()) "
-            "to leave the tape knowingly, or give it a rule with tapemagic.engine.registry.vjp"
+            "to leave the tape knowingly, or give it a rule with tapemagic.register_vjp"
         )
     return _call_constant(function, args, kwargs)
 
@@ -203,7 +221,7 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 def _settled(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:
     """Parameters out of tensors, which must not be tracked."""
     for name, value in params.items():
-        if _tracked(value):
+        if is_tracked(value):
             raise UnsupportedArgumentError(
                 f"{operation.name}(..., {name}=...) has no derivative in {name!r}: give it as a plain value, with "
                 "x.numpy()"
@@ -211,22 +229,24 @@ def _settled(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:
     return {name: unwrap(value) for name, value in params.items()}
 
 
-def _tracked(value: Any) -> bool:
-    """Whether a live tape tracks a tensor somewhere in nested lists and tuples."""
-    if isinstance(value, (list, tuple)):
-        return any(map(_tracked, value))
-    return isinstance(value, Traced) and any(value._id in tape._tracked for tape in live())
+def is_tracked(value: Any) -> bool:
+    """Read the variables in nested lists, tuples and dicts; whether a live tape tracks a tensor among them."""
+    tapes = live()
+    if not tapes:
+        return False
+    read = [x._read()._id for x in tensors_in(value)]
+    return any(i in tape._tracked for i in read for tape in tapes)
 
 
 def is_operand(x: Any) -> bool:
-    """Whether something may stand beside a tensor; matrices and masked arrays are refused."""
+    """Whether something may stand beside a tensor; matrices, masked arrays, fractions and decimals are refused."""
     kind = type(x)
     if kind is Tensor or kind is np.ndarray or kind in PLAIN_SCALARS:
         return True
     if isinstance(x, Traced):
         return True
     require_plain(kind)
-    return isinstance(x, OPERANDS)
+    return is_plain_operand(x)
 
 
 def _left_to_others(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
@@ -234,7 +254,7 @@ def _left_to_others(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     for x in inputs:
         if not isinstance(x, (Traced, *OPERANDS)) and not hasattr(x, "__array_ufunc__"):
             raise NotNumbersError(
-                f"np.{ufunc.__name__} takes tensors, arrays and numbers, not {shown(x)} of type {type(x).__name__}"
+                f"{public_name(ufunc)} takes tensors, arrays and numbers, not {shown(x)} of type {type(x).__name__}"
             )
     return NotImplemented
 
@@ -242,25 +262,28 @@ def _left_to_others(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 def _call_method(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """``ufunc.reduce`` or ``ufunc.accumulate``, as the function that has a name of its own.
+    """``ufunc.outer`` by broadcasting; ``reduce`` and its kin as the function that has a name of its own.
 
     Raises
     ------
     NoDerivativeError
         If there is no such function.
     """
+    if method == "outer" and ufunc.nin == 2 and ufunc.signature is None:
+        a, b = map(as_operand, inputs)
+        return ufunc(np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b, **kwargs)
     named = NAMED.get((method, ufunc))
+    if named is None and complete():
+        return _call_method(ufunc, method, inputs, kwargs)
     if named is None:
         raise NoDerivativeError(
-            f"np.{ufunc.__name__}.{method} has no derivative rule: write it with np.sum, np.cumsum, "
-            f"indexing or broadcasting, or leave the tape knowingly with x.numpy()"
+            f"{public_name(ufunc)}.{method} has no derivative rule: "
+            f"{in_place_of_method(ufunc, method)}, or leave the tape knowingly with x.numpy()"
         )
     if named in PLAIN and kwargs.get("out") is None:
-        for x in inputs:
-            if isinstance(x, Traced):
-                record_exit(x, f"np.{ufunc.__name__}.{method}")
-        options = {name: unwrap(value) for name, value in kwargs.items()}
-        return getattr(ufunc, method)(*map(unwrap, inputs), **options)
+        for x in tensors_in((inputs, kwargs)):
+            record_exit(x, f"{public_name(ufunc)}.{method}")
+        return getattr(ufunc, method)(*unwrap(inputs), **unwrap(kwargs))
     kwargs.setdefault("axis", 0)
     if ufunc in WITHOUT_DTYPE:
         dtype = kwargs.pop("dtype", None)
@@ -280,12 +303,12 @@ def _array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs
             refuse_within_numpy()
             raise UnsupportedArgumentError(
                 f"{ufunc.__name__}(..., where=...) leaves gaps that have no derivative: "
-                f"write np.where(condition, np.{ufunc.__name__}(x), otherwise)"
+                f"write np.where(condition, {public_name(ufunc)}(x), otherwise)"
             )
         return call(ufunc, inputs, kwargs)
     if method == "at":
         raise ImmutableError(
-            f"np.{ufunc.__name__}.at writes in place, and a tensor is immutable: to add up at indices, "
+            f"{public_name(ufunc)}.at writes in place, and a tensor is immutable: to add up at indices, "
             "write tapemagic.scatter_add(values, index, shape)"
         )
     return _call_method(ufunc, method, inputs, kwargs)

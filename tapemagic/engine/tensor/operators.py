@@ -14,7 +14,7 @@ import numpy as np
 from tapemagic.engine import registry
 from tapemagic.engine.recording import NO_PARAMS, PRUNE_MASK, SMALL, clock, live, new_id, note
 from tapemagic.engine.registry import Function, Operation
-from tapemagic.engine.tensor.coercion import OPERANDS
+from tapemagic.engine.tensor.coercion import is_plain_operand
 from tapemagic.engine.tensor.dispatch import PLAIN_SCALARS, apply_elementwise, call, is_operand
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, wrap
 from tapemagic.errors import UnhashableError
@@ -102,7 +102,7 @@ def _dispatched(function: Function) -> Binary:
     """An operator on two operands, the first of them a tensor, through NumPy's protocols."""
 
     def forward(self: Any, other: Any) -> Any:
-        if not isinstance(other, (Traced, *OPERANDS)):
+        if not (isinstance(other, Traced) or is_plain_operand(other)):
             return NotImplemented
         return function(self, other)
 
@@ -113,7 +113,7 @@ def _dispatched_reflected(function: Function) -> Binary:
     """An operator on two operands, the second of them a tensor, through NumPy's protocols."""
 
     def forward(self: Any, other: Any) -> Any:
-        if not isinstance(other, OPERANDS):
+        if not is_plain_operand(other):
             return NotImplemented
         return function(other, self)
 

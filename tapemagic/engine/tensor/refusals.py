@@ -14,6 +14,15 @@ from tapemagic.engine.tensor.coercion import NUMBERS, shown
 from tapemagic.engine.tensor.conversions import refuse_within_numpy
 from tapemagic.errors import ImmutableError, NotNumbersError, TapeError
 
+PUBLIC = {
+    "numpy": "np",
+    "numpy.linalg": "np.linalg",
+    "numpy.fft": "np.fft",
+    "numpy.lib.scimath": "np.emath",
+    "scipy.special": "scipy.special",
+}
+"""Modules whose functions do not say themselves where they are found, and what one writes before their names."""
+
 _FLOAT, _OBJECT = np.dtype(float), np.dtype(object)
 
 
@@ -32,11 +41,33 @@ def no_numbers(what: str, x: Any) -> NotNumbersError:
     )
 
 
+def public_name(function: Function) -> str:
+    """What one writes to call a function: ``np.emath.sqrt``, ``scipy.special.erf``."""
+    name = getattr(function, "__name__", str(function))
+    for module, prefix in PUBLIC.items():
+        if vars(sys.modules.get(module, object)).get(name) is function:
+            return f"{prefix}.{name}"
+    module = getattr(function, "__module__", None) or "__main__"
+    return name if module == "__main__" else f"{module}.{name}"
+
+
+def in_place_of_method(ufunc: np.ufunc, method: str) -> str:
+    """What to write for a method of a ufunc that has no derivative rule."""
+    name = public_name(ufunc)
+    if method == "reduce":
+        return f"write functools.reduce({name}, x)"
+    if method == "accumulate":
+        return f"write np.stack(list(itertools.accumulate(x, {name})))"
+    if method == "reduceat":
+        return f"write np.stack([functools.reduce({name}, x[i:j]) for i, j in zip(starts, stops)])"
+    return "write it with broadcasting, as in x[:, None] - y"
+
+
 def refused_out(function: Function) -> ImmutableError:
     """The error for an array to write into."""
     refuse_within_numpy()
     return ImmutableError(
-        f"{function.__name__}(..., out=...) cannot write where a tape is watching: "
+        f"{public_name(function)}(..., out=...) cannot write where a tape is watching: "
         "leave 'out' out, and bind the result to a name"
     )
 

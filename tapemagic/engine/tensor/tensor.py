@@ -5,14 +5,14 @@ from __future__ import annotations
 import operator
 from array import array
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.events import record_text
-from tapemagic.engine.tensor.coercion import own, ragged, value_text
+from tapemagic.engine.tensor.coercion import PandasData, own, ragged, value_text
 from tapemagic.engine.tensor.conversions import Conversions
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.errors import TapeError
@@ -32,12 +32,26 @@ def wrap(value: Any, i: int = 0) -> Tensor:
 
 
 def unwrap(value: Any) -> Any:
-    """What a tensor holds; anything else as it is. Lists and tuples are searched for tensors."""
+    """What a tensor holds; anything else as it is. Lists, tuples and dicts are searched for tensors."""
     if isinstance(value, Traced):
         return value._value
     if type(value) in (list, tuple):
         return type(value)(map(unwrap, value))
+    if type(value) is dict:
+        return {name: unwrap(x) for name, x in value.items()}
     return value
+
+
+def tensors_in(value: Any) -> Iterator[Traced]:
+    """The tensors and variables among the arguments of a call: in nested lists, tuples and dicts."""
+    if isinstance(value, Traced):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from tensors_in(part)
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from tensors_in(part)
 
 
 class Traced(ArrayMethods, Conversions):
@@ -47,6 +61,9 @@ class Traced(ArrayMethods, Conversions):
     """
 
     __slots__ = ()
+
+    __pandas_priority__ = 5000
+    """Above that of a DataFrame, which is 4000: pandas leaves operators to the operand with the highest one."""
 
     _value: Any
     _id: int
@@ -118,7 +135,10 @@ class Tensor(Traced):
 
 
 def as_operand(value: Any) -> Any:
-    """A list as the array that NumPy would make of it, with the tensors inside kept on the tape."""
+    """A list, or data of pandas, as the array that NumPy makes of it, with the tensors inside kept on the tape."""
+    kind = value.__class__
+    if kind is Tensor or kind is np.ndarray:
+        return value
     if isinstance(value, (list, tuple)):
         if any(isinstance(x, (Traced, list, tuple)) for x in value):
             try:
@@ -128,7 +148,7 @@ def as_operand(value: Any) -> Any:
                     raise
                 raise ragged(value) from None
         return np.array(value)
-    return value
+    return np.asarray(value) if isinstance(value, PandasData) else value
 
 
 def getitem(x: Any, index: Any) -> Any:
