@@ -47,7 +47,7 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "nbval": (),
     "engine": ("numpy",),
     "engine.rules.special": ("numpy", "scipy"),
-    "analysis": ("numpy",),
+    "analysis": ("numpy", "executing"),
     "display": ("numpy", "graphviz", "pygraphviz", "ipywidgets", "IPython"),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
 }
