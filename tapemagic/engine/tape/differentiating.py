@@ -71,7 +71,7 @@ class Differentiating(Watching):
         self, ids: set[int], targets: Sequence[Traced], cotangents: list[Tensor] | None
     ) -> Gradients:
         """Walk back from the targets to the sources."""
-        tapes = recording_tapes()
+        tapes = live() and recording_tapes()
         grads = seeds(targets, cotangents, bool(tapes))
         tracked, kept = self._goal(ids)
         if not tapes:
