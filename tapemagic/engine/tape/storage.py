@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from itertools import islice
 from typing import Any
 
 from tapemagic.engine.recording import Record, recording_tapes
@@ -103,7 +102,7 @@ class Memory:
         if self._keeps:
             return
         drop_dead(self._records, self._tracked, self._settled)
-        self._held += weight(islice(self._records, self._settled, None))
+        self._held += weight(self._records[self._settled :])
         self._sorted = self._settled = len(self._records)
         self._weight = 0
         if self._held > self._heavy:

@@ -89,10 +89,9 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             newest = output_id[0]
         elif output_id in kept:
             grads[output_id] = g
+        arguments = (g, output, *values)
         if nested:
             arguments = (g, _revived(output, output_id), *map(_revived, values, ids))
-        else:
-            arguments = (g, output, *values)
         operation = NUMBERED[number]
         rules = operation.rules
         if not rules:
