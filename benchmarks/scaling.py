@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import tapemagic as tm
+from benchmarks import growth
 from benchmarks.workloads import installed
 
 MEGABYTE = 1e6
@@ -200,6 +201,7 @@ def main() -> None:
     release()
     imports()
     magic()
+    growth.main()
 
 
 if __name__ == "__main__":

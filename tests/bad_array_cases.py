@@ -73,9 +73,9 @@ NUMPY: dict[str, Case] = {
         f"np.fill_diagonal {IN_PLACE}write np.where(np.eye(n, dtype=bool), value, x)",
     ),
     "reduceat": (
-        lambda u: np.add.reduceat(u.w, [0, 1]),
+        lambda u: np.multiply.reduceat(u.w, [0, 1]),
         NoDerivativeError,
-        "np.add.reduceat has no derivative rule: write it with np.sum, np.cumsum, indexing or broadcasting",
+        "np.multiply.reduceat has no derivative rule: write np.stack([functools.reduce(np.multiply, x[i:j])",
     ),
     "objects on the right": (
         lambda u: u.c + OBJECTS,

@@ -21,6 +21,7 @@ ELSEWHERE = {
     "UnconnectedGradients",
     "errors",
     "load_ipython_extension",
+    "register_vjp",
     "unload_ipython_extension",
     *(name for name in tm.__all__ if "conv" in name or "pool" in name),
 }

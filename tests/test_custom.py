@@ -712,3 +712,26 @@ def test_pass_through_structures() -> None:
         float(tape.gradient(y, [w, b])[1]),
         len(result["w"].numpy()),
     ]
+
+
+def test_constants_made_of_stopped_values() -> None:
+    """What is computed from stopped values alone is no source, as in TensorFlow, unless it is watched itself."""
+    x = tm.constant(2.0)
+    with tm.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        z = tm.stop_gradient(x) * 2.0
+        parts = np.split(np.stack([z, z]), 2)
+        y = z * x + np.sum(parts[0])
+        watched = tm.stop_gradient(x) * 3.0
+        before = watched * watched
+        tape.watch(watched)
+        after = watched * watched
+        mixed = z + x
+        u = mixed * mixed
+
+    assert [4.0, None, None] == tape.gradient(y, [x, z, parts[0]])
+    assert "stop_gradient" == tape.explain(y, z).cause
+    assert tape.jacobian(y, z) is None
+    assert tape.gradient(before, watched) is None
+    assert 12.0 == tape.gradient([before, after], watched)
+    assert [12.0, 12.0, None] == tape.gradient(u, [x, mixed, z])

@@ -157,7 +157,12 @@ def test_scipys_python_functions_name_a_way() -> None:
         b = w * sp.logsumexp(x)
         c = w * sp.polygamma(1, x)
         d = w * sp.comb(x, 1.0)
-    found = [on_one_line(tape.explain(y, x)) for y in (a, b, c, d)]
+    found = list(
+        map(
+            on_one_line,
+            [tape.explain(a, x), tape.explain(b, x), tape.explain(c, x), tape.explain(d, x)],
+        )
+    )
 
     assert "write tapemagic.softmax(x, axis)" in found[0]
     assert "write tapemagic.logsumexp(x, axis)" in found[1]
@@ -182,10 +187,8 @@ def test_poly1d_given_to_numpy_names_a_way() -> None:
     with tm.GradientTape() as tape:
         p = np.poly1d(x)
         a = w * np.polyval(p, 2.0)
-        b = w * np.polyder(p).coeffs
-    found = [on_one_line(tape.explain(y, x)) for y in (a, b)]
 
-    assert all("or give them p.coeffs" in reason for reason in found)
+    assert "or give them p.coeffs" in on_one_line(tape.explain(a, x))
 
 
 # -- pandas ------------------------------------------------------------------------------------------

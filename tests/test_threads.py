@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from threading import Barrier, Thread
 from typing import Any
 
@@ -173,3 +174,35 @@ def test_a_task_keeps_its_tapes_to_itself() -> None:
         return live()
 
     assert asyncio.run(parent()) == ()
+
+
+def test_a_block_that_is_left_on_another_thread() -> None:
+    """A generator that enters a tape here and fails on another thread leaves no tape behind here."""
+    x, v = tm.constant(2.0), tm.Variable(3.0)
+
+    def steps() -> Any:
+        with tm.GradientTape() as tape:
+            tape.watch(x)
+            yield tape
+            raise RuntimeError
+
+    generator = steps()
+    tape = next(generator)
+
+    def fail() -> None:
+        with suppress(RuntimeError):
+            next(generator)
+
+    in_thread(fail)
+    y = x * v
+    with tm.GradientTape() as other:
+        other.watch(x)
+        z = x * x
+
+    assert live() == ()
+    assert tape.watched_variables() == ()
+    assert tape.records == ()
+    assert tape.gradient(y, x) is None
+    assert 4.0 == other.gradient(z, x)
+    with tape:
+        assert live() == (tape,)

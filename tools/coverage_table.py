@@ -48,7 +48,8 @@ ABSTRACT = frozenset(
 
 REASONS: dict[str, dict[str, str]] = {
     GRADIENT: {
-        "a tensor's zeros in front stay, and what it computes stays on the tape": "poly1d",
+        "a tensor's zeros in front stay, and what its methods compute stays on the tape; to NumPy's functions it is a "
+        "plain array": "poly1d",
         "a tensor's zeros in front stay": "polymul",
         "the remainder keeps zeros in front": "polydiv",
         "an older name of vstack": "row_stack",

@@ -145,7 +145,8 @@ def time_of(i: int) -> int:
 
 def go_live(tape: Recorder) -> int:
     """Begin to record on this thread; return the time."""
-    _live.set((*_others(tape), tape))
+    tapes = live()
+    _live.set((*tapes, tape) if tape not in tapes else tapes)
     now = new_id()
     clock[0] = -now
     return now
@@ -153,18 +154,15 @@ def go_live(tape: Recorder) -> int:
 
 def go_quiet(tape: Recorder) -> int:
     """End recording on this thread; return the time."""
-    _live.set(_others(tape))
+    tapes = live()
+    _live.set(
+        ()
+        if len(tapes) == 1 and tapes[0] is tape
+        else tuple(other for other in tapes if other is not tape)
+    )
     now = new_id()
     clock[0] = -now
     return now
-
-
-def _others(tape: Recorder) -> tuple[Recorder, ...]:
-    """The tapes other than `tape` that record on this thread."""
-    tapes = live()
-    if not tapes or (len(tapes) == 1 and tapes[0] is tape):
-        return ()
-    return tuple(other for other in tapes if other is not tape and other._recording)
 
 
 def recording_tapes() -> tuple[Recorder, ...]:

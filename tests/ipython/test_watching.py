@@ -347,3 +347,15 @@ def test_a_list_becomes_an_array(run: Run, before: str) -> None:
     assert {"dy/dv": "[2.0, 2.0]"} == gradients(report)
     assert f"v was a {kind} and is an array now, because it is watched: v + v adds" in repr(report)
     assert "" == run("%%tape v\ny = v + v").findings.note
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+@pytest.mark.parametrize("value", ["[[1.0, 2.0]]", "np.eye(30)"])
+def test_a_matrix_in_reach_is_shown(run: Run, value: str) -> None:
+    """An np.matrix that a cell reads is a constant of its report as an array is."""
+    run(f"m = np.matrix({value})\nx = 3.0")
+
+    report = run("%%tape x\ny = x * m[0, 0]")
+
+    assert {"dy/dx": "1.0"} == gradients(report)
+    assert "constant" == role(report, "m")

@@ -243,6 +243,9 @@ def over_cumulative() -> list[Any]:
     ]
 
 
+MANY = np.full(70_000, 0.5, np.float16)
+SHARE = np.full(MANY.shape, np.float16(1 / MANY.size))
+
 CASES = [
     *over_cumulative(),
     *over_forms(),
@@ -457,6 +460,13 @@ SPECIAL = [
     special(np.std, None, [np.zeros(0)], [np.zeros(0)], label="empty", warns=True),
     special(np.var, lambda x: np.var(x, ddof=1), [[3.0]], [[NAN]], label="no freedom", warns=True),
     # sums
+    # more elements than the largest number of float16
+    *(
+        special(f, call, [MANY], [SHARE], label=f"many {k}")
+        for f in (np.mean, np.nanmean, np.average)
+        for k, call in enumerate((f, lambda x, f=f: f(x[:, None] * 1, axis=0)[0]))
+    ),
+    special(np.var, lambda x: np.var(x - 1), [MANY], [MANY * 0], label="many"),
     special(np.sum, None, [3.0], [1], label="0-d"),
     special(np.sum, None, [np.zeros(0)], [np.zeros(0)], label="empty"),
     special(np.sum, None, [single([[1, 2], [3, 4]])], [np.ones((2, 2))], label="float32"),

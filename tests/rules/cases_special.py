@@ -331,8 +331,6 @@ def refusals() -> list[Any]:
                 (sp.gammainc, "a", (1.0, 2.0)),
                 (partial(sp.betainc, 1), "b", (2.0, 0.5)),
                 (sp.zeta, "x", (2.0, 2.0)),
-                (sp.zeta, "x", (2.0,)),
-                        (sp.multigammaln, "d", (5.0, 2.0)),
             )
         ),
         refused(sp.jv, lambda v, z: sp.jv([v, 1.0], z), (1.0, 2.0), tracked[0], tracked[1]("v"), label="list"),

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+import tapemagic.engine.rules.ufunc_methods  # noqa: F401 (fills NAMED)
 from tapemagic.engine.registry import NAMED
 from tapemagic.errors import NoDerivativeError, UnsupportedArgumentError
 from tests.rules.harness import case, normal, plain, positive, refused, special

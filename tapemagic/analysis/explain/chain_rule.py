@@ -177,20 +177,29 @@ class Edge:
 
     def pulled(self, g: Any) -> Any:
         """The same, of numbers."""
-        return np.sum(self.passed(self.y.dtype.type(g)))
+        passed = self.passed(self.y.dtype.type(g))
+        return passed if isinstance(passed, np.generic) else np.sum(passed)
 
     @cached_property
-    def slope(self) -> tuple[str, complex | None]:
-        """The local derivative: a number, or the shape of a matrix."""
+    def value(self) -> complex | None:
+        """The local derivative, if it is a number."""
         if not self.are_numbers():
-            return f"[{_size(self.y)} by {_size(self.x)}]", None
+            return None
         slope = self.pulled(1)
         if self.y.dtype.kind == "c" and not _close(self.pulled(1j), 1j * slope):
-            turns = _close(slope, 1) and _close(self.pulled(1j), -1j)
+            return None
+        return _given(slope)
+
+    @property
+    def slope(self) -> tuple[str, complex | None]:
+        """The local derivative as text, and the number if it is one; else the shape of a matrix."""
+        if not self.are_numbers():
+            return f"[{_size(self.y)} by {_size(self.x)}]", None
+        if self.value is None:
+            turns = _close(self.pulled(1), 1) and _close(self.pulled(1j), -1j)
             return "conj" if turns else f"[2 by {2 if self.x.dtype.kind == 'c' else 1}]", None
-        value = _given(slope)
-        text = format_number(value)
-        return f"({text})" if np.iscomplexobj(value) else text, value
+        text = format_number(self.value)
+        return f"({text})" if np.iscomplexobj(self.value) else text, self.value
 
 
 class Chain(NamedTuple):
@@ -220,7 +229,7 @@ class Chain(NamedTuple):
 def _extended(chain: Chain | None, edge: Edge) -> Chain:
     """A chain with one more step in front."""
     numbers = edge.are_numbers() and (chain is None or chain.numbers)
-    slope = edge.slope[1] if numbers else None
+    slope = edge.value if numbers else None
     product = None
     if slope is not None and not isinstance(slope, complex):
         before = 1.0 if chain is None else chain.product
@@ -265,13 +274,15 @@ def paths(
     with silence():
         ways, edges = _edges(snapshot, start)
         found: list[Path] = []
-        stack: list[tuple[int, Chain | None]] = [(goal, None)] if ways[goal] else []
+        stack: list[tuple[Edge | None, Chain | None]] = [(None, None)] if ways[goal] else []
         while stack and len(found) < SHOWN:
-            made, chain = stack.pop()
+            edge, rest = stack.pop()
+            chain = None if edge is None else _extended(rest, edge)
+            made = goal if edge is None else edge.source
             if made == start:
                 found.append(_path(chain, names.get(start, "?"), target._value, names))
                 continue
-            stack += [(edge.source, _extended(chain, edge)) for edge in reversed(edges[made])]
+            stack += [(edge, chain) for edge in reversed(edges[made])]
     return tuple(found), int(ways[goal])
 
 
@@ -312,7 +323,7 @@ def _product(way: list[Edge], target: Any) -> complex | None:
     """The product of the local derivatives of a path, if all values on it are numbers."""
     if target.ndim or not all(edge.are_numbers() for edge in way):
         return None
-    values = [value for edge in way if (value := edge.slope[1]) is not None]
+    values = [value for edge in way if (value := edge.value) is not None]
     if len(values) == len(way) and not np.iscomplexobj(values):
         return float(np.prod(values))
     g = target.dtype.type(1)

@@ -29,7 +29,7 @@ def primitive(function: F) -> F:
 
     @wraps(function)
     def recorded(*args: Any, **kwargs: Any) -> Any:
-        if any(True for _ in tensors_in((args, kwargs))):
+        if tensors_in(args) or (kwargs and tensors_in(kwargs.values())):
             return call(recorded, args, kwargs)
         return function(*args, **kwargs)
 

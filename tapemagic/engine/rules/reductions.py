@@ -8,6 +8,7 @@ elements are zero.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -132,12 +133,16 @@ def _average(
     axis = None if axis is None else normalize_axis_tuple(axis, a.ndim)
     if weights is None:
         average = np.mean(a, axis=axis, keepdims=keepdims)
-        weight = constant(count(a, negative_axes(axis, a.ndim)), average.dtype)
     else:
         weights = aligned(as_array(weights), a.shape, axis)
         average = apply(operation(average_), (a, weights), {"axis": axis, "keepdims": keepdims})
+    if not returned:
+        return average
+    if weights is None:
+        weight = constant(count(a, negative_axes(axis, a.ndim)), average.dtype)
+    else:
         weight = tensor_of(np.sum(weights, axis=axis, dtype=average.dtype, keepdims=keepdims))
-    return (average, np.broadcast_to(weight, average.shape)) if returned else average
+    return average, np.broadcast_to(weight, average.shape)
 
 
 def aligned(weights: Any, shape: tuple[int, ...], axis: tuple[int, ...] | None) -> Any:
@@ -189,9 +194,18 @@ def _var(g, _y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correcti
 
 def out_of_range(y: Any) -> bool:
     """Whether the squares that a root was taken of may have overflowed, or vanished."""
-    y = np.abs(unwrap(y))
-    limits = np.finfo(y.dtype)
-    return not bool(np.all((y >= math.sqrt(limits.tiny)) & (y <= math.sqrt(limits.max))))
+    y = unwrap(y)
+    low, high = _roots(y.dtype)
+    if y.size == 1:
+        return not low <= y.item() <= high
+    return not bool(np.all((low <= y) & (y <= high)))
+
+
+@cache
+def _roots(dtype: Any) -> tuple[float, float]:
+    """The roots of the smallest and of the largest number of a dtype."""
+    limits = np.finfo(dtype)
+    return math.sqrt(limits.tiny), math.sqrt(limits.max)
 
 
 def unit_of(x: Any, axes: tuple[int, ...]) -> Any:
@@ -289,8 +303,9 @@ def ranks(x: Any, axes: tuple[int, ...]) -> Any:
 def _median(g, _y, x, axis=None, keepdims=False):
     """All to the element in the middle of the stable order, or half each to the two there; NaN where one is NaN."""
     axes = negative_axes(axis, x.ndim)
-    missing = np.any(np.isnan(x), axis=axes, keepdims=True)
-    shares = np.where(missing, np.nan, middle(x, axes, count(x, axes)))
+    shares, missing = middle(x, axes, count(x, axes)), np.isnan(x)
+    if missing.any():
+        shares = np.where(np.any(missing, axis=axes, keepdims=True), np.nan, shares)
     return expand(g, axes, keepdims) * shares
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from itertools import islice
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
 
@@ -359,7 +358,7 @@ class Recorder:
         if self._keeps:
             return
         drop_dead(self._records, self._tracked, self._settled)
-        self._held += weight(islice(self._records, self._settled, None))
+        self._held += weight(self._records[self._settled :])
         self._sorted = self._settled = len(self._records)
         self._weight = 0
         if self._held > self._heavy:

@@ -72,7 +72,6 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
         `grads`, with gradients of leaves and `kept` values. Of tensors if `nested`, else of bare arrays.
     """
     mine: set[int] = set()
-    sums: set[int] = set()
     unfinished: Unfinished = {}
     since = tracked.get
     pop = grads.pop
@@ -90,13 +89,11 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             newest = output_id[0]
         elif output_id in kept:
             grads[output_id] = g
-        inputs, y = values, output
+        arguments = (g, output, *values)
         if nested:
-            inputs = [*map(_revived, values, ids)]
-            y = _revived(output, output_id)
+            arguments = (g, _revived(output, output_id), *map(_revived, values, ids))
         operation = NUMBERED[number]
         rules = operation.rules
-        arguments = (g, y, *inputs)
         if not rules:
             wanted = [k for k, i in enumerate(ids) if since(i, NEVER) <= newest]
             if not wanted:
@@ -106,8 +103,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
         position = -1
         for i in ids:
             position += 1
-            start = since(i)
-            if start is None or start > newest:
+            if since(i, NEVER) > newest:
                 continue
             rule = rules[position]
             if rule is None:
@@ -131,29 +127,22 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             before = grads.get(i)
             if before is None:
                 grads[i] = dx
-            elif i in mine:
-                if nested:
-                    grads[i] = before + dx
-                else:
-                    before += dx
-                    grads[i] = before
+            elif i in mine and not nested:
+                before += dx
+                grads[i] = before
+            elif x.dtype is not FLOAT64 and wider(x.dtype) is not x.dtype:
+                grads[i] = _narrow_sum(before, dx, i, x.dtype, mine, unfinished)
+            elif nested:
+                grads[i] = before + dx
             else:
-                if x.dtype is FLOAT64 or wider(x.dtype) == x.dtype:
-                    mine.add(i)
-                elif i in sums:
-                    mine.add(i)
-                    unfinished.setdefault(i, (x.dtype, []))
-                    grads[i] = before.astype(wider(x.dtype)) + dx
-                    continue
-                else:
-                    sums.add(i)
+                mine.add(i)
                 value = dx
                 if value.__class__ is np.ndarray and value.nbytes > SMALL and sole(dx):
                     grads[i] = np.add(before, dx, out=dx)
                 else:
                     grads[i] = before + dx
-    for i in list(unfinished):
-        _finish(i, grads, unfinished)
+    if unfinished:
+        _finish(tuple(unfinished), grads, unfinished)
     return grads
 
 
@@ -167,6 +156,20 @@ def _answers(
     for position, dx in zip(wanted, found, strict=True):
         answers[position] = repeat(dx).__next__
     return answers
+
+
+def _narrow_sum(
+    before: Any, dx: Any, i: int, dtype: Any, mine: set[int], unfinished: Unfinished
+) -> Any:
+    """The sum of two gradients of low precision: in double precision from the third gradient on."""
+    if -i not in mine:
+        mine.add(-i)
+        return before + dx
+    if i not in mine:
+        mine.add(i)
+        unfinished.setdefault(i, (dtype, []))
+        before = before.astype(wider(dtype))
+    return before + dx
 
 
 def _add_scattered(
@@ -267,14 +270,16 @@ def unbroadcast(dx: Any, shape: tuple[int, ...], lead: int = 0) -> Any:
 
     The first `lead` axes of `dx` are not the array's, and stay.
     """
+    plain = dx.__class__ is np.ndarray and dx.dtype is FLOAT64
+    total: Any = np.add.reduce if plain else precise_sum
     if not shape and not lead:
-        return precise_sum(dx)
+        return total(dx, None)
     extra = dx.ndim - len(shape) - lead
     if extra > 0:
-        dx = precise_sum(dx, tuple(range(lead, lead + extra)))
+        dx = total(dx, tuple(range(lead, lead + extra)))
     if 1 in shape and dx.ndim == len(shape) + lead:
         pairs = enumerate(zip(dx.shape[lead:], shape, strict=True), lead)
         repeated = tuple(axis for axis, (long, short) in pairs if short == 1 != long)
         if repeated:
-            dx = precise_sum(dx, repeated, keepdims=True)
+            dx = total(dx, repeated, keepdims=True)
     return dx

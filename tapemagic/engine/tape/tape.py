@@ -284,7 +284,7 @@ class Tape(Recorder):
         self, ids: set[int], targets: Sequence[Traced], cotangents: list[Tensor] | None
     ) -> Gradients:
         """Sweep back from the targets to the sources."""
-        tapes = recording_tapes()
+        tapes = live() and recording_tapes()
         grads = seeds(targets, cotangents, bool(tapes))
         tracked, kept = self._goal(ids)
         if not tapes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from functools import cache
 from inspect import signature
 from typing import Any
@@ -169,9 +170,9 @@ def _is_real_or_complex(value: Any) -> bool:
 
 def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function without derivative; the tapes note that a path ends here."""
-    value = function(*unwrap(args), **unwrap(kwargs))
+    value = function(*unwrap(args), **(unwrap(kwargs) if kwargs else {}))
     tapes = live()
-    given = [*tensors_in((args, kwargs))] if tapes else []
+    given = tensors_in((*args, *kwargs.values())) if tapes else []
     if given and _is_real_or_complex(value):
         read = [x._read() for x in given]
         values, ids = tuple(x._value for x in read), tuple(x._id for x in read)
@@ -206,12 +207,12 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     composite = COMPOSITES.get(function)
     if composite is not None:
         if live():
-            for x in tensors_in((args, kwargs)):
+            for x in tensors_in((*args, *kwargs.values())):
                 x._read()
         return composite(*args, **kwargs)
     if function not in PLAIN and complete():
         return call(function, args, kwargs)
-    if function not in PLAIN and is_tracked((args, kwargs)):
+    if function not in PLAIN and is_tracked((*args, *kwargs.values())):
         name = public_name(function)
         raise NoDerivativeError(
             f"{name} has no derivative rule, so the tape would lose the path here. Write {name}(x.numpy()) "
@@ -234,21 +235,21 @@ def out_position(function: Function) -> int:
 
 def _settled(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:
     """Parameters out of tensors, which must not be tracked."""
-    for name, value in params.items():
-        if is_tracked(value):
-            raise UnsupportedArgumentError(
-                f"{operation.name}(..., {name}=...) has no derivative in {name!r}: give it as a plain value, with "
-                "x.numpy()"
-            )
+    if is_tracked(params.values()):
+        name = next(name for name, value in params.items() if is_tracked((value,)))
+        raise UnsupportedArgumentError(
+            f"{operation.name}(..., {name}=...) has no derivative in {name!r}: give it as a plain value, with "
+            "x.numpy()"
+        )
     return {name: unwrap(value) for name, value in params.items()}
 
 
-def is_tracked(value: Any) -> bool:
-    """Read the variables in nested lists, tuples and dicts; whether a live tape tracks a tensor among them."""
+def is_tracked(values: Iterable[Any]) -> bool:
+    """Read the variables among the arguments of a call; whether a live tape tracks one of the tensors there."""
     tapes = live()
     if not tapes:
         return False
-    read = [x._read()._id for x in tensors_in(value)]
+    read = [x._read()._id for x in tensors_in(values)]
     return any(i in tape._tracked for i in read for tape in tapes)
 
 
@@ -295,7 +296,7 @@ def _call_method(
             f"{method_advice(ufunc, method)}, or leave the tape knowingly with x.numpy()"
         )
     if named in PLAIN and kwargs.get("out") is None:
-        for x in tensors_in((inputs, kwargs)):
+        for x in tensors_in((*inputs, *kwargs.values())):
             record_exit(x, f"{public_name(ufunc)}.{method}")
         return getattr(ufunc, method)(*unwrap(inputs), **unwrap(kwargs))
     kwargs.setdefault("axis", 0)

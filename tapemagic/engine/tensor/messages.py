@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,7 @@ def not_numbers_error(what: str, x: Any) -> NotNumbersError:
     )
 
 
+@cache
 def public_name(function: Function) -> str:
     """The name by which programs call a function: ``np.emath.sqrt``, ``scipy.special.erf``."""
     name = getattr(function, "__name__", str(function))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,9 @@ Unary = Callable[[Any], Any]
 Binary = Callable[[Any, Any], Any]
 
 new = object.__new__
+
+BARE = frozenset({float, int, bool, np.float64, np.float32, np.int64, type(None)})
+"""Of these types most operands are that are neither tensors nor arrays."""
 
 
 def wrap(value: Any, i: int = 0) -> Tensor:
@@ -43,16 +46,17 @@ def unwrap(value: Any) -> Any:
     return value
 
 
-def tensors_in(value: Any) -> Iterator[Traced]:
-    """The tensors and variables among the arguments of a call: in nested lists, tuples and dicts."""
-    if isinstance(value, Traced):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for part in value:
-            yield from tensors_in(part)
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from tensors_in(part)
+def tensors_in(values: Iterable[Any]) -> list[Traced]:
+    """The tensors and variables among the arguments of a call: also those in nested lists, tuples and dicts."""
+    found: list[Traced] = []
+    for x in values:
+        if isinstance(x, Traced):
+            found.append(x)
+        elif isinstance(x, (list, tuple)):
+            found += tensors_in(x)
+        elif isinstance(x, dict):
+            found += tensors_in(x.values())
+    return found
 
 
 class Traced(ArrayMethods, Conversions):
@@ -149,7 +153,9 @@ def as_operand(value: Any) -> Any:
                     raise
                 raise ragged_error(value) from None
         return np.array(value)
-    return np.asarray(value) if isinstance(value, PandasData) else value
+    if kind in BARE or isinstance(value, Traced) or not isinstance(value, PandasData):
+        return value
+    return np.asarray(value)
 
 
 def getitem(x: Any, index: Any) -> Any:
