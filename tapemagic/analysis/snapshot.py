@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -20,6 +21,9 @@ Names = Mapping[int, str]
 
 Named = tuple[str, Any]
 """A value and its name in the user's program."""
+
+FEW = 8
+"""The number of values up to which the sources of each are found, rather than the results of one source."""
 
 
 class Link(NamedTuple):
@@ -46,6 +50,46 @@ class Link(NamedTuple):
     made: int
     blocked: bool
     late: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Ancestry:
+    """The operations from which a value was computed, all with a derivative.
+
+    Attributes
+    ----------
+    values : mapping of int to None
+        The ids of the value, and of all values from which it was computed.
+    inputs : list of Link
+    leaves : set of int
+        The ids of watched values.
+    """
+
+    values: Mapping[int, None]
+    inputs: list[Link]
+    leaves: AbstractSet[int]
+
+    @cached_property
+    def numbers(self) -> set[int]:
+        """The ids and stamps of the inputs."""
+        return {link.number for link in self.inputs}
+
+    @cached_property
+    def late(self) -> set[int]:
+        """The ids of the inputs that were watched only after an operation had read them."""
+        return {link.number for link in self.inputs if link.late}
+
+    @cached_property
+    def constants(self) -> set[int]:
+        """The identities of the arrays of untracked inputs."""
+        return {link.key for link in self.inputs if not is_id(link.number)}
+
+    @cached_property
+    def last_entry(self) -> int:
+        """The last time at which a watched or untracked value went into it."""
+        watched = [i for i in self.values if i in self.leaves]
+        untracked = (link.made for link in self.inputs if not is_id(link.number))
+        return max([*watched, *untracked], default=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +197,18 @@ class Snapshot:
                     found.setdefault(i, []).extend(made)
         return found
 
-    def above(self, number: int, blocked: bool) -> dict[int, None]:
+    @cached_property
+    def _above(self) -> dict[tuple[int, bool], dict[int, None]]:
+        return {}
+
+    def above(self, number: int, blocked: bool) -> Mapping[int, None]:
         """The values from which one was computed, itself first; through what has no derivative, too, if `blocked`."""
+        found = self._above.get((number, blocked))
+        if found is None:
+            found = self._above[number, blocked] = self._found_above(number, blocked)
+        return found
+
+    def _found_above(self, number: int, blocked: bool) -> dict[int, None]:
 
         def inputs(i: int) -> Iterator[int]:
             for link in self.links.get(i, ()):
@@ -166,6 +220,28 @@ class Snapshot:
     def below(self, number: int) -> dict[int, None]:
         """The values that were computed from one, itself first, by whatever operations."""
         return _closure([number], lambda i: self.readers.get(i, ()))
+
+    def computed_from(self, source: int, numbers: Iterable[int]) -> set[int]:
+        """Those of some values that were computed from a source, by whatever operations.
+
+        The sources of a few values are found once, for all questions about them.
+        """
+        wanted = set(numbers)
+        if len(wanted) > FEW:
+            return wanted & self.below(source).keys()
+        return {number for number in wanted if source in self.above(number, blocked=True)}
+
+    @cached_property
+    def _ancestries(self) -> dict[int, Ancestry]:
+        return {}
+
+    def ancestry(self, number: int) -> Ancestry:
+        """The inputs of all operations from which a value was computed."""
+        if number not in self._ancestries:
+            above = self.above(number, blocked=False)
+            inputs = [link for i in above for link in self.links.get(i, ())]
+            self._ancestries[number] = Ancestry(above, inputs, self.leaves)
+        return self._ancestries[number]
 
     def heard(self, *kinds: str) -> list[Event]:
         """The events of some kinds, oldest first."""

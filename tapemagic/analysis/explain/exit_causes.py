@@ -98,25 +98,25 @@ def _names(q: Question, event: Event) -> list[str]:
 
 def _before(q: Question) -> Iterator[Event]:
     """The exits of what was computed from the source that came before something that the target was made from."""
-    below = q.below if isinstance(q.source, Traced) else None
+    found = [event for event in q.evidence.heard("exit", "text") if event.time <= q.time]
+    if not found:
+        return
     tracked = isinstance(q.target, Traced) and q.target._id in q.evidence.tracked
-    last = max(_entries(q), default=0) if tracked else inf
-    for event in q.evidence.heard("exit", "text"):
-        computed = below is None or event.number in below
-        inside = is_flat(event) and takes_gradient(event.place)
-        if computed and not inside and event.time <= q.time and event.time < last:
+    last = _last_entry(q) if tracked else inf
+    found = [event for event in found if event.time < last]
+    if isinstance(q.source, Traced):
+        computed = q.computed(event.number for event in found)
+        found = [event for event in found if event.number in computed]
+    for event in found:
+        if not (is_flat(event) and takes_gradient(event.place)):
             yield event
 
 
-def _entries(q: Question) -> Iterator[int]:
-    """When values entered into what the target was computed from that came from elsewhere than the tape."""
-    for number in q.above:
-        if number in q.evidence.leaves:
-            yield number
-        yield from (link.made for link in q.evidence.links.get(number, ()) if link.number <= 0)
-    for event in q.evidence.heard("assigned", "changed"):
-        if event.number in q.above:
-            yield event.time
+def _last_entry(q: Question) -> int:
+    """The last time at which a value that came from elsewhere than the tape went into the target."""
+    changes = q.evidence.heard("assigned", "changed")
+    changed = [event.time for event in changes if event.number in q.above]
+    return max([q.ancestry.last_entry, *changed])
 
 
 def surely_through_exit(q: Question) -> Reason | None:

@@ -41,7 +41,7 @@ def missing(q: Question, differentiated: Any = None) -> str:
         )
     if used_before_watched(q):
         return f"{q.x} was also used before the tape watched it, and that part of {q.y} is missing in it"
-    used = {link.number for link in q.inputs()}
+    used = q.ancestry.numbers
     for name, value in constants_of(q):
         place = q.program.place
         if value._id in used and q.x in made_from(place, name) and made_before(place, name, q.y):

@@ -27,8 +27,11 @@ CHOOSING = {"where", "choose", "select", "ldexp"}
 
 def blocked(q: Question) -> Reason | None:
     """An operation without derivative stands between them."""
-    below = q.below
-    for number in q.evidence.above(q.target._id, blocked=True):
+    above = q.evidence.above(q.target._id, blocked=True)
+    if q.source._id not in above:
+        return None
+    below = q.evidence.below(q.source._id)
+    for number in above:
         for link in q.evidence.links.get(number, ()):
             if link.blocked and not link.late and link.number in below:
                 return _blocked_by(q, link)
@@ -64,11 +67,7 @@ def watched_late(q: Question) -> Reason | None:
 
 def used_before_watched(q: Question) -> bool:
     """Whether the source went into the target as a constant, too."""
-    own = id(q.source._value)
-    return any(
-        (link.late and link.number == q.source._id) or (link.number <= 0 and link.key == own)
-        for link in q.inputs()
-    )
+    return q.source._id in q.ancestry.late or id(q.source._value) in q.ancestry.constants
 
 
 def late(q: Question) -> Reason:
@@ -85,9 +84,14 @@ def assigned(q: Question, steps: bool = True) -> Reason | None:
 
     Steps that it made from where it was, as those of a descent, count or not.
     """
-    above, below = q.above.keys() - {q.source._id}, q.below
-    for event in q.evidence.heard("assigned", "changed"):
-        if event.number in above and event.what in below and _in_force(q, event):
+    events = [
+        event
+        for event in q.evidence.heard("assigned", "changed")
+        if event.number in q.above and event.number != q.source._id
+    ]
+    computed = q.computed(event.what for event in events)
+    for event in events:
+        if event.what in computed and _in_force(q, event):
             if not steps and event.number in q.evidence.above(event.what, blocked=True):
                 continue
             name = q.names.get(event.number)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import inf
 from typing import Any
 
 from tapemagic.analysis.explain.advice import at, listed
 from tapemagic.analysis.explain.program_text import only_branch
-from tapemagic.analysis.snapshot import Link, Names, Snapshot
+from tapemagic.analysis.snapshot import Ancestry, Link, Names, Snapshot
 from tapemagic.engine.events import Place
 from tapemagic.engine.recording import time_of
 from tapemagic.engine.tensor.tensor import Traced
@@ -92,15 +91,19 @@ class Question:
         """Where to compute what is to be recorded."""
         return "cell" if self.in_cell else "tape's 'with' block"
 
-    @cached_property
+    @property
     def above(self) -> Mapping[int, None]:
         """The values on which the target depends by operations that have a derivative."""
         return self.evidence.above(self.target._id, blocked=False)
 
-    @cached_property
-    def below(self) -> Mapping[int, None]:
-        """The values that were computed from the source by operations that the tape recorded."""
-        return self.evidence.below(self.source._id)
+    @property
+    def ancestry(self) -> Ancestry:
+        """The inputs of the operations that made the target."""
+        return self.evidence.ancestry(self.target._id)
+
+    def computed(self, numbers: Iterable[int]) -> set[int]:
+        """Those of some values that were computed from the source by operations that the tape recorded."""
+        return self.evidence.computed_from(self.source._id, numbers)
 
     @property
     def time(self) -> float:
@@ -108,10 +111,9 @@ class Question:
         i = self.target._id if isinstance(self.target, Traced) else 0
         return time_of(i) if i else inf
 
-    def inputs(self) -> Iterator[Link]:
+    def inputs(self) -> list[Link]:
         """All inputs of the operations that made the target."""
-        for number in self.above:
-            yield from self.evidence.links.get(number, ())
+        return self.ancestry.inputs
 
 
 def perhaps_paused(q: Question, text: str) -> Reason:
