@@ -18,7 +18,6 @@ from tapemagic.engine.tape.tape import Tape, tape_of
 Names = Mapping[int, str]
 """Names of values in the user's program, by their ids."""
 
-
 Named = tuple[str, Any]
 """A value and its name in the user's program."""
 

@@ -71,7 +71,7 @@ def called(*inputs: Any, call: Call) -> Any:
 
 
 def _called(argnums: Sequence[int], g: Any, _y: Any, *_inputs: Any, call: Any) -> list[Any]:
-    """What the user's function says; zeros where there is no row to ask it for."""
+    """The gradients of a call with respect to the inputs at `argnums`; zeros for a batch without rows."""
     first, output = (g[0], _y[0]) if g.__class__ is tuple else (g, _y)
     if first.ndim > output.ndim and not first.shape[0]:
         return [np.zeros((0, *_inputs[k].shape)) for k in argnums]
