@@ -16,6 +16,7 @@ SHARED = {
     "_append": "engine.recording",
     "_gain": "engine.recording",
     "_prune": "engine.recording",
+    "_rewatched": "engine.recording",
     "_notice": "engine.recording",
     "_hear": "engine.recording",
     "_sweep_begins": "engine.recording",

@@ -12,7 +12,7 @@ from tapemagic.analysis.mistakes import Agree, find_factor, find_mistake, find_w
 from tapemagic.analysis.snapshot import snapshot_of
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.tape.observer import Observer
-from tapemagic.engine.tensor.tensor import wrap
+from tapemagic.engine.tensor.tensor import id_of, wrap
 
 AVERAGES = {"mean", "nanmean", "average"}
 QUOTIENTS = {"divide", "true_divide"}
@@ -61,7 +61,7 @@ def _lengths(observer: Observer) -> set[int]:
 
 def _means(observer: Observer, target: Any) -> set[int]:
     """The numbers of elements of which the target is a mean, and whole numbers by which it was divided."""
-    above = snapshot_of(observer).above(target._id, blocked=False)
+    above = snapshot_of(observer).above(id_of(target), blocked=False)
     found: set[int] = set()
     for record in observer.records:
         if record.output_id not in above:
@@ -84,7 +84,7 @@ def _broadcast(observer: Observer, target: Any, source: Any) -> Iterator[Any]:
     results = [
         wrap(record.output, record.output_id)
         for record in observer.records
-        if source._id in record.ids
+        if id_of(source) in record.ids
         and isinstance(record.output_id, int)
         and not isinstance(record.output, Absent)
         and record.output.size > source.size

@@ -12,7 +12,7 @@ from tapemagic.analysis.explain.chain_rule import Edge
 from tapemagic.analysis.formatting import format_value
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import Absent, Record, silence
-from tapemagic.engine.tensor.tensor import wrap
+from tapemagic.engine.tensor.tensor import unwrap, wrap
 
 Cause = Literal[
     "input",
@@ -149,7 +149,7 @@ def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | Non
     with silence(), np.errstate(all="ignore"):
         results = snapshot.tape().gradient(target, [wrap(np.float64(0), i) for i in ids])
         known = {
-            i: np.conjugate(g._value) for i, g in zip(ids, results, strict=True) if g is not None
+            i: np.conjugate(unwrap(g)) for i, g in zip(ids, results, strict=True) if g is not None
         }
         if all(map(_is_finite, known.values())):
             return None

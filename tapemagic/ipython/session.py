@@ -13,7 +13,7 @@ from tapemagic.analysis.report.findings import Context
 from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.engine.events import Place
 from tapemagic.engine.tape.observer import Observer
-from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
 from tapemagic.ipython.celltape import CellTape
 from tapemagic.ipython.parts import tensors
 from tapemagic.ipython.runcell import Cell
@@ -74,7 +74,7 @@ class Session:
         self.tape.__enter__()
         for name, value in self._initial.items():
             self.cell.namespace[name] = held = self._bind(name, value)
-            self.bindings[name] = [(held._id, None)]
+            self.bindings[name] = [(id_of(held), None)]
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -90,9 +90,9 @@ class Session:
         unused = [
             x
             for name, x in self._initial.items()
-            if self.sources.get(name) is not x and x._id not in used
+            if self.sources.get(name) is not x and id_of(x) not in used
         ]
-        self._unused_ids = {x._id for x in unused}
+        self._unused_ids = {id_of(x) for x in unused}
         self.history = [
             (name, value) for name, value in self.history if not any(value is x for x in unused)
         ]
@@ -104,7 +104,7 @@ class Session:
         if line is not None:
             self.assigned[name] = line
         if isinstance(value, Traced):
-            self.bindings.setdefault(name, []).append((value._id, line))
+            self.bindings.setdefault(name, []).append((id_of(value), line))
         return value
 
     def _bind(self, name: str, value: Any) -> Any:
@@ -150,7 +150,7 @@ class Session:
         """The question about one gradient of this cell, in the names of the cell."""
         names = self.found_names()
         for name, value in self.all_sources():
-            names.setdefault(value._id, name)
+            names.setdefault(id_of(value), name)
         snapshot, bindings = self.snapshot(), self.bindings.get(x, ())
         return Question(snapshot, target, source, y, x, names, bindings, self.program())
 
@@ -191,13 +191,13 @@ class Session:
         found: dict[int, str] = {}
         versions: dict[str, list[int]] = {}
         for name, value in self.history:
-            if isinstance(value, Traced) and value._id > 0 and value._id not in found:
-                found[value._id] = name
-                versions.setdefault(name, []).append(value._id)
+            if has_id(value) and id_of(value) not in found:
+                found[id_of(value)] = name
+                versions.setdefault(name, []).append(id_of(value))
         latest = dict(self.history)
         for name, numbers in versions.items():
             for version, number in enumerate(numbers, 1):
-                if number != getattr(latest[name], "_id", 0):
+                if not has_id(latest[name]) or number != id_of(latest[name]):
                     found[number] = name + subscript(version)
         return found
 
@@ -205,20 +205,20 @@ class Session:
         """All watched values under their names in the notebook."""
         names = self.found_names()
         named = [(name, self.sources[name]) for name in self.watch if name in self.sources]
-        sources = {names.get(value._id, name): value for name, value in named}
-        taken = {value._id for value in sources.values()}
-        others = [value for value in self._watched() if value._id not in taken]
+        sources = {names.get(id_of(value), name): value for name, value in named}
+        taken = {id_of(value) for value in sources.values()}
+        others = [value for value in self._watched() if id_of(value) not in taken]
         for name, value in zip(self._names_of(others), others, strict=True):
             sources[unique_name(name, sources)] = value
         return list(sources.items())
 
     def watched(self) -> set[int]:
         """The ids of all watched values."""
-        return set(self.snapshot().leaves) | {source._id for source in self.sources.values()}
+        return set(self.snapshot().leaves) | {id_of(source) for source in self.sources.values()}
 
     def _is_watched(self, value: Traced) -> bool:
         return self.observer.watches(value) or any(
-            value._id == source._id for source in self.sources.values()
+            id_of(value) == id_of(source) for source in self.sources.values()
         )
 
     def is_computed(self, value: Traced) -> bool:
@@ -227,11 +227,11 @@ class Session:
 
     def _watched(self) -> list[Any]:
         """The watched variables, and the watched tensors that have a name."""
-        values: dict[int, Any] = {x._id: x for x in self.observer.watched_variables()}
+        values: dict[int, Any] = {id_of(x): x for x in self.observer.watched_variables()}
         held = [*dict(self.history).values(), *self.cell.namespace.values()]
         for value in held:
             if isinstance(value, Traced) and self.observer.watches(value):
-                values.setdefault(value._id, value)
+                values.setdefault(id_of(value), value)
         return [value for number, value in values.items() if number not in self._unused_ids]
 
     def _names_of(self, values: Sequence[Traced]) -> list[str]:
@@ -239,12 +239,12 @@ class Session:
 
         A Variable without a name is named by the expression for it in a list, dict or object.
         """
-        own = {x._id: getattr(x, "name", "unnamed") for x in values}
+        own = {id_of(x): getattr(x, "name", "unnamed") for x in values}
         used, others = self.notebook()
-        named = {x._id: name for name, x in [*used, *others][::-1] if isinstance(x, Traced)}
+        named = {id_of(x): name for name, x in [*used, *others][::-1] if isinstance(x, Traced)}
         if any(name == UNNAMED and i not in named for i, name in own.items()):
             places = [*tensors(used), *tensors(others)]
-            own |= {x._id: name for name, x in places[::-1] if own.get(x._id) == UNNAMED}
+            own |= {id_of(x): name for name, x in places[::-1] if own.get(id_of(x)) == UNNAMED}
         return [named.get(i, name) for i, name in own.items()]
 
     def notebook(self) -> tuple[list[Named], list[Named]]:

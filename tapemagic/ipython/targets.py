@@ -9,7 +9,7 @@ from typing import Any
 from tapemagic.analysis.explain.advice import as_real, kind
 from tapemagic.analysis.report.matrices import Kind
 from tapemagic.analysis.snapshot import Named
-from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.ipython.parts import tensors
 from tapemagic.ipython.session import CONTAINERS, Session, unique_name
@@ -50,7 +50,7 @@ def choose(session: Session, value: Any, wanted: Sequence[str]) -> Targets:
         return Targets(_named_results(session, values), is_value=True)
     watched = session.watched()
     held = [(name, x) for name, x in session.history if isinstance(x, Traced)]
-    made = [(name, x) for name, x in held if x._id not in watched]
+    made = [(name, x) for name, x in held if id_of(x) not in watched]
     if made and session.sources:
         return Targets(made[-1:])
     return Targets([], problem=_why_no_target(session))
@@ -83,7 +83,7 @@ def _last_assigned(session: Session) -> Sequence[Named]:
                 return [(name, value)]
         elif isinstance(value, CONTAINERS):
             found = _computed_parts(session, [(name, value)])
-            if any(x._id not in known for _, x in found):
+            if any(id_of(x) not in known for _, x in found):
                 return found
     return []
 
@@ -97,16 +97,18 @@ def _assigned_elsewhere(session: Session) -> Sequence[Named]:
     named = [(name, x) for name, x in [*used, *others] if isinstance(x, Traced)]
     named = [(name, x) for name, x in named if session.is_computed(x)]
     if named:
-        return [max(named, key=lambda pair: int(pair[1]._id))]
+        return [max(named, key=lambda pair: int(id_of(pair[1])))]
     groups = [_computed_parts(session, [pair]) for pair in used]
-    return max(groups, key=lambda found: max((int(x._id) for _, x in found), default=0), default=[])
+    return max(
+        groups, key=lambda found: max((int(id_of(x)) for _, x in found), default=0), default=[]
+    )
 
 
 def _computed_parts(session: Session, held: Sequence[Named]) -> list[Named]:
     """The computed tensors in lists, dicts or objects, without derivatives."""
     known = session.found_names()
     found = [(name, x) for name, x in tensors(held) if session.is_computed(x)]
-    return [(known.get(x._id, name), x) for name, x in found if not session.observer.order_of(x)]
+    return [(known.get(id_of(x), name), x) for name, x in found if not session.observer.order_of(x)]
 
 
 def _why_no_target(session: Session) -> str:
@@ -193,5 +195,5 @@ def _named_results(session: Session, values: Sequence[Traced]) -> list[Named]:
         written = [f"{written[0]}[{i}]" for i in range(len(values))]
     names: dict[str, Traced] = {}
     for x, text in zip(values, written, strict=True):
-        names[unique_name(known.get(x._id) or text, names)] = x
+        names[unique_name(known.get(id_of(x)) or text, names)] = x
     return list(names.items())

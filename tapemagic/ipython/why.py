@@ -12,7 +12,7 @@ from IPython.core.error import UsageError
 from tapemagic.analysis.explain.caller import Explanations, explain_each, is_plain, parts
 from tapemagic.analysis.explain.explain import Explanation
 from tapemagic.engine.recording import time_of
-from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.ipython.session import Session
 
 GAP = re.compile(r"[\s,]+")
@@ -137,4 +137,4 @@ def _knows(session: Session, value: Any) -> bool:
         return True
     if session.observer.tracks(value) or any(value is held for _, held in session.history):
         return True
-    return session.snapshot().recording_at(time_of(value._id))
+    return session.snapshot().recording_at(time_of(id_of(value)))

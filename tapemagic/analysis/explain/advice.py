@@ -9,6 +9,7 @@ from typing import Any
 from tapemagic.analysis.explain.program_text import on_line, tree_of
 from tapemagic.analysis.formatting import SHOWN, format_entries, format_line
 from tapemagic.engine.events import Event, Place
+from tapemagic.engine.tensor.tensor import unwrap
 
 MATH = "write NumPy's functions in place of those of math, such as np.sin(x) for math.sin(x)"
 COLLECT = (
@@ -262,7 +263,7 @@ def kind(value: Any) -> str:
 
 def as_real(value: Any) -> str:
     """The same value as one writes it with real numbers."""
-    real = value._value.astype(float)
+    real = unwrap(value).astype(float)
     if not real.shape:
         return format_entries(real)
     return (

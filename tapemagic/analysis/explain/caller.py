@@ -17,7 +17,7 @@ from tapemagic.engine.events import Place
 from tapemagic.engine.nest import leaves
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
-from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
 from tapemagic.engine.tensor.variable import Variable
 
 Named = tuple[str, Any]
@@ -54,7 +54,7 @@ def explain_here(tape: Tape, target: Any, source: Any) -> Explanation | Explanat
         ]
 
     targets, sources = named(y, target, "the target"), named(x, source, "the source")
-    names |= {held._id: name for name, held in sources if isinstance(held, Traced) and held._id > 0}
+    names |= {id_of(held): name for name, held in sources if has_id(held)}
     return explain_each(
         targets,
         sources,
@@ -166,9 +166,7 @@ def _names(frame: FrameType) -> dict[int, str]:
     """The caller's names for tensors, by their ids; a variable without a name there goes by its own."""
     held = {**frame.f_globals, **frame.f_locals}
     return {
-        value._id: name
-        for name, value in held.items()
-        if isinstance(value, Traced) and value._id > 0 and name[:1].isalpha()
+        id_of(value): name for name, value in held.items() if has_id(value) and name[:1].isalpha()
     }
 
 

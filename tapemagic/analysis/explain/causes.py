@@ -23,8 +23,8 @@ from tapemagic.analysis.explain.path_causes import (
     watched_late,
 )
 from tapemagic.analysis.explain.query import Question, Reason, depends, perhaps_paused, untaken
-from tapemagic.engine.recording import time_of
-from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.recording import CONSTANT, is_stamp, time_of
+from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
 from tapemagic.engine.tensor.variable import Variable
 
 
@@ -43,10 +43,10 @@ def why_without_records(q: Question) -> Reason | None:
         reason = test(q)
         if reason is not None:
             return reason
-    if q.target._id < 0 and not q.evidence.recording_at(time_of(q.target._id)):
+    if is_stamp(id_of(q.target)) and not q.evidence.recording_at(time_of(id_of(q.target))):
         return target_apart(q)
-    recorded = q.source._id > 0 and not isinstance(q.source, Variable)
-    return None if recorded or q.source._id in q.evidence.leaves else _not_watched(q)
+    recorded = has_id(q.source) and not isinstance(q.source, Variable)
+    return None if recorded or id_of(q.source) in q.evidence.leaves else _not_watched(q)
 
 
 # -- what can be told from target and source alone --------------------------------------------------
@@ -124,11 +124,11 @@ def _never_entered(q: Question) -> Reason | None:
 
 def _rebound(q: Question) -> Reason | None:
     """The name stands for another value now than when the tape watched it."""
-    above = q.evidence.above(q.target._id, blocked=True)
-    older = [(i, line) for i, line in q.bindings if i != q.source._id]
-    if q.source._id in above or not any(i in above for i, _ in older):
+    above = q.evidence.above(id_of(q.target), blocked=True)
+    older = [(i, line) for i, line in q.bindings if i != id_of(q.source)]
+    if id_of(q.source) in above or not any(i in above for i, _ in older):
         return None
-    lines = [line for i, line in q.bindings if i == q.source._id]
+    lines = [line for i, line in q.bindings if i == id_of(q.source)]
     where = f" on line {lines[-1]}" if lines and lines[-1] else ""
     return Reason(
         "name bound anew",
@@ -141,8 +141,8 @@ def _reset(q: Question) -> Reason | None:
     """The tape was made to forget what it had recorded."""
     for event in q.evidence.heard("reset")[-1:]:
         reset = f"{q.program.tape}.reset(){at(event)}, which made the tape forget it"
-        watched = q.source._id in event.what and q.source._id not in q.evidence.tracked
-        if q.target._id not in q.evidence.tracked and 0 < q.target._id < event.number:
+        watched = id_of(q.source) in event.what and id_of(q.source) not in q.evidence.tracked
+        if id_of(q.target) not in q.evidence.tracked and 0 < id_of(q.target) < event.number:
             text = f"{q.y} belongs to what was recorded before {reset}: compute it again"
             return Reason("reset", text)
         if watched and isinstance(q.source, Variable):
@@ -155,8 +155,8 @@ def _reset(q: Question) -> Reason | None:
 
 def _made_afterwards(q: Question) -> Reason | None:
     """The source is younger than the target: a cell has run again that made it."""
-    young = isinstance(q.source, Variable) and q.source._id > q.time
-    if not young or q.source._id in q.evidence.tracked:
+    young = isinstance(q.source, Variable) and id_of(q.source) > q.time
+    if not young or id_of(q.source) in q.evidence.tracked:
         return None
     again = "cell" if q.in_cell else "block"
     return Reason(
@@ -167,7 +167,7 @@ def _made_afterwards(q: Question) -> Reason | None:
 
 def _not_watched(q: Question) -> Reason | None:
     source, watch = q.source, _how_to_watch(q)
-    if source._id in q.evidence.tracked:
+    if id_of(source) in q.evidence.tracked:
         return None
     if isinstance(source, Variable):
         if not source.trainable:
@@ -181,7 +181,7 @@ def _not_watched(q: Question) -> Reason | None:
                 f"{q.x} is not watched, because the tape was made with watch_accessed_variables=False: {watch}",
             )
         return _not_read(q)
-    if source._id == 0 or (source._id > 0 and source._id not in q.evidence.links):
+    if id_of(source) == CONSTANT or (has_id(source) and id_of(source) not in q.evidence.links):
         or_variable = "" if q.in_cell else ", or make it a Variable"
         return Reason("not watched", f"{q.x} is not watched{_by_this_one(q)}: {watch}{or_variable}")
     return Reason(
@@ -212,7 +212,7 @@ def _as_parameter(q: Question) -> str:
 
 def _by_this_one(q: Question) -> str:
     """A hint, where another tape watched the source: each tape watches for itself."""
-    return " by this tape (each one watches for itself)" if q.source._id > 0 else ""
+    return " by this tape (each one watches for itself)" if has_id(q.source) else ""
 
 
 def _not_read(q: Question) -> Reason:
@@ -226,7 +226,9 @@ def _not_read(q: Question) -> Reason:
 
 def _swapped(q: Question) -> Reason | None:
     """The source was computed from the target."""
-    if q.target is q.source or q.target._id not in q.evidence.above(q.source._id, blocked=True):
+    if q.target is q.source or id_of(q.target) not in q.evidence.above(
+        id_of(q.source), blocked=True
+    ):
         return None
     return Reason(
         "not connected",

@@ -18,6 +18,7 @@ from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.operations.scatter import dense
 from tapemagic.engine.recording import Record, silence
 from tapemagic.engine.registry import no_derivative
+from tapemagic.engine.tensor.tensor import id_of, unwrap
 
 SHOWN = 12
 """How many paths are written out."""
@@ -270,7 +271,7 @@ def paths(
     (tuple of Path, int)
         At most `SHOWN` of them, in the order of the tape.
     """
-    start, goal = source._id, target._id
+    start, goal = id_of(source), id_of(target)
     with silence():
         ways, edges = _edges(snapshot, start)
         found: list[Path] = []
@@ -280,7 +281,7 @@ def paths(
             chain = None if edge is None else _extended(rest, edge)
             made = goal if edge is None else edge.source
             if made == start:
-                found.append(_path(chain, names.get(start, "?"), target._value, names))
+                found.append(_path(chain, names.get(start, "?"), unwrap(target), names))
                 continue
             stack += [(edge, chain) for edge in reversed(edges[made])]
     return tuple(found), int(ways[goal])

@@ -13,7 +13,7 @@ from tapemagic.analysis.explain.query import Question, Reason
 from tapemagic.analysis.explain.sensitivity import is_insensitive
 from tapemagic.analysis.formatting import format_line
 from tapemagic.engine.events import Event
-from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.tensor import Traced, id_of
 
 SHOWING = {
     "matplotlib",
@@ -101,7 +101,7 @@ def _before(q: Question) -> Iterator[Event]:
     found = [event for event in q.evidence.heard("exit", "text") if event.time <= q.time]
     if not found:
         return
-    tracked = isinstance(q.target, Traced) and q.target._id in q.evidence.tracked
+    tracked = isinstance(q.target, Traced) and id_of(q.target) in q.evidence.tracked
     last = _last_entry(q) if tracked else inf
     found = [event for event in found if event.time < last]
     if isinstance(q.source, Traced):
@@ -141,7 +141,7 @@ def perhaps_through_exit(q: Question) -> Reason | None:
 def exit_text(q: Question, event: Event) -> str:
     """The value that left the tape, how and where."""
     what = q.names.get(event.number) or f"a value computed from {q.x}"
-    if isinstance(q.source, Traced) and event.number == q.source._id:
+    if isinstance(q.source, Traced) and event.number == id_of(q.source):
         what = q.x
     return f"{what} left the tape through {way_out(event)}"
 

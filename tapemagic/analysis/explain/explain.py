@@ -13,7 +13,7 @@ from tapemagic.analysis.explain.query import Question, Reason
 from tapemagic.analysis.formatting import derivative_symbol, format_value
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import silence
-from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 
 RELEASED = (
     "the tape has let go of its records after its one gradient: to see the paths, make it with persistent=True, "
@@ -94,7 +94,9 @@ def explain(question: Question) -> Explanation:
         return _none(question, why_none(question))
     if not (evidence.has_values and evidence.records):
         return Explanation(y, x, reason=f"{y} depends on {x}, but {RELEASED}")
-    found, count = paths(evidence, target, source, {**question.names, source._id: x, target._id: y})
+    found, count = paths(
+        evidence, target, source, {**question.names, id_of(source): x, id_of(target): y}
+    )
     if not count:
         text = f"between {x} and {y} stands a function with a gradient of its own, which returns None for this input"
         return Explanation(y, x, "no derivative", text)
@@ -111,11 +113,13 @@ def _connected(question: Question) -> bool:
     target, source = question.target, question.source
     real = all(isinstance(x, Traced) and x.dtype.kind in "fc" for x in (target, source))
     tracked = question.evidence.tracked
-    return real and (target is source or (source._id in tracked and source._id in question.above))
+    return real and (
+        target is source or (id_of(source) in tracked and id_of(source) in question.above)
+    )
 
 
 def _gradient(snapshot: Snapshot, target: Any, source: Any) -> str:
     """The gradient, in one line."""
     with silence():
         gradient = snapshot.tape().gradient(target, source)
-    return "None" if gradient is None else format_value(gradient._value)
+    return "None" if gradient is None else format_value(unwrap(gradient))

@@ -16,7 +16,8 @@ from tapemagic.analysis.explain.path_causes import (
 )
 from tapemagic.analysis.explain.program_text import made_before, made_from
 from tapemagic.analysis.explain.query import Question
-from tapemagic.engine.recording import time_of
+from tapemagic.engine.recording import is_stamp, time_of
+from tapemagic.engine.tensor.tensor import id_of
 
 KEEPING = {
     "stop_gradient": "stop_gradient",
@@ -44,7 +45,7 @@ def missing(q: Question, differentiated: Any = None) -> str:
     used = q.ancestry.numbers
     for name, value in constants_of(q):
         place = q.program.place
-        if value._id in used and q.x in made_from(place, name) and made_before(place, name, q.y):
+        if id_of(value) in used and q.x in made_from(place, name) and made_before(place, name, q.y):
             before, move = too_early(q, value)
             return (
                 f"{name}, from which {q.y} was made, had been computed from {q.x} before {before}, and that part of "
@@ -65,11 +66,11 @@ def withheld(q: Question) -> str:
 
     Beside what is missing, this is what the program itself keeps from the tape.
     """
-    for number in q.evidence.above(q.target._id, blocked=True):
+    for number in q.evidence.above(id_of(q.target), blocked=True):
         for link in q.evidence.links.get(number, ()):
             if link.operation in KEEPING:
                 return f"{KEEPING[link.operation]} is on the way to {q.y}"
-            pause = q.evidence.paused_at(time_of(link.number)) if link.number < -1 else None
+            pause = q.evidence.paused_at(time_of(link.number)) if is_stamp(link.number) else None
             if pause is not None:
                 return f"a value in {q.y} was computed while recording was stopped{at(pause)}"
     return missing(q)

@@ -11,9 +11,9 @@ from tapemagic.analysis.explain.program_text import given_to, made_from, names_i
 from tapemagic.analysis.explain.query import Question, Reason, depends, perhaps_paused, untaken
 from tapemagic.analysis.snapshot import Link
 from tapemagic.engine.events import Event
-from tapemagic.engine.recording import GRADIENT, time_of
+from tapemagic.engine.recording import is_gradient_stamp, is_stamp, time_of
 from tapemagic.engine.tape.cotangents import NEVER
-from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 
 THREADING = {
@@ -27,10 +27,10 @@ CHOOSING = {"where", "choose", "select", "ldexp"}
 
 def blocked(q: Question) -> Reason | None:
     """An operation without derivative stands between them."""
-    above = q.evidence.above(q.target._id, blocked=True)
-    if q.source._id not in above:
+    above = q.evidence.above(id_of(q.target), blocked=True)
+    if id_of(q.source) not in above:
         return None
-    below = q.evidence.below(q.source._id)
+    below = q.evidence.below(id_of(q.source))
     for number in above:
         for link in q.evidence.links.get(number, ()):
             if link.blocked and not link.late and link.number in below:
@@ -56,7 +56,7 @@ def _blocked_by(q: Question, link: Link) -> Reason:
 
 def watched_late(q: Question) -> Reason | None:
     """The source was used before the tape watched it."""
-    if q.evidence.tracked.get(q.source._id) == NEVER:
+    if q.evidence.tracked.get(id_of(q.source)) == NEVER:
         return Reason(
             "stop_gradient",
             f"{q.x} comes out of stop_gradient, and is a constant to the tape; to differentiate in it, call "
@@ -67,7 +67,7 @@ def watched_late(q: Question) -> Reason | None:
 
 def used_before_watched(q: Question) -> bool:
     """Whether the source went into the target as a constant, too."""
-    return q.source._id in q.ancestry.late or id(q.source._value) in q.ancestry.constants
+    return id_of(q.source) in q.ancestry.late or id(unwrap(q.source)) in q.ancestry.constants
 
 
 def late(q: Question) -> Reason:
@@ -87,7 +87,7 @@ def assigned(q: Question, steps: bool = True) -> Reason | None:
     events = [
         event
         for event in q.evidence.heard("assigned", "changed")
-        if event.number in q.above and event.number != q.source._id
+        if event.number in q.above and event.number != id_of(q.source)
     ]
     computed = q.computed(event.what for event in events)
     for event in events:
@@ -127,13 +127,17 @@ def computed_before(q: Question) -> Reason | None:
 
 def constants_of(q: Question) -> Iterator[tuple[str, Traced]]:
     """The results, and their names, from which the target was made, and which are too old to be tracked."""
-    began, watched = q.evidence.times[0], q.evidence.tracked.get(q.source._id, 0)
+    began, watched = q.evidence.times[0], q.evidence.tracked.get(id_of(q.source), 0)
     if not isinstance(q.source, Variable):
         began = max(began, watched)
     for name in sorted(made_from(q.program.place, q.y) - {q.x, q.y}):
         value = q.program.held.get(name)
         if isinstance(value, Traced) and not isinstance(value, Variable):
-            old = value._id and value._id not in q.evidence.tracked and time_of(value._id) < began
+            old = (
+                id_of(value)
+                and id_of(value) not in q.evidence.tracked
+                and time_of(id_of(value)) < began
+            )
             if old:
                 yield name, value
 
@@ -147,9 +151,11 @@ def may_come_from(q: Question, name: str) -> bool:
 
 def too_early(q: Question, value: Traced) -> tuple[str, str]:
     """The time before which a value was computed, and the advice about it."""
-    if time_of(value._id) >= q.evidence.times[0]:
+    if time_of(id_of(value)) >= q.evidence.times[0]:
         return f"{q.x} was watched", f"compute it after {q.program.tape}.watch({q.x})"
-    again = q.in_cell and q.source._id in q.evidence.tracked and not isinstance(q.source, Variable)
+    again = (
+        q.in_cell and id_of(q.source) in q.evidence.tracked and not isinstance(q.source, Variable)
+    )
     began = (
         f"{q.x} was watched"
         if again
@@ -165,10 +171,10 @@ def on_another_thread(q: Question) -> Reason | None:
     if not names_in(q.x) & given_to(q.program.place, THREADING):
         return None
     late = not isinstance(q.source, Variable)
-    since = q.evidence.tracked.get(q.source._id, 0) if late else 0
-    stamps = [link.number for link in q.inputs() if link.number < -1]
-    for stamp in [q.target._id, *stamps]:
-        time = time_of(stamp) if stamp < -1 else 0
+    since = q.evidence.tracked.get(id_of(q.source), 0) if late else 0
+    stamps = [link.number for link in q.inputs() if is_stamp(link.number)]
+    for stamp in [id_of(q.target), *stamps]:
+        time = time_of(stamp) if is_stamp(stamp) else 0
         if time >= since and q.evidence.recording_at(time) and not q.evidence.paused_at(time):
             return Reason(
                 "another thread",
@@ -180,9 +186,9 @@ def on_another_thread(q: Question) -> Reason | None:
 
 def computed_while_stopped(q: Question) -> Reason | None:
     """An intermediate value was computed while the tape did not listen."""
-    cleared = {value._id for name, value in constants_of(q) if not may_come_from(q, name)}
+    cleared = {id_of(value) for name, value in constants_of(q) if not may_come_from(q, name)}
     for link in q.inputs():
-        if link.number >= -1 or link.number in cleared:
+        if not is_stamp(link.number) or link.number in cleared:
             continue
         time = time_of(link.number)
         pause = q.evidence.paused_at(time)
@@ -203,14 +209,14 @@ def computed_while_stopped(q: Question) -> Reason | None:
 
 def target_apart(q: Question) -> Reason | None:
     """Why the tape does not know the target, if it does not."""
-    i, evidence = q.target._id, q.evidence
+    i, evidence = id_of(q.target), q.evidence
     if i in evidence.tracked:
         return None
     if i == 0:
         return surely_through_exit(q) or perhaps_through_exit(q) or _constant_target(q)
     if isinstance(q.target, Variable):
         return Reason("not connected", f"{q.y} is a Variable, which was not computed from {q.x}")
-    time, gradient = time_of(i), i < -GRADIENT
+    time, gradient = time_of(i), is_gradient_stamp(i)
     pause = evidence.paused_at(time)
     if pause is not None:
         return Reason(
@@ -231,7 +237,7 @@ def target_apart(q: Question) -> Reason | None:
     thread = on_another_thread(q)
     if thread is not None:
         return thread
-    if evidence.tracked.get(q.source._id, 0) > time and not isinstance(q.source, Variable):
+    if evidence.tracked.get(id_of(q.source), 0) > time and not isinstance(q.source, Variable):
         return late(q)
     return perhaps_through_exit(q) or perhaps_paused(
         q,

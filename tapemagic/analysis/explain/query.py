@@ -13,7 +13,7 @@ from tapemagic.analysis.explain.program_text import only_branch
 from tapemagic.analysis.snapshot import Ancestry, Link, Names, Snapshot
 from tapemagic.engine.events import Place
 from tapemagic.engine.recording import time_of
-from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.tensor import Traced, id_of
 
 
 @dataclass(frozen=True)
@@ -94,21 +94,21 @@ class Question:
     @property
     def above(self) -> Mapping[int, None]:
         """The values on which the target depends by operations that have a derivative."""
-        return self.evidence.above(self.target._id, blocked=False)
+        return self.evidence.above(id_of(self.target), blocked=False)
 
     @property
     def ancestry(self) -> Ancestry:
         """The inputs of the operations that made the target."""
-        return self.evidence.ancestry(self.target._id)
+        return self.evidence.ancestry(id_of(self.target))
 
     def computed(self, numbers: Iterable[int]) -> set[int]:
         """Those of some values that were computed from the source by operations that the tape recorded."""
-        return self.evidence.computed_from(self.source._id, numbers)
+        return self.evidence.computed_from(id_of(self.source), numbers)
 
     @property
     def time(self) -> float:
         """When the target was computed; later than anything for what no tape took notice of."""
-        i = self.target._id if isinstance(self.target, Traced) else 0
+        i = id_of(self.target) if isinstance(self.target, Traced) else 0
         return time_of(i) if i else inf
 
     def inputs(self) -> list[Link]:

@@ -15,7 +15,7 @@ from tapemagic.analysis.explain.program_text import on_line, reads_of, tree_of
 from tapemagic.analysis.explain.query import Question
 from tapemagic.engine.events import Event, Place
 from tapemagic.engine.recording import Absent, Record, silence
-from tapemagic.engine.tensor.tensor import Traced, wrap
+from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap, wrap
 
 CLOSE = 1e-9
 """The sum of contributions, relative to the sum of their sizes, below which they cancel."""
@@ -36,7 +36,7 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
         return False
     records: list[Record] = []
     uses: list[Traced] = []
-    made = q.above.keys() | q.evidence.above(target._id, blocked=False).keys()
+    made = q.above.keys() | q.evidence.above(id_of(target), blocked=False).keys()
     for plain in q.evidence.records:
         record = Record._make(plain)
         on_the_way = isinstance(record.output_id, int) and record.output_id in made
@@ -49,10 +49,10 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
         records.append(record)
     if len(uses) != reads or any(i <= FIRST + len(uses) for i in q.evidence.tracked):
         return False
-    tracked = {**q.evidence.tracked, **{use._id: 1 for use in uses}}
+    tracked = {**q.evidence.tracked, **{id_of(use): 1 for use in uses}}
     with silence(), np.errstate(all="ignore"):
         tape = q.evidence.with_records(records, tracked, q.evidence.leaves).tape()
-        found = [g._value for g in tape.gradient(target, uses) if g is not None]
+        found = [unwrap(g) for g in tape.gradient(target, uses) if g is not None]
     total = sum(np.sum(g) for g in found)
     size = sum(np.sum(np.abs(g)) for g in found)
     return bool(np.abs(total) <= CLOSE * size)
@@ -93,5 +93,5 @@ def _spread(record: Record, value: Any) -> Any:
 def _replaced(record: Record, position: int, use: Any) -> Record:
     """A record with a differentiable input in the place of a constant."""
     values, ids = list(record.values), list(record.ids)
-    values[position], ids[position] = use._value, use._id
+    values[position], ids[position] = unwrap(use), id_of(use)
     return record._replace(values=tuple(values), ids=tuple(ids))

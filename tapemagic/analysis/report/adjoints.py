@@ -7,6 +7,7 @@ from typing import Any
 from tapemagic.analysis.report.derivatives import GradientTable, take_gradients
 from tapemagic.analysis.report.graph import RecordedGraph
 from tapemagic.analysis.snapshot import Snapshot
+from tapemagic.engine.tensor.tensor import id_of, unwrap
 
 
 def adjoints_of(
@@ -23,7 +24,7 @@ def adjoints_of(
         [g for (_, _, k), g in found.gradients.items() if k == level and g is not None]
         for level in range(1, order)
     ]
-    first = max((snapshot.order_of(target._id) for target in targets), default=0)
+    first = max((snapshot.order_of(id_of(target)) for target in targets), default=0)
     frames: dict[int, list[Any]] = {}
     for index, x in drawn.tensors.items():
         frames.setdefault(drawn.graph.values[index].order, []).append(x)
@@ -37,5 +38,5 @@ def adjoints_of(
                 tape, answer, goals[level], nodes, [(0, s, level) for s in range(len(nodes))]
             )
         pairs = zip(nodes, answer.gradients.values(), strict=False)
-        adjoints |= {x._id: g._value for x, g in pairs if g is not None}
+        adjoints |= {id_of(x): unwrap(g) for x, g in pairs if g is not None}
     return adjoints

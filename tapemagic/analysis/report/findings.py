@@ -27,7 +27,7 @@ from tapemagic.analysis.report.matrices import Kind, Matrix
 from tapemagic.analysis.report.variable_versions import Reads, format_reads, reads, split_versions
 from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.engine.tape.observer import Observer
-from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.tensor import Traced, has_id, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 
 Bindings = Sequence[tuple[int, int | None]]
@@ -141,25 +141,23 @@ def examine(
     operations = len(observer.records)
     found = differentiate(observer, targets, sources, order)
     snapshot = snapshot_of(observer)
-    tensors = [
-        (name, value)
-        for name, value in context.named
-        if isinstance(value, Traced) and value._id > 0
-    ]
-    names = {value._id: name for name, value in reversed(tensors)} | dict(context.earlier)
-    names |= {value._id: name for name, value in [*sources, *targets] if value._id > 0}
+    tensors = [(name, value) for name, value in context.named if has_id(value)]
+    names = {id_of(value): name for name, value in reversed(tensors)} | dict(context.earlier)
+    names |= {id_of(value): name for name, value in [*sources, *targets] if has_id(value)}
     for (t, s, level), gradient in found.gradients.items():
-        if gradient is not None and gradient._id > 0:
-            names.setdefault(gradient._id, derivative_symbol(targets[t][0], sources[s][0], level))
+        if has_id(gradient):
+            names.setdefault(
+                id_of(gradient), derivative_symbol(targets[t][0], sources[s][0], level)
+            )
     roles = _roles(snapshot, targets, sources)
     known = reads(snapshot, drawn_positions(snapshot.records, names, roles))
-    split = split_versions(snapshot, known, [value._id for _, value in targets])
+    split = split_versions(snapshot, known, [id_of(value) for _, value in targets])
     naming = GraphLabels(
         split.names(names),
         split.roles(roles),
         [(name, _array(value)) for name, value in context.named if not _tracked(snapshot, value)],
         {id(array): _seed_name(names.get(i, ""), array) for array, i in snapshot.origins.seeds},
-        [(name, x) for name, x in [*sources, *targets] if x._id not in split.versions]
+        [(name, x) for name, x in [*sources, *targets] if id_of(x) not in split.versions]
         if snapshot.records
         else [],
     )
@@ -245,9 +243,9 @@ def _roles(
     snapshot: Snapshot, targets: Sequence[Named], sources: Sequence[Named]
 ) -> dict[int, Role]:
     roles: dict[int, Role] = dict.fromkeys(snapshot.leaves, "watched")
-    roles |= {variable._id: "variable" for variable in snapshot.contents.variables}
-    roles |= {value._id: "watched" for _, value in sources if not isinstance(value, Variable)}
-    goals: dict[int, Role] = {value._id: "target" for _, value in targets}
+    roles |= {id_of(variable): "variable" for variable in snapshot.contents.variables}
+    roles |= {id_of(value): "watched" for _, value in sources if not isinstance(value, Variable)}
+    goals: dict[int, Role] = {id_of(value): "target" for _, value in targets}
     return goals | roles
 
 
@@ -257,11 +255,11 @@ def _seed_name(target: str, seed: Any) -> str:
 
 
 def _tracked(snapshot: Snapshot, value: Any) -> bool:
-    return isinstance(value, Traced) and snapshot.tracks(value._id)
+    return isinstance(value, Traced) and snapshot.tracks(id_of(value))
 
 
 def _array(value: Any) -> Any:
-    return value._value if isinstance(value, Traced) else value
+    return unwrap(value) if isinstance(value, Traced) else value
 
 
 def _variables(
@@ -279,7 +277,7 @@ def _variables(
     rows: dict[str | int, Value] = {}
     for name, value in dict([*sources, *context.named, *targets]).items():
         array = _array(value)
-        number = value._id if isinstance(value, Traced) else 0
+        number = id_of(value) if isinstance(value, Traced) else 0
         gradient = adjoints.get(number)
         role = roles.get(number, "intermediate" if snapshot.tracks(number) else "constant")
         key = (number if role in ("watched", "variable") else 0) or name

@@ -14,7 +14,7 @@ from tapemagic.analysis.report.dead_ends import drawn_positions, first_and_last
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import Absent, Record
 from tapemagic.engine.tape.sweep import sweep
-from tapemagic.engine.tensor.tensor import Tensor, wrap
+from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap, wrap
 
 Role = Literal["watched", "variable", "intermediate", "target", "constant"]
 
@@ -140,7 +140,7 @@ class RecordedGraph:
         """The graph with gradients in its nodes, given by the ids of the tensors."""
         values = list(self.graph.values)
         for index, tensor in self.tensors.items():
-            if (gradient := gradients.get(tensor._id)) is not None:
+            if (gradient := gradients.get(id_of(tensor))) is not None:
                 values[index] = replace(values[index], gradient=format_entries(gradient))
         return replace(self.graph, values=tuple(values))
 
@@ -183,9 +183,9 @@ class _GraphBuilder:
         self.constants: dict[int | str, int] = {}
         self.producer: dict[int, int] = {}
         self.untracked = {
-            id(x._value): (name, naming.roles.get(x._id, "watched"))
+            id(unwrap(x)): (name, naming.roles.get(id_of(x), "watched"))
             for name, x in naming.always_drawn
-            if not snapshot.tracks(x._id)
+            if not snapshot.tracks(id_of(x))
         }
 
     def build(self, start: int, stop: int, room: int = 0) -> RecordedGraph:
@@ -208,14 +208,14 @@ class _GraphBuilder:
 
     def add_unconnected(self, name: str, tensor: Any) -> None:
         """Add a target or watched value that belongs to no drawn operation."""
-        i = tensor._id if tensor._id > 0 else -id(tensor)
-        if i in self.index or (id(tensor._value) in self.untracked and name in self.constants):
+        i = id_of(tensor) if has_id(tensor) else -id(tensor)
+        if i in self.index or (id(unwrap(tensor)) in self.untracked and name in self.constants):
             return
-        role = self.naming.roles.get(tensor._id, "watched")
+        role = self.naming.roles.get(id_of(tensor), "watched")
         index = self.index[i] = len(self.values)
         if self.snapshot.tracks(i):
-            self.tensors[index] = wrap(tensor._value, i)
-        text, kind = format_value(tensor._value), dtype_name(tensor._value)
+            self.tensors[index] = wrap(unwrap(tensor), i)
+        text, kind = format_value(unwrap(tensor)), dtype_name(unwrap(tensor))
         self.values.append(Value(index, name, role, tensor.shape, kind, text))
 
     def add_elided(self, start: int, stop: int) -> None:

@@ -19,6 +19,7 @@ from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
+from tapemagic.engine.tensor.tensor import id_of
 
 MAX_ENTRIES = 10**6
 """The entries of the largest matrix that is computed for a report."""
@@ -189,7 +190,7 @@ def _jacobian_matrix(tape: Tape, target: Any, source: Any) -> Any:
 
 def _work(tape: Tape, target: Any) -> int:
     """The number of elements that the reverse sweep of a Jacobian computes."""
-    needed, count = {target._id}, 0
+    needed, count = {id_of(target)}, 0
     for _, _, ids, _, output, output_id in reversed(tape.records):
         several = output_id.__class__ is tuple
         if needed.isdisjoint(output_id if several else (output_id,)):

@@ -10,6 +10,7 @@ from tapemagic.analysis.formatting import format_entries, format_value, subscrip
 from tapemagic.analysis.report.dead_ends import first_and_last
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import new_id
+from tapemagic.engine.tensor.tensor import id_of
 
 MAX_SHOWN = 4
 """The number of values of one variable in the table of variables."""
@@ -21,7 +22,7 @@ Reads = Mapping[int, Sequence[Any]]
 def reads(snapshot: Snapshot, positions: Iterable[int]) -> Reads:
     """The values of watched variables that records read; every change of a variable makes a new array."""
     variables = snapshot.contents.variables
-    found: dict[int, dict[int, Any]] = {variable._id: {} for variable in variables}
+    found: dict[int, dict[int, Any]] = {id_of(variable): {} for variable in variables}
     for position in positions:
         _, values, ids, *_ = snapshot.records[position]
         for value, i in zip(values, ids, strict=True):

@@ -54,6 +54,12 @@ def with_parameters(function: Function, names: str, rule: Function) -> None:
     pointwise(evaluated)
 
 
+def ufuncs_behind(name: str) -> list[np.ufunc]:
+    """The ufunc that a Python function of SciPy calls, as a list; empty where SciPy has none of this name."""
+    found = getattr(getattr(sp, "_ufuncs", None), name, None)
+    return [found] if isinstance(found, np.ufunc) else []
+
+
 def several(function: Function, rule: Function) -> None:
     """Give a function of one argument that returns several arrays its rule; `g` and `y` are tuples."""
 
@@ -260,8 +266,9 @@ vjp(sp.binom,    lambda g, z, n, k: g * (z * (sp.psi(n + 1) - sp.psi(n - k + 1))
                  lambda g, z, n, k: g * (z * (sp.psi(n - k + 1) - sp.psi(k + 1))))
 vjp(sp.poch,     lambda g, y, z, m: g * (y * (sp.psi(z + m) - sp.psi(z))),
                  lambda g, y, z, m: g * (y * sp.psi(z + m)))
-with_parameters(sp._ufuncs._zeta, "x q", _zeta)
 # fmt: on
+for _zeta_ufunc in ufuncs_behind("_zeta"):
+    with_parameters(_zeta_ufunc, "x q", _zeta)
 
 
 # -- incomplete gamma and beta functions: distribution functions, by their densities ----------------
@@ -396,7 +403,6 @@ vjp(sp.exp1,        lambda g, _y, x: -g * (np.exp(-x) / x))
 vjp(sp.expi,        lambda g, _y, x: g * (np.exp(x) / x))
 vjp(sp.spence,      _spence)
 vjp(sp.wrightomega, lambda g, y, _z: g * (y / (1 + y)))
-vjp(sp._ufuncs._lambertw, lambda g, y, _z, _k, _tol: g * (np.exp(-y) / (1 + y)), None, None, name="lambertw")
 vjp(sp.ellipk,      lambda g, _y, m: g * (math.pi / 8 * sp.hyp2f1(1.5, 1.5, 2.0, m)))  # DLMF 19.5.1
 vjp(sp.ellipe,      lambda g, _y, m: -g * (math.pi / 8 * sp.hyp2f1(0.5, 1.5, 2.0, m)))  # DLMF 19.5.2
 several(sp.sici,    lambda g, _y, z: g[0] * over(np.sin, z) + safe_ratio(g[1] * np.cos(z), z))
@@ -409,6 +415,14 @@ with_parameters(sp.hyp2f1, "a b c z", lambda g, _y, z, a, b, c: g * (
     a * b / c * sp.hyp2f1(a + 1.0, b + 1.0, c + 1.0, z)))
 with_parameters(sp.hyperu, "a b x",   lambda g, _y, x, a, b: -g * (a * sp.hyperu(a + 1.0, b + 1.0, x)))
 # fmt: on
+for _lambertw in ufuncs_behind("_lambertw"):
+    vjp(
+        _lambertw,
+        lambda g, y, _z, _k, _tol: g * (np.exp(-y) / (1 + y)),
+        None,
+        None,
+        name="lambertw",
+    )
 
 
 # -- orthogonal polynomials: the derivative is a polynomial one degree below, DLMF 18.9 -------------

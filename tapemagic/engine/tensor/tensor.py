@@ -35,6 +35,16 @@ def wrap(value: Any, i: int = 0) -> Tensor:
     return tensor
 
 
+def id_of(x: Any) -> int:
+    """The id of a tensor or variable, or the number in its place that says why it has none: see `recording`."""
+    return x._id  # type: ignore[no-any-return]
+
+
+def has_id(x: Any) -> bool:
+    """Whether something is a tensor or variable with an id, under which tapes may track it."""
+    return isinstance(x, Traced) and x._id > 0
+
+
 def unwrap(value: Any) -> Any:
     """What a tensor holds; anything else as it is. Lists, tuples and dicts are searched for tensors."""
     if isinstance(value, Traced):
