@@ -4,9 +4,6 @@ PY := .venv/bin/python
 PYTEST := $(PY) -m pytest -q
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-# The tests run side by side and compute with small matrices: threads of OpenBLAS would only wait for each other.
-test test-fast test-lowest doctest tests course browser: export OPENBLAS_NUM_THREADS := 1
-
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo lab test test-fast test-lowest lint format doctest tests course browser notebooks table figure screenshot \

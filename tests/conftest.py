@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -39,12 +38,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(THOROUGH) or any(word in item.nodeid for word in MANY):
             item.add_marker(pytest.mark.thorough)
-
-
-def pytest_collection_finish() -> None:
-    """Keep the garbage collector from going through all tests and their cases again and again."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
