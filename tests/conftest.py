@@ -10,12 +10,13 @@ import pytest
 import tapemagic
 from tapemagic.engine import recording, registry
 
-# Now, and not in the midst of a test, since the rule table grows by it.
-registry.complete()
 for _name in tapemagic.__all__:
     getattr(tapemagic, _name)
 with suppress(ImportError):
     import scipy.special  # noqa: F401
+
+# Now, and not in the midst of a test, since the rule table grows by it.
+registry.complete()
 
 
 THOROUGH = (

@@ -242,7 +242,7 @@ class Snapshot:
             self._ancestries[number] = Ancestry(above, inputs, self.leaves)
         return self._ancestries[number]
 
-    def heard(self, *kinds: str) -> list[Event]:
+    def events_of(self, *kinds: str) -> list[Event]:
         """The events of some kinds, oldest first."""
         return [event for event in self.events if event.kind in kinds]
 
@@ -254,7 +254,7 @@ class Snapshot:
 
     def paused_at(self, time: int) -> Event | None:
         """The pause into which a time falls."""
-        pauses = self.heard("paused")
+        pauses = self.events_of("paused")
         return next((pause for pause in pauses if pause.number <= time < pause.what), None)
 
 

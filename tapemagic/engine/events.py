@@ -67,14 +67,14 @@ def record_exit(x: Any, how: str) -> None:
     i = x._read()._id
     for tape in tapes:
         if i in tape._tracked:
-            tape._hear("exit", i, how)
+            tape._record_event("exit", i, how)
 
 
 def record_text(x: Any, how: str) -> None:
     """Record that a tensor is written as text or bytes, by a call named `how`, without counting as a read of it."""
     for tape in live():
         if x._id in tape._tracked:
-            tape._hear("text", x._id, how)
+            tape._record_event("text", x._id, how)
 
 
 def user_line() -> Place | None:

@@ -91,7 +91,7 @@ class Recorder(Protocol):
     _tracked: dict[int, int]
     _append: Callable[[Any], None]
 
-    def _notice(self, variable: Any) -> None: ...
+    def _variable_read(self, variable: Any) -> None: ...
 
     def _prune(self) -> None: ...
 
@@ -99,9 +99,9 @@ class Recorder(Protocol):
 
     def _sweep_ends(self) -> None: ...
 
-    def _gain(self, size: int) -> None: ...
+    def _add_bytes(self, size: int) -> None: ...
 
-    def _hear(self, kind: Any, i: int, what: Any) -> None: ...
+    def _record_event(self, kind: Any, i: int, what: Any) -> None: ...
 
 
 _live: ContextVar[tuple[Recorder, ...]] = ContextVar("live tapes", default=())
@@ -143,7 +143,7 @@ def time_of(i: int) -> int:
     return i if i >= 0 else -i % GRADIENT
 
 
-def go_live(tape: Recorder) -> int:
+def push_tape(tape: Recorder) -> int:
     """Begin to record on this thread; return the time."""
     tapes = live()
     _live.set((*tapes, tape) if tape not in tapes else tapes)
@@ -152,7 +152,7 @@ def go_live(tape: Recorder) -> int:
     return now
 
 
-def go_quiet(tape: Recorder) -> int:
+def pop_tape(tape: Recorder) -> int:
     """End recording on this thread; return the time."""
     tapes = live()
     _live.set(
@@ -220,7 +220,7 @@ def note(
         tracked[output_id] = output_id
         tape._append(record)
         if size > SMALL:
-            tape._gain(size)
+            tape._add_bytes(size)
         elif not output_id & PRUNE_MASK:
             tape._prune()
     return output_id or clock[0]
@@ -244,7 +244,7 @@ def note_several(
     for tape in tracking:
         tape._tracked.update(zip(output_ids, output_ids, strict=True))
         tape._append(record)
-        tape._gain(sum(output.nbytes for output in outputs))
+        tape._add_bytes(sum(output.nbytes for output in outputs))
     return output_ids
 
 

@@ -139,7 +139,7 @@ def _rebound(q: Question) -> Reason | None:
 
 def _reset(q: Question) -> Reason | None:
     """The tape was made to forget what it had recorded."""
-    for event in q.evidence.heard("reset")[-1:]:
+    for event in q.evidence.events_of("reset")[-1:]:
         reset = f"{q.program.tape}.reset(){at(event)}, which made the tape forget it"
         watched = id_of(q.source) in event.what and id_of(q.source) not in q.evidence.tracked
         if id_of(q.target) not in q.evidence.tracked and 0 < id_of(q.target) < event.number:

@@ -98,7 +98,7 @@ def _names(q: Question, event: Event) -> list[str]:
 
 def _before(q: Question) -> Iterator[Event]:
     """The exits of what was computed from the source that came before something that the target was made from."""
-    found = [event for event in q.evidence.heard("exit", "text") if event.time <= q.time]
+    found = [event for event in q.evidence.events_of("exit", "text") if event.time <= q.time]
     if not found:
         return
     tracked = isinstance(q.target, Traced) and id_of(q.target) in q.evidence.tracked
@@ -114,7 +114,7 @@ def _before(q: Question) -> Iterator[Event]:
 
 def _last_entry(q: Question) -> int:
     """The last time at which a value that came from elsewhere than the tape went into the target."""
-    changes = q.evidence.heard("assigned", "changed")
+    changes = q.evidence.events_of("assigned", "changed")
     changed = [event.time for event in changes if event.number in q.above]
     return max([q.ancestry.last_entry, *changed])
 

@@ -86,7 +86,7 @@ def assigned(q: Question, steps: bool = True) -> Reason | None:
     """
     events = [
         event
-        for event in q.evidence.heard("assigned", "changed")
+        for event in q.evidence.events_of("assigned", "changed")
         if event.number in q.above and event.number != id_of(q.source)
     ]
     computed = q.computed(event.what for event in events)
@@ -106,7 +106,7 @@ def assigned(q: Question, steps: bool = True) -> Reason | None:
 
 def _in_force(q: Question, event: Event) -> bool:
     """Whether the target read a variable after it was assigned to, and before it was given another value."""
-    again = [e.time for e in q.evidence.heard("assigned") if e.number == event.number]
+    again = [e.time for e in q.evidence.events_of("assigned") if e.number == event.number]
     end = min((time for time in again if time > event.time), default=inf)
     reads = [link.made for link in q.inputs() if link.number == event.number]
     return any(event.time < made < end for made in reads)

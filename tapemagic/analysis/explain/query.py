@@ -118,7 +118,7 @@ class Question:
 
 def perhaps_paused(q: Question, text: str) -> Reason:
     """No connection; if recording was stopped for a while, that may be why."""
-    for pause in q.evidence.heard("paused"):
+    for pause in q.evidence.events_of("paused"):
         return Reason(
             "recording stopped",
             f"{text}. Recording was stopped{at(pause)}: what is computed there is a constant",

@@ -72,11 +72,16 @@ def _sum(g, _y, _x, axis=None, keepdims=False, where=True):
 def _mean(g, _y, _x, axis=None, keepdims=False, where=True):
     """An equal share of `g` for all."""
     if not g.ndim and where is True:
-        return spread(_share(g, _x.size or 1), _x.shape)
+        size = _x.size or 1
+        return spread(g / size if size < HALF_LIMIT else _share(g, size), _x.shape)
     shape = leading(g, _y) + _x.shape
     axes = negative_axes(axis, _x.ndim)
     g = expand(g, axes, keepdims) / np.maximum(count(_x, axes, where), 1)
     return spread(g if where is True else np.where(where, g, 0), shape)
+
+
+HALF_LIMIT = 65_504
+"""The largest number of float16."""
 
 
 def _share(g: Any, n: int) -> Any:

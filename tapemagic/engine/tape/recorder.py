@@ -12,10 +12,12 @@ from tapemagic.engine.events import MOST, Event, Kind, Place, user_line
 from tapemagic.engine.nest import tensors
 from tapemagic.engine.recording import (
     Record,
-    go_live,
-    go_quiet,
+    clock,
     is_here,
     live,
+    new_id,
+    pop_tape,
+    push_tape,
     recording_tapes,
     tick,
 )
@@ -142,17 +144,17 @@ class Recorder:
         if self._recording:
             self._stop()
         elif self in live():
-            go_quiet(self)
+            pop_tape(self)
 
     def _start(self) -> None:
         self._recording = True
         self._append = self._take
-        self._times.append(go_live(self))
+        self._times.append(push_tape(self))
 
     def _stop(self) -> None:
         self._recording = False
         self._append = ignore
-        self._times.append(go_quiet(self))
+        self._times.append(pop_tape(self))
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -183,7 +185,7 @@ class Recorder:
                     "has to be left before this one"
                 )
             if self._usable:
-                self._hear("paused", self._times[-1], tick())
+                self._record_event("paused", self._times[-1], tick())
                 self._start()
 
     def reset(self) -> None:
@@ -198,9 +200,9 @@ class Recorder:
         watched = frozenset(self._leaves)
         self._clear()
         self._variables = {}
-        self._hear("reset", tick(), watched)
+        self._record_event("reset", tick(), watched)
 
-    def _hear(self, kind: Kind, i: int, what: Any) -> None:
+    def _record_event(self, kind: Kind, i: int, what: Any) -> None:
         """Store an event, with the line of the program that caused it."""
         place = user_line()
         if self._event_counts is None:
@@ -266,14 +268,18 @@ class Recorder:
         tick()
 
     def _track(self, x: Traced) -> None:
-        i = identify(x)
+        i = x._id
+        if i <= 0:
+            i = identify(x)
         if x._value.dtype.kind not in "fc":
             return
-        if i not in self._tracked:
-            self._tracked[i] = tick()
+        tracked = self._tracked
+        if i not in tracked:
+            tracked[i] = now = new_id()
+            clock[0] = -now
             self._leaves.add(i)
-        elif self._tracked[i] == NEVER:
-            self._tracked[i] = tick()
+        elif tracked[i] == NEVER:
+            tracked[i] = tick()
         elif self._rewatched is not None:
             self._rewatched.setdefault(i, tick())
 
@@ -283,11 +289,12 @@ class Recorder:
     def _sweep_ends(self) -> None:
         """Note that the reverse sweep has ended."""
 
-    def _notice(self, variable: Variable) -> None:
+    def _variable_read(self, variable: Variable) -> None:
         """Watch a trainable variable that is being read."""
         i = variable._id
-        watches = self._watch_accessed_variables and self._recording
-        if i not in self._variables and watches and variable.trainable:
+        if i in self._variables or not variable._trainable:
+            return
+        if self._watch_accessed_variables and self._recording:
             self._variables[i] = variable
             self._track(variable)
 
@@ -326,7 +333,7 @@ class Recorder:
         """The operations recorded so far, oldest first."""
         return tuple(map(Record._make, self._records))
 
-    def _gain(self, size: int) -> None:
+    def _add_bytes(self, size: int) -> None:
         """Account for a large result of so many bytes, and drop values if there are many."""
         self._unsorted += size
         if self._unsorted > LIGHT:

@@ -6,7 +6,8 @@ with L real and z = a + ib, what a rule is given and returns is dL/da - i dL/db.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Reversible, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import repeat
 from typing import Any
@@ -23,6 +24,7 @@ from tapemagic.engine.tensor.tensor import Tensor, wrap
 from tapemagic.errors import RuleError
 
 Gradients = dict[int, Any]
+NUMBER = np.float64
 
 Unfinished = dict[int, tuple[Any, list[Scattered]]]
 """Gradients that are not yet in their final form: the dtype that they shall have, and what is still to be added."""
@@ -42,8 +44,52 @@ def reachable(
     return reached
 
 
+BLOCK = 1 << 10
+"""The number of records after which a sweep over many looks whether any gradient is left to pass on."""
+
+
+class NeededRecords:
+    """The records of a long tape from those of the targets back to the last that receives a gradient.
+
+    So a gradient at each step of a long loop, all on one tape, costs no more than the records of that step.
+
+    Parameters
+    ----------
+    records : sequence of Record
+    grads : dict of int to array
+        The gradients of the targets, to which the sweep adds.
+    leaves : set of int
+        The ids of watched values.
+    """
+
+    def __init__(self, records: Sequence[Any], grads: Gradients, leaves: AbstractSet[int]) -> None:
+        self._records = records
+        self._grads = grads
+        self._leaves = leaves
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._records)
+
+    def __reversed__(self) -> Iterator[Any]:
+        records, grads, leaves = self._records, self._grads, self._leaves
+        end = bisect_right(records, max(grads, default=0), key=_newest_id)
+        while end:
+            last = _newest_id(records[end - 1])
+            if not any(0 < i <= last and i not in leaves for i in grads):
+                return
+            start = max(0, end - BLOCK)
+            yield from reversed(records[start:end])
+            end = start
+
+
+def _newest_id(record: Any) -> int:
+    """The id of a record's result; of several, that of the first."""
+    made = record[-1]
+    return made[0] if made.__class__ is tuple else made  # type: ignore[no-any-return]
+
+
 def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a branch)
-    records: Sequence[Any],
+    records: Reversible[Any],
     tracked: Mapping[int, int],
     grads: Gradients,
     kept: AbstractSet[int],
@@ -54,7 +100,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
 
     Parameters
     ----------
-    records : sequence of Record
+    records : sequence of Record, or NeededRecords
     tracked : mapping of int to int
         The values to pass gradients to, each with the number at which the tape began to track it.
     grads : dict of int to array
@@ -95,7 +141,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
         operation = NUMBERED[number]
         rules = operation.rules
         if not rules:
-            wanted = [k for k, i in enumerate(ids) if since(i, NEVER) <= newest]
+            wanted = _tracked_positions(ids, since, newest)
             if not wanted:
                 continue
             rules = _answers(operation, wanted, arguments, params)
@@ -103,7 +149,8 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
         position = -1
         for i in ids:
             position += 1
-            if since(i, NEVER) > newest:
+            start = since(i)
+            if start is None or start > newest:
                 continue
             rule = rules[position]
             if rule is None:
@@ -130,7 +177,11 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             elif i in mine and not nested:
                 before += dx
                 grads[i] = before
-            elif x.dtype is not FLOAT64 and wider(x.dtype) is not x.dtype:
+            elif (
+                x.__class__ is not NUMBER
+                and x.dtype is not FLOAT64
+                and wider(x.dtype) is not x.dtype
+            ):
                 grads[i] = _narrow_sum(before, dx, i, x.dtype, mine, unfinished)
             elif nested:
                 grads[i] = before + dx
@@ -144,6 +195,11 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
     if unfinished:
         _finish(tuple(unfinished), grads, unfinished)
     return grads
+
+
+def _tracked_positions(ids: Sequence[int], since: Any, newest: int) -> list[int]:
+    """The positions of tracked inputs; outside of the loop, whose variables a comprehension would make slower."""
+    return [k for k, i in enumerate(ids) if since(i, NEVER) <= newest]
 
 
 def _answers(

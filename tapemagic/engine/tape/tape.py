@@ -13,7 +13,7 @@ from tapemagic.engine.recording import live, recording_tapes
 from tapemagic.engine.tape.batched_sweep import basis_of, batched_sweep
 from tapemagic.engine.tape.cotangents import key_of, mark_stopped, matched_cotangents, seeds
 from tapemagic.engine.tape.recorder import Contents, Recorder, warn
-from tapemagic.engine.tape.sweep import Gradients, reachable, sweep
+from tapemagic.engine.tape.sweep import BLOCK, Gradients, NeededRecords, reachable, sweep
 from tapemagic.engine.tape.unconnected import NONE, UnconnectedGradients, result_for, zero_wanted
 from tapemagic.engine.tensor.coercion import bool_option
 from tapemagic.engine.tensor.messages import describe, tensor_advice
@@ -284,15 +284,20 @@ class Tape(Recorder):
         self, ids: set[int], targets: Sequence[Traced], cotangents: list[Tensor] | None
     ) -> Gradients:
         """Sweep back from the targets to the sources."""
-        tapes = live() and recording_tapes()
+        tapes = live()
+        if tapes:
+            tapes = recording_tapes()
         grads = seeds(targets, cotangents, bool(tapes))
         tracked, kept = self._goal(ids)
+        records: Any = self._records
         if not tapes:
-            return sweep(self._records, tracked, grads, kept, False)
+            if len(records) > BLOCK:
+                records = NeededRecords(records, grads, self._leaves)
+            return sweep(records, tracked, grads, kept, False)
         for tape in tapes:
             tape._sweep_begins(grads)
         try:
-            return sweep(self._records[:], tracked, grads, kept, True)
+            return sweep(records[:], tracked, grads, kept, True)
         finally:
             for tape in tapes:
                 tape._sweep_ends()

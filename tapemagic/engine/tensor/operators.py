@@ -63,7 +63,7 @@ def _recorded(function: Function, compute: Function) -> Binary:
                 tracked[i] = i
                 tape._append((number, (a, b), (ia, ib), NO_PARAMS, y, i))
                 if (size := y.nbytes) > SMALL:
-                    tape._gain(size)
+                    tape._add_bytes(size)
                 elif not i & PRUNE_MASK:
                     tape._prune()
                 return tensor

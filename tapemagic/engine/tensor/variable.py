@@ -91,7 +91,7 @@ class Variable(Traced):
 
     def _read(self) -> Tensor:
         for tape in live():
-            tape._notice(self)
+            tape._variable_read(self)
         return self._handle
 
     @property
@@ -151,7 +151,7 @@ class Variable(Traced):
         self._handle = wrap(self._fitting(new), self._id)
         source = given._read()._id if isinstance(given, Traced) else 0
         for tape in live():
-            tape._hear(how, self._id, source)
+            tape._record_event(how, self._id, source)
         return self.read_value() if read_value else None
 
     def _fitting(self, new: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tapemagic.engine.recording import go_live, go_quiet
+from tapemagic.engine.recording import pop_tape, push_tape
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable, oldest_first
 
@@ -21,25 +21,25 @@ class _ReadRecorder:
         self.reads: Reads = {}
         self._tracked: dict[int, int] = {}
 
-    def _notice(self, variable: Variable) -> None:
+    def _variable_read(self, variable: Variable) -> None:
         self.reads.setdefault(variable._id, (variable, variable._handle))
 
     def _ignore(self, *_: Any) -> None:
         """Record nothing."""
 
     _recording, _rewatched = True, None
-    _append = _prune = _gain = _hear = _sweep_begins = _sweep_ends = _ignore
+    _append = _prune = _add_bytes = _record_event = _sweep_begins = _sweep_ends = _ignore
 
 
 @contextmanager
 def recorded_reads() -> Iterator[Reads]:
     """The variables that are read inside the block."""
     recorder: Any = _ReadRecorder()
-    go_live(recorder)
+    push_tape(recorder)
     try:
         yield recorder.reads
     finally:
-        go_quiet(recorder)
+        pop_tape(recorder)
 
 
 def captured_by(reads: Reads, inputs: list[Any]) -> list[Variable]:
