@@ -1,27 +1,40 @@
-"""The words of reasons: how a value left the tape, where something happened, what to write instead."""
+"""Words for reasons: the way by which a value left the tape, the line, and the replacement."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from tapemagic.analysis.explain.program_text import on_line, tree_of
+from tapemagic.analysis.explain.program_text import on_line, text_of
 from tapemagic.analysis.formatting import SHOWN, format_entries, format_line
 from tapemagic.engine.events import Event, Place
 from tapemagic.engine.tensor.tensor import unwrap
 
-MATH = "write NumPy's functions in place of those of math, such as np.sin(x) for math.sin(x)"
-COLLECT = (
-    "collect the parts in a list, and make one tensor of them at the end, with np.stack(parts)"
-)
-DRAW = "draw plain numbers, and compute with the tensor afterwards, as in mu + sigma * rng.normal(size=3)"
-FILL = "compute with the tensor, as in x * np.ones(3) or x * np.arange(3)"
 STACKING = {
     f"np.{name}"
     for name in ("stack", "concatenate", "hstack", "vstack", "column_stack", "dstack", "block")
 }
 """NumPy's functions that follow the tensors in a list."""
+
+ARRAYS = {"array", "asarray", "asanyarray", "constant", "convert_to_tensor"}
+NUMBERS = ("float", "fsum", "math", "cmath")
+NUMPY = "NumPy, which made a plain array of it,"
+LONGEST = 120
+"""The number of characters up to which a replacement is written out."""
+
+STAY = {"np.asarray": "call NumPy on the tensor itself", "float()": "leave it a tensor"}
+CONVERSIONS = {
+    "math cmath": "write NumPy's functions in place of those of math, such as np.sin(x) for math.sin(x)",
+    "[]=": "collect the parts in a list, and make one tensor of them at the end, with np.stack(parts)",
+    "rng random normal uniform": "draw plain numbers, and compute with the tensor afterwards, as in mu + sigma * "
+    "rng.normal(size=3)",
+    "full arange linspace full_like": "compute with the tensor, as in x * np.ones(3) or x * np.arange(3)",
+    "poly1d polyval polyadd polysub polymul polydiv polyder polyint roots": "an np.poly1d is an array to NumPy's "
+    "functions: call it, as in p(x), or give them p.coeffs",
+    "vectorize": "call NumPy's functions on whole tensors",
+}
+"""Replacements for conversions to numbers, by the calls on the line; the first that fits."""
 
 FLAT = "its result has no derivative; a smooth function in its place has one"
 SMOOTH = {
@@ -32,27 +45,6 @@ SMOOTH = {
     "smooth step",
 }
 """Replacements for functions whose results change in steps."""
-
-ARRAYS = {"array", "asarray", "asanyarray", "constant", "convert_to_tensor"}
-NUMBERS = ("float", "fsum", "math", "cmath")
-NUMPY = "NumPy, which made a plain array of it,"
-LONGEST = 120
-"""The number of characters up to which a replacement is written out."""
-
-STAY = {"np.asarray": "call NumPy on the tensor itself", "float()": "leave it a tensor"}
-
-
-POLYNOMIALS = [
-    "poly1d",
-    "polyval",
-    "polyadd",
-    "polysub",
-    "polymul",
-    "polydiv",
-    "polyder",
-    "polyint",
-    "roots",
-]
 
 OF_SCIPY = {
     "softmax": "write tapemagic.softmax(x, axis)",
@@ -68,19 +60,20 @@ OF_SCIPY = {
 
 
 def way(event: Event) -> str:
-    """How a value left the tape, where, and what to write instead."""
+    """The way by which a value left the tape, the line, and the replacement."""
     return f"{way_out(event)}: {replacement(event)}"
 
 
 def way_out(event: Event) -> str:
-    """How a value left the tape, and where."""
+    """The way by which a value left the tape, and the line."""
     library = event.place.library if event.place else ""
     what = str(event.what)
     if library and library != "numpy" and not what.startswith(library):
         return f"{library}, which converted it with {what}{at(event)}"
-    if what in STAY and not _calls(event.place, what.removesuffix("()").split(".")[-1]):
-        what = what if _calls(event.place, *NUMBERS) or not list_replacement(event.place) else NUMPY
-    if what == "np.asarray" and not _calls(event.place, "asarray"):
+    calls = _calls(event.place)
+    if what in STAY and what.removesuffix("()").split(".")[-1] not in calls:
+        what = NUMPY if calls.isdisjoint(NUMBERS) and list_replacement(event.place) else what
+    if what == "np.asarray" and "asarray" not in calls:
         what = NUMPY
     return f"{what}{at(event)}"
 
@@ -90,12 +83,10 @@ def replacement(event: Event) -> str:
     what = str(event.what)
     library = event.place.library if event.place else ""
     if library == "scipy":
-        if "linalg" in _text(event.place):
+        if any("linalg" in ast.unparse(statement) for statement in _statements(event.place)):
             return "a tape follows NumPy alone: np.linalg has the same"
-        found = (advice for name, advice in OF_SCIPY.items() if _calls(event.place, name))
-        return next(
-            found, "a tape follows NumPy's functions, and SciPy's ufuncs such as scipy.special.erf"
-        )
+        ufuncs = "a tape follows NumPy's functions, and SciPy's ufuncs such as scipy.special.erf"
+        return _first(OF_SCIPY, _calls(event.place)) or ufuncs
     if what.startswith(("tapemagic.", "copy.")):
         return "it copies the value alone: compute with the tensor itself, which needs no copy"
     if library and library != "numpy":
@@ -103,22 +94,21 @@ def replacement(event: Event) -> str:
     if " to " in what or what == "int()":
         return "whole numbers and truth values have no derivative; a smooth function in its place has one"
     if is_flat(event):
-        return next(
-            (
-                advice
-                for words, advice in SMOOTH.items()
-                if what.removeprefix("np.").split(".")[0] in words.split()
-            ),
-            FLAT,
-        )
-    if what in STAY:
-        known = next((advice for found, advice in ADVICE if found(event.place)), "")
-        return known or list_replacement(event.place) or STAY[what]
-    return "stay with the tensor"
+        return _first(SMOOTH, {what.removeprefix("np.").split(".")[0]}) or FLAT
+    if what not in STAY:
+        return "stay with the tensor"
+    known = _first(CONVERSIONS, _calls(event.place))
+    return known or list_replacement(event.place) or STAY[what]
+
+
+def _first(advice: Mapping[str, str], names: set[str]) -> str:
+    """The first advice in a table for one of some names."""
+    found = (text for words, text in advice.items() if not names.isdisjoint(words.split()))
+    return next(found, "")
 
 
 def is_flat(event: Event) -> bool:
-    """Whether what left changes in steps, so that nothing of a derivative left with it."""
+    """Whether an exit changes in steps, so that nothing of a derivative left with it."""
     what = str(event.what)
     by_function = what.startswith(("np.", "scipy.")) and what != "np.asarray"
     return by_function or " to " in what or what == "int()"
@@ -126,54 +116,53 @@ def is_flat(event: Event) -> bool:
 
 def takes_gradient(place: Place | None) -> bool:
     """Whether a line takes a gradient, whose own rules may have compared values."""
-    return _calls(place, "gradient", "jacobian", "batch_jacobian")
+    return not _calls(place).isdisjoint({"gradient", "jacobian", "batch_jacobian"})
 
 
 def _statements(place: Place | None) -> list[ast.stmt]:
-    """The statements that stand on a line, or around it."""
-    tree = tree_of(place)
-    return on_line(tree, place.line) if tree and place else []
+    return on_line(*text_of(place))
 
 
-def _text(place: Place | None) -> str:
-    """The text of what stands on a line, names in full."""
-    return "\n".join(map(ast.unparse, _statements(place)))
+def _nodes(place: Place | None) -> Iterator[ast.AST]:
+    return (node for statement in _statements(place) for node in ast.walk(statement))
 
 
-def _called(place: Place | None) -> list[ast.Call]:
-    """The calls in the statements on a line."""
-    nodes = (node for statement in _statements(place) for node in ast.walk(statement))
-    return [node for node in nodes if isinstance(node, ast.Call)]
-
-
-def _calls(place: Place | None, *names: str) -> bool:
-    """Whether a line calls something of one of these names."""
-    dotted = (ast.unparse(call.func) for call in _called(place))
-    return any(part in names for name in dotted for part in name.split("."))
+def _calls(place: Place | None) -> set[str]:
+    """The names of the calls on a line; "[]=" if it writes into a part of an array, and not into a dict."""
+    calls = (ast.unparse(node.func) for node in _nodes(place) if isinstance(node, ast.Call))
+    found = {part for name in calls for part in name.split(".")}
+    for statement in _statements(place):
+        match statement:
+            case ast.Assign([*_, ast.Subscript(slice=key)]) | ast.AugAssign(
+                ast.Subscript(slice=key)
+            ) if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
+                found.add("[]=")
+    return found
 
 
 def list_replacement(place: Place | None) -> str:
     """The call to write where NumPy is given a list of tensors, of which it makes a plain array; empty if it is not."""
-    for statement in _statements(place):
-        for node in ast.walk(statement):
-            match node:
-                case ast.Subscript(ast.Attribute(_, "r_" | "c_") as joined, parts):
-                    given = parts if isinstance(parts, ast.Tuple) else ast.Tuple([parts])
-                    join = "hstack" if joined.attr == "r_" else "column_stack"
-                    if not any(isinstance(part, ast.Slice) for part in given.elts):
-                        return _replace(node, f"np.{join}({_as_list(given)})")
-                    return f"make one tensor of the parts with np.{join}"
-                case ast.Call(function, [first, *_]) if _is_list(place, first):
-                    if ast.unparse(function) in STACKING or not _is_numpys(function):
-                        continue
-                    join = "np.block" if _is_nested(first) else "np.stack"
-                    stacked = f"{join}({_as_list(first)})"
-                    if ast.unparse(function).split(".")[-1] in ARRAYS:
-                        return _replace(node, stacked)
-                    words = [ast.unparse(word) for word in (*node.args[1:], *node.keywords)]
-                    return _replace(
-                        node, f"{ast.unparse(function)}({', '.join([stacked, *words])})"
-                    )
+    for node in _nodes(place):
+        match node:
+            case ast.Subscript(ast.Attribute(_, "r_" | "c_") as joined, joint):
+                given = joint if isinstance(joint, ast.Tuple) else ast.Tuple([joint])
+                join = "hstack" if joined.attr == "r_" else "column_stack"
+                if not any(isinstance(part, ast.Slice) for part in given.elts):
+                    return _replace(node, f"np.{join}({_as_list(given)})")
+                return f"make one tensor of the parts with np.{join}"
+            case ast.Call(function, [first, *more]) if _is_list(place, first):
+                name = ast.unparse(function)
+                package, *_, last = name.split(".")
+                if name in STACKING or package not in {"np", "numpy", "tm", "tapemagic"}:
+                    continue
+                parts: Iterable[ast.expr] = getattr(first, "elts", ())
+                nested = any(isinstance(part, ast.List | ast.Tuple) for part in parts)
+                stacked = f"{'np.block' if nested else 'np.stack'}({_as_list(first)})"
+                words = map(ast.unparse, (*more, *node.keywords))
+                array = last in ARRAYS
+                return _replace(
+                    node, stacked if array else f"{name}({', '.join([stacked, *words])})"
+                )
     return ""
 
 
@@ -190,17 +179,6 @@ def _as_list(node: ast.expr) -> str:
     return ast.unparse(ast.List(node.elts) if isinstance(node, ast.Tuple) else node)
 
 
-def _is_numpys(function: ast.expr) -> bool:
-    """Whether a function is written as one of NumPy's, or of this package."""
-    return ast.unparse(function).split(".")[0] in {"np", "numpy", "tm", "tapemagic"}
-
-
-def _is_nested(given: ast.expr) -> bool:
-    """Whether a list of lists is written out."""
-    parts = given.elts if isinstance(given, (ast.List, ast.Tuple)) else []
-    return any(isinstance(part, (ast.List, ast.Tuple)) for part in parts)
-
-
 def _is_list(place: Place | None, given: ast.expr) -> bool:
     """Whether an argument is a list, or a name to which a program appends."""
     if isinstance(given, ast.Name):
@@ -210,40 +188,13 @@ def _is_list(place: Place | None, given: ast.expr) -> bool:
 
 def _appended(place: Place | None, name: str) -> bool:
     """Whether a program appends to a name, or binds a list to it."""
-    for node in ast.walk(tree_of(place) or ast.Pass()):
+    for node in ast.walk(text_of(place)[0]):
         match node:
-            case ast.Call(ast.Attribute(ast.Name(owner), "append")) if owner == name:
-                return True
-            case ast.Assign([ast.Name(owner)], ast.List() | ast.ListComp()) if owner == name:
+            case ast.Call(ast.Attribute(ast.Name(owner), "append")) | ast.Assign(
+                [ast.Name(owner)], ast.List() | ast.ListComp()
+            ) if owner == name:
                 return True
     return False
-
-
-def _writes(place: Place | None) -> bool:
-    """Whether a line writes into a part of an array, and not into a dict."""
-    for statement in _statements(place):
-        match statement:
-            case ast.Assign([*_, ast.Subscript(slice=key)]) | ast.AugAssign(
-                ast.Subscript(slice=key)
-            ):
-                if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
-                    return True
-    return False
-
-
-Advice = tuple[tuple[Callable[[Place | None], bool], str], ...]
-ADVICE: Advice = (
-    (lambda place: _calls(place, "math", "cmath"), MATH),
-    (_writes, COLLECT),
-    (lambda place: _calls(place, "rng", "random", "normal", "uniform"), DRAW),
-    (lambda place: _calls(place, "full", "arange", "linspace", "full_like"), FILL),
-    (
-        lambda place: _calls(place, *POLYNOMIALS),
-        "an np.poly1d is an array to NumPy's functions: call it, as in p(x), or give them p.coeffs",
-    ),
-    (lambda place: _calls(place, "vectorize"), "call NumPy's functions on whole tensors"),
-)
-"""Tests of a line that converted to numbers, each with its replacement; the first that is true counts."""
 
 
 def at(event: Event) -> str:

@@ -24,6 +24,7 @@ from tapemagic.analysis.explain.expressions import (
 )
 from tapemagic.analysis.explain.program_text import (
     CHANGING,
+    EMPTY,
     FUNCTIONS,
     SCOPES,
     WRITING,
@@ -34,7 +35,7 @@ from tapemagic.analysis.explain.program_text import (
     own_names,
     parameters,
     sources,
-    tree_of,
+    text_of,
 )  # fmt: skip
 from tapemagic.analysis.formatting import without_subscript
 from tapemagic.engine.events import Place
@@ -80,19 +81,21 @@ def flow_into(
     steps : bool, optional
         Whether what changes in steps counts, too.
     """
-    tree = tree_of(place)
-    if tree is None or place is None or not around(tree, place.line):
+    tree, line = text_of(place)
+    if place is None or not around(tree, line):
         return Certainty.PERHAPS
-    other = tree_of(asked) if asked and asked.file != place.file else None
-    inside = asked.line if asked and other is None and asked.line > place.line else 0
-    return _flow_into(tree, place.line, other, how, value, source, inside, steps)
+    other, last = text_of(asked)
+    if asked is None or asked.file == place.file:
+        other = EMPTY
+    inside = last if other is EMPTY and last > line else 0
+    return _flow_into(tree, line, other, how, value, source, inside, steps)
 
 
 @lru_cache(512)
 def _flow_into(
     tree: ast.Module,
     line: int,
-    other: ast.Module | None,
+    other: ast.Module,
     how: str,
     value: str,
     source: str,
@@ -107,7 +110,7 @@ def _flow_into(
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and on(node, line))
     exact = [call for call in calls if _converts(call, how)]
     asking = [scope for scope in around(tree, inside) if isinstance(scope, FUNCTIONS)]
-    programs = [(tree, line)] + ([(other, 0)] if other else [])
+    programs = ((tree, line), (other, 0))[: 1 + (other is not EMPTY)]
     known: set[str] = set()
     shared: set[str] = set()
     written: set[str] = set()
@@ -133,13 +136,12 @@ def _flow_into(
                 own = own_names(scope) - {"self"}
                 shared |= {path for path in reading.tainted if root_of(path) not in own}
                 calls_of = _calls_of(program, scope, owner)
-                if other is not None and not owner:
+                if other is not EMPTY and not owner:
                     calls_of += [f".{call}" for call in calls_of]
                 known |= {call + part for call in calls_of for part in reading.returned}
         if len(known) == size:
             break
-    goes_on = other is not None and bool(sources(other.body, value))
-    unclear = goes_on or _may_flow(tree, line, value, asking, written)
+    unclear = sources(other.body, value) or _may_flow(tree, line, value, asking, written)
     return Certainty.PERHAPS if unclear else Certainty.NO
 
 

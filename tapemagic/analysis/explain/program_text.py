@@ -1,4 +1,4 @@
-"""The names that a program binds and reads, by its text: from which names a value is made."""
+"""The text of a program: the names that its statements bind and read, and those from which a value is made."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import linecache
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tapemagic.analysis.formatting import without_subscript
 from tapemagic.engine.events import Place
 
-_CHANGING = (
-    "add append appendleft assign assign_add assign_sub extend fill insert put setdefault update"
-)
-CHANGING = frozenset(_CHANGING.split())
-"""Methods that put their arguments into what they are called on."""
+CHANGING = {
+    "add", "append", "appendleft", "assign", "assign_add", "assign_sub", "extend", "fill", "insert", "put",
+    "setdefault", "update",
+}  # fmt: skip
+"""Methods that put their arguments into an object."""
 
 WRITING = {"at", "copyto", "fill_diagonal", "place", "put", "putmask"}
 """Functions of NumPy that put their arguments into the first one."""
@@ -28,6 +28,7 @@ MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SCOPES = (*FUNCTIONS, ast.ClassDef)
+EMPTY = ast.Module([], [])
 
 
 class Flow(NamedTuple):
@@ -38,42 +39,31 @@ class Flow(NamedTuple):
 
 
 def made_from(place: Place | None, value: str) -> set[str]:
-    """The names from which the program makes a value, by what it does around a place; its own is among them."""
-    tree = tree_of(place)
-    if tree is None or place is None:
-        return set()
-    scopes = [s for s in reversed(around(tree, place.line)) if isinstance(s, FUNCTIONS)]
-    bodies = [*(scope.body for scope in scopes), tree.body]
-    return next(filter(None, (sources(body, value) for body in bodies)), set())
+    """The names from which the program makes a value, by the text around a place; its own is among them."""
+    tree, line = text_of(place)
+    functions = (s for s in around(tree, line) if isinstance(s, FUNCTIONS))
+    bodies = [tree.body, *(function.body for function in functions)]
+    return next(filter(None, (sources(body, value) for body in reversed(bodies))), set())
 
 
 def made_before(place: Place | None, one: str, other: str) -> bool:
     """Whether the program binds a name nowhere after it first binds another: not for the next round of a loop."""
-    tree = tree_of(place)
-    flows = [(s.lineno, _flow(s).bound) for s in _statements(tree.body if tree else [])]
+    flows = [(s.lineno, _flow(s).bound) for s in _statements(text_of(place)[0].body)]
     ones, others = ([line for line, bound in flows if name in bound] for name in (one, other))
     return bool(ones and others) and max(ones) < min(others)
 
 
 def only_branch(place: Place | None, value: str, source: str) -> ast.expr | None:
     """The condition of the only branch in which a program makes a value from a name; None if there is no such."""
-    tree = tree_of(place)
-    wanted = names_in(source)
-    if tree is None or not wanted & sources(tree.body, value):
-        return None
-    for node in ast.walk(tree):
-        for branch in (node.body, node.orelse) if isinstance(node, ast.If) else ():
-            if not wanted & sources(tree.body, value, set(_statements(branch))):
-                return (
-                    node.test if isinstance(node, ast.If) and branch is node.body else _else(node)
-                )
+    tree, wanted = text_of(place)[0], names_in(source)
+    if wanted & sources(tree.body, value):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.If):
+                negation = ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test)
+                for test, branch in ((node.test, node.body), (negation, node.orelse)):
+                    if not wanted & sources(tree.body, value, set(_statements(branch))):
+                        return test
     return None
-
-
-def _else(node: ast.AST) -> ast.expr:
-    """The negation of a condition."""
-    test = node.test if isinstance(node, ast.If) else ast.Constant(value=True)
-    return ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
 
 
 def sources(
@@ -95,44 +85,45 @@ def sources(
 
 def reads_of(tree: ast.AST, name: str) -> int:
     """The number of times that a program reads a name to bind something, or to return it."""
-    found = 0
-    for statement in ast.walk(tree):
-        simple = isinstance(statement, ast.stmt) and not hasattr(statement, "body")
-        if simple and _flow(statement).bound:
-            nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
-            found += sum(node.id == name and isinstance(node.ctx, ast.Load) for node in nodes)
-    return found
+    simple = (s for s in ast.walk(tree) if isinstance(s, ast.stmt) and not hasattr(s, "body"))
+    nodes = (node for statement in simple if _flow(statement).bound for node in ast.walk(statement))
+    return sum(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+        for node in nodes
+    )
 
 
 def given_to(place: Place | None, words: Collection[str]) -> set[str]:
     """The names that are read in calls of functions of certain names, and in the functions given to them."""
-    tree = tree_of(place)
+    nodes = [*ast.walk(text_of(place)[0])]
     found: set[str] = set()
-    for node in ast.walk(tree) if tree else ():
+    for node in nodes:
         if isinstance(node, ast.Call):
             method = getattr(node.func, "attr", "")
-            called = {method, f".{method}", getattr(node.func, "id", "")}
-            found |= set() if called.isdisjoint(words) else names_read(node)
-    functions = [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)] if tree else []
-    for function in functions:
-        found |= names_read(function) if function.name in found else set()
+            if {method, f".{method}", getattr(node.func, "id", "")} & set(words):
+                found |= names_read(node)
+    for node in nodes:
+        if isinstance(node, FUNCTIONS) and node.name in found:
+            found |= names_read(node)
     return found
 
 
-def tree_of(place: Place | None) -> ast.Module | None:
-    """The program of which a place is a line, if its text is known."""
-    return _parsed("".join(linecache.getlines(place.file))) if place else None
+def text_of(place: Place | None) -> tuple[ast.Module, int]:
+    """The program of which a place is a line, and the line; an empty program if its text is not known."""
+    if place is None:
+        return EMPTY, 0
+    return _parsed("".join(linecache.getlines(place.file))), place.line
 
 
 @lru_cache(16)
-def _parsed(text: str) -> ast.Module | None:
-    """A program; the lines that are magics stand still."""
+def _parsed(text: str) -> ast.Module:
+    """A program without its magics."""
     flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     try:
-        tree: Any = compile(MAGIC.sub(r"\1pass", text), "<text>", "exec", flags)
+        tree: ast.Module = compile(MAGIC.sub(r"\1pass", text), "<text>", "exec", flags)
     except (SyntaxError, ValueError):
-        return None
-    return tree  # type: ignore[no-any-return]
+        return EMPTY
+    return tree
 
 
 def names_in(expression: str) -> set[str]:
@@ -157,9 +148,8 @@ def around(tree: ast.AST, line: int) -> list[ast.stmt]:
 
 def loop_names(place: Place | None) -> set[str]:
     """The names that the loops around a place bind anew in every turn."""
-    tree = tree_of(place)
-    loops = around(tree, place.line) if tree and place else []
-    return _bases([loop.target for loop in loops if isinstance(loop, (ast.For, ast.AsyncFor))])
+    loops = (s for s in around(*text_of(place)) if isinstance(s, ast.For | ast.AsyncFor))
+    return _bases([loop.target for loop in loops])
 
 
 def on_line(tree: ast.AST, line: int) -> list[ast.stmt]:
@@ -170,12 +160,10 @@ def on_line(tree: ast.AST, line: int) -> list[ast.stmt]:
 
 
 def bound_on(tree: ast.AST, line: int) -> bool:
-    """Whether a line binds a name, returns a value, or holds a function without a name that does."""
+    """Whether a line binds a name, returns a value, or has a function without a name that does."""
     here = on_line(tree, line)
-    lambdas = (
-        node for statement in here for node in ast.walk(statement) if isinstance(node, ast.Lambda)
-    )
-    return any(_flow(statement).bound for statement in here) or any(lambdas)
+    nodes = (node for statement in here for node in ast.walk(statement))
+    return any(_flow(s).bound for s in here) or any(isinstance(node, ast.Lambda) for node in nodes)
 
 
 def _statements(body: Sequence[ast.AST]) -> Iterator[ast.stmt]:
@@ -198,14 +186,13 @@ def _flow(statement: ast.stmt) -> Flow:
         case ast.Assign(targets):
             return Flow(_bases(targets) | _walrus(statement), names_read(statement))
         case ast.AugAssign(target) | ast.AnnAssign(target):
-            return Flow(
-                _bases([target]) | _walrus(statement), names_read(statement) | _bases([target])
-            )
+            bound = _bases([target])
+            return Flow(bound | _walrus(statement), bound | names_read(statement))
         case ast.For(target, reach) | ast.AsyncFor(target, reach):
             return Flow(_bases([target]), names_read(reach))
         case ast.With(items) | ast.AsyncWith(items):
-            held = [item.optional_vars for item in items if item.optional_vars]
-            return Flow(_bases(held), set().union(*map(names_read, items)))
+            targets = [item.optional_vars for item in items if item.optional_vars]
+            return Flow(_bases(targets), set().union(*map(names_read, items)))
         case ast.If(test) | ast.While(test):
             return Flow(_walrus(test), names_read(test))
         case ast.Return() | ast.Expr(ast.Yield() | ast.YieldFrom()):
@@ -216,7 +203,7 @@ def _flow(statement: ast.stmt) -> Flow:
 
 
 def _changed(value: ast.expr) -> set[str]:
-    """The names whose objects a call that is a statement writes its arguments into."""
+    """The names of the objects into which a call writes its arguments."""
     match value:
         case ast.Call(ast.Attribute(owner, method)) if method in CHANGING:
             return _bases([owner])
@@ -250,7 +237,7 @@ def names_read(node: ast.AST) -> set[str]:
 
 
 def parameters(function: Function) -> set[str]:
-    """The names of what a function is given."""
+    """The names of the parameters of a function."""
     return {part.arg for part in ast.walk(function.args) if isinstance(part, ast.arg)}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.explain.program_text import on_line, reads_of, tree_of
+from tapemagic.analysis.explain.program_text import on_line, reads_of, text_of
 from tapemagic.analysis.explain.query import Question
 from tapemagic.engine.events import Event, Place
 from tapemagic.engine.recording import Absent, Record, silence
@@ -59,21 +59,20 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
 
 
 def _value_of(q: Question, event: Event) -> Any:
-    """The number that left the tape, if it was one, and the records still hold it."""
+    """The number that left the tape, if it was one, and the records keep it."""
     for record in map(Record._make, q.evidence.records):
         if record.output_id == event.number:
-            return (
-                None if isinstance(record.output, Absent) or record.output.ndim else record.output
-            )
+            known = not isinstance(record.output, Absent) and not record.output.ndim
+            return record.output if known else None
     return None
 
 
 def _reads(place: Place | None) -> int:
     """The number of times that a program reads the name under which a number left, to compute with it."""
-    tree = tree_of(place)
-    match on_line(tree, place.line) if tree and place else []:
+    tree, line = text_of(place)
+    match on_line(tree, line):
         case [ast.Assign([ast.Name(name)], ast.Call())]:
-            return reads_of(tree, name) if tree else 0
+            return reads_of(tree, name)
     return 0
 
 
