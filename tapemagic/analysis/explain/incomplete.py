@@ -1,4 +1,4 @@
-"""A gradient that is not None may still lack a part: what left the tape on its way to the target."""
+"""Parts that a gradient may lack although it is not None: what left the tape on its way to the target."""
 
 from __future__ import annotations
 
@@ -36,23 +36,21 @@ def missing(q: Question, differentiated: Any = None) -> str:
         For a higher derivative, the one that was differentiated last.
     """
     event, certainty = lost_part(q, differentiated)
+    lost = f"that part of {q.y} is missing in it"
     if event is not None and certainty == Certainty.YES:
-        return (
-            f"{exit_text(q, event)}, and that part of {q.y} is missing in it: {replacement(event)}"
-        )
+        return f"{exit_text(q, event)}, and {lost}: {replacement(event)}"
     if used_before_watched(q):
-        return f"{q.x} was also used before the tape watched it, and that part of {q.y} is missing in it"
-    used = q.ancestry.numbers
+        return f"{q.x} was also used before the tape watched it, and {lost}"
+    place = q.program.place
     for name, value in constants_of(q):
-        place = q.program.place
-        if id_of(value) in used and q.x in made_from(place, name) and made_before(place, name, q.y):
+        used = id_of(value) in q.ancestry.numbers and q.x in made_from(place, name)
+        if used and made_before(place, name, q.y):
             before, move = too_early(q, value)
-            return (
-                f"{name}, from which {q.y} was made, had been computed from {q.x} before {before}, and that part of "
-                f"{q.y} is missing in it: {move}"
+            made = (
+                f"{name}, from which {q.y} was made, had been computed from {q.x} before {before}"
             )
-    change = assigned(q, steps=False)
-    if change:
+            return f"{made}, and {lost}: {move}"
+    if change := assigned(q, steps=False):
         return change.text
     if event is not None:
         perhaps = f"If {q.y} was computed from that, a part of it may be missing in it"
@@ -62,7 +60,7 @@ def missing(q: Question, differentiated: Any = None) -> str:
 
 
 def withheld(q: Question) -> str:
-    """Why a derivative may not be constant although the tape says so, in a sentence; empty if there is no sign of it.
+    """The reason why a derivative may not be constant although the tape says so; empty if there is no sign of one.
 
     Beside what is missing, this is what the program itself keeps from the tape.
     """

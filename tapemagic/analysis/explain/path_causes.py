@@ -9,7 +9,6 @@ from tapemagic.analysis.explain.advice import at
 from tapemagic.analysis.explain.exit_causes import perhaps_through_exit, surely_through_exit
 from tapemagic.analysis.explain.program_text import given_to, made_from, names_in
 from tapemagic.analysis.explain.query import Question, Reason, depends, perhaps_paused, untaken
-from tapemagic.analysis.snapshot import Link
 from tapemagic.engine.events import Event
 from tapemagic.engine.recording import is_gradient_stamp, is_stamp, time_of
 from tapemagic.engine.tape.cotangents import NEVER
@@ -31,27 +30,22 @@ def blocked(q: Question) -> Reason | None:
     if id_of(q.source) not in above:
         return None
     below = q.evidence.below(id_of(q.source))
-    for number in above:
-        for link in q.evidence.links.get(number, ()):
-            if link.blocked and not link.late and link.number in below:
-                return _blocked_by(q, link)
+    links = (link for number in above for link in q.evidence.links.get(number, ()))
+    for link in links:
+        if link.blocked and not link.late and link.number in below:
+            between = f"{link.operation} stands between {q.x} and {q.y}"
+            if link.operation == "stop_gradient":
+                text = f"{between}: it lets values through, but no gradients"
+                return Reason("stop_gradient", text)
+            if link.operation in CHOOSING:
+                text = f"{between}, and takes this argument only to choose by"
+                return Reason("no derivative", text)
+            return Reason(
+                "no derivative",
+                f"{between}, and it has no derivative: it is flat, and then it jumps. To let gradients pass as if it "
+                "were not there, write tapemagic.grad_pass_through",
+            )
     return None
-
-
-def _blocked_by(q: Question, link: Link) -> Reason:
-    if link.operation == "stop_gradient":
-        return Reason(
-            "stop_gradient",
-            f"stop_gradient stands between {q.x} and {q.y}: it lets values through, but no gradients",
-        )
-    if link.operation in CHOOSING:
-        text = f"{link.operation} stands between {q.x} and {q.y}, and takes this argument only to choose by"
-        return Reason("no derivative", text)
-    return Reason(
-        "no derivative",
-        f"{link.operation} stands between {q.x} and {q.y}, and it has no derivative: it is flat, and then it jumps. To "
-        "let gradients pass as if it were not there, write tapemagic.grad_pass_through",
-    )
 
 
 def watched_late(q: Question) -> Reason | None:
@@ -71,7 +65,7 @@ def used_before_watched(q: Question) -> bool:
 
 
 def late(q: Question) -> Reason:
-    """The tape was told too late to watch the source."""
+    """The source was watched only after the target had been computed."""
     return Reason(
         "watched too late",
         f"{q.x} was watched only after {q.y} had been computed: call {q.program.tape}.watch({q.x}) first, at the top "
@@ -91,15 +85,14 @@ def assigned(q: Question, steps: bool = True) -> Reason | None:
     ]
     computed = q.computed(event.what for event in events)
     for event in events:
-        if event.what in computed and _in_force(q, event):
-            if not steps and event.number in q.evidence.above(event.what, blocked=True):
-                continue
+        own_step = event.number in q.evidence.above(event.what, blocked=True)
+        if event.what in computed and _in_force(q, event) and (steps or not own_step):
             name = q.names.get(event.number)
-            variable = f"the variable {name}" if name else "a variable"
             return Reason(
                 "assigned",
-                f"{q.y} depends on {variable}, which was given a value computed from {q.x}{at(event)}: "
-                f"assigning is not recorded. Compute {q.y} from the new value itself, and assign it afterwards",
+                f"{q.y} depends on {f'the variable {name}' if name else 'a variable'}, which was given a value "
+                f"computed from {q.x}{at(event)}: assigning is not recorded. Compute {q.y} from the new value itself, "
+                "and assign it afterwards",
             )
     return None
 
@@ -108,12 +101,12 @@ def _in_force(q: Question, event: Event) -> bool:
     """Whether the target read a variable after it was assigned to, and before it was given another value."""
     again = [e.time for e in q.evidence.events_of("assigned") if e.number == event.number]
     end = min((time for time in again if time > event.time), default=inf)
-    reads = [link.made for link in q.inputs() if link.number == event.number]
+    reads = [link.made for link in q.ancestry.inputs if link.number == event.number]
     return any(event.time < made < end for made in reads)
 
 
 def computed_before(q: Question) -> Reason | None:
-    """Something with a name, from which the target was made, had been computed before the tape took notice."""
+    """A value with a name, from which the target was made, had been computed before the tape recorded."""
     for name, value in constants_of(q):
         if may_come_from(q, name):
             before, move = too_early(q, value)
@@ -127,42 +120,30 @@ def computed_before(q: Question) -> Reason | None:
 
 def constants_of(q: Question) -> Iterator[tuple[str, Traced]]:
     """The results, and their names, from which the target was made, and which are too old to be tracked."""
-    began, watched = q.evidence.times[0], q.evidence.tracked.get(id_of(q.source), 0)
-    if not isinstance(q.source, Variable):
-        began = max(began, watched)
+    began = max(q.evidence.times[0], q.watched_at)
     for name in sorted(made_from(q.program.place, q.y) - {q.x, q.y}):
-        value = q.program.held.get(name)
+        value = q.program.namespace.get(name)
         if isinstance(value, Traced) and not isinstance(value, Variable):
-            old = (
-                id_of(value)
-                and id_of(value) not in q.evidence.tracked
-                and time_of(id_of(value)) < began
-            )
-            if old:
+            i = id_of(value)
+            if i and i not in q.evidence.tracked and time_of(i) < began:
                 yield name, value
 
 
 def may_come_from(q: Question, name: str) -> bool:
     """Whether a value may have been computed from the source, for all that the program's text tells."""
     made = made_from(q.program.place, name)
-    unread = any(callable(q.program.held.get(part)) for part in made)
+    unread = any(callable(q.program.namespace.get(part)) for part in made)
     return not made or unread or bool(names_in(q.x) & made)
 
 
 def too_early(q: Question, value: Traced) -> tuple[str, str]:
     """The time before which a value was computed, and the advice about it."""
+    watched = f"{q.x} was watched"
     if time_of(id_of(value)) >= q.evidence.times[0]:
-        return f"{q.x} was watched", f"compute it after {q.program.tape}.watch({q.x})"
-    again = (
-        q.in_cell and id_of(q.source) in q.evidence.tracked and not isinstance(q.source, Variable)
-    )
-    began = (
-        f"{q.x} was watched"
-        if again
-        else "this cell ran"
-        if q.in_cell
-        else "the tape began to record"
-    )
+        return watched, f"compute it after {q.program.tape}.watch({q.x})"
+    began = "this cell ran" if q.in_cell else "the tape began to record"
+    if q.in_cell and id_of(q.source) in q.evidence.tracked and not isinstance(q.source, Variable):
+        began = watched
     return began, f"move its computation into the {q.block}"
 
 
@@ -170,12 +151,10 @@ def on_another_thread(q: Question) -> Reason | None:
     """The target was made from a value that this tape's thread did not compute, and the source went to another one."""
     if not names_in(q.x) & given_to(q.program.place, THREADING):
         return None
-    late = not isinstance(q.source, Variable)
-    since = q.evidence.tracked.get(id_of(q.source), 0) if late else 0
-    stamps = [link.number for link in q.inputs() if is_stamp(link.number)]
-    for stamp in [id_of(q.target), *stamps]:
+    for stamp in [id_of(q.target), *q.constants]:
         time = time_of(stamp) if is_stamp(stamp) else 0
-        if time >= since and q.evidence.recording_at(time) and not q.evidence.paused_at(time):
+        recording = q.evidence.recording_at(time) and not q.evidence.paused_at(time)
+        if time >= q.watched_at and recording:
             return Reason(
                 "another thread",
                 f"{q.y} was made from a value that was computed while the tape recorded, and not by its thread. A tape "
@@ -185,20 +164,19 @@ def on_another_thread(q: Question) -> Reason | None:
 
 
 def computed_while_stopped(q: Question) -> Reason | None:
-    """An intermediate value was computed while the tape did not listen."""
+    """An intermediate value was computed while the tape did not record."""
     cleared = {id_of(value) for name, value in constants_of(q) if not may_come_from(q, name)}
-    for link in q.inputs():
-        if not is_stamp(link.number) or link.number in cleared:
+    for stamp in q.constants:
+        if stamp in cleared:
             continue
-        time = time_of(link.number)
-        pause = q.evidence.paused_at(time)
+        pause = q.evidence.paused_at(time_of(stamp))
         if pause is not None:
             return Reason(
                 "recording stopped",
                 f"{q.y} was computed from a value that was computed while recording was stopped{at(pause)}, which is a "
                 f"constant to the tape: if that was from {q.x}, compute it outside of stop_recording()",
             )
-        if not q.evidence.recording_at(time):
+        if not q.evidence.recording_at(time_of(stamp)):
             return Reason(
                 "computed before",
                 f"{q.y} was not computed from {q.x} while the tape recorded{depends(q)}. One of the values in it had "
@@ -208,68 +186,49 @@ def computed_while_stopped(q: Question) -> Reason | None:
 
 
 def target_apart(q: Question) -> Reason | None:
-    """Why the tape does not know the target, if it does not."""
+    """The reason why the tape does not track the target, if it does not."""
     i, evidence = id_of(q.target), q.evidence
     if i in evidence.tracked:
         return None
     if i == 0:
-        return surely_through_exit(q) or perhaps_through_exit(q) or _constant_target(q)
+        text = f"{q.y} is a constant: it was made as one, and not computed from {q.x}{untaken(q)}"
+        return surely_through_exit(q) or perhaps_through_exit(q) or Reason("constant", text)
     if isinstance(q.target, Variable):
         return Reason("not connected", f"{q.y} is a Variable, which was not computed from {q.x}")
-    time, gradient = time_of(i), is_gradient_stamp(i)
+    time = time_of(i)
     pause = evidence.paused_at(time)
     if pause is not None:
-        return Reason(
-            "recording stopped",
-            f"{q.y} was computed while recording was stopped{at(pause)}: compute it outside of stop_recording()",
-        )
+        text = f"{q.y} was computed while recording was stopped{at(pause)}: compute it outside of stop_recording()"
+        return Reason("recording stopped", text)
     if not evidence.recording_at(time):
-        return _outside(q, time, gradient)
-    gone = surely_through_exit(q) or computed_before(q)
-    if gone is not None:
+        return _outside(q, time)
+    if gone := surely_through_exit(q) or computed_before(q):
         return gone
-    if gradient:
+    if is_gradient_stamp(i):
         return Reason(
             "linear",
             f"{q.y} is a gradient, and {q.x} does not occur in it: the first derivative is constant in {q.x}, so the "
             "second derivative is zero",
         )
-    thread = on_another_thread(q)
-    if thread is not None:
+    if thread := on_another_thread(q):
         return thread
-    if evidence.tracked.get(id_of(q.source), 0) > time and not isinstance(q.source, Variable):
-        return late(q)
-    return perhaps_through_exit(q) or perhaps_paused(
-        q,
-        f"{q.y} was not computed from anything that the tape watched by operations that have a derivative",
-    )
+    text = f"{q.y} was not computed from anything that the tape watched by operations that have a derivative"
+    return late(q) if q.watched_at > time else perhaps_through_exit(q) or perhaps_paused(q, text)
 
 
-def _constant_target(q: Question) -> Reason:
-    return Reason(
-        "constant",
-        f"{q.y} is a constant: it was made as one, and not computed from {q.x}{untaken(q)}",
-    )
-
-
-def _outside(q: Question, time: int, gradient: bool) -> Reason:
+def _outside(q: Question, time: int) -> Reason:
     """The target was computed while the tape was not recording."""
-    if gradient:
+    move = f"move its computation into the {q.block}"
+    if is_gradient_stamp(id_of(q.target)):
+        order = f"call the inner tape's gradient(...) inside the 'with' block of {q.program.tape}"
+        if q.in_cell:
+            order = "ask for the second derivative with -o 2 in the %%tape line"
         return Reason(
             "gradient taken outside",
             f"{q.y} is a gradient that was taken outside of this tape's block, so the tape did not record how it was "
-            f"computed: {_order(q)}",
+            f"computed: {order}",
         )
-    move = f"move its computation into the {q.block}"
     if time < q.evidence.times[0]:
-        return Reason(
-            "computed before", f"{q.y} was computed before the tape began to record: {move}"
-        )
+        text = f"{q.y} was computed before the tape began to record: {move}"
+        return Reason("computed before", text)
     return Reason("computed after", f"{q.y} was computed when the tape no longer recorded: {move}")
-
-
-def _order(q: Question) -> str:
-    """How to get a second derivative."""
-    if q.in_cell:
-        return "ask for the second derivative with -o 2 in the %%tape line"
-    return f"call the inner tape's gradient(...) inside the 'with' block of {q.program.tape}"

@@ -1,4 +1,4 @@
-"""A gradient that is None, what is known of it, and the reason that is found."""
+"""A gradient that is None or lacks a part, the evidence about it, and the reason that is found."""
 
 from __future__ import annotations
 
@@ -6,27 +6,19 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from tapemagic.analysis.explain.advice import at, listed
 from tapemagic.analysis.explain.program_text import only_branch
-from tapemagic.analysis.snapshot import Ancestry, Link, Names, Snapshot
+from tapemagic.analysis.snapshot import Ancestry, Names, Snapshot
 from tapemagic.engine.events import Place
-from tapemagic.engine.recording import time_of
+from tapemagic.engine.recording import is_stamp, time_of
 from tapemagic.engine.tensor.tensor import Traced, id_of
+from tapemagic.engine.tensor.variable import Variable
 
 
-@dataclass(frozen=True)
-class Reason:
-    """Why there is no gradient.
-
-    Attributes
-    ----------
-    cause : str
-        One of the causes in a word or two, the same for all Nones of a kind, such as ``"not watched"``.
-    text : str
-        A sentence in the user's names, with what to write instead.
-    """
+class Reason(NamedTuple):
+    """The reason for a None: a cause in a word or two, such as ``"not watched"``, and a sentence with advice."""
 
     cause: str
     text: str
@@ -34,51 +26,25 @@ class Reason:
 
 @dataclass(frozen=True)
 class Program:
-    """The program that asks.
+    """The program that asks."""
 
-    Attributes
-    ----------
-    place : Place or None
-        The line that asks, or one of the cell that is asked about.
-    held : mapping of str to object
-        What its names stand for.
-    tape : str
-        What it calls the tape.
-    in_cell : bool
-        Whether a ``%%tape`` line says what is watched.
-    """
-
-    place: Place | None = None
-    held: Mapping[str, Any] = field(default_factory=dict)
-    tape: str = "tape"
-    in_cell: bool = False
+    place: Place | None = None  # the line that asks, or one of the cell that is asked about
+    namespace: Mapping[str, Any] = field(default_factory=dict)
+    tape: str = "tape"  # the program's name for the tape
+    in_cell: bool = False  # whether a %%tape line says what is watched
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A gradient that is None, and what is known of it.
-
-    Attributes
-    ----------
-    evidence : Snapshot
-    target, source : object
-        What was to be differentiated, and with respect to what.
-    y, x : str
-        What the user calls them.
-    names : mapping of int to str
-        What the user calls other values, by their numbers.
-    bindings : sequence of (int, int or None)
-        The numbers of the values that the source's name was bound to, and the lines, oldest first.
-    program : Program
-    """
+    """A gradient, and the evidence about it."""
 
     evidence: Snapshot
     target: Any
     source: Any
-    y: str
-    x: str
-    names: Names = field(default_factory=dict)
-    bindings: Sequence[tuple[int, int | None]] = ()
+    y: str  # the program's name for the target
+    x: str  # the program's name for the source
+    names: Names = field(default_factory=dict)  # those of other values
+    bindings: Sequence[tuple[int, int | None]] = ()  # ids of values of x, with lines, oldest first
     program: Program = Program()
 
     @property
@@ -88,7 +54,7 @@ class Question:
 
     @property
     def block(self) -> str:
-        """Where to compute what is to be recorded."""
+        """The part of the program that is recorded."""
         return "cell" if self.in_cell else "tape's 'with' block"
 
     @property
@@ -101,28 +67,33 @@ class Question:
         """The inputs of the operations that made the target."""
         return self.evidence.ancestry(id_of(self.target))
 
+    @property
+    def constants(self) -> list[int]:
+        """The stamps of the results, of operations that the tape did not record, in the target."""
+        return [link.number for link in self.ancestry.inputs if is_stamp(link.number)]
+
     def computed(self, numbers: Iterable[int]) -> set[int]:
         """Those of some values that were computed from the source by operations that the tape recorded."""
         return self.evidence.computed_from(id_of(self.source), numbers)
 
     @property
     def time(self) -> float:
-        """When the target was computed; later than anything for what no tape took notice of."""
+        """The time at which the target was computed; infinite for a value without a stamp."""
         i = id_of(self.target) if isinstance(self.target, Traced) else 0
         return time_of(i) if i else inf
 
-    def inputs(self) -> list[Link]:
-        """All inputs of the operations that made the target."""
-        return self.ancestry.inputs
+    @property
+    def watched_at(self) -> int:
+        """The time since which a tensor is watched; 0 for a variable, which is watched when it is read."""
+        known = not isinstance(self.source, Variable)
+        return self.evidence.tracked.get(id_of(self.source), 0) if known else 0
 
 
 def perhaps_paused(q: Question, text: str) -> Reason:
     """No connection; if recording was stopped for a while, that may be why."""
     for pause in q.evidence.events_of("paused"):
-        return Reason(
-            "recording stopped",
-            f"{text}. Recording was stopped{at(pause)}: what is computed there is a constant",
-        )
+        text = f"{text}. Recording was stopped{at(pause)}: what is computed there is a constant"
+        return Reason("recording stopped", text)
     return Reason("not connected", text + untaken(q))
 
 
@@ -131,16 +102,13 @@ def untaken(q: Question) -> str:
     test = only_branch(q.program.place, q.y, q.x)
     if test is None:
         return ""
-    condition = f"({ast.unparse(test)}, line {test.lineno})"
     return (
-        f". By the program's text it is computed from {q.x} in one branch alone {condition}, which may not have been "
-        "taken"
+        f". By the program's text it is computed from {q.x} in one branch alone ({ast.unparse(test)}, line "
+        f"{test.lineno}), which may not have been taken"
     )
 
 
 def depends(q: Question) -> str:
     """The watched values on which the target depends, as the end of a sentence, if they have names."""
-    above = q.above
-    leaves = sorted(i for i in above if i in q.evidence.leaves)
-    names = [q.names[i] for i in leaves if i in q.names]
-    return f"; it depends on {listed(names)}" if names else ""
+    leaves = sorted(q.evidence.leaves & q.above.keys() & q.names.keys())
+    return f"; it depends on {listed([q.names[i] for i in leaves])}" if leaves else ""
