@@ -1,8 +1,8 @@
-"""Why a gradient is None, in one sentence, and what to write instead."""
+"""The reason why a gradient is None, in one sentence, and what to write instead."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tapemagic.analysis.explain.advice import as_real, at, kind, replacement
@@ -27,26 +27,30 @@ from tapemagic.engine.recording import CONSTANT, is_stamp, time_of
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
 from tapemagic.engine.tensor.variable import Variable
 
+Test = Callable[[Question], Reason | None]
+
 
 def why_none(question: Question) -> Reason:
     """The reason for a None: the first of the possible ones for which there is evidence."""
-    for test in REASONS:
-        reason = test(question)
-        if reason is not None:
-            return reason
-    return _unconnected(question)
+    return _first(REASONS, question) or Reason(
+        "not connected",
+        f"{question.y} was not computed from {question.x}{depends(question)}{untaken(question)}",
+    )
 
 
 def why_without_records(q: Question) -> Reason | None:
     """The reason, where it can be told of a tape that has released its records."""
-    for test in (_source_no_tensor, _no_tensor, _whole_numbers, _made_afterwards):
-        reason = test(q)
-        if reason is not None:
-            return reason
+    reason = _first((_source_no_tensor, _no_tensor, _whole_numbers, _made_afterwards), q)
+    if reason is not None:
+        return reason
     if is_stamp(id_of(q.target)) and not q.evidence.recording_at(time_of(id_of(q.target))):
         return target_apart(q)
     recorded = has_id(q.source) and not isinstance(q.source, Variable)
     return None if recorded or id_of(q.source) in q.evidence.leaves else _not_watched(q)
+
+
+def _first(tests: Iterable[Test], q: Question) -> Reason | None:
+    return next(filter(None, (test(q) for test in tests)), None)
 
 
 # -- what can be told from target and source alone --------------------------------------------------
@@ -55,20 +59,20 @@ def why_without_records(q: Question) -> Reason | None:
 def _source_no_tensor(q: Question) -> Reason | None:
     if isinstance(q.source, Traced):
         return None
-    what = type_of(q.source)
+    kind_of_source = type_of(q.source)
     if any(i in q.evidence.leaves for i, _ in q.bindings):
         return Reason(
             "name bound anew",
-            f"{q.x} stands for a {what} now; when the tape recorded, it was a tensor: run its cell again, or give one "
-            "of the two another name",
+            f"{q.x} stands for a {kind_of_source} now; when the tape recorded, it was a tensor: run its cell again, "
+            "or give one of the two another name",
         )
-    variable = f"{q.x} = tapemagic.Variable(...)"
-    ways = f"name it in the %%tape line, or write {variable}"
+    ways = f"name it in the %%tape line, or write {q.x} = tapemagic.Variable(...)"
     if not q.in_cell:
-        ways = f"write {variable}, or {q.x} = tapemagic.constant(...) and {q.program.tape}.watch({q.x})"
-    text = (
-        f"{q.x} is a {what} and no tensor, so no tape can follow what is computed from it: {ways}"
-    )
+        ways = (
+            f"write {q.x} = tapemagic.Variable(...), or {q.x} = tapemagic.constant(...) and "
+            f"{q.program.tape}.watch({q.x})"
+        )
+    text = f"{q.x} is a {kind_of_source} and no tensor, so no tape can follow what is computed from it: {ways}"
     return Reason("not watched", text)
 
 
@@ -79,11 +83,10 @@ def _no_tensor(q: Question) -> Reason | None:
         return Reason("no tensor", f"{q.y} is None: the function that made it may lack a return")
     text = f"{q.y} is a {type_of(q.target)} and no tensor, so no tape knows how it was computed"
     found = exits(q, Certainty.YES) or exits(q, Certainty.PERHAPS)[-1:]
-    if not found:
-        return Reason(
-            "left the tape", f"{text}{untaken(q) or '. Compute it with NumPy on tensors'}"
-        )
-    return Reason("left the tape", f"{text}: {exit_text(q, found[0])}: {replacement(found[0])}")
+    more = untaken(q) or ". Compute it with NumPy on tensors"
+    if found:
+        more = f": {exit_text(q, found[0])}: {replacement(found[0])}"
+    return Reason("left the tape", text + more)
 
 
 def type_of(value: Any) -> str:
@@ -103,30 +106,24 @@ def _whole_numbers(q: Question) -> Reason | None:
             f"write {q.x} = {real}",
         )
     if q.target.dtype.kind not in "fc":
-        return Reason(
-            "integer dtype",
-            f"{q.y} holds {kind(q.target)} ({q.target.dtype}), which change in steps and have no derivative",
-        )
+        held = f"{q.y} holds {kind(q.target)} ({q.target.dtype})"
+        return Reason("integer dtype", f"{held}, which change in steps and have no derivative")
     return None
 
 
 def _never_entered(q: Question) -> Reason | None:
-    if q.evidence.times:
-        return None
-    return Reason(
-        "not recorded",
-        "the tape was never entered: compute inside 'with tapemagic.GradientTape() as tape:'",
-    )
+    text = "the tape was never entered: compute inside 'with tapemagic.GradientTape() as tape:'"
+    return None if q.evidence.times else Reason("not recorded", text)
 
 
 # -- the source is not on the tape ------------------------------------------------------------------
 
 
 def _rebound(q: Question) -> Reason | None:
-    """The name stands for another value now than when the tape watched it."""
+    """The name is bound to another value now than when the tape watched it."""
     above = q.evidence.above(id_of(q.target), blocked=True)
-    older = [(i, line) for i, line in q.bindings if i != id_of(q.source)]
-    if id_of(q.source) in above or not any(i in above for i, _ in older):
+    older = [i for i, _ in q.bindings if i != id_of(q.source)]
+    if id_of(q.source) in above or above.keys().isdisjoint(older):
         return None
     lines = [line for i, line in q.bindings if i == id_of(q.source)]
     where = f" on line {lines[-1]}" if lines and lines[-1] else ""
@@ -138,7 +135,7 @@ def _rebound(q: Question) -> Reason | None:
 
 
 def _reset(q: Question) -> Reason | None:
-    """The tape was made to forget what it had recorded."""
+    """The records of the source or the target were dropped."""
     for event in q.evidence.events_of("reset")[-1:]:
         reset = f"{q.program.tape}.reset(){at(event)}, which made the tape forget it"
         watched = id_of(q.source) in event.what and id_of(q.source) not in q.evidence.tracked
@@ -158,61 +155,42 @@ def _made_afterwards(q: Question) -> Reason | None:
     young = isinstance(q.source, Variable) and id_of(q.source) > q.time
     if not young or id_of(q.source) in q.evidence.tracked:
         return None
-    again = "cell" if q.in_cell else "block"
     return Reason(
         "made afterwards",
-        f"{q.x} was made after {q.y} had been computed, from something else of that name: run the tape's {again} again",
+        f"{q.x} was made after {q.y} had been computed, from something else of that name: run the tape's "
+        f"{'cell' if q.in_cell else 'block'} again",
     )
 
 
 def _not_watched(q: Question) -> Reason | None:
-    source, watch = q.source, _how_to_watch(q)
+    source, call = q.source, f"call {q.program.tape}.watch({q.x})"
     if id_of(source) in q.evidence.tracked:
         return None
+    in_line = f"name it in the %%tape line, or {call}"
+    watch = in_line if q.in_cell else f"{call} before computing with it"
     if isinstance(source, Variable):
         if not source.trainable:
-            return Reason(
-                "not trainable",
-                f"{q.x} is a Variable with trainable=False, which no tape watches by itself: {watch}",
-            )
+            text = f"{q.x} is a Variable with trainable=False, which no tape watches by itself: {watch}"
+            return Reason("not trainable", text)
         if not q.evidence.contents.watches_variables:
-            return Reason(
-                "not watched",
-                f"{q.x} is not watched, because the tape was made with watch_accessed_variables=False: {watch}",
-            )
+            made = "the tape was made with watch_accessed_variables=False"
+            return Reason("not watched", f"{q.x} is not watched, because {made}: {watch}")
         return _not_read(q)
     if id_of(source) == CONSTANT or (has_id(source) and id_of(source) not in q.evidence.links):
+        elsewhere = " by this tape (each one watches for itself)" if has_id(source) else ""
         or_variable = "" if q.in_cell else ", or make it a Variable"
-        return Reason("not watched", f"{q.x} is not watched{_by_this_one(q)}: {watch}{or_variable}")
+        return Reason("not watched", f"{q.x} is not watched{elsewhere}: {watch}{or_variable}")
+    advice = ": ask for what it was taken from, or "
+    if q.x.isidentifier():  # a result that is computed anew in each step of a training
+        advice = (
+            f". If it is to be a parameter, keep a Variable and write {q.x}.assign(...) in place of {q.x} = ...; "
+            "otherwise "
+        )
     return Reason(
         "not watched",
         f"{q.x} is not watched: it is the result of an operation that this tape did not record, so it is a constant "
-        f"to it{_as_parameter(q)}{watch}",
+        f"to it{advice}{watch}",
     )
-
-
-def _how_to_watch(q: Question) -> str:
-    call = f"call {q.program.tape}.watch({q.x})"
-    return (
-        f"name it in the %%tape line, or {call}"
-        if q.in_cell
-        else f"{call} before computing with it"
-    )
-
-
-def _as_parameter(q: Question) -> str:
-    """Advice for a result that is computed anew in each step of a training."""
-    if not q.x.isidentifier():
-        return ": ask for what it was taken from, or "
-    return (
-        f". If it is to be a parameter, keep a Variable and write {q.x}.assign(...) in place of {q.x} = ...; "
-        "otherwise "
-    )
-
-
-def _by_this_one(q: Question) -> str:
-    """A hint, where another tape watched the source: each tape watches for itself."""
-    return " by this tape (each one watches for itself)" if has_id(q.source) else ""
 
 
 def _not_read(q: Question) -> Reason:
@@ -226,9 +204,8 @@ def _not_read(q: Question) -> Reason:
 
 def _swapped(q: Question) -> Reason | None:
     """The source was computed from the target."""
-    if q.target is q.source or id_of(q.target) not in q.evidence.above(
-        id_of(q.source), blocked=True
-    ):
+    below = q.evidence.above(id_of(q.source), blocked=True)
+    if q.target is q.source or id_of(q.target) not in below:
         return None
     return Reason(
         "not connected",
@@ -236,28 +213,9 @@ def _swapped(q: Question) -> Reason | None:
     )
 
 
-def _unconnected(q: Question) -> Reason:
-    return Reason("not connected", f"{q.y} was not computed from {q.x}{depends(q)}{untaken(q)}")
-
-
-REASONS: tuple[Callable[[Question], Reason | None], ...] = (
-    _source_no_tensor,
-    _no_tensor,
-    _whole_numbers,
-    _never_entered,
-    _swapped,
-    _rebound,
-    _reset,
-    _made_afterwards,
-    _not_watched,
-    target_apart,
-    blocked,
-    watched_late,
-    assigned,
-    surely_through_exit,
-    computed_before,
-    on_another_thread,
-    computed_while_stopped,
-    perhaps_through_exit,
-)
+REASONS: tuple[Test, ...] = (
+    _source_no_tensor, _no_tensor, _whole_numbers, _never_entered, _swapped, _rebound, _reset, _made_afterwards,
+    _not_watched, target_apart, blocked, watched_late, assigned, surely_through_exit, computed_before,
+    on_another_thread, computed_while_stopped, perhaps_through_exit,
+)  # fmt: skip
 """Tests for reasons, the surest first."""

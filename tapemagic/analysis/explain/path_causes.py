@@ -85,8 +85,9 @@ def assigned(q: Question, steps: bool = True) -> Reason | None:
     ]
     computed = q.computed(event.what for event in events)
     for event in events:
-        own_step = event.number in q.evidence.above(event.what, blocked=True)
-        if event.what in computed and _in_force(q, event) and (steps or not own_step):
+        if event.what in computed and _in_force(q, event):
+            if not steps and event.number in q.evidence.above(event.what, blocked=True):
+                continue
             name = q.names.get(event.number)
             return Reason(
                 "assigned",
