@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -46,24 +46,21 @@ def explain_here(tape: Tape, target: Any, source: Any) -> Explanation | Explanat
     program = Program(place, namespace, tape_name_at(asking) or "tape", isinstance(tape, Observer))
     passing = loop_names(place).union(asking.f_code.co_varnames if asking is not frame else ())
 
+    known = [(name, value) for name, value in namespace.items() if name[:1].isalpha()]
+
+    def name_of(value: Any) -> str:
+        found = (name for name, other in reversed(known) if other is value and name not in passing)
+        own = value.name if isinstance(value, Variable) and value.name != "Variable" else ""
+        return own if type(value) in (int, str, bool, type(None)) else next(found, own)
+
     def named(node: Node, value: Any, default: str) -> list[Named]:
         return [
-            (
-                name
-                if name and name not in passing
-                else _name_of(x, namespace, passing) or name or default,
-                x,
-            )
+            ((name not in passing and name) or name_of(x) or name or default, x)
             for name, x in parts(node, value)
         ]
 
     targets, sources = named(y, target, "the target"), named(x, source, "the source")
-    names = {
-        id_of(value): name
-        for name, value in namespace.items()
-        if has_id(value) and name[:1].isalpha()
-    }
-    names |= {id_of(value): name for name, value in sources if has_id(value)}
+    names = {id_of(value): name for name, value in [*known, *sources] if has_id(value)}
     snapshot = snapshot_of(tape)
     return explain_each(
         targets,
@@ -114,10 +111,8 @@ def _parts(node: Node, name: str, value: Any) -> Iterator[Named]:
         yield name, value
     elif not is_leaf(value):
         elements = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", [])
-        unpacked = None in getattr(node, "keys", ()) or any(
-            isinstance(e, ast.Starred) for e in elements
-        )
-        if unpacked or len(elements) != len(value):
+        unpacked = [*getattr(node, "keys", ()), *map(type, elements)]
+        if None in unpacked or ast.Starred in unpacked or len(elements) != len(value):
             elements = [None] * len(value)
         for element, (step, part) in zip(elements, items(value), strict=True):
             yield from _parts(element, _written(element) if element else name and name + step, part)
@@ -163,22 +158,12 @@ def _call_at(frame: FrameType) -> ast.Call | None:
     """The call of ``explain`` that a function is in the middle of, if its source is known."""
     from executing import Source
 
-    running = Source.executing(frame)
-    node: Any = running.node
-    statements: Any = running.statements if node is None else ()
-    nodes = [node, *(part for statement in statements or () for part in ast.walk(statement))]
-    calls = [node for node in nodes if isinstance(node, ast.Call) and _explains(node)]
+    running: Any = Source.executing(frame)
+    statements = running.statements or () if running.node is None else ()
+    calls = [
+        node
+        for node in [running.node, *(part for s in statements for part in ast.walk(s))]
+        if isinstance(node, ast.Call)
+        and "explain" in (getattr(node.func, "attr", ""), getattr(node.func, "id", ""))
+    ]
     return calls[0] if len(calls) == 1 else None
-
-
-def _explains(call: ast.Call) -> bool:
-    return "explain" in (getattr(call.func, "attr", ""), getattr(call.func, "id", ""))
-
-
-def _name_of(value: Any, namespace: dict[str, Any], but: Collection[str]) -> str:
-    """The program's name for an object, but for some names; a variable without a name there goes by its own."""
-    if type(value) not in (int, str, bool, type(None)):
-        for name, other in reversed(namespace.items()):
-            if other is value and name[:1].isalpha() and name not in but:
-                return name
-    return value.name if isinstance(value, Variable) and value.name != "Variable" else ""

@@ -23,11 +23,9 @@ from tapemagic.analysis.explain.expressions import (
     root_of,
 )
 from tapemagic.analysis.explain.program_text import (
-    CHANGING,
     EMPTY,
     FUNCTIONS,
     SCOPES,
-    WRITING,
     Function,
     around,
     bound_on,
@@ -36,6 +34,7 @@ from tapemagic.analysis.explain.program_text import (
     parameters,
     sources,
     text_of,
+    written_by,
 )  # fmt: skip
 from tapemagic.analysis.formatting import without_subscript
 from tapemagic.engine.events import Place
@@ -187,24 +186,14 @@ def _calls_of(tree: ast.AST, function: Function, owner: str) -> list[str]:
 
 @dataclass
 class Statements(Expressions):
-    """Taint while statements are read.
+    """Taint while statements are read."""
 
-    Attributes
-    ----------
-    last : float
-        The line that asks.
-    shared : iterable of str
-        The tainted paths that functions share, from where they are defined.
-    written : set of str
-        The names in calls of other functions with a tainted argument: one may be written into.
-    returned : set of str
-        The tainted parts of the result of a function.
-    """
-
-    last: float = inf
-    shared: Iterable[str] = ()
-    written: set[str] = field(default_factory=set)
-    returned: Parts = field(default_factory=set)
+    last: float = inf  # the line that asks
+    shared: Iterable[str] = ()  # tainted paths that functions share, from where they are defined
+    written: set[str] = field(
+        default_factory=set
+    )  # names in calls that may write the value into one
+    returned: Parts = field(default_factory=set)  # tainted parts of the result of a function
 
     def reaches(self, value: ast.expr) -> bool:
         """Whether a value is tainted, and not as text alone."""
@@ -213,9 +202,8 @@ class Statements(Expressions):
     def run(self, body: Iterable[ast.stmt]) -> None:
         """Read statements, up to the line that asks."""
         for statement in body:
-            if statement.lineno <= self.last and (
-                self.tainted or self.shared or on(statement, self.line)
-            ):
+            began = self.tainted or self.shared or on(statement, self.line)
+            if began and statement.lineno <= self.last:
                 self.step(statement)
 
     def step(self, statement: ast.stmt) -> None:
@@ -246,11 +234,9 @@ class Statements(Expressions):
     def inside(self, statement: ast.stmt) -> None:
         """Read the statements inside of a loop, a branch or a block."""
         match statement:
-            case ast.For(target, reach) | ast.AsyncFor(target, reach):
-                self.repeat(statement.body, target, reach)
+            case ast.For() | ast.AsyncFor() | ast.While():
+                self.repeat(statement)
                 self.run(statement.orelse)
-            case ast.While():
-                self.repeat(statement.body)
             case ast.If(test):
                 self.parts(test)
                 self.either(statement.body, statement.orelse)
@@ -266,18 +252,13 @@ class Statements(Expressions):
             case ast.Match(_, cases):
                 self.either(*(case.body for case in cases), [])
 
-    def repeat(
-        self,
-        body: Sequence[ast.stmt],
-        target: ast.expr | None = None,
-        reach: ast.expr | None = None,
-    ) -> None:
+    def repeat(self, loop: ast.For | ast.AsyncFor | ast.While) -> None:
         """Read a loop until nothing changes any more."""
         for _ in range(PASSES):
             before = self.tainted
-            if target is not None and reach is not None:
-                self.bind(target, self.elements(reach))
-            self.either(body, [])
+            if not isinstance(loop, ast.While):
+                self.bind(loop.target, self.elements(loop.iter))
+            self.either(loop.body, [])
             if self.tainted == before:
                 break
 
@@ -292,20 +273,15 @@ class Statements(Expressions):
 
     def change(self, value: ast.expr) -> None:
         """Read a call that may write its arguments into an object."""
-        match value:
-            case ast.Call(ast.Attribute(owner, method), given) if method in CHANGING:
-                words = [word.value for word in value.keywords]
-                if any(map(self.carries, [*given, *words])):
-                    path = path_of(owner)
-                    self.tainted |= {path} - {"", self.source}
-            case ast.Call(ast.Attribute(_, function), [first, *rest]) if function in WRITING:
-                if any(map(self.carries, rest)) or self.hit(value):
-                    self.tainted |= {path_of(first)} - {"", self.source}
-            case ast.Call(function, given) if path_of(function) != "print":
-                if any(map(self.carries, given)):
-                    self.written |= names_read(value)
-            case _:
-                self.parts(value)
+        into, given = written_by(value)
+        if into is not None:
+            if any(map(self.carries, given)) or (isinstance(value, ast.Call) and self.hit(value)):
+                self.tainted |= {path_of(into)} - {"", self.source}
+        elif isinstance(value, ast.Call) and path_of(value.func) != "print":
+            if any(map(self.carries, value.args)):
+                self.written |= names_read(value)
+        else:
+            self.parts(value)
 
     def stored(self, target: ast.expr, value: ast.expr) -> Parts:
         """The taint of a target that is written into, if the value left by that."""

@@ -43,16 +43,16 @@ def path_of(node: ast.AST) -> str:
     match node:
         case ast.Name(name):
             return name
-        case ast.Attribute(value, name):
-            inner = path_of(value)
-            return inner and f"{inner}.{name}"
-        case ast.Subscript(value, ast.Constant(key)):
-            inner = path_of(value)
-            return inner and f"{inner}[{key!r}]"
-        case ast.Call(function):
-            inner = path_of(function)
-            return inner and f"{inner}()"
-    return ""
+        case ast.Attribute(inner, name):
+            end = f".{name}"
+        case ast.Subscript(inner, ast.Constant(key)):
+            end = f"[{key!r}]"
+        case ast.Call(inner):
+            end = "()"
+        case _:
+            return ""
+    path = path_of(inner)
+    return path and path + end
 
 
 def root_of(path: str) -> str:
@@ -72,30 +72,16 @@ def on(node: ast.expr | ast.stmt, line: int) -> bool:
 
 @dataclass
 class Expressions:
-    """The paths that come from a value that left the tape, while a program is read.
+    """The paths that come from a value that left the tape, while a program is read."""
 
-    Attributes
-    ----------
-    line : int
-        The line on which the value left the tape.
-    exact : sequence of call
-        The calls through which it did, if they are named like that; else it may have been any on the line.
-    source : str
-        The name that is differentiated with respect to: its own value is no loss.
-    tainted : set of str
-        The paths that come from the value.
-    steps : bool
-        Whether what changes in steps counts, too, and attributes of what may be no array.
-    text : bool
-        Whether the value was written as text on the line.
-    """
-
-    line: int
-    exact: Sequence[ast.Call]
-    source: str
-    tainted: set[str]
-    steps: bool = False
-    text: bool = False
+    line: int  # on which the value left the tape
+    exact: Sequence[
+        ast.Call
+    ]  # by which it did, if known by their names; else any on the line may have
+    source: str  # is differentiated with respect to: its own value is no loss
+    tainted: set[str]  # paths that come from the value
+    steps: bool = False  # count what changes in steps, too, and attributes of what may be no array
+    text: bool = False  # the value was written as text on the line
 
     def bind(self, target: ast.expr, parts: Parts) -> None:
         """Bind a target to a value with some tainted parts."""
@@ -120,8 +106,8 @@ class Expressions:
             return False
         if self.exact:
             return call in self.exact
-        compares = any(word.arg == "key" for word in call.keywords)
-        return on(call, self.line) and bool(call.args or call.keywords) and not compares
+        words = [word.arg for word in call.keywords]
+        return on(call, self.line) and bool(call.args or words) and "key" not in words
 
     def carries(self, node: ast.AST) -> bool:
         """Whether a value that is read as a whole is tainted; of an object, its attributes do not count."""

@@ -198,18 +198,22 @@ def _flow(statement: ast.stmt) -> Flow:
         case ast.Return() | ast.Expr(ast.Yield() | ast.YieldFrom()):
             return Flow({RETURNED} | _walrus(statement), names_read(statement))
         case ast.Expr(value):
-            return Flow(_changed(value) | _walrus(statement), names_read(statement))
+            into = written_by(value)[0]
+            changed = _bases([into] if into else [])
+            return Flow(changed | _walrus(statement), names_read(statement))
     return Flow(set(), set())
 
 
-def _changed(value: ast.expr) -> set[str]:
-    """The names of the objects into which a call writes its arguments."""
+def written_by(value: ast.expr) -> tuple[ast.expr | None, list[ast.expr]]:
+    """The object into which a call writes its arguments, and these; None if it is not known to do so."""
     match value:
-        case ast.Call(ast.Attribute(owner, method)) if method in CHANGING:
-            return _bases([owner])
-        case ast.Call(ast.Attribute(_, function), [first, *_]) if function in WRITING:
-            return _bases([first])
-    return set()
+        case ast.Call(ast.Attribute(_, function), [first, *given]) if (
+            function in WRITING and not names_read(value.func).isdisjoint({"np", "numpy"})
+        ):
+            return first, given
+        case ast.Call(ast.Attribute(owner, method), given, words) if method in CHANGING:
+            return owner, [*given, *(word.value for word in words)]
+    return None, []
 
 
 def _bases(targets: Sequence[ast.expr]) -> set[str]:
