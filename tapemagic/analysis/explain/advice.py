@@ -11,10 +11,7 @@ from tapemagic.analysis.formatting import SHOWN, format_entries, format_line
 from tapemagic.engine.events import Event, Place
 from tapemagic.engine.tensor.tensor import unwrap
 
-STACKING = {
-    f"np.{name}"
-    for name in ("stack", "concatenate", "hstack", "vstack", "column_stack", "dstack", "block")
-}
+STACKING = {"stack", "concatenate", "hstack", "vstack", "column_stack", "dstack", "block"}
 """NumPy's functions that follow the tensors in a list."""
 
 ARRAYS = {"array", "asarray", "asanyarray", "constant", "convert_to_tensor"}
@@ -153,7 +150,7 @@ def list_replacement(place: Place | None) -> str:
             case ast.Call(function, [first, *more]) if _is_list(place, first):
                 name = ast.unparse(function)
                 package, *_, last = name.split(".")
-                if name in STACKING or package not in {"np", "numpy", "tm", "tapemagic"}:
+                if last in STACKING or package not in {"np", "numpy", "tm", "tapemagic"}:
                     continue
                 parts: Iterable[ast.expr] = getattr(first, "elts", ())
                 nested = any(isinstance(part, ast.List | ast.Tuple) for part in parts)
@@ -175,24 +172,18 @@ def _replace(node: ast.AST, text: str) -> str:
 
 
 def _as_list(node: ast.expr) -> str:
-    """A list of tensors as it is written, with brackets."""
     return ast.unparse(ast.List(node.elts) if isinstance(node, ast.Tuple) else node)
 
 
 def _is_list(place: Place | None, given: ast.expr) -> bool:
-    """Whether an argument is a list, or a name to which a program appends."""
-    if isinstance(given, ast.Name):
-        return _appended(place, given.id)
-    return isinstance(given, (ast.List, ast.Tuple, ast.ListComp))
-
-
-def _appended(place: Place | None, name: str) -> bool:
-    """Whether a program appends to a name, or binds a list to it."""
+    """Whether an argument is a list, or a name to which a program appends, or binds a list."""
+    if not isinstance(given, ast.Name):
+        return isinstance(given, ast.List | ast.Tuple | ast.ListComp)
     for node in ast.walk(text_of(place)[0]):
         match node:
             case ast.Call(ast.Attribute(ast.Name(owner), "append")) | ast.Assign(
                 [ast.Name(owner)], ast.List() | ast.ListComp()
-            ) if owner == name:
+            ) if owner == given.id:
                 return True
     return False
 

@@ -79,11 +79,7 @@ def _wrapped(text: str) -> list[str]:
     for mark in ("→", "·", ":\xa0"):
         glued = glued.replace(f"{mark}\xa0", f"{mark} ")
     lines = textwrap.wrap(
-        glued,
-        WIDTH,
-        subsequent_indent="    ",
-        break_long_words=False,
-        break_on_hyphens=False,
+        glued, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
     )
     return [line.replace("\xa0", " ").rstrip() for line in lines]
 
@@ -121,11 +117,10 @@ class Edge:
 
     @property
     def rule(self) -> Any:
-        """The rule that passes a gradient along this step, once; None if there is none."""
+        """The rule for the gradient with respect to the input; None if there is none."""
         operation = self.record.operation
-        if operation.joint_rule is no_derivative:
-            return None
-        return operation.rule_for(self.position)
+        flat = operation.joint_rule is no_derivative
+        return None if flat else operation.rule_for(self.position)
 
     def has_derivative(self) -> bool:
         """Whether gradients pass; a function with a gradient of its own has to be asked."""
@@ -179,20 +174,9 @@ Chain = tuple[Edge, "Chain"] | None
 def paths(
     snapshot: Snapshot, target: Any, source: Any, names: Mapping[int, str]
 ) -> tuple[tuple[Path, ...], int]:
-    """The ways from a source to a target on which each operation has a derivative; and how many there are.
+    """The paths from a source to a target on which each operation has a derivative, and their number.
 
-    Parameters
-    ----------
-    snapshot : Snapshot
-        With the values of its records.
-    target, source : Tensor or Variable
-    names : mapping of int to str
-        What to call values, by their numbers.
-
-    Returns
-    -------
-    (tuple of Path, int)
-        At most `SHOWN` of them, in the order of the tape.
+    At most `SHOWN` of them, in the order of the tape; values go by the `names` of their ids.
     """
     start, goal = id_of(source), id_of(target)
     with silence():
@@ -223,10 +207,7 @@ def _path(chain: Chain, source: str, target: Any, names: Mapping[int, str]) -> P
 def _edges(
     snapshot: Snapshot, start: int
 ) -> tuple[defaultdict[int, Decimal], defaultdict[int, list[Edge]]]:
-    """The number of ways in which each value depends on the source, and the last steps of these ways.
-
-    These numbers are kept to 28 digits: written out they may be as long as the recording.
-    """
+    """The number of paths from the source to each value, to 28 digits since it may be huge, and their last edges."""
     ways: defaultdict[int, Decimal] = defaultdict(Decimal, {start: Decimal(1)})
     edges: defaultdict[int, list[Edge]] = defaultdict(list)
     tracked = snapshot.tracked

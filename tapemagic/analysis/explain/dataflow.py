@@ -65,20 +65,10 @@ class Certainty(IntEnum):
 def flow_into(
     place: Place | None, how: str, value: str, source: str, asked: Place | None, steps: bool = False
 ) -> Certainty:
-    """Find whether what left the tape at a place goes into a value.
+    """Find whether what left the tape at a place, by a conversion such as ``"float()"``, goes into a value.
 
-    Parameters
-    ----------
-    place : Place or None
-        The line on which it left.
-    how : str
-        The conversion: ``"float()"``.
-    value, source : str
-        The program's names for the value, and for what it is differentiated with respect to: that is no loss.
-    asked : Place or None
-        The line on which the program knows the value by this name.
-    steps : bool, optional
-        Whether what changes in steps counts, too.
+    The value goes by its name on the line that asks. A value that is bound to the source is no loss. With `steps`,
+    what changes in steps counts, too.
     """
     tree, line = text_of(place)
     if place is None or not around(tree, line):

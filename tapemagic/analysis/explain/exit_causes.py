@@ -42,13 +42,8 @@ def exits(q: Question, least: Certainty) -> list[Event]:
 def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Certainty]:
     """The first exit by which a part of a gradient is surely lost, or else the last by which one may be.
 
-    What changes in steps loses nothing, and neither does a number that cancels.
-
-    Parameters
-    ----------
-    q : Question
-    differentiated : Tensor, optional
-        The derivative that was differentiated last, if that was not the target.
+    What changes in steps loses nothing, and neither does a number that cancels in the target, or in the derivative
+    that was differentiated last.
     """
     target = q.target if differentiated is None else differentiated
     perhaps = None

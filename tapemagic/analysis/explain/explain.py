@@ -14,7 +14,7 @@ from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 
 RELEASED = (
-    "the tape has let go of its records after its one gradient: to see the paths, make it with persistent=True, "
+    "the tape has released its records after its one gradient: to see the paths, make it with persistent=True, "
     "which is -p in the line of %%tape"
 )
 
@@ -98,7 +98,6 @@ def explain(question: Question) -> Explanation:
 
 
 def _connected(question: Question) -> bool:
-    """Whether there is a gradient."""
     target, source = question.target, question.source
     if not all(isinstance(x, Traced) and x.dtype.kind in "fc" for x in (target, source)):
         return False

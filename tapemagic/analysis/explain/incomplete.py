@@ -29,11 +29,7 @@ KEEPING = {
 def missing(q: Question, differentiated: Any = None) -> str:
     """The part that a gradient lacks, or may lack, in a sentence; empty if there is no sign of one.
 
-    Parameters
-    ----------
-    q : Question
-    differentiated : Tensor, optional
-        For a higher derivative, the one that was differentiated last.
+    For a higher derivative, `differentiated` is the one that was differentiated last.
     """
     event, certainty = lost_part(q, differentiated)
     lost = f"that part of {q.y} is missing in it"

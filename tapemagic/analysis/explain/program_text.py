@@ -18,7 +18,7 @@ CHANGING = {
 }  # fmt: skip
 """Methods that put their arguments into an object."""
 
-WRITING = {"at", "copyto", "fill_diagonal", "place", "put", "putmask"}
+WRITING = {"at", "copyto", "fill_diagonal", "place", "putmask"}
 """Functions of NumPy that put their arguments into the first one."""
 
 RETURNED = "return"
@@ -87,10 +87,8 @@ def reads_of(tree: ast.AST, name: str) -> int:
     """The number of times that a program reads a name to bind something, or to return it."""
     simple = (s for s in ast.walk(tree) if isinstance(s, ast.stmt) and not hasattr(s, "body"))
     nodes = (node for statement in simple if _flow(statement).bound for node in ast.walk(statement))
-    return sum(
-        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-        for node in nodes
-    )
+    names = (node for node in nodes if isinstance(node, ast.Name) and node.id == name)
+    return sum(isinstance(node.ctx, ast.Load) for node in names)
 
 
 def given_to(place: Place | None, words: Collection[str]) -> set[str]:
@@ -134,16 +132,11 @@ def names_in(expression: str) -> set[str]:
         return set()
 
 
-def around(tree: ast.AST, line: int) -> list[ast.stmt]:
+@lru_cache(512)
+def around(tree: ast.AST, line: int) -> tuple[ast.stmt, ...]:
     """The statements around a line, the outermost first."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, (ast.stmt, ast.ExceptHandler, ast.match_case)):
-            inner = around(node, line)
-            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or line):
-                return [node, *inner]
-            if inner:
-                return inner
-    return []
+    statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
+    return tuple(s for s in statements if s.lineno <= line <= (s.end_lineno or line))
 
 
 def loop_names(place: Place | None) -> set[str]:
@@ -154,7 +147,7 @@ def loop_names(place: Place | None) -> set[str]:
 
 def on_line(tree: ast.AST, line: int) -> list[ast.stmt]:
     """The innermost statements that have a part of themselves on a line."""
-    innermost = around(tree, line)[-1:]
+    innermost = [*around(tree, line)[-1:]]
     others = [s for s in _statements([tree]) if s.lineno == line and not hasattr(s, "body")]
     return others if innermost and innermost[0] in others else innermost
 
@@ -172,9 +165,8 @@ def _statements(body: Sequence[ast.AST]) -> Iterator[ast.stmt]:
         if isinstance(node, ast.stmt):
             yield node
         if not isinstance(node, SCOPES):
-            children = ast.iter_child_nodes(node)
             nested = (ast.stmt, ast.ExceptHandler, ast.match_case)
-            yield from _statements([child for child in children if isinstance(child, nested)])
+            yield from _statements([c for c in ast.iter_child_nodes(node) if isinstance(c, nested)])
 
 
 @lru_cache(4096)
@@ -207,12 +199,12 @@ def _flow(statement: ast.stmt) -> Flow:
 def written_by(value: ast.expr) -> tuple[ast.expr | None, list[ast.expr]]:
     """The object into which a call writes its arguments, and these; None if it is not known to do so."""
     match value:
-        case ast.Call(ast.Attribute(_, function), [first, *given]) if (
-            function in WRITING and not names_read(value.func).isdisjoint({"np", "numpy"})
-        ):
+        case ast.Call(ast.Attribute(ast.Name("np" | "numpy"), "put"), [first, *given]):
             return first, given
         case ast.Call(ast.Attribute(owner, method), given, words) if method in CHANGING:
             return owner, [*given, *(word.value for word in words)]
+        case ast.Call(ast.Attribute(_, function), [first, *given]) if function in WRITING:
+            return first, given
     return None, []
 
 
@@ -220,13 +212,12 @@ def _bases(targets: Sequence[ast.expr]) -> set[str]:
     """The names that assignments to these targets bind, or change the objects of."""
     found: set[str] = set()
     for target in targets:
-        match target:
-            case ast.Name(name):
-                found.add(name)
-            case ast.Tuple(parts) | ast.List(parts):
-                found |= _bases(parts)
-            case ast.Attribute(owner) | ast.Subscript(owner) | ast.Starred(owner):
-                found |= _bases([owner])
+        if isinstance(target, ast.Name):
+            found.add(target.id)
+        elif isinstance(target, ast.Tuple | ast.List):
+            found |= _bases(target.elts)
+        elif isinstance(target, ast.Attribute | ast.Subscript | ast.Starred):
+            found |= _bases([target.value])
     return found
 
 

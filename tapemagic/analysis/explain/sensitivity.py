@@ -30,23 +30,26 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
     True only if every use of the number is known: it has a name, and each time the program reads the name, the tape
     recorded an operation with that number as a constant.
     """
-    value = _value_of(q, event)
+    recorded = [Record._make(plain) for plain in q.evidence.records]
+    value = next((r.output for r in recorded if r.output_id == event.number), None)
     reads = _reads(event.place)
-    if value is None or not reads or not isinstance(target, Traced):
+    is_number = value is not None and not isinstance(value, Absent) and not value.ndim
+    if not is_number or not reads or not isinstance(target, Traced):
         return False
     records: list[Record] = []
     uses: list[Traced] = []
     made = q.above.keys() | q.evidence.above(id_of(target), blocked=False).keys()
-    for plain in q.evidence.records:
-        record = Record._make(plain)
-        on_the_way = isinstance(record.output_id, int) and record.output_id in made
-        positions = [k for k, i in enumerate(record.ids) if i <= 0] if on_the_way else []
-        for k in positions:
-            if _same(record.values[k], value):
-                use = wrap(_spread(record, value), FIRST + len(uses))
-                record = _replaced(record, k, use)
-                uses.append(use)
+    for record in recorded:
         records.append(record)
+        if isinstance(record.output_id, int) and record.output_id in made:
+            values, ids = list(record.values), list(record.ids)
+            for k, (constant, i) in enumerate(zip(values, ids, strict=False)):
+                unknown = i > 0 or isinstance(constant, int | Absent) or np.ndim(constant)
+                if not unknown and constant == value:
+                    use = wrap(_spread(record, value), FIRST + len(uses))
+                    values[k], ids[k] = unwrap(use), id_of(use)
+                    uses.append(use)
+            records[-1] = record._replace(values=tuple(values), ids=tuple(ids))
     if len(uses) != reads or any(i <= FIRST + len(uses) for i in q.evidence.tracked):
         return False
     tracked = {**q.evidence.tracked, **{id_of(use): 1 for use in uses}}
@@ -58,13 +61,10 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
     return bool(np.abs(total) <= CLOSE * size)
 
 
-def _value_of(q: Question, event: Event) -> Any:
-    """The number that left the tape, if it was one, and the records keep it."""
-    for record in map(Record._make, q.evidence.records):
-        if record.output_id == event.number:
-            known = not isinstance(record.output, Absent) and not record.output.ndim
-            return record.output if known else None
-    return None
+def _spread(record: Record, value: Any) -> Any:
+    """A number, once for each element that an operation computes, so that contributions are seen one by one."""
+    each = isinstance(record.operation.function, np.ufunc) and not record.params
+    return np.full(record.output.shape if each else (), value)[()]
 
 
 def _reads(place: Place | None) -> int:
@@ -74,23 +74,3 @@ def _reads(place: Place | None) -> int:
         case [ast.Assign([ast.Name(name)], ast.Call())]:
             return reads_of(tree, name)
     return 0
-
-
-def _same(constant: Any, value: Any) -> bool:
-    if isinstance(constant, (int, Absent)) or np.ndim(constant):
-        return False
-    return bool(constant == value)
-
-
-def _spread(record: Record, value: Any) -> Any:
-    """A number, once for each element that an operation computes, so that contributions are seen one by one."""
-    if isinstance(record.operation.function, np.ufunc) and not record.params:
-        return np.full(record.output.shape, value)
-    return np.asarray(value)[()]
-
-
-def _replaced(record: Record, position: int, use: Any) -> Record:
-    """A record with a differentiable input in the place of a constant."""
-    values, ids = list(record.values), list(record.ids)
-    values[position], ids[position] = unwrap(use), id_of(use)
-    return record._replace(values=tuple(values), ids=tuple(ids))
