@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 Agree = Callable[[Any, Any], Any]
-"""Which entries of two arrays agree, as an array of truth values."""
+"""The agreement of two arrays, as an array of truth values for their entries."""
 
 WHOLE = 1e-6
 """The relative error within which a factor counts as a whole number."""
@@ -41,7 +41,7 @@ def find_mistake(
     mine, tape : array
         The derivative by hand, and the gradient; they differ somewhere, or in shape.
     agree : callable
-        Which entries of two arrays agree: see `agreement`.
+        The agreement of entries: see `agreement`.
     lengths : collection of int, optional
         Numbers of elements of which a sum, or a mean, may have been taken.
     means : collection of int, optional
@@ -120,7 +120,7 @@ def find_wrong_axis(mine: Any, tape: Any, parts: Any, agree: Agree) -> str:
     parts : array
         The gradient with respect to the result to which the source was broadcast.
     agree : callable
-        Which entries of two arrays agree: see `agreement`.
+        The agreement of entries: see `agreement`.
 
     Returns
     -------
@@ -160,7 +160,7 @@ class _Search:
         return more and f"Yours is transposed: write .T behind it. {more}"
 
     def in_shape(self, mine: Any, tape: Any) -> str:
-        """Why the derivative by hand has another shape than the gradient."""
+        """The mistake by which the derivative by hand has another shape than the gradient."""
         transposed = self.in_transpose(mine, tape)
         if transposed == TRANSPOSED:
             return transposed

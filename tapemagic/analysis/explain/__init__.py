@@ -1,1 +1,1 @@
-"""Why a gradient is None or incomplete, and the chain rule written out."""
+"""Explanations of gradients: the reason why one is None or incomplete, and the chain rule written out."""

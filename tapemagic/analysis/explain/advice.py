@@ -80,7 +80,7 @@ def replacement(event: Event) -> str:
     what = str(event.what)
     library = event.place.library if event.place else ""
     if library == "scipy":
-        if any("linalg" in ast.unparse(statement) for statement in _statements(event.place)):
+        if any("linalg" in ast.unparse(statement) for statement in on_line(*text_of(event.place))):
             return "a tape follows NumPy alone: np.linalg has the same"
         ufuncs = "a tape follows NumPy's functions, and SciPy's ufuncs such as scipy.special.erf"
         return _first(OF_SCIPY, _calls(event.place)) or ufuncs
@@ -116,19 +116,15 @@ def takes_gradient(place: Place | None) -> bool:
     return not _calls(place).isdisjoint({"gradient", "jacobian", "batch_jacobian"})
 
 
-def _statements(place: Place | None) -> list[ast.stmt]:
-    return on_line(*text_of(place))
-
-
 def _nodes(place: Place | None) -> Iterator[ast.AST]:
-    return (node for statement in _statements(place) for node in ast.walk(statement))
+    return (node for statement in on_line(*text_of(place)) for node in ast.walk(statement))
 
 
 def _calls(place: Place | None) -> set[str]:
     """The names of the calls on a line; "[]=" if it writes into a part of an array, and not into a dict."""
     calls = (ast.unparse(node.func) for node in _nodes(place) if isinstance(node, ast.Call))
     found = {part for name in calls for part in name.split(".")}
-    for statement in _statements(place):
+    for statement in on_line(*text_of(place)):
         match statement:
             case ast.Assign([*_, ast.Subscript(slice=key)]) | ast.AugAssign(
                 ast.Subscript(slice=key)
@@ -149,17 +145,15 @@ def list_replacement(place: Place | None) -> str:
                 return f"make one tensor of the parts with np.{join}"
             case ast.Call(function, [first, *more]) if _is_list(place, first):
                 name = ast.unparse(function)
-                package, *_, last = name.split(".")
+                package, last = name.partition(".")[0], name.rpartition(".")[2]
                 if last in STACKING or package not in {"np", "numpy", "tm", "tapemagic"}:
                     continue
                 parts: Iterable[ast.expr] = getattr(first, "elts", ())
                 nested = any(isinstance(part, ast.List | ast.Tuple) for part in parts)
                 stacked = f"{'np.block' if nested else 'np.stack'}({_as_list(first)})"
                 words = map(ast.unparse, (*more, *node.keywords))
-                array = last in ARRAYS
-                return _replace(
-                    node, stacked if array else f"{name}({', '.join([stacked, *words])})"
-                )
+                call = f"{name}({', '.join([stacked, *words])})"
+                return _replace(node, stacked if last in ARRAYS else call)
     return ""
 
 
@@ -189,7 +183,7 @@ def _is_list(place: Place | None, given: ast.expr) -> bool:
 
 
 def at(event: Event) -> str:
-    """Where something happened: " on line 3 (y = float(x))"."""
+    """The line of an event: " on line 3 (y = float(x))"."""
     return f" on {format_line(event.place)}" if event.place else ""
 
 

@@ -93,13 +93,6 @@ def parts(node: Node, value: Any) -> list[Named]:
     """The tensors of a structure, each with its expression, which is empty if there is none of names alone.
 
     A structure without a tensor stays whole.
-
-    Examples
-    --------
-    >>> import tapemagic as tm
-    >>> params = {"w": [tm.constant(1.0)], "b": tm.constant(2.0)}
-    >>> [name for name, _ in parts(ast.Name("params"), params)]
-    ["params['w'][0]", "params['b']"]
     """
     if not any(isinstance(leaf, Traced) for leaf in leaves(value)):
         return [(_written(node), value)]
@@ -126,11 +119,12 @@ def is_plain(node: ast.AST) -> bool:
 
 
 def _is_index(node: ast.AST) -> bool:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        node = node.operand
-    if isinstance(node, ast.Tuple):
-        return all(map(_is_index, node.elts))
-    return isinstance(node, (ast.Constant, ast.Name))
+    match node:
+        case ast.Tuple(parts):
+            return all(map(_is_index, parts))
+        case ast.Constant() | ast.Name() | ast.UnaryOp(ast.USub(), ast.Constant() | ast.Name()):
+            return True
+    return False
 
 
 def _written(node: Node) -> str:

@@ -59,20 +59,18 @@ def _first(tests: Iterable[Test], q: Question) -> Reason | None:
 def _source_no_tensor(q: Question) -> Reason | None:
     if isinstance(q.source, Traced):
         return None
-    kind_of_source = type_of(q.source)
+    type_name = type_of(q.source)
     if any(i in q.evidence.leaves for i, _ in q.bindings):
         return Reason(
             "name bound anew",
-            f"{q.x} stands for a {kind_of_source} now; when the tape recorded, it was a tensor: run its cell again, "
+            f"{q.x} stands for a {type_name} now; when the tape recorded, it was a tensor: run its cell again, "
             "or give one of the two another name",
         )
-    ways = f"name it in the %%tape line, or write {q.x} = tapemagic.Variable(...)"
-    if not q.in_cell:
-        ways = (
-            f"write {q.x} = tapemagic.Variable(...), or {q.x} = tapemagic.constant(...) and "
-            f"{q.program.tape}.watch({q.x})"
-        )
-    text = f"{q.x} is a {kind_of_source} and no tensor, so no tape can follow what is computed from it: {ways}"
+    variable = f"write {q.x} = tapemagic.Variable(...), or"
+    ways = f"{variable} {q.x} = tapemagic.constant(...) and {q.program.tape}.watch({q.x})"
+    if q.in_cell:
+        ways = f"name it in the %%tape line, or {variable.removesuffix(', or')}"
+    text = f"{q.x} is a {type_name} and no tensor, so no tape can follow what is computed from it: {ways}"
     return Reason("not watched", text)
 
 
@@ -106,8 +104,8 @@ def _whole_numbers(q: Question) -> Reason | None:
             f"write {q.x} = {real}",
         )
     if q.target.dtype.kind not in "fc":
-        held = f"{q.y} holds {kind(q.target)} ({q.target.dtype})"
-        return Reason("integer dtype", f"{held}, which change in steps and have no derivative")
+        numbers = f"{q.y} holds {kind(q.target)} ({q.target.dtype})"
+        return Reason("integer dtype", f"{numbers}, which change in steps and have no derivative")
     return None
 
 

@@ -14,17 +14,9 @@ from enum import IntEnum
 from functools import lru_cache
 from math import inf
 
-from tapemagic.analysis.explain.expressions import (
-    TEXT,
-    Expressions,
-    Parts,
-    on,
-    path_of,
-    root_of,
-)
+from tapemagic.analysis.explain.expressions import TEXT, Expressions, Parts, on, path_of, root_of
 from tapemagic.analysis.explain.program_text import (
     EMPTY,
-    FUNCTIONS,
     SCOPES,
     Function,
     around,
@@ -35,7 +27,7 @@ from tapemagic.analysis.explain.program_text import (
     sources,
     text_of,
     written_by,
-)  # fmt: skip
+)
 from tapemagic.analysis.formatting import without_subscript
 from tapemagic.engine.events import Place
 
@@ -98,7 +90,7 @@ def _flow_into(
         return Certainty.PERHAPS
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and on(node, line))
     exact = [call for call in calls if _converts(call, how)]
-    asking = [scope for scope in around(tree, inside) if isinstance(scope, FUNCTIONS)]
+    asking = [scope for scope in around(tree, inside) if isinstance(scope, Function)]
     programs = ((tree, line), (other, 0))[: 1 + (other is not EMPTY)]
     known: set[str] = set()
     shared: set[str] = set()
@@ -158,7 +150,7 @@ def _scopes(node: ast.AST, owner: str = "") -> Iterator[tuple[Function | ast.Mod
     """All functions, inner ones first, with the class that they are methods of; then the program itself."""
     for child in ast.iter_child_nodes(node):
         yield from _scopes(child, node.name if isinstance(node, ast.ClassDef) else "")
-    if isinstance(node, (*FUNCTIONS, ast.Module)):
+    if isinstance(node, Function | ast.Module):
         yield node, owner
 
 

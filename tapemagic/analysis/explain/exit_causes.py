@@ -79,7 +79,7 @@ def _before(q: Question) -> list[Event]:
         last = max([q.ancestry.last_entry, *changed])
     found = [event for event in found if event.time < last]
     if isinstance(q.source, Traced):
-        computed = q.computed(event.number for event in found)
+        computed = q.evidence.computed_from(id_of(q.source), (event.number for event in found))
         found = [event for event in found if event.number in computed]
     return [event for event in found if not (is_flat(event) and takes_gradient(event.place))]
 

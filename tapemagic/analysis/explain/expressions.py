@@ -115,16 +115,14 @@ class Expressions:
 
     def parts(self, node: ast.AST | None) -> Parts:
         """The tainted parts of a value."""
-        inner = _inner(node)
+        inner, smooth = _inner(node), not self.steps
         if inner is not None:
             return {f"[{key!r}]{part}" for key, one in inner for part in self.parts(one)}
         match node:
-            case ast.JoinedStr(values) if not self.steps:
+            case ast.JoinedStr(values) if smooth:
                 tainted = any(map(self.parts, values)) or (self.text and on(node, self.line))
                 return {TEXT} if tainted else set()
-            case ast.Compare() | ast.UnaryOp(ast.Not()) | ast.BinOp(_, ast.FloorDiv()) if (
-                not self.steps
-            ):
+            case ast.Compare() | ast.UnaryOp(ast.Not()) | ast.BinOp(_, ast.FloorDiv()) if smooth:
                 for walrus in ast.walk(node):
                     if isinstance(walrus, ast.NamedExpr):
                         self.parts(walrus)
@@ -170,7 +168,7 @@ class Expressions:
 
     def passes(self, path: str, whole: str) -> bool:
         """Whether a part is tainted as the whole is: not an attribute that arrays lack."""
-        name = path.removeprefix(whole)[1:].split(".")[0].split("(")[0].split("[")[0]
+        name = root_of(path.removeprefix(whole)[1:])
         counts = self.steps or name in COEFFICIENTS or hasattr(np.ndarray, name)
         return _below(path, whole) and (counts or path[len(whole) : len(whole) + 1] != ".")
 

@@ -19,10 +19,8 @@ from tapemagic.analysis.explain.query import Question
 from tapemagic.engine.recording import is_stamp, time_of
 from tapemagic.engine.tensor.tensor import id_of
 
-KEEPING = {
-    "stop_gradient": "stop_gradient",
-    "custom gradient": "a function with a gradient of its own",
-}
+OWN = "a function with a gradient of its own"
+KEEPING = {"stop_gradient": "stop_gradient", "custom gradient": OWN}
 """Operations by which a program says itself what a derivative is."""
 
 

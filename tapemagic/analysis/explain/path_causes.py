@@ -83,7 +83,7 @@ def assigned(q: Question, steps: bool = True) -> Reason | None:
         for event in q.evidence.events_of("assigned", "changed")
         if event.number in q.above and event.number != id_of(q.source)
     ]
-    computed = q.computed(event.what for event in events)
+    computed = q.evidence.computed_from(id_of(q.source), (event.what for event in events))
     for event in events:
         if event.what in computed and _in_force(q, event):
             if not steps and event.number in q.evidence.above(event.what, blocked=True):

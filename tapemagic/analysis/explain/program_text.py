@@ -26,8 +26,7 @@ RETURNED = "return"
 
 MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-SCOPES = (*FUNCTIONS, ast.ClassDef)
+SCOPES = Function | ast.ClassDef
 EMPTY = ast.Module([], [])
 
 
@@ -41,7 +40,7 @@ class Flow(NamedTuple):
 def made_from(place: Place | None, value: str) -> set[str]:
     """The names from which the program makes a value, by the text around a place; its own is among them."""
     tree, line = text_of(place)
-    functions = (s for s in around(tree, line) if isinstance(s, FUNCTIONS))
+    functions = (s for s in around(tree, line) if isinstance(s, Function))
     bodies = [tree.body, *(function.body for function in functions)]
     return next(filter(None, (sources(body, value) for body in reversed(bodies))), set())
 
@@ -101,7 +100,7 @@ def given_to(place: Place | None, words: Collection[str]) -> set[str]:
             if {method, f".{method}", getattr(node.func, "id", "")} & set(words):
                 found |= names_read(node)
     for node in nodes:
-        if isinstance(node, FUNCTIONS) and node.name in found:
+        if isinstance(node, Function) and node.name in found:
             found |= names_read(node)
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, NamedTuple
@@ -71,10 +71,6 @@ class Question:
     def constants(self) -> list[int]:
         """The stamps of the results, of operations that the tape did not record, in the target."""
         return [link.number for link in self.ancestry.inputs if is_stamp(link.number)]
-
-    def computed(self, numbers: Iterable[int]) -> set[int]:
-        """Those of some values that were computed from the source by operations that the tape recorded."""
-        return self.evidence.computed_from(id_of(self.source), numbers)
 
     @property
     def time(self) -> float:
