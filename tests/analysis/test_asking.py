@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.explain.caller import Explanations, tape_name_at
@@ -218,4 +219,58 @@ def test_a_loop_over_sources() -> None:
     for x in (first, second):
         found.append(tape.explain(y, x))  # noqa: PERF401 (a loop, and no comprehension)
 
-    assert [e.source for e in found[2:]] == ["first", "second"]
+    assert [e.source for e in found] == ["first", "second"] * 2
+
+
+# -- programs that ask elsewhere ------------------------------------------------------------------
+
+
+def given(tape: tm.GradientTape, target: Any, source: Any) -> Any:
+    """A function that is given what it asks about."""
+    return tape.explain(target, source)
+
+
+def given_on(tape: tm.GradientTape, target: Any, source: Any) -> Any:
+    """A function that gives it on, by words."""
+    return given(source=source, target=target, tape=tape)
+
+
+def in_a_comprehension(tape: tm.GradientTape, target: Any, source: Any) -> Any:
+    """A comprehension in a function."""
+    [explanation] = [tape.explain(target, one) for one in [source]]
+    return explanation
+
+
+def in_a_lambda(tape: tm.GradientTape, target: Any, source: Any) -> Any:
+    """A function without a name."""
+    ask = {"": lambda one: tape.explain(target, one)}
+    return ask[""](source)
+
+
+@pytest.mark.parametrize("ask", [given, given_on, in_a_comprehension, in_a_lambda])
+def test_the_program_that_computed_the_target_is_read(ask: Any) -> None:
+    """Wherever explain is called from, the line that left the tape is found, and names are those of this function."""
+    w = tm.Variable(3.0)
+    with tm.GradientTape() as tape:
+        size = float(w)
+        total = size * B
+    explanation = ask(tape, total, w)
+
+    assert "left the tape" == explanation.cause
+    assert "(size = float(w))" in explanation.reason
+    assert "dtotal/dw" == explanation.symbol
+
+
+def test_a_function_inside_of_the_program() -> None:
+    """A function that reads the target from around itself asks about the program around it."""
+    w = tm.Variable(3.0)
+    with tm.GradientTape() as tape:
+        size = float(w)
+
+        def ask() -> Any:
+            return tape.explain(total, w)
+
+        total = size * B
+
+    assert "(size = float(w))" in ask().reason
+    assert all("left the tape" == one.cause for one in [tape.explain(total, x) for x in [w, w]])

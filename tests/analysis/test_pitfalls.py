@@ -486,6 +486,7 @@ ADVICE = {
     "y = w * int(x)": "whole numbers and truth values have no derivative; a smooth function",
     "y = np.mean((x > 0) * 1.0)": "tapemagic.sigmoid((x - a) / width)",
     "y = w * np.round(x)": "grad_pass_through",
+    "y = w * np.polyder(np.poly1d(np.stack([x, x]))).coeffs": "an np.poly1d is an array",
 }
 
 
@@ -523,6 +524,12 @@ MISSING = {
     "with tape:\n a = c * 3\n tape.watch(c)\n y = a * c": "a, from which y was made",
     "with tape:\n a = c * 3\n tape.watch(c)\n y = c + a": "compute it after tape.watch(c)",
     "with tape:\n a = x * 2; b = math.sin(x); y = a * b": "write NumPy's functions",
+    "import scipy.special\nwith tape:\n y = scipy.special.softmax(x) + x": "write tapemagic.softmax(x, axis)",
+    "from scipy.special import softmax\nwith tape:\n s = softmax(x)\n y = s + x": "missing in it: write tapemagic.soft",
+    "with tape:\n p = np.poly1d(np.stack([x, x]))\n y = x * np.polyder(p).coeffs[0]": "np.poly1d is an array",
+    "with tape:\n q = np.polyder(np.poly1d(np.stack([x, x])))\n y = x * q.coef[0]": "np.poly1d is an array",
+    "a = np.zeros(2)\nwith tape:\n np.put(a, 0, float(x))\n y = x * a[0]": "on line 3 (np.put(a, 0, float(x)))",
+    "a = np.zeros(2)\nwith tape:\n a.fill(x)\n y = x * a[0]": "on line 3 (a.fill(x))",
     "with tape:\n with tape.stop_recording():\n  a = x * 3\n y = a * x": "",
     "with tape:\n y = np.where(x > 0, x**2, x)": "",
     "with tape:\n s = 2.0 if float(x) > 0 else 3.0\n y = x * s": "",

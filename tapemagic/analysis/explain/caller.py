@@ -44,7 +44,8 @@ def explain_here(tape: Tape, target: Any, source: Any) -> Explanation | Explanat
     namespace = {**frame.f_globals, **frame.f_locals}
     place = Place(frame.f_code.co_filename, frame.f_lineno, "")
     program = Program(place, namespace, tape_name_at(asking) or "tape", isinstance(tape, Observer))
-    passing = loop_names(place).union(asking.f_code.co_varnames if asking is not frame else ())
+    own = {name for name, value in asking.f_locals.items() if namespace.get(name) is not value}
+    passing = own | loop_names(place)
 
     known = [(name, value) for name, value in namespace.items() if name[:1].isalpha()]
 

@@ -65,9 +65,7 @@ def only_branch(place: Place | None, value: str, source: str) -> ast.expr | None
     return None
 
 
-def sources(
-    body: Sequence[ast.stmt], value: str, but: Collection[ast.stmt] = frozenset()
-) -> set[str]:
+def sources(body: Sequence[ast.stmt], value: str, but: Collection[ast.stmt] = ()) -> set[str]:
     """The names from which statements, `but` for some, make a value, its own first; none if they do not make it."""
     flows = [_flow(statement) for statement in _statements(body) if statement not in but]
     found = {value} if value == RETURNED else names_in(value)
@@ -139,9 +137,12 @@ def around(tree: ast.AST, line: int) -> tuple[ast.stmt, ...]:
 
 
 def loop_names(place: Place | None) -> set[str]:
-    """The names that the loops around a place bind anew in every turn."""
-    loops = (s for s in around(*text_of(place)) if isinstance(s, ast.For | ast.AsyncFor))
-    return _bases([loop.target for loop in loops])
+    """The names that the loops around a place, and the comprehensions on its line, bind anew in every turn."""
+    tree, line = text_of(place)
+    loops = [s for s in around(tree, line) if isinstance(s, ast.For | ast.AsyncFor)]
+    nodes = (node for statement in on_line(tree, line) for node in ast.walk(statement))
+    comprehensions = [node for node in nodes if isinstance(node, ast.comprehension)]
+    return _bases([loop.target for loop in [*loops, *comprehensions]])
 
 
 def on_line(tree: ast.AST, line: int) -> list[ast.stmt]:
