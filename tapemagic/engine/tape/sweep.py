@@ -89,7 +89,7 @@ class NeededRecords:
             block = records[max(0, end - size) : end]
             yield from reversed(block)
             if self._kept:
-                passed.update(self._kept.intersection(chain.from_iterable(map(_outputs, block))))
+                passed |= self._kept & set(chain.from_iterable(map(_outputs, block)))
             end -= len(block)
             size = (
                 2 * size or 1
