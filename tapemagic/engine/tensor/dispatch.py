@@ -81,7 +81,10 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
                 ids.append(FOREIGN)
             else:
                 ids.append(_foreign(x) if isinstance(x, np.ndarray) else 0)
-    told = operation.check(params) if params else NO_PARAMS
+    told = NO_PARAMS
+    if params:
+        params = _settled(operation, params)
+        told = operation.check(params)
     try:
         output = operation.function(*values, **params)
     except (TypeError, AttributeError) as error:  # the latter of objects that lack a method
@@ -200,7 +203,7 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if operation is not None and (operation.rules or operation.joint_rule):
         kwargs.pop("out", None)
         inputs, params = operation.bind(args, kwargs)
-        return apply(operation, inputs, _settled(operation, params) if params else params)
+        return apply(operation, inputs, params)
     place = out_position(function)
     if len(args) > place and args[place] is not None:
         raise out_error(function)
