@@ -81,10 +81,8 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
                 ids.append(FOREIGN)
             else:
                 ids.append(_foreign(x) if isinstance(x, np.ndarray) else 0)
-    told = NO_PARAMS
-    if params:
-        params = _settled(operation, params)
-        told = operation.check(params)
+    params = params and _settled(operation, params)
+    told = operation.check(params) if params else NO_PARAMS
     try:
         output = operation.function(*values, **params)
     except (TypeError, AttributeError) as error:  # the latter of objects that lack a method
