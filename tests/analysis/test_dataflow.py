@@ -87,7 +87,6 @@ def test_carried(program: str) -> None:
         "a = w * 2; print(float(x)); y = a",
         "a = [u for u in (float(x), 1)]\ny = [u for u in (w, 1)]",
         "x = float(x)\ny = x * w",
-        "class M:\n def __call__(self, v):\n  return float(v)\n def g(self, v):\n  return v\nm = M()\ny = m.g(x)",
     ],
 )
 def test_beside(program: str) -> None:
@@ -247,3 +246,10 @@ def test_functions_below_the_line_that_asks() -> None:
         "main()\n"
     )
     assert asked_in({"main": program}, ("main", 7), ("main", 3)) == YES
+
+
+def test_other_methods_of_a_called_object() -> None:
+    """What leaves where an object is called is no loss in its other methods."""
+    program = "class M:\n def __call__(self, v):\n  return float(v)\n def g(self, v):\n  return v\n"
+    assert judged(program + "m = M()\ny = m(x)") == YES
+    assert judged(program + "m = M()\ny = m.g(x)") == PERHAPS
