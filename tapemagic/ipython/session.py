@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any, Self
 
-from tapemagic.analysis.explain.advice import way
+from tapemagic.analysis.explain.advice import way, way_out
 from tapemagic.analysis.explain.explain import Explanation, explain
 from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import subscript
@@ -172,6 +172,16 @@ class Session:
             if event.kind == "exit" and event.number not in but:
                 name = self.found_names().get(event.number, "a value")
                 return f": {name} left the tape through {way(event)}"
+        return ""
+
+    def exit_on_last_line(self) -> str:
+        """The last exit from the tape on the last line of the cell, as the beginning of a sentence; empty if none."""
+        last = len("\n".join(self.cell.lines).rstrip().splitlines())
+        for event in self.snapshot().events[::-1]:
+            place = event.place
+            if event.kind == "exit" and place and place[:2] == (self.cell.filename, last):
+                name = self.found_names().get(event.number, "a value")
+                return f"{name} left the tape through {way_out(event)}"
         return ""
 
     def _named_values(self) -> list[Named]:

@@ -59,17 +59,16 @@ def flow_into(
 ) -> Certainty:
     """Find whether what left the tape at a place, by a conversion such as ``"float()"``, goes into a value.
 
-    The value goes by its name on the line that asks. A value that is bound to the source is no loss. With `steps`,
-    what changes in steps counts, too.
+    The value goes by its name on the line that asks; the first line of a file stands for its end. A value that is
+    bound to the source is no loss. With `steps`, what changes in steps counts, too.
     """
     tree, line = text_of(place)
     if place is None or not around(tree, line):
         return Certainty.PERHAPS
-    other, last = text_of(asked)
-    if asked is None or asked.file == place.file:
-        other = EMPTY
-    inside = last if other is EMPTY and last > line else 0
-    return _flow_into(tree, line, other, how, value, source, inside, steps)
+    other, asking = text_of(asked)
+    if asked is None or asked.file == place.file or other is EMPTY:
+        other = tree
+    return _flow_into(tree, line, other, how, value, source, asking if asking > 1 else 0, steps)
 
 
 @lru_cache(512)
@@ -80,26 +79,29 @@ def _flow_into(
     how: str,
     value: str,
     source: str,
-    inside: int,
+    asked: int,
     steps: bool,
 ) -> Certainty:
-    """The same for programs that have been parsed: the one in which a value left, and perhaps one that goes on."""
+    """The same for programs that have been parsed: the one in which a value left, and the one that asks."""
     try:
         wanted = ast.parse(without_subscript(value), mode="eval").body
     except SyntaxError:
         return Certainty.PERHAPS
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and on(node, line))
     exact = [call for call in calls if _converts(call, how)]
-    asking = [scope for scope in around(tree, inside) if isinstance(scope, Function)]
-    programs = ((tree, line), (other, 0))[: 1 + (other is not EMPTY)]
+    asking = [scope for scope in around(other, asked) if isinstance(scope, Function)]
+    read_last = asking[-1] if asking else other
+    elsewhere = other is not tree
+    last = _end_of_loops(read_last, asked) if asked and (elsewhere or asked > line) else inf
     known: set[str] = set()
     shared: set[str] = set()
     written: set[str] = set()
     for _ in range(PASSES):
         size = len(known)
-        for program, at in programs:
+        for program, at in ((tree, line), (other, 0))[: 1 + elsewhere]:
             for scope, owner in _scopes(program):
-                reading = Statements(at, exact, source, set(), steps, how in TEXTS, inside or inf)
+                end = last if scope is read_last else inf
+                reading = Statements(at, exact, source, set(), steps, how in TEXTS, end)
                 if isinstance(scope, ast.Module):
                     known |= shared
                     reading.tainted, reading.shared = set(known), shared
@@ -117,13 +119,20 @@ def _flow_into(
                 own = own_names(scope) - {"self"}
                 shared |= {path for path in reading.tainted if root_of(path) not in own}
                 calls_of = _calls_of(program, scope, owner)
-                if other is not EMPTY and not owner:
-                    calls_of += [f".{call}" for call in calls_of]
+                if elsewhere:
+                    calls_of += [f".{call}" for call in calls_of if not call.startswith(".")]
                 known |= {call + part for call in calls_of for part in reading.returned}
         if len(known) == size:
             break
-    unclear = sources(other.body, value) or _may_flow(tree, line, value, asking, written)
+    goes_on = elsewhere and any(sources(scope.body, value) for scope in (other, *asking))
+    unclear = goes_on or _may_flow(tree, line, value, [] if elsewhere else asking, written)
     return Certainty.PERHAPS if unclear else Certainty.NO
+
+
+def _end_of_loops(scope: Function | ast.Module, line: int) -> int:
+    """The last line that runs before a line is reached again: the end of the loops around it, or the line itself."""
+    loops = (node for node in ast.walk(scope) if isinstance(node, (ast.For, ast.While)))
+    return max([line, *(loop.end_lineno or line for loop in loops if on(loop, line))])
 
 
 def _may_flow(
