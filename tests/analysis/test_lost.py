@@ -54,6 +54,8 @@ SURELY = {
     "s = json.dumps({'a': float(x)}); y = json.loads(s)['a'] * x": "float() on line 2",
     "f = functools.partial(lambda k, u: float(u) * k, 2.0); y = f(x) * x": "float() on line 2",
     "y = sum(map(float, [x, x])) * x": "float() on line 2",
+    "m = np.ma.array([1.0, 2.0], mask=[0, 1])\n    y = (m * x).sum() * x": "made a plain array of it, on line 3",
+    "m = np.ma.array([1.0, 2.0, 3.0])\n    h = m - x\n    y = h.sum() * x": "made a plain array of it, on line 3",
 }
 
 

@@ -148,6 +148,8 @@ class Expressions:
                 return chosen | self.parts(one) | self.parts(other)
             case ast.Compare() if not self.exact and on(node, self.line):
                 return {""}
+            case ast.BinOp() if not (self.exact or self.text) and on(node, self.line):
+                return {""}  # the other operand computed, such as data of pandas
             case ast.NamedExpr(target, value):
                 found = self.parts(value)
                 self.bind(target, found)
