@@ -249,7 +249,7 @@ class Tape(Recorder):
             self._last_leaves = self._leaves
             if not grads.keys() >= ids:
                 self._last_connections = self._connections()
-            self._clear()
+            self._release()
         return grads
 
     def _unusable(self) -> Exception:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tapemagic.engine import registry
 from tapemagic.engine.events import record_exit
-from tapemagic.engine.recording import FOREIGN, NO_PARAMS, clock, live, note, note_several
+from tapemagic.engine.recording import CONSTANT, FOREIGN, NO_PARAMS, clock, live, note, note_several
 from tapemagic.engine.registry import (
     COMPOSITES,
     NAMED,
@@ -78,12 +78,11 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
             ids.append(tensor._id)
         else:
             values.append(x)
-            if x.__class__ is np.ndarray:
-                ids.append(FOREIGN)
-            else:
-                ids.append(_foreign(x) if isinstance(x, np.ndarray) else 0)
-    params = params and _settled(operation, params)
-    told = operation.check(params) if params else NO_PARAMS
+            ids.append(FOREIGN if x.__class__ is np.ndarray else _untracked(x))
+    told = NO_PARAMS
+    if params:
+        params = _settled(operation, params)
+        told = operation.check(params)
     try:
         output = operation.function(*values, **params)
     except (TypeError, AttributeError) as error:  # the latter of objects that lack a method
@@ -111,8 +110,10 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
     return wrap(output, i)
 
 
-def _foreign(x: Any) -> int:
-    """The number of an array of an unusual kind, which may be refused."""
+def _untracked(x: Any) -> int:
+    """The number in the place of an id for a plain number, or for an array of another class, which may be refused."""
+    if not isinstance(x, np.ndarray):
+        return CONSTANT
     require_plain(type(x))
     return FOREIGN
 
