@@ -99,6 +99,10 @@ PERHAPS = {
     "    y = s.y[0, -1] * x": "scipy",
     "from scipy.optimize import minimize\n    s = minimize(lambda u: (u[0] - x) ** 2, [1.0])\n"
     "    y = s.x[0] * x": "scipy",
+    "from scipy.optimize import minimize\n    s = minimize(lambda u: float((u[0] - x) ** 2), [1.0])\n"
+    "    y = s.x[0] * x": "float() on line 3",
+    "from scipy.optimize import minimize\n    def f(u, a):\n        return ((u[0] - a) ** 2).item()\n"
+    "    s = minimize(f, [1.0], args=(x,))\n    y = s.x[0] * x": ".item() on line 4",
 }
 
 

@@ -263,3 +263,18 @@ def own_names(function: Function) -> set[str]:
         elif isinstance(node, ast.Global | ast.Nonlocal):
             shared.update(node.names)
     return bound - shared
+
+
+def within_one_function(place: Place, other: Place) -> bool:
+    """Whether the innermost function around a line is around another one, too."""
+    tree = tree_of(place) if place.file == other.file else None
+    kinds = (*FUNCTIONS, ast.Lambda)
+    around_it = [
+        node
+        for node in (ast.walk(tree) if tree else ())
+        if isinstance(node, kinds) and node.lineno <= place.line <= (node.end_lineno or 0)
+    ]
+    if not around_it:
+        return False
+    innermost = max(around_it, key=lambda node: (node.lineno, node.col_offset))
+    return innermost.lineno <= other.line <= (innermost.end_lineno or 0)
