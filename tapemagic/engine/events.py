@@ -27,11 +27,14 @@ class Place(NamedTuple):
     line : int
     library : str
         Empty if the line itself did it.
+    caller : str
+        The library that called the function in which the line is; empty if the program itself did.
     """
 
     file: str
     line: int
     library: str
+    caller: str = ""
 
 
 class Event(NamedTuple):
@@ -86,10 +89,23 @@ def user_line() -> Place | None:
         origin = origin_of(file)
         if origin is not None:
             if not origin:
-                return Place(file, frame.f_lineno, library)
+                return Place(file, frame.f_lineno, library, _caller_of(frame))
             library = origin
         frame = frame.f_back  # type: ignore[assignment]
     return None
+
+
+def _caller_of(frame: Any) -> str:
+    """The installed library through which a file calls a function of its own, such as one to be minimized."""
+    file, library = frame.f_code.co_filename, ""
+    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
+        frame = frame.f_back
+        origin = origin_of(frame.f_code.co_filename)
+        if origin:
+            library = library or origin
+        elif library and frame.f_code.co_filename == file:
+            return "" if library in sys.stdlib_module_names else library
+    return ""
 
 
 @cache

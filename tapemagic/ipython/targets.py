@@ -112,11 +112,12 @@ def _in_result(session: Session, value: Any) -> Sequence[Named]:
 
 def _last_assigned(session: Session) -> Sequence[Named]:
     """The last differentiable value that the cell assigned, or its items if it is a list, tuple or dict."""
-    known = session.found_names()
+    known, latest = session.found_names(), dict(session.history)
     for name, value in reversed(session.history):
         if isinstance(value, Traced):
             if session.is_computed(value):
-                return [(name, value)]
+                is_latest = latest[name] is value
+                return [(name if is_latest else known.get(id_of(value), name), value)]
         elif isinstance(value, CONTAINERS):
             found = _computed_parts(session, [(name, value)])
             if any(id_of(x) not in known for _, x in found):

@@ -54,6 +54,8 @@ SURELY = {
     "s = json.dumps({'a': float(x)}); y = json.loads(s)['a'] * x": "float() on line 2",
     "f = functools.partial(lambda k, u: float(u) * k, 2.0); y = f(x) * x": "float() on line 2",
     "y = sum(map(float, [x, x])) * x": "float() on line 2",
+    "m = np.ma.array([1.0, 2.0], mask=[0, 1])\n    y = (m * x).sum() * x": "made a plain array of it, on line 3",
+    "m = np.ma.array([1.0, 2.0, 3.0])\n    h = m - x\n    y = h.sum() * x": "made a plain array of it, on line 3",
 }
 
 
@@ -97,6 +99,10 @@ PERHAPS = {
     "    y = s.y[0, -1] * x": "scipy",
     "from scipy.optimize import minimize\n    s = minimize(lambda u: (u[0] - x) ** 2, [1.0])\n"
     "    y = s.x[0] * x": "scipy",
+    "from scipy.optimize import minimize\n    s = minimize(lambda u: float((u[0] - x) ** 2), [1.0])\n"
+    "    y = s.x[0] * x": "float() on line 3",
+    "from scipy.optimize import minimize\n    def f(u, a):\n        return ((u[0] - a) ** 2).item()\n"
+    "    s = minimize(f, [1.0], args=(x,))\n    y = s.x[0] * x": ".item() on line 4",
 }
 
 

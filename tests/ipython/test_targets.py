@@ -30,11 +30,25 @@ def x(run: Run) -> None:
         ("x", {"dx/dx": "1.0"}),
         ("np.sum(\n    x * 2\n)", {"d(np.sum(x * 2))/dx": "2.0"}),
         ("if x > 2:\n    y = x**2\nelse:\n    y = -x", {"dy/dx": "6.0"}),
+        ("y = x**2\nw = y", {"dw/dx": "6.0"}),
+        ("y = x**2\ny = 5.0", {"dy₁/dx": "6.0"}),
+        ("y = x**2\ny = float(y) * 3", {"dy₁/dx": "6.0"}),
+        ("y = x**2\nfor y in [1.0, 2.0]: pass", {"dy₁/dx": "6.0"}),
     ],
 )
 def test_the_target(run: Run, cell: str, expected: dict[str, str]) -> None:
     """The last expression, if it is differentiable, else the last differentiable value assigned."""
     assert expected == gradients(run(f"%%tape x\n{cell}"))
+
+
+def test_a_target_whose_name_is_a_plain_number_now(run: Run) -> None:
+    """The report does not show an earlier value as that of the name in the notebook."""
+    report = run("%%tape x\ny = x * x\ny = float(y) * 3")
+
+    rows = {row.split()[0]: row for row in repr(report).splitlines() if "number" in row}
+    assert "27.0" in rows["y"]
+    assert "9.0" in rows["y₁"]
+    assert "y₁ is shown in the place of y: y₁ left the tape through float()" in report.findings.note
 
 
 @pytest.mark.parametrize("line", ["x -t a b", "x -t a,b", "-t a b -o 1 -- x", "x --target a b"])

@@ -7,7 +7,7 @@ from typing import Any
 
 from tapemagic.analysis.explain.advice import is_flat, replacement, takes_gradient, way_out
 from tapemagic.analysis.explain.dataflow import Certainty, flow_into
-from tapemagic.analysis.explain.program_text import made_from
+from tapemagic.analysis.explain.program_text import made_from, within_one_function
 from tapemagic.analysis.explain.query import Question, Reason
 from tapemagic.analysis.explain.sensitivity import is_insensitive
 from tapemagic.analysis.formatting import format_line
@@ -50,13 +50,24 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Ce
     for event in _before(q):
         if is_flat(event):
             continue
-        library = event.place.library if event.place else ""
         if _flow(q, event, steps=False) == Certainty.YES:
             if not is_insensitive(q, event, target):
                 return event, Certainty.YES
-        elif library not in {"", "numpy", *SHOWING} and _flow(q, event, True) == Certainty.YES:
-            perhaps = event  # the library's result may be an object of its own
+        elif _within_library(q, event) and _flow(q, event, steps=True) == Certainty.YES:
+            perhaps = event
     return perhaps, Certainty.PERHAPS if perhaps else Certainty.NO
+
+
+def _within_library(q: Question, event: Event) -> bool:
+    """Whether a library took the value in the middle of a computation, whose result may be an object of its own.
+
+    It may have been given a function for that, in which the value left.
+    """
+    place, asked = event.place, q.program.place
+    if place is None:
+        return False
+    inside = asked is not None and within_one_function(place, asked)
+    return not {place.library, "" if inside else place.caller} <= {"", "numpy", *SHOWING}
 
 
 def _flow(q: Question, event: Event, steps: bool) -> Certainty:

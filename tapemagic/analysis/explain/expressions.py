@@ -130,7 +130,9 @@ class Expressions:
             case ast.IfExp(test, one, other):
                 chosen = _whole(self.steps and self.parts(test))
                 return chosen | self.parts(one) | self.parts(other)
-            case ast.Compare() if not self.exact and on(node, self.line):
+            case ast.Compare() | ast.BinOp() if not (self.exact or self.text) and on(
+                node, self.line
+            ):  # the other operand computed, such as data of pandas
                 return {""}
             case ast.NamedExpr(target, value):
                 found = self.parts(value)

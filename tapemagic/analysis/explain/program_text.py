@@ -245,3 +245,17 @@ def own_names(function: Function) -> set[str]:
         elif isinstance(node, ast.Global | ast.Nonlocal):
             shared.update(node.names)
     return bound - shared
+
+
+def within_one_function(place: Place, other: Place) -> bool:
+    """Whether the innermost function around a line is around another one, too."""
+    tree, line = text_of(place if place.file == other.file else None)
+    functions = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, Function | ast.Lambda) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    if not functions:
+        return False
+    innermost = max(functions, key=lambda node: (node.lineno, node.col_offset))
+    return bool(innermost.lineno <= other.line <= (innermost.end_lineno or 0))

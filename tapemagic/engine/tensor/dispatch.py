@@ -40,6 +40,7 @@ from tapemagic.engine.tensor.messages import (
     shown,
 )
 from tapemagic.engine.tensor.tensor import (
+    BARE,
     Tensor,
     Traced,
     as_operand,
@@ -237,6 +238,8 @@ def out_position(function: Function) -> int:
 
 def _settled(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:
     """Parameters out of tensors, which must not be tracked."""
+    if BARE.issuperset(map(type, params.values())):
+        return params
     if is_tracked(params.values()):
         name = next(name for name, value in params.items() if is_tracked((value,)))
         raise UnsupportedArgumentError(
