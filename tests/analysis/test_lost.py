@@ -51,6 +51,7 @@ SURELY = {
     "h = json.loads(json.dumps((x * 2).item())); y = h * x": ".item() on line 2",
     "h = pickle.loads(pickle.dumps(x * 2)); y = h * x": "pickle on line 2",
     "s = f'{x * 2:.6f}'; h = float(s); y = h * x": "format() on line 2",
+    "s = f'{x:.6f}'; h = float(s); y = h * x": "format() on line 2",
     "s = json.dumps({'a': float(x)}); y = json.loads(s)['a'] * x": "float() on line 2",
     "f = functools.partial(lambda k, u: float(u) * k, 2.0); y = f(x) * x": "float() on line 2",
     "y = sum(map(float, [x, x])) * x": "float() on line 2",
