@@ -16,7 +16,7 @@ from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 
 RELEASED = (
-    "the tape has let go of its records after its one gradient: to see the paths, make it with persistent=True, "
+    "the tape released its records after its one gradient: to see the paths, make it with persistent=True, "
     "which is -p in the line of %%tape"
 )
 
@@ -92,7 +92,7 @@ def explain(question: Question) -> Explanation:
         return _none(question, known) if known else Explanation(y, x, reason=RELEASED)
     if not _connected(question):
         return _none(question, why_none(question))
-    if not (evidence.has_values and evidence.records):
+    if not evidence.has_values and target is not source:
         return Explanation(y, x, reason=f"{y} depends on {x}, but {RELEASED}")
     found, count = paths(
         evidence, target, source, {**question.names, id_of(source): x, id_of(target): y}
