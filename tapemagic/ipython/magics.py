@@ -139,7 +139,8 @@ class TapeMagics(Magics):
                 session, None, request, _failure_note(error, session.cell)
             )
             display(report)
-            raise error.with_traceback(_of_the_user(error.__traceback__))
+            error.__traceback__ = _of_the_user(error.__traceback__)
+            raise
         self._shown[key] = report = self._report(session, value, request)
         return report
 
