@@ -55,7 +55,13 @@ class Feeds(IntEnum):
 
 
 def flow_into(
-    place: Place | None, how: str, value: str, source: str, asked: Place | None, steps: bool = False
+    place: Place | None,
+    how: str,
+    value: str,
+    source: str,
+    asked: Place | None,
+    steps: bool = False,
+    objects: bool = False,
 ) -> Feeds:
     """Whether what left the tape at a place is carried on into a value.
 
@@ -71,13 +77,16 @@ def flow_into(
         Where the program knows the value by this name.
     steps : bool, optional
         Whether what changes in steps counts, too.
+    objects : bool, optional
+        Whether every attribute counts of an object made of it, such as the result of an optimization.
     """
     tree = tree_of(place)
     if tree is None or place is None or not around(tree, place.line):
         return Feeds.PERHAPS
-    other = tree_of(asked) if asked and asked.file != place.file else None
-    inside = asked.line if asked and other is None and asked.line > place.line else 0
-    return _flow_into(tree, place.line, other, how, value, source, inside, steps)
+    beside = asked is not None and asked.file != place.file
+    other = tree_of(asked) if beside else None
+    inside = asked.line if asked and not beside and asked.line > place.line else 0
+    return _flow_into(tree, place.line, other, how, value, source, inside, steps, objects)
 
 
 @lru_cache(512)
@@ -90,6 +99,7 @@ def _flow_into(
     source: str,
     inside: int,
     steps: bool,
+    objects: bool,
 ) -> Feeds:
     """The same for programs that have been parsed: the one in which a value left, and perhaps one that goes on."""
     try:
@@ -109,7 +119,14 @@ def _flow_into(
                 continue
             for function, owner in _functions(program):
                 walk = Walk(
-                    at, exact, source, known - _own(function, known), steps, text, inside or inf
+                    at,
+                    exact,
+                    source,
+                    known - _own(function, known),
+                    steps,
+                    text,
+                    objects,
+                    inside or inf,
                 )
                 walk.run(function.body)
                 if function in asking:
@@ -122,7 +139,7 @@ def _flow_into(
                     if other is not None and not owner:
                         known |= {f".{called}{part}" for part in walk.returned}
             known |= shared
-            walk = Walk(at, exact, source, set(known), steps, text, inside or inf, shared)
+            walk = Walk(at, exact, source, set(known), steps, text, objects, inside or inf, shared)
             walk.run(program.body)
             if walk.reaches(wanted):
                 return Feeds.YES

@@ -8,7 +8,7 @@ from typing import Any
 
 from tapemagic.analysis.explain.advice import is_flat, replacement, takes_gradient, way_out
 from tapemagic.analysis.explain.dataflow import Feeds, flow_into
-from tapemagic.analysis.explain.program_text import made_from
+from tapemagic.analysis.explain.program_text import made_from, tree_of
 from tapemagic.analysis.explain.query import Question, Reason
 from tapemagic.analysis.explain.sensitivity import is_insensitive
 from tapemagic.analysis.formatting import format_line
@@ -65,7 +65,11 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Fe
         if _carried(q, event, steps=False) == Feeds.YES:
             if not is_insensitive(q, event, target):
                 return event, Feeds.YES
-        elif _within_library(event) and _carried(q, event, steps=True) == Feeds.YES:
+        elif (
+            tree_of(event.place) is None
+            or _carried(q, event, steps=False, objects=True) == Feeds.YES
+            or (_within_library(event) and _carried(q, event, steps=True) == Feeds.YES)
+        ):
             perhaps = event
     return perhaps, Feeds.PERHAPS if perhaps else Feeds.NO
 
@@ -83,10 +87,10 @@ def _feeds(q: Question, event: Event) -> Feeds:
     return Feeds.YES if _carried(q, event, steps=False) == Feeds.YES else Feeds.NO
 
 
-def _carried(q: Question, event: Event, steps: bool) -> Feeds:
+def _carried(q: Question, event: Event, steps: bool, objects: bool = False) -> Feeds:
     how, place = str(event.what), q.program.place
     names = _names(q, event)
-    return min(flow_into(event.place, how, name, q.x, place, steps) for name in names)
+    return min(flow_into(event.place, how, name, q.x, place, steps, objects) for name in names)
 
 
 def _names(q: Question, event: Event) -> list[str]:

@@ -108,6 +108,8 @@ class Reading:
         Whether what changes in steps counts, too, and attributes of what may be no array.
     text : bool
         Whether the value was written as text on the line.
+    objects : bool
+        Whether every attribute of an object made of the value holds it.
     """
 
     line: int
@@ -116,6 +118,7 @@ class Reading:
     held: set[str]
     steps: bool = False
     text: bool = False
+    objects: bool = False
 
     def bind(self, target: ast.expr, parts: Parts) -> None:
         """Bind a target to a value of which some parts hold what left."""
@@ -202,7 +205,9 @@ class Reading:
         """Whether a part holds what left because the whole does: not what only an object has, and no array."""
         name = path.removeprefix(whole)[1:].split(".")[0].split("(")[0].split("[")[0]
         is_attribute = path[len(whole) : len(whole) + 1] == "."
-        return _below(path, whole) and (self.steps or not is_attribute or hasattr(np.ndarray, name))
+        return _below(path, whole) and (
+            self.steps or self.objects or not is_attribute or hasattr(np.ndarray, name)
+        )
 
     def given(self, call: ast.Call) -> Parts:
         """The parts of what a call gives that hold what left, by what it is given, or made to leave."""

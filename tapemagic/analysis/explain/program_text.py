@@ -38,20 +38,25 @@ class Flow(NamedTuple):
 
 def made_from(place: Place | None, value: str) -> set[str]:
     """The names from which the program makes a value, by what it does around a place; its own is among them."""
-    tree = tree_of(place)
-    if tree is None or place is None:
-        return set()
-    scopes = [s for s in reversed(around(tree, place.line)) if isinstance(s, FUNCTIONS)]
-    bodies = [*(scope.body for scope in scopes), tree.body]
-    return next(filter(None, (sources(body, value) for body in bodies)), set())
+    return next(filter(None, (sources(scope.body, value) for scope in _scopes(place))), set())
 
 
 def made_before(place: Place | None, one: str, other: str) -> bool:
     """Whether the program binds a name nowhere after it first binds another: not for the next round of a loop."""
+    for scope in _scopes(place):
+        flows = [(s.lineno, _flow(s).bound) for s in _statements(scope.body)]
+        ones, others = ([line for line, bound in flows if name in bound] for name in (one, other))
+        if ones and others:
+            return max(ones) < min(others)
+    return False
+
+
+def _scopes(place: Place | None) -> list[Any]:
+    """The functions around a place, the innermost first, and the program."""
     tree = tree_of(place)
-    flows = [(s.lineno, _flow(s).bound) for s in _statements(tree.body if tree else [])]
-    ones, others = ([line for line, bound in flows if name in bound] for name in (one, other))
-    return bool(ones and others) and max(ones) < min(others)
+    if tree is None or place is None:
+        return []
+    return [s for s in reversed(around(tree, place.line)) if isinstance(s, FUNCTIONS)] + [tree]
 
 
 def only_branch(place: Place | None, value: str, source: str) -> ast.expr | None:
@@ -92,10 +97,10 @@ def sources(
     return found
 
 
-def reads_of(tree: ast.AST, name: str) -> int:
-    """The number of times that a program reads a name to bind something, or to return it."""
+def reads_of(place: Place, name: str) -> int:
+    """The number of times that the function around a place, or else the program, reads a name to go on with it."""
     found = 0
-    for statement in ast.walk(tree):
+    for statement in ast.walk(_scopes(place)[0]):
         simple = isinstance(statement, ast.stmt) and not hasattr(statement, "body")
         if simple and _flow(statement).bound:
             nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
@@ -120,7 +125,8 @@ def given_to(place: Place | None, words: Collection[str]) -> set[str]:
 
 def tree_of(place: Place | None) -> ast.Module | None:
     """The program of which a place is a line, if its text is known."""
-    return _parsed("".join(linecache.getlines(place.file))) if place else None
+    text = "".join(linecache.getlines(place.file)) if place else ""
+    return _parsed(text) if text else None
 
 
 @lru_cache(16)

@@ -30,8 +30,9 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
     True only if every use of the number is known: it has a name, and each time the program reads the name, the tape
     recorded an operation with that number as a constant.
     """
-    value = _value_of(q, event)
-    reads = _reads(event.place)
+    name = _name(event.place)
+    value = _value_of(q, event, name)
+    reads = reads_of(event.place, name) if event.place and name else 0
     if value is None or not reads or not isinstance(target, Traced):
         return False
     records: list[Record] = []
@@ -58,23 +59,23 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
     return bool(np.abs(total) <= CLOSE * size)
 
 
-def _value_of(q: Question, event: Event) -> Any:
-    """The number that left the tape, if it was one, and the records still hold it."""
+def _value_of(q: Question, event: Event, name: str) -> Any:
+    """The number that left the tape, or that was made of what left once, if it is known."""
     for record in map(Record._make, q.evidence.records):
-        if record.output_id == event.number:
-            return (
-                None if isinstance(record.output, Absent) or record.output.ndim else record.output
-            )
-    return None
+        if record.output_id == event.number and not isinstance(record.output, Absent):
+            return None if record.output.ndim else record.output
+    once = sum(other.place == event.place for other in q.evidence.events) == 1
+    held = q.program.held.get(name) if once else None
+    return held if isinstance(held, (float, np.floating)) else None
 
 
-def _reads(place: Place | None) -> int:
-    """The number of times that a program reads the name under which a number left, to compute with it."""
+def _name(place: Place | None) -> str:
+    """The name under which a number left on a line; empty if there is none."""
     tree = tree_of(place)
     match on_line(tree, place.line) if tree and place else []:
         case [ast.Assign([ast.Name(name)], ast.Call())]:
-            return reads_of(tree, name) if tree else 0
-    return 0
+            return name
+    return ""
 
 
 def _same(constant: Any, value: Any) -> bool:
