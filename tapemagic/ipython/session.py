@@ -9,13 +9,14 @@ from tapemagic.analysis.explain.advice import way, way_out
 from tapemagic.analysis.explain.explain import Explanation, explain
 from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import subscript
+from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.findings import Context
 from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
+from tapemagic.display.report import TapeReport
 from tapemagic.engine.events import Place
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
 from tapemagic.ipython.celltape import CellTape
-from tapemagic.ipython.parts import tensors
 from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.watchable import is_number, is_watchable, watchable
 
@@ -253,7 +254,7 @@ class Session:
         used, others = self.notebook()
         named = {id_of(x): name for name, x in [*used, *others][::-1] if isinstance(x, Traced)}
         if any(name == UNNAMED and i not in named for i, name in own.items()):
-            places = [*tensors(used), *tensors(others)]
+            places = [*tensors(used, TapeReport), *tensors(others, TapeReport)]
             own |= {id_of(x): name for name, x in places[::-1] if own.get(id_of(x)) == UNNAMED}
         return [named.get(i, name) for i, name in own.items()]
 

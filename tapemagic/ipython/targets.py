@@ -10,11 +10,12 @@ import numpy as np
 
 from tapemagic.analysis.explain.advice import as_real, kind, listed
 from tapemagic.analysis.explain.exit_causes import surely_through_exit
+from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.matrices import Kind
 from tapemagic.analysis.snapshot import Named
+from tapemagic.display.report import TapeReport
 from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.ipython.parts import tensors
 from tapemagic.ipython.session import CONTAINERS, Session, unique_name
 from tapemagic.ipython.watchable import is_number
 
@@ -142,7 +143,7 @@ def _assigned_elsewhere(session: Session) -> Sequence[Named]:
 def _computed_parts(session: Session, held: Sequence[Named]) -> list[Named]:
     """The computed tensors in lists, dicts or objects, without derivatives."""
     known = session.found_names()
-    found = [(name, x) for name, x in tensors(held) if session.is_computed(x)]
+    found = [(name, x) for name, x in tensors(held, TapeReport) if session.is_computed(x)]
     return [(known.get(id_of(x), name), x) for name, x in found if not session.observer.order_of(x)]
 
 

@@ -7,14 +7,14 @@ from itertools import count
 
 import pytest
 
-from tapemagic.analysis.explain.dataflow import Feeds, flow_into
+from tapemagic.analysis.explain.dataflow import Certainty, flow_into
 from tapemagic.engine.events import Place
 
 fresh = count().__next__
-YES, PERHAPS, NO = Feeds.YES, Feeds.PERHAPS, Feeds.NO
+YES, PERHAPS, NO = Certainty.YES, Certainty.PERHAPS, Certainty.NO
 
 
-def judged(program: str, value: str = "y", steps: bool = False, how: str = "float()") -> Feeds:
+def judged(program: str, value: str = "y", steps: bool = False, how: str = "float()") -> Certainty:
     """What is said of the first line with a float() in it, or with "here" behind it."""
     file = f"<carried {fresh()}>"
     lines = program.strip("\n").splitlines(keepends=True)
