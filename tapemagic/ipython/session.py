@@ -257,7 +257,7 @@ class Session:
         used = [(name, x) for name, x in used if name not in self.cell.looped]
         named = {id_of(x): name for name, x in [*used, *others][::-1] if isinstance(x, Traced)}
         if any(name == UNNAMED and i not in named for i, name in own.items()):
-            groups = (used, others, looped)
+            groups = (used, looped, others)
             places = [found for group in groups for found in tensors(group, TapeReport)]
             own |= {id_of(x): name for name, x in places[::-1] if own.get(id_of(x)) == UNNAMED}
         return [named.get(i, name) for i, name in own.items()]
