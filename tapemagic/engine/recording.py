@@ -145,7 +145,7 @@ def time_of(i: int) -> int:
 
 def push_tape(tape: Recorder) -> int:
     """Begin to record on this thread; return the time."""
-    tapes = live()
+    tapes = recording_tapes()
     _live.set((*tapes, tape) if tape not in tapes else tapes)
     now = new_id()
     clock[0] = -now

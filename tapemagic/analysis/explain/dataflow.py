@@ -82,7 +82,7 @@ def flow_into(
     value, source : str
         The program's names for the value, and for what it is differentiated with respect to: that is no loss.
     asked : Place or None
-        The line on which the program knows the value by this name.
+        The line on which the program knows the value by this name; the first of a file stands for its end.
     steps : bool, optional
         Whether what changes in steps counts, too.
     objects : bool, optional
@@ -91,10 +91,9 @@ def flow_into(
     tree = tree_of(place)
     if tree is None or place is None or not around(tree, place.line):
         return Certainty.PERHAPS
-    beside = asked is not None and asked.file != place.file
-    other = tree_of(asked) if beside else None
-    inside = asked.line if asked and not beside and asked.line > place.line else 0
-    return _flow_into(tree, place.line, other, how, value, source, inside, steps, objects)
+    other = tree_of(asked) if asked and asked.file != place.file else None
+    asking = asked.line if asked and asked.line > 1 else 0
+    return _flow_into(tree, place.line, other, how, value, source, asking, steps, objects)
 
 
 @lru_cache(512)
@@ -105,7 +104,7 @@ def _flow_into(
     how: str,
     value: str,
     source: str,
-    inside: int,
+    asked: int,
     steps: bool,
     objects: bool,
 ) -> Certainty:
@@ -116,7 +115,9 @@ def _flow_into(
         return Certainty.PERHAPS
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and on(node, line))
     exact = [call for call in calls if _converts(call, how)]
-    asking = [scope for scope in around(tree, inside) if isinstance(scope, FUNCTIONS)]
+    asking = [scope for scope in around(other or tree, asked) if isinstance(scope, FUNCTIONS)]
+    read_last = asking[-1] if asking else other or tree
+    last = _end_of_loops(read_last, asked) if asked and (other or asked > line) else inf
     programs = [(tree, line)] + ([(other, 0)] if other else [])
     known: set[str] = set()
     shared: set[str] = set()
@@ -125,9 +126,8 @@ def _flow_into(
         size = len(known)
         for program, at in programs:
             for scope, owner in _scopes(program):
-                reading = Statements(
-                    at, exact, source, set(), steps, how in TEXTS, objects, inside or inf
-                )
+                end = last if scope is read_last else inf
+                reading = Statements(at, exact, source, set(), steps, how in TEXTS, objects, end)
                 if isinstance(scope, ast.Module):
                     known |= shared
                     reading.tainted, reading.shared = set(known), shared
@@ -145,14 +145,20 @@ def _flow_into(
                 own = own_names(scope) - {"self"}
                 shared |= {path for path in reading.tainted if root_of(path) not in own}
                 calls_of = _calls_of(program, scope, owner)
-                if other is not None and not owner:
-                    calls_of += [f".{call}" for call in calls_of]
+                if other is not None:
+                    calls_of += [f".{call}" for call in calls_of if not call.startswith(".")]
                 known |= {call + part for call in calls_of for part in reading.returned}
         if len(known) == size:
             break
-    goes_on = other is not None and bool(sources(other.body, value))
-    unclear = goes_on or _may_flow(tree, line, value, asking, written)
+    goes_on = other is not None and any(sources(scope.body, value) for scope in (other, *asking))
+    unclear = goes_on or _may_flow(tree, line, value, [] if other else asking, written)
     return Certainty.PERHAPS if unclear else Certainty.NO
+
+
+def _end_of_loops(scope: Function | ast.Module, line: int) -> int:
+    """The last line that runs before a line is reached again: the end of the loops around it, or the line itself."""
+    loops = (node for node in ast.walk(scope) if isinstance(node, (ast.For, ast.While)))
+    return max([line, *(loop.end_lineno or line for loop in loops if on(loop, line))])
 
 
 def _may_flow(

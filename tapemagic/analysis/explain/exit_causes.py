@@ -66,7 +66,7 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Ce
             if not is_insensitive(q, event, target):
                 return event, Certainty.YES
         elif (
-            tree_of(event.place) is None
+            not getattr(tree_of(event.place), "body", ())
             or _carried(q, event, steps=False, objects=True) == Certainty.YES
             or (_within_library(event) and _carried(q, event, steps=True) == Certainty.YES)
         ):

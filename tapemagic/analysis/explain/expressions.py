@@ -209,8 +209,9 @@ class Expressions:
         if isinstance(call.func, ast.Attribute):
             if TEXT in self.parts(call.func.value):
                 return {TEXT}
-            own = _whole(self.carries(call.func.value))
-            return own | _part(self.tainted, f".{name}()")
+            own = self.parts(call.func.value)
+            tainted = any(not part.startswith((".", "(")) for part in own)  # "()": if it is called
+            return _whole(tainted) | _part(self.tainted, f".{name}()")
         return self.parts(call.func) and _whole(isinstance(call.func, ast.Lambda))
 
     def elements(self, reach: ast.expr) -> Parts:

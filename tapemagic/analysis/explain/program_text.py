@@ -126,8 +126,7 @@ def given_to(place: Place | None, words: Collection[str]) -> set[str]:
 
 def tree_of(place: Place | None) -> ast.Module | None:
     """The program of which a place is a line, if its text is known."""
-    text = "".join(linecache.getlines(place.file)) if place else ""
-    return _parsed(text) if text else None
+    return _parsed("".join(linecache.getlines(place.file))) if place else None
 
 
 @lru_cache(16)
