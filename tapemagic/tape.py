@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 from tapemagic.engine.tape.tape import Tape
@@ -70,3 +71,16 @@ class GradientTape(Tape):
         from tapemagic.analysis.explain.caller import explain_here
 
         return explain_here(self, target, source)
+
+
+def _rename(function: Any, name: str) -> None:
+    """Give a method the name by which users know it, for Python's own error messages and for ``help``."""
+    function.__qualname__ = name
+    if hasattr(function, "__wrapped__"):
+        _rename(function.__wrapped__, name)
+
+
+for _base in GradientTape.__mro__[1:-1]:
+    for _name, _value in vars(_base).items():
+        if isinstance(_value, FunctionType):
+            _rename(_value, f"GradientTape.{_name}")

@@ -29,7 +29,7 @@ MASK = np.array([True, False, True])
 RNG = np.random.default_rng
 IN_PLACE = "writes into an array, where no tape can follow, and tensors are immutable: "
 KNOWINGLY = "and tensors hold numbers: convert it with .astype(float), or leave the tape knowingly, with x.numpy()"
-OUT = "cannot write where a tape is watching: leave 'out' out, and bind the result to a name"
+OUT = "would write into an array, where no tape can follow: leave 'out' out, and bind the result to a name"
 
 NUMPY: dict[str, Case] = {
     "out": (lambda u: np.sin(u.c, out=u.a), ImmutableError, f"sin(..., out=...) {OUT}"),

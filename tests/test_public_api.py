@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import statistics
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tapemagic
@@ -100,3 +103,47 @@ def test_a_missing_docstring_is_found() -> None:
 
     assert undocumented("Bare", Bare) == "Bare has no docstring"
     assert undocumented("described", described) == "described has no example in its docstring"
+
+
+V = tapemagic.Variable([1.0, 2.0])
+X = tapemagic.Variable(2.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: tapemagic.GradientTape(1, 2, 3), "GradientTape.__init__() takes from 1 to 3"),
+        (lambda: tapemagic.GradientTape().gradient(X), "GradientTape.gradient() missing 1"),
+        (lambda: tapemagic.GradientTape().watch(), "GradientTape.watch() missing 1"),
+        (lambda: tapemagic.GradientTape().stop_recording(1), "GradientTape.stop_recording() takes"),
+        (lambda: pow(V, 2, 3), "Tensor.__pow__() takes 2 positional arguments"),
+        (lambda: statistics.mean(V), "a Tensor is no exact fraction"),
+        (lambda: hash(V[0]), "a Tensor cannot be in a set"),
+        (lambda: hash(V), "a Variable cannot be in a set"),
+        (lambda: tape_of(X).gradient(X, "w"), "Give the tensor itself, without quotation marks: w"),
+        (lambda: tapemagic.value_and_grad(lambda x: (x, 1))(2.0), "return the value to"),
+    ],
+)
+def test_errors_name_what_the_user_wrote(call: Callable[[], Any], words: str) -> None:
+    """No class or function appears in a message that a program cannot know."""
+    with pytest.raises(TypeError, match=re.escape(words)):
+        call()
+
+
+def tape_of(*watched: Any) -> tapemagic.GradientTape:
+    """A tape that recorded nothing but what it watches."""
+    with tapemagic.GradientTape() as tape:
+        tape.watch(watched)
+    return tape
+
+
+def test_a_function_made_by_frompyfunc_has_a_name_that_can_be_written() -> None:
+    """The message for it contains Python, and no remark of NumPy's."""
+    function = np.frompyfunc(lambda x: x * x, 1, 1)
+    with (
+        tapemagic.GradientTape(),
+        pytest.raises(
+            tapemagic.errors.NoDerivativeError, match=r"^np.frompyfunc\(<lambda>, ...\) "
+        ),
+    ):
+        function(V)

@@ -15,7 +15,9 @@ from tapemagic.display.styles import QUIET
 from tapemagic.display.svg import Drawing
 from tapemagic.display.text import headline
 
-NOTHING = element("div", QUIET, "Nothing was recorded: no watched variable was used.")
+NOTHING = element(
+    "div", QUIET, "Nothing was recorded: no operation had a watched value as its input."
+)
 UNASKED = element("div", QUIET, "There is nothing to differentiate.")
 VIEW = "application/vnd.jupyter.widget-view+json"
 

@@ -74,9 +74,12 @@ def record_exit(x: Any, how: str) -> None:
 
 
 def record_text(x: Any, how: str) -> None:
-    """Record that a tensor is written as text or bytes, by a call named `how`, without counting as a read of it."""
+    """Record that a tensor is written as text or bytes, by a call named `how`, without counting as a read of it.
+
+    A trainable variable may be tracked later: that of its text is recorded in any case.
+    """
     for tape in live():
-        if x._id in tape._tracked:
+        if x._id in tape._tracked or getattr(x, "trainable", False):
             tape._record_event("text", x._id, how)
 
 

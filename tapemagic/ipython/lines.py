@@ -88,15 +88,17 @@ def check_options(options: Any, names: list[str], namespace: dict[str, Any]) -> 
         )
 
 
-def check_names(cell: Cell, names: list[str]) -> None:
+def check_names(cell: Cell, watch: list[str], targets: list[str]) -> None:
     """Raise an error for names that are neither in the notebook nor assigned by the cell."""
-    for name in names:
+    for name in [*watch, *targets]:
         if not _is_name(name):
             raise UsageError(
                 f"%%tape: {name!r} is no name of a variable: write names apart, as in %%tape x y"
             )
         if name not in cell.namespace and name not in cell.assigned:
+            advice = f"write {name} = 3.0 in the cell, or in a cell above"
+            if name not in watch:
+                advice = "-t names values that the cell computes"
             raise UsageError(
-                f"%%tape: there is no variable {name!r} in the notebook, and the cell does not assign one: "
-                f"write {name} = 3.0 in the cell, or in a cell above"
+                f"%%tape: there is no variable {name!r} in the notebook, and the cell does not assign one: {advice}"
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
+from types import TracebackType
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -25,6 +26,7 @@ from tapemagic.analysis.explain.explain import Explanation
 from tapemagic.analysis.report.findings import MATRICES, examine
 from tapemagic.analysis.report.graph import MAX_NODES
 from tapemagic.display.report import TapeReport
+from tapemagic.engine.events import origin_of
 from tapemagic.ipython.check import CheckReport, check_gradient
 from tapemagic.ipython.lines import (
     check_names,
@@ -115,7 +117,7 @@ class TapeMagics(Magics):
         options.name = normalized(options.name)
         check_options(options, [*watch, *targets], self.shell.user_ns)
         ready = prepare(self.shell, [f"%%tape {line}".rstrip()], cell)
-        check_names(ready, [*watch, *targets])
+        check_names(ready, watch, targets)
         session = Session(ready, watch, options.persistent, not options.no_auto_watch)
         ready.namespace[options.name] = session.tape
         self._last = session
@@ -137,6 +139,7 @@ class TapeMagics(Magics):
                 session, None, request, _failure_note(error, session.cell)
             )
             display(report)
+            error.__traceback__ = _of_the_user(error.__traceback__)
             raise
         self._shown[key] = report = self._report(session, value, request)
         return report
@@ -259,6 +262,16 @@ def _prepare_expression(shell: InteractiveShell, source: str) -> Cell:
         if option:
             raise UsageError(NO_OPTION.format(option[0])) from None
         raise
+
+
+def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of this package."""
+    if trace is None:
+        return None
+    rest = _of_the_user(trace.tb_next)
+    if origin_of(trace.tb_frame.f_code.co_filename) is None:
+        return rest
+    return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
 
 
 def _failure_note(error: BaseException, cell: Cell) -> str:

@@ -28,6 +28,14 @@ def assigned(tree: ast.AST) -> set[str]:
     }
 
 
+def looped(tree: ast.AST) -> set[str]:
+    """The names that code binds anew in every turn of a loop at its top level, as the targets of ``for``."""
+    loops = [
+        node for node in _descendants(tree, SCOPES) if isinstance(node, (ast.For, ast.AsyncFor))
+    ]
+    return {name for loop in loops for name in _bound(ast.walk(loop.target))}
+
+
 def read(tree: ast.Module | ast.Expression, filename: str = "<cell>") -> set[str]:
     """The global names that code reads, also inside of functions, classes and comprehensions.
 

@@ -37,6 +37,8 @@ class Cell:
         The cell as it was written, with the line of the magic.
     assigned, read : set of str
         The names that it assigns at its top level, and the global names that it reads.
+    looped : set of str
+        Those that it assigns as the targets of loops.
     last : list of str
         The source of the expression at the end of the cell, or of its items if it is a list, tuple or dict.
     is_display : bool
@@ -50,6 +52,7 @@ class Cell:
     lines: list[str]
     assigned: set[str]
     read: set[str]
+    looped: set[str]
     last: list[str]
     is_display: bool
     is_expression: bool
@@ -137,6 +140,7 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
         )
     tree = shell.transform_ast(tree)
     assigned, read = names.assigned(tree), names.read(tree, filename)
+    looped = names.looped(tree)
     end: Any = None
     last: list[str] = []
     parts = None
@@ -155,6 +159,7 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
         lines,
         assigned,
         read,
+        looped,
         last,
         parts is not None,
         alone,

@@ -248,13 +248,17 @@ class Session:
     def _names_of(self, values: Sequence[Traced]) -> list[str]:
         """The names of values in the notebook, preferably those that the cell uses.
 
-        A Variable without a name is named by the expression for it in a list, dict or object.
+        A Variable without a name is named by the expression for it in a list, dict or object. The target of a loop is
+        the last choice: it stood for others, too.
         """
         own = {id_of(x): getattr(x, "name", "unnamed") for x in values}
         used, others = self.notebook()
+        looped = [(name, x) for name, x in used if name in self.cell.looped]
+        used = [(name, x) for name, x in used if name not in self.cell.looped]
         named = {id_of(x): name for name, x in [*used, *others][::-1] if isinstance(x, Traced)}
         if any(name == UNNAMED and i not in named for i, name in own.items()):
-            places = [*tensors(used, TapeReport), *tensors(others, TapeReport)]
+            groups = (used, looped, others)
+            places = [found for group in groups for found in tensors(group, TapeReport)]
             own |= {id_of(x): name for name, x in places[::-1] if own.get(id_of(x)) == UNNAMED}
         return [named.get(i, name) for i, name in own.items()]
 

@@ -472,6 +472,15 @@ def test_a_target_that_is_its_own_source() -> None:
     assert repr(tape.explain(y, y)).splitlines() == ["dy/dy = 1.0, 1 path", "  y:  1 = 1.0"]
 
 
+@pytest.mark.parametrize("persistent", [True, False])
+def test_a_target_that_is_its_own_source_on_an_empty_tape(persistent: bool) -> None:
+    """No record is needed for it, and none was released."""
+    [x] = variables(2.0)
+    with tm.GradientTape(persistent) as tape:
+        tape.watch(x)
+    assert tape.explain(x, x).gradient == "1.0"
+
+
 def test_nothing_is_remembered_while_nothing_leaves() -> None:
     """Recording alone makes no event."""
     [x] = variables(2.0)

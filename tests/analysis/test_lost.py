@@ -51,6 +51,7 @@ SURELY = {
     "h = json.loads(json.dumps((x * 2).item())); y = h * x": ".item() on line 2",
     "h = pickle.loads(pickle.dumps(x * 2)); y = h * x": "pickle on line 2",
     "s = f'{x * 2:.6f}'; h = float(s); y = h * x": "format() on line 2",
+    "s = f'{x:.6f}'; h = float(s); y = h * x": "format() on line 2",
     "s = json.dumps({'a': float(x)}); y = json.loads(s)['a'] * x": "float() on line 2",
     "f = functools.partial(lambda k, u: float(u) * k, 2.0); y = f(x) * x": "float() on line 2",
     "y = sum(map(float, [x, x])) * x": "float() on line 2",
@@ -103,6 +104,10 @@ PERHAPS = {
     "    y = s.x[0] * x": "float() on line 3",
     "from scipy.optimize import minimize\n    def f(u, a):\n        return ((u[0] - a) ** 2).item()\n"
     "    s = minimize(f, [1.0], args=(x,))\n    y = s.x[0] * x": ".item() on line 4",
+    "def speed(t, u): return -float(x) * u\n    from scipy.integrate import solve_ivp\n"
+    "    s = solve_ivp(speed, (0, 1), [1.0])\n    y = s.y[0, -1] * x": "float() on line 2",
+    "from types import SimpleNamespace\n    s = SimpleNamespace(v=float(x))\n    y = s.v * x": "float() on line 3",
+    "h = eval('math.sin(x)')\n    y = h * x": "float()",
 }
 
 
@@ -264,3 +269,56 @@ def test_long_recordings_are_explained_in_linear_memory_and_time() -> None:
     assert len(str(found.count)) > 900
     assert len(found.paths) == 12
     assert all(len(path.steps) <= 40 and path.hidden == 2960 for path in found.paths)
+
+
+IN_A_FUNCTION = """
+def other(m, h):
+    return m + h
+
+def step():
+{}
+    return tape.explain(y, v)
+explanation = step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "is_missing"),
+    [
+        ("m = float(np.max(v)); y = m + np.log(np.sum(np.exp(v - m)))", False),
+        ("m = v.numpy().max(); y = m + np.log(np.sum(np.exp(v - m)))", False),
+        ("m = np.max(v.numpy()); e = np.exp(v - m); y = (e / np.sum(e))[0]", False),
+        ("m = v.numpy().max(); y = np.log(np.sum(np.exp(v - m)))", True),
+        (
+            "y = 0.0; for k in range(2):;     m = k * v.numpy().max();     y = y + m * v[0] + m - m",
+            True,
+        ),
+    ],
+)
+def test_a_number_that_cancels_in_a_function(body: str, is_missing: bool) -> None:
+    """The uses of the number are those in its own function, and other functions may use its name."""
+    lines = ["with tape:", *("    " + line for line in body.replace("; ", "\n").splitlines())]
+    program = IN_A_FUNCTION.format("\n".join("    " + line for line in lines))
+
+    assert bool(asked_in_a_function(program).missing) == is_missing
+
+
+def test_computed_before_the_tape_in_a_function() -> None:
+    """A part that was computed too early is missing, in a function as in a program."""
+    body = "    h = np.sum(v) * 2\n    with tape:\n        y = h * np.sum(v)"
+    found = asked_in_a_function(IN_A_FUNCTION.format(body))
+
+    assert (
+        "h, from which y was made, had been computed from v before the tape began" in found.missing
+    )
+
+
+def asked_in_a_function(program: str) -> Explanation:
+    """The explanation that the function of a program returns."""
+    names: dict[str, Any] = {"np": np}
+    names |= {"tape": tm.GradientTape(persistent=True), "v": tm.Variable([1.0, 2.5, 4.0])}
+    file = f"<lost {fresh()}>"
+    linecache.cache[file] = (len(program), None, program.splitlines(keepends=True), file)
+    exec(compile(program, file, "exec"), names)
+    found: Explanation = names["explanation"]
+    return found

@@ -234,7 +234,7 @@ def test_no_rule() -> None:
 
     assert isinstance(error, NoDerivativeError)
     assert isinstance(error, LookupError)
-    assert f"{unheard_of.__name__} has no derivative rule" in str(error)
+    assert "np.frompyfunc(float, ...) has no derivative rule" in str(error)
     assert "x.numpy()" in str(error)
 
 

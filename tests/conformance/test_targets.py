@@ -137,7 +137,7 @@ def test_objects_as_target() -> None:
         "int": (9, "tapemagic.constant(...)"),
         "ndarray": (np.array([9.0]), "not on the tape"),
         "float64": (np.float64(9.0), "not on the tape"),
-        "str": ("y", "tapemagic.constant(...)"),
+        "str": ("y", "without quotation marks: y"),
         "set": ({1, 2}, "a list"),
         "generator": ((z for z in [y]), "a list"),
     }

@@ -251,3 +251,18 @@ def test_names_of_functions_are_not_in_the_table(run: Run) -> None:
     )
 
     assert ["x", "y", "scale"] == list(rows(report))
+
+
+def test_the_target_of_a_loop_names_nothing_that_has_another_name(run: Run) -> None:
+    """The parts of a list are called so, the last one too, to which the loop's name is still bound."""
+    run(
+        "from types import SimpleNamespace as Layer\nnet = [Layer(w=tm.Variable(k)) for k in (1.0, 2.0)]"
+    )
+    run("ws = [tm.Variable(1.0), tm.Variable(2.0)]")
+
+    report = run("%%tape\ny = 0.0\nfor layer in net: y = y + layer.w**2")
+    assert ["net[0].w", "net[1].w"] == list(rows(report))[:2]
+    report = run("%%tape\ny = 0.0\nfor k, w in enumerate(ws): y = y + w**2")
+    assert ["ws[0]", "ws[1], w"] == list(rows(report))[:2]
+    report = run("%%tape\ny = 0.0\nfor w in [tm.Variable(3.0)]: y = y + w**2")
+    assert "w" == next(iter(rows(report)))

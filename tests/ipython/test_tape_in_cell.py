@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import traceback
+import warnings
 from typing import Any
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from tapemagic import GradientTape
 from tapemagic.engine import recording
 from tapemagic.errors import ConsumedTapeError
+from tapemagic.ipython import magics
 from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients, role
 
@@ -222,3 +226,33 @@ def test_a_cell_in_a_cell(run: Run) -> None:
     assert {"dw/dx": "150.0"} == gradients(report)
     assert {"du/dz": "10.0"} == gradients(run("inner"))
     assert ["x", "y", "w", "u"] == [row.name for row in report.findings.variables]
+
+
+def test_an_error_of_the_library_shows_the_lines_of_the_user_alone(shell: InteractiveShell) -> None:
+    """The last line of the traceback is the user's, also where a derivative of one's own fails."""
+    error = shell.run_cell("%%tape x\ny = np.sum(x, out=np.zeros(()))").error_in_exec
+    assert [2] == [frame.lineno for frame in frames_of_the_cell(error)][-1:]
+
+    shell.run_cell(
+        "@tm.custom_gradient\ndef f(a):\n    def grad(g):\n        return g / 0 + wrong\n    return a, grad"
+    )
+    error = shell.run_cell("%%tape x\ny = f(x)\ng = tape.gradient(y, x)").error_in_exec
+    assert ["<module>", "grad"] == [frame.name for frame in frames_of_the_cell(error)]
+
+
+def frames_of_the_cell(error: BaseException | None) -> list[traceback.FrameSummary]:
+    """The frames of a traceback below those of IPython and of the magic."""
+    assert error is not None
+    frames = traceback.extract_tb(error.__traceback__)
+    last = max(k for k, frame in enumerate(frames) if frame.filename == magics.__file__)
+    return frames[last + 1 :]
+
+
+def test_the_gradients_of_a_report_do_not_warn(run: Run) -> None:
+    """The operations of the cell warn, as in any cell, and the derivatives of them do not."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        report = run("%%tape x\ny = np.sqrt(x - 3.0)")
+
+    assert {"dy/dx": "inf"} == gradients(report)
+    assert [] == caught

@@ -26,7 +26,7 @@ times = []
     ("line", "words"),
     [
         ("x q", "no variable 'q' in the notebook, and the cell does not assign one: write q = 3.0"),
-        ("x -t q", "no variable 'q'"),
+        ("x -t q", "the cell does not assign one: -t names values that the cell computes"),
         ("x=3", "'x=3' is no name of a variable: write names apart, as in %%tape x y"),
         ("x for", "'for' is no name of a variable"),
         ("x # why", "'#' is no name of a variable"),

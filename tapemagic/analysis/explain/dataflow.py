@@ -55,12 +55,19 @@ class Certainty(IntEnum):
 
 
 def flow_into(
-    place: Place | None, how: str, value: str, source: str, asked: Place | None, steps: bool = False
+    place: Place | None,
+    how: str,
+    value: str,
+    source: str,
+    asked: Place | None,
+    steps: bool = False,
+    objects: bool = False,
 ) -> Certainty:
     """Find whether what left the tape at a place, by a conversion such as ``"float()"``, goes into a value.
 
     The value goes by its name on the line that asks; the first line of a file stands for its end. A value that is
-    bound to the source is no loss. With `steps`, what changes in steps counts, too.
+    bound to the source is no loss. With `steps`, what changes in steps counts, too; with `objects`, every attribute of
+    an object that was made of it, such as the result of an optimization.
     """
     tree, line = text_of(place)
     if place is None or not around(tree, line):
@@ -68,7 +75,8 @@ def flow_into(
     other, asking = text_of(asked)
     if asked is None or asked.file == place.file or other is EMPTY:
         other = tree
-    return _flow_into(tree, line, other, how, value, source, asking if asking > 1 else 0, steps)
+    asking = asking if asking > 1 else 0
+    return _flow_into(tree, line, other, how, value, source, asking, steps, objects)
 
 
 @lru_cache(512)
@@ -81,6 +89,7 @@ def _flow_into(
     source: str,
     asked: int,
     steps: bool,
+    objects: bool,
 ) -> Certainty:
     """The same for programs that have been parsed: the one in which a value left, and the one that asks."""
     try:
@@ -101,7 +110,7 @@ def _flow_into(
         for program, at in ((tree, line), (other, 0))[: 1 + elsewhere]:
             for scope, owner in _scopes(program):
                 end = last if scope is read_last else inf
-                reading = Statements(at, exact, source, set(), steps, how in TEXTS, end)
+                reading = Statements(at, exact, source, set(), steps, how in TEXTS, objects, end)
                 if isinstance(scope, ast.Module):
                     known |= shared
                     reading.tainted, reading.shared = set(known), shared

@@ -7,7 +7,7 @@ from typing import Any
 
 from tapemagic.analysis.explain.advice import is_flat, replacement, takes_gradient, way_out
 from tapemagic.analysis.explain.dataflow import Certainty, flow_into
-from tapemagic.analysis.explain.program_text import made_from, within_one_function
+from tapemagic.analysis.explain.program_text import made_from, text_of, within_one_function
 from tapemagic.analysis.explain.query import Question, Reason
 from tapemagic.analysis.explain.sensitivity import is_insensitive
 from tapemagic.analysis.formatting import format_line
@@ -53,7 +53,11 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Ce
         if _flow(q, event, steps=False) == Certainty.YES:
             if not is_insensitive(q, event, target):
                 return event, Certainty.YES
-        elif _within_library(q, event) and _flow(q, event, steps=True) == Certainty.YES:
+        elif (
+            not text_of(event.place)[0].body
+            or _flow(q, event, steps=False, objects=True) == Certainty.YES
+            or (_within_library(q, event) and _flow(q, event, steps=True) == Certainty.YES)
+        ):
             perhaps = event
     return perhaps, Certainty.PERHAPS if perhaps else Certainty.NO
 
@@ -70,12 +74,12 @@ def _within_library(q: Question, event: Event) -> bool:
     return not {place.library, "" if inside else place.caller} <= {"", "numpy", *SHOWING}
 
 
-def _flow(q: Question, event: Event, steps: bool) -> Certainty:
+def _flow(q: Question, event: Event, steps: bool, objects: bool = False) -> Certainty:
     """Whether an exit goes into the target: into all its names that the program around the exit makes."""
     others = [name for name, value in q.program.namespace.items() if value is q.target]
     names = [name for name in {q.y, *others} if made_from(event.place, name)] or [q.y]
     how, place = str(event.what), q.program.place
-    return min(flow_into(event.place, how, name, q.x, place, steps) for name in names)
+    return min(flow_into(event.place, how, name, q.x, place, steps, objects) for name in names)
 
 
 def _before(q: Question) -> list[Event]:

@@ -14,7 +14,7 @@ from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 
 RELEASED = (
-    "the tape has released its records after its one gradient: to see the paths, make it with persistent=True, "
+    "the tape released its records after its one gradient: to see the paths, make it with persistent=True, "
     "which is -p in the line of %%tape"
 )
 
@@ -83,7 +83,7 @@ def explain(question: Question) -> Explanation:
         reason = why_none(question)
     if reason is not None:
         return Explanation(y, x, *reason)
-    if not (evidence.has_values and evidence.records):
+    if not evidence.has_values and (evidence.is_released or target is not source):
         depends = "" if evidence.is_released else f"{y} depends on {x}, but "
         return Explanation(y, x, reason=depends + RELEASED)
     names = {**question.names, id_of(source): x, id_of(target): y}

@@ -82,6 +82,7 @@ class Expressions:
     tainted: set[str]  # paths that come from the value
     steps: bool = False  # count what changes in steps, too, and attributes of what may be no array
     text: bool = False  # the value was written as text on the line
+    objects: bool = False  # count attributes of what may be no array, and nothing else in steps
 
     def bind(self, target: ast.expr, parts: Parts) -> None:
         """Bind a target to a value with some tainted parts."""
@@ -171,7 +172,7 @@ class Expressions:
     def passes(self, path: str, whole: str) -> bool:
         """Whether a part is tainted as the whole is: not an attribute that arrays lack."""
         name = root_of(path.removeprefix(whole)[1:])
-        counts = self.steps or name in COEFFICIENTS or hasattr(np.ndarray, name)
+        counts = self.steps or self.objects or name in COEFFICIENTS or hasattr(np.ndarray, name)
         return _below(path, whole) and (counts or path[len(whole) : len(whole) + 1] != ".")
 
     def given(self, call: ast.Call) -> Parts:

@@ -39,17 +39,23 @@ class Flow(NamedTuple):
 
 def made_from(place: Place | None, value: str) -> set[str]:
     """The names from which the program makes a value, by the text around a place; its own is among them."""
-    tree, line = text_of(place)
-    functions = (s for s in around(tree, line) if isinstance(s, Function))
-    bodies = [tree.body, *(function.body for function in functions)]
-    return next(filter(None, (sources(body, value) for body in reversed(bodies))), set())
+    return next(filter(None, (sources(scope.body, value) for scope in _scopes(place))), set())
 
 
 def made_before(place: Place | None, one: str, other: str) -> bool:
     """Whether the program binds a name nowhere after it first binds another: not for the next round of a loop."""
-    flows = [(s.lineno, _flow(s).bound) for s in _statements(text_of(place)[0].body)]
-    ones, others = ([line for line, bound in flows if name in bound] for name in (one, other))
-    return bool(ones and others) and max(ones) < min(others)
+    for scope in _scopes(place):
+        flows = [(s.lineno, _flow(s).bound) for s in _statements(scope.body)]
+        ones, others = ([line for line, bound in flows if name in bound] for name in (one, other))
+        if ones and others:
+            return max(ones) < min(others)
+    return False
+
+
+def _scopes(place: Place | None) -> list[Function | ast.Module]:
+    """The functions around a place, the innermost first, and the program."""
+    tree, line = text_of(place)
+    return [*(s for s in reversed(around(tree, line)) if isinstance(s, Function)), tree]
 
 
 def only_branch(place: Place | None, value: str, source: str) -> ast.expr | None:
@@ -80,11 +86,12 @@ def sources(body: Sequence[ast.stmt], value: str, but: Collection[ast.stmt] = ()
     return found
 
 
-def reads_of(tree: ast.AST, name: str) -> int:
-    """The number of times that a program reads a name to bind something, or to return it."""
-    simple = (s for s in ast.walk(tree) if isinstance(s, ast.stmt) and not hasattr(s, "body"))
-    nodes = (node for statement in simple if _flow(statement).bound for node in ast.walk(statement))
-    names = (node for node in nodes if isinstance(node, ast.Name) and node.id == name)
+def reads_of(place: Place | None, name: str) -> int:
+    """The number of times that the function around a place, or else the program, reads a name to go on with it."""
+    nodes = ast.walk(_scopes(place)[0])
+    simple = (s for s in nodes if isinstance(s, ast.stmt) and not hasattr(s, "body"))
+    inner = (node for statement in simple if _flow(statement).bound for node in ast.walk(statement))
+    names = (node for node in inner if isinstance(node, ast.Name) and node.id == name)
     return sum(isinstance(node.ctx, ast.Load) for node in names)
 
 

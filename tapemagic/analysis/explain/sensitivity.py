@@ -31,10 +31,10 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
     recorded an operation with that number as a constant.
     """
     recorded = [Record._make(plain) for plain in q.evidence.records]
-    value = next((r.output for r in recorded if r.output_id == event.number), None)
-    reads = _reads(event.place)
-    is_number = value is not None and not isinstance(value, Absent) and not value.ndim
-    if not is_number or not reads or not isinstance(target, Traced):
+    name = _name(event.place)
+    value = _value_of(q, event, name)
+    reads = reads_of(event.place, name) if name else 0
+    if value is None or not reads or not isinstance(target, Traced):
         return False
     records: list[Record] = []
     uses: list[Traced] = []
@@ -61,16 +61,26 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
     return bool(np.abs(total) <= CLOSE * size)
 
 
+def _value_of(q: Question, event: Event, name: str) -> Any:
+    """The number that left the tape, or that was made of what left once, if it is known."""
+    for record in map(Record._make, q.evidence.records):
+        if record.output_id == event.number and not isinstance(record.output, Absent):
+            return None if record.output.ndim else record.output
+    once = sum(other.place == event.place for other in q.evidence.events) == 1
+    held = q.program.namespace.get(name) if once else None
+    return held if isinstance(held, (float, np.floating)) else None
+
+
 def _spread(record: Record, value: Any) -> Any:
     """A number, once for each element that an operation computes, so that contributions are seen one by one."""
     each = isinstance(record.operation.function, np.ufunc) and not record.params
     return np.full(record.output.shape if each else (), value)[()]
 
 
-def _reads(place: Place | None) -> int:
-    """The number of times that a program reads the name under which a number left, to compute with it."""
+def _name(place: Place | None) -> str:
+    """The name under which a number left on a line; empty if there is none."""
     tree, line = text_of(place)
     match on_line(tree, line):
         case [ast.Assign([ast.Name(name)], ast.Call())]:
-            return reads_of(tree, name)
-    return 0
+            return name
+    return ""

@@ -116,6 +116,7 @@ class Context:
     program: Program = CELL
 
 
+@np.errstate(all="ignore")  # the operations of the cell have warned already
 def examine(
     observer: Observer,
     targets: Sequence[Named],

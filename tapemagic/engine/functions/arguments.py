@@ -50,9 +50,11 @@ def checked_tensor(function: Function, y: Any) -> Traced:
         If it is no tensor.
     """
     if not isinstance(y, Traced):
+        advice = "compute it with NumPy from its arguments, without float() or .numpy()"
+        if isinstance(y, (tuple, list)):
+            advice = "return the value to differentiate alone"
         raise NotATensorError(
-            f"{name_of(function)} returned {describe(y)}, and no tensor: compute it with NumPy from its "
-            "arguments, without float() or .numpy()"
+            f"{name_of(function)} returned {describe(y)}, and no tensor: {advice}"
         )
     return y
 

@@ -78,7 +78,7 @@ def refuse_out(out: Any) -> None:
     """
     if out is not None:
         raise ImmutableError(
-            "out= cannot write where a tape is watching: leave it out, and name the result"
+            "out= would write into an array, where no tape can follow: leave it out, and name the result"
         )
 
 

@@ -16,6 +16,11 @@ from tapemagic.errors import DtypeError, ImmutableError, RankError, UnsupportedA
 ARRAYS = (np.ndarray, np.generic, list, tuple, int, float, complex)
 
 
+def kind_of(x: Any) -> str:
+    """``"Variable"`` or ``"Tensor"``, also of a part of a variable, for error messages."""
+    return "Variable" if hasattr(x, "trainable") else "Tensor"
+
+
 class Reference:
     """A stand-in for one tensor, by identity: a key for dicts and sets, which a tensor itself cannot be."""
 
@@ -129,13 +134,13 @@ class Conversions:
     def __setitem__(self, index: Any, value: Any) -> None:
         refuse_within_numpy()
         raise ImmutableError(
-            f"a {type(self).__name__} cannot be written into: build a new one with np.where or "
+            f"a {kind_of(self)} cannot be written into: build a new one with np.where or "
             "np.concatenate, or keep the state in a tapemagic.Variable and use its assign()"
         )
 
     def __delitem__(self, index: Any) -> None:
         raise ImmutableError(
-            f"nothing can be deleted from a {type(self).__name__}: build a new one with np.delete or indexing"
+            f"nothing can be deleted from a {kind_of(self)}: build a new one with np.delete or indexing"
         )
 
     def __getitem__(self, index: Any) -> Any:
@@ -144,13 +149,13 @@ class Conversions:
     def __iter__(self) -> Iterator[Any]:
         if not self._value.ndim:
             raise RankError(
-                f"a {type(self).__name__} of one number cannot be iterated over: it has no axes"
+                f"a {kind_of(self)} of one number cannot be iterated over: it has no axes"
             )
         return (self[i] for i in range(len(self._value)))
 
     def __len__(self) -> int:
         if not self._value.ndim:
-            raise RankError(f"a {type(self).__name__} of one number has no len(): it has no axes")
+            raise RankError(f"a {kind_of(self)} of one number has no len(): it has no axes")
         return len(self._value)
 
     def __contains__(self, item: Any) -> bool:
@@ -161,7 +166,7 @@ class Conversions:
             return bool(self._value)
         except ValueError:
             raise RankError(
-                f"the truth value of a {type(self).__name__} of shape {self._value.shape} is ambiguous: write "
+                f"the truth value of a {kind_of(self)} of shape {self._value.shape} is ambiguous: write "
                 "np.any(x > 0) or np.all(x > 0), or np.where for a choice element by element"
             ) from None
 
@@ -178,7 +183,7 @@ class Conversions:
     def _require_one_number(self, kind: str) -> None:
         if self._value.ndim:
             raise RankError(
-                f"{kind}() is for one number, and this {type(self).__name__} has shape {self._value.shape}: take one "
+                f"{kind}() is for one number, and this {kind_of(self)} has shape {self._value.shape}: take one "
                 "element, x[0], or compute with all of them, np.sin(x) in the place of math.sin(x)"
             )
 
@@ -197,7 +202,7 @@ class Conversions:
         except TypeError:
             self._require_one_number("int")
             raise DtypeError(
-                f"a {type(self).__name__} of {self._value.dtype} is no whole number: write int(x) to use it as one"
+                f"a {kind_of(self)} of {self._value.dtype} is no whole number: write int(x) to use it as one"
             ) from None
         record_exit(self, "int()")
         return number
@@ -208,7 +213,7 @@ class Conversions:
     def as_integer_ratio(self) -> None:
         """Refuse: Python's exact fractions, with which the module statistics computes, have no derivative."""
         raise UnsupportedArgumentError(
-            f"a {type(self).__name__} is no exact fraction, for which Python's statistics and fractions ask: write "
+            f"a {kind_of(self)} is no exact fraction, for which Python's statistics and fractions ask: write "
             "np.mean(np.stack([x, y])) in the place of statistics.mean([x, y]), or x.item() to leave the tape knowingly"
         )
 

@@ -52,7 +52,13 @@ def tensor_advice(leaf: Any) -> str:
             " Plain arrays are not on the tape: make it one with tapemagic.constant(...) before the tape records, "
             "and watch it. Comparisons, argmax and the like give plain arrays, since they have no derivative."
         )
-    if isinstance(leaf, Iterable) and not isinstance(leaf, (str, bytes)):
+    if isinstance(leaf, str):
+        return (
+            f" Give the tensor itself, without quotation marks: {leaf}."
+            if leaf.isidentifier()
+            else ""
+        )
+    if isinstance(leaf, Iterable) and not isinstance(leaf, bytes):
         return " Give several as a list, a tuple or a dict."
     return " Make it one with tapemagic.constant(...) before the tape records, and watch it."
 
@@ -91,6 +97,8 @@ def not_numbers_error(what: str, x: Any) -> NotNumbersError:
 def public_name(function: Function) -> str:
     """The name by which programs call a function: ``np.emath.sqrt``, ``scipy.special.erf``."""
     name = getattr(function, "__name__", str(function))
+    if name.endswith(" (vectorized)"):
+        return f"np.frompyfunc({name.removesuffix(' (vectorized)')}, ...)"
     for module, prefix in PUBLIC_PREFIXES.items():
         if vars(sys.modules.get(module, object)).get(name) is function:
             return f"{prefix}.{name}"
@@ -114,6 +122,6 @@ def out_error(function: Function) -> ImmutableError:
     """The error for an array to write into, given as `out`."""
     refuse_within_numpy()
     return ImmutableError(
-        f"{public_name(function)}(..., out=...) cannot write where a tape is watching: "
+        f"{public_name(function)}(..., out=...) would write into an array, where no tape can follow: "
         "leave 'out' out, and bind the result to a name"
     )

@@ -15,6 +15,7 @@ from tapemagic.engine import registry
 from tapemagic.engine.recording import NO_PARAMS, PRUNE_MASK, SMALL, clock, live, new_id, note
 from tapemagic.engine.registry import Function, Operation
 from tapemagic.engine.tensor.coercion import is_plain_operand
+from tapemagic.engine.tensor.conversions import kind_of
 from tapemagic.engine.tensor.dispatch import PLAIN_SCALARS, apply_elementwise, call, is_operand
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, wrap
 from tapemagic.errors import UnhashableError
@@ -131,7 +132,7 @@ def _dispatched_unary(function: Function) -> Unary:
 
 def _refuse_hash(self: Any) -> int:
     raise UnhashableError(
-        f"a {type(self).__name__} cannot be in a set, or a key of a dict, since == compares it element by element: "
+        f"a {kind_of(self)} cannot be in a set, or a key of a dict, since == compares it element by element: "
         "use x.ref() there, and give several to a tape as a list"
     )
 
@@ -177,3 +178,6 @@ Traced.__abs__ = _recorded_unary(np.absolute)
 Traced.__pos__ = _dispatched_unary(np.positive)
 Traced.__invert__ = _dispatched_unary(np.invert)
 Traced.__hash__ = _refuse_hash  # type: ignore[method-assign]
+for _name, _function in vars(Traced).items():
+    if "<locals>" in getattr(_function, "__qualname__", ""):
+        _function.__name__, _function.__qualname__ = _name, f"Tensor.{_name}"
