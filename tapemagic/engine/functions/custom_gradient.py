@@ -159,7 +159,7 @@ def _call_grad_fn(
 
 
 def _accepts(function: Function, *args: Any, **kwargs: Any) -> bool:
-    """Whether a function can be called like this; True also if Python cannot tell."""
+    """Whether a function can be called like this; True if its signature is unknown."""
     try:
         inspect.signature(function).bind(*args, **kwargs)
     except TypeError:

@@ -88,7 +88,7 @@ def log_softmax(x: Any, axis: Axis = -1) -> Any:
 
     See Also
     --------
-    softmax : What is said there of infinite elements holds here, too.
+    softmax : Its notes on infinite elements hold here, too.
 
     Examples
     --------

@@ -160,7 +160,7 @@ def _times(lengths: Lengths) -> str:
 
 
 def each(value: Any, ndim: int, what: str) -> Lengths:
-    """A positive whole number for each spatial axis, of which one may stand for all.
+    """A positive whole number for each spatial axis, from one for each or one for all.
 
     TensorFlow also gives them between ones for the batch and the channels.
 

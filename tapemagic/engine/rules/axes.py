@@ -1,4 +1,4 @@
-"""Axes counted from the end, so that a rule does not mind extra leading axes of its gradient."""
+"""Axes counted from the end, so that a rule works with extra leading axes of its gradient."""
 
 from __future__ import annotations
 

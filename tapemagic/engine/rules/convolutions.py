@@ -27,7 +27,7 @@ Shape = tuple[int, ...]
 
 
 def _merged(a: Any, lead: Shape, axis: int = -1, groups: int = 1) -> Any:
-    """The leading axes of an array as part of its channels, each group's by itself."""
+    """An array with its leading axes merged into its channels, group by group."""
     if not lead:
         return a
     shape = a.shape[len(lead) :]
@@ -38,7 +38,7 @@ def _merged(a: Any, lead: Shape, axis: int = -1, groups: int = 1) -> Any:
 
 
 def _parted(a: Any, lead: Shape, shape: Shape, axis: int = -1, groups: int = 1) -> Any:
-    """The inverse: an array of the given shape, with the leading axes in front."""
+    """The inverse of `_merged`: an array of the given shape, with the leading axes in front."""
     if not lead:
         return a
     at = len(shape) + axis
@@ -47,7 +47,7 @@ def _parted(a: Any, lead: Shape, shape: Shape, axis: int = -1, groups: int = 1) 
 
 
 def _groups(x: Any, kernel: Any) -> int:
-    """How many groups of channels a kernel is applied to."""
+    """The number of groups of channels to which a kernel is applied."""
     return x.shape[-1] // kernel.shape[-2]  # type: ignore[no-any-return]
 
 

@@ -28,32 +28,32 @@ def geomspace_(start: Any, stop: Any, **options: Any) -> Any:
 
 
 def way(y: Any, endpoint: bool, axis: int) -> Any:
-    """How far each point of a grid is on its way from start to stop: from 0 to 1."""
+    """The position of each point of a grid between start, 0, and stop, 1."""
     count = y.shape[axis]
     part = np.arange(count) / max(count - 1 if endpoint else count, 1)
     return part.reshape(-1, *(1,) * (-axis - 1))
 
 
 def _linspace_start(g, _y, _start, _stop, endpoint, axis):
-    """Each point counts for the start as much as it is near to it."""
+    """The sum of `g`, weighted with 1 at the start and 0 at the stop."""
     axis = negative_axis(axis, _y.ndim)
     return precise_sum(g * (1 - way(_y, endpoint, axis)), axis)
 
 
 def _linspace_stop(g, _y, _start, _stop, endpoint, axis):
-    """Each point counts for the stop as much as it is near to it."""
+    """The sum of `g`, weighted with 0 at the start and 1 at the stop."""
     axis = negative_axis(axis, _y.ndim)
     return precise_sum(g * way(_y, endpoint, axis), axis)
 
 
 def _geomspace_start(g, y, start, _stop, endpoint, axis):
-    """The same of the logarithms."""
+    """The rule of linspace's start, of the logarithms."""
     axis = negative_axis(axis, y.ndim)
     return precise_sum(g * (y * (1 - way(y, endpoint, axis))), axis) / start
 
 
 def _geomspace_stop(g, y, _start, stop, endpoint, axis):
-    """The same of the logarithms."""
+    """The rule of linspace's stop, of the logarithms."""
     axis = negative_axis(axis, y.ndim)
     return precise_sum(g * (y * way(y, endpoint, axis)), axis) / stop
 
@@ -117,7 +117,7 @@ def _with_axes(x: Any, ndim: int) -> Any:
     return np.reshape(x, (1,) * (ndim - len(shape)) + shape)
 
 
-# -- arrays of lists: NumPy asks us only where `like` is a tensor ---------------------------------
+# -- arrays of lists: called by NumPy only where `like` is a tensor ---------------------------------
 
 
 def _made(value: Any, dtype: Any, ndmin: int = 0) -> Any:
@@ -142,7 +142,7 @@ def _array(
 def _as_array(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None
 ) -> Any:
-    """A tensor; how it lies in memory is its own affair."""
+    """A tensor; its layout in memory is not chosen by `order`."""
     return _made(a, dtype)
 
 
@@ -161,12 +161,12 @@ def _full(
 
 
 def fraction(x: Any, **options: Any) -> Any:
-    """What is behind the point."""
+    """The fractional part of each number."""
     return np.modf(x, **options)[0]
 
 
 def mantissa(x: Any, **options: Any) -> Any:
-    """What is left of a number without its power of two."""
+    """The mantissa of each number: the number divided by its power of two."""
     return np.frexp(x, **options)[0]
 
 
@@ -194,7 +194,7 @@ def _frexp(x: Any, **options: Any) -> tuple[Any, Any]:
     return apply(operation(mantissa), (x,), options), np.frexp(unwrap(x), **options)[1]
 
 
-# -- without derivative: what looks at an array's memory, its bits, or writes it into a file ------
+# -- without derivative: functions of an array's memory or bits, and those that write files -------
 
 not_differentiable(
     np.may_share_memory,

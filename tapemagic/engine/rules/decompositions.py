@@ -84,7 +84,7 @@ def is_upper(triangle_read: str) -> bool:
 
 
 def rounding(values: Any) -> Any:
-    """What eigenvalues or singular values, which NumPy computes in double precision, may be off by.
+    """The rounding error of eigenvalues or singular values, which NumPy computes in double precision.
 
     It has a last axis of length 1.
     """
@@ -127,7 +127,7 @@ def refuse_ties(name: str, values: Any, dvalues: Any, *dvectors: Any, null: bool
 
 
 def folded(g: Any, q: Any, count: int) -> Any:
-    """The gradient of the first `count` columns of unitary matrices, which turn the others with them.
+    """The gradient of the first `count` columns of unitary matrices, on which the other columns depend.
 
     With the columns Q = (Q₁ Q₂), dQ₂ = −Q₁ dQ₁ᴴ Q₂.
     """
@@ -373,13 +373,13 @@ def pinv_gradient(h: Any, p: Any, a: Any, limit: Any) -> Any:
 
 
 def _cuts(a: Any, limit: Any) -> Any:
-    """Whether some singular values were left out that were not zero."""
+    """Whether singular values other than zero were left out."""
     s = np.linalg.svd(a, compute_uv=False)
     return np.any(~_kept(s, limit) & (s > rounding(s)))
 
 
 def _kept(s: Any, limit: Any) -> Any:
-    """Which of the singular values are above the limit."""
+    """A mask of the singular values above the limit."""
     return s > np.asarray(limit)[..., None] * s.max(-1, keepdims=True, initial=0)
 
 

@@ -49,7 +49,7 @@ def _differences(
 
 
 def end_slice(end: Any, a: Any, axis: int) -> Any:
-    """What is put at an end of `a`; a single number is repeated along the other axes."""
+    """The array to put at an end of `a`; a single number is repeated along the other axes."""
     if np.ndim(end):
         return end
     shape = list(a.shape)
@@ -137,7 +137,7 @@ def slope(f: Any, x: Any, axis: int, edge_order: int) -> Any:
 
 
 def tilt(f: Any, before: Any, after: Any, even: bool) -> Any:
-    """The slope in the middle of three points; where the steps are `even`, whatever stands in the middle."""
+    """The slope in the middle of three points; where the steps are `even`, the middle one may be infinite or NaN."""
     middle = f[..., 1:-1]
     if even:
         middle = np.where(np.isfinite(middle), middle, 0)
@@ -193,7 +193,7 @@ def _trapezoid_y(g, _z, _y, x, dx, axis):
 
 
 def _trapezoid_x(g, _z, y, _x, _dx, axis):
-    """The heights of the intervals: what lies to the left of a point gains, to the right loses."""
+    """The mean height of the interval on the left of a point, less that on the right."""
     axis = negative_axis(axis, y.ndim)
     heights = expand(g, (axis,)) * neighbours(y, axis)
     if _x.ndim == 1 and y.ndim > 1:
@@ -248,14 +248,14 @@ def rise(g: Any, x: Any, xp: Any, fp: Any) -> Any:
 
 
 def shared(g: Any, y: Any, x: Any, xp: Any) -> Any:
-    """`g` shared out among the knots on either side of each x, the nearer one taking more."""
+    """`g` divided among the knots on either side of each x, in proportion to their nearness."""
     i, j, _, part = position(x, xp)
     shape = (*leading(g, y), *xp.shape)
     return scatter_add(g * (1 - part), (..., i), shape) + scatter_add(g * part, (..., j), shape)
 
 
 def _interp_fp(g, _y, x, xp, _fp, _left, _right):
-    """Beyond the ends counts for the knot there, unless `left` and `right` stand for it."""
+    """The gradient in the values at the knots; the outermost get that of points beyond, without `left` and `right`."""
     if _left is not None:
         g = np.where(x < xp[0], 0, g)
     if _right is not None:

@@ -18,7 +18,7 @@ LN10 = math.log(10)
 
 
 def zeros(g: Any) -> Any:
-    """The gradient of what is constant almost everywhere; 0 * g would be NaN for an infinite g."""
+    """A gradient of zeros in the shape of g; 0 * g would be NaN for an infinite g."""
     return np.zeros(g.shape, g.dtype)[()]
 
 
@@ -114,7 +114,7 @@ vjp(np.reciprocal,  lambda g, y, _x: -g * y * y)
 
 
 def ahead(x: Any, y: Any) -> Any:
-    """x - y, where equal infinities are level: their mean share of a logaddexp is a half each."""
+    """x - y, and 0 for equal infinities, each of which has half of the gradient of a logaddexp."""
     level = np.isinf(x) & (x == y)
     return np.where(level, 0, x) - np.where(level, 0, y)
 

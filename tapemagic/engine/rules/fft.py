@@ -2,7 +2,7 @@
 
 A discrete Fourier transform is symmetric, so that the rule of `fft` is `fft`. Those between real numbers and
 half a spectrum are linear over the real numbers only: there every frequency but the first, and the middle
-one of an even length, stands for its mirror image too.
+one of an even length, counts for its mirror image too.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ Shape = tuple[int, ...]
 
 
 def behind(lead: int, index: Any, shape: tuple[int, ...]) -> Any:
-    """The index for arrays with `lead` axes in front of the `shape` that it was meant for."""
+    """An index of arrays of a `shape`, for arrays with `lead` more axes in front."""
     if not lead:
         return index
     parts = index if isinstance(index, tuple) else (index,)
@@ -46,7 +46,7 @@ def _apart(parts: tuple[Any, ...]) -> bool:
 
 
 def _getitem(g, _y, _x, index):
-    """Give each element's gradient back to its place, adding up where it was read several times."""
+    """The gradient at the index, added up where an element was read several times."""
     return _scattered(g, index, leading(g, _y), _x.shape)
 
 
@@ -113,7 +113,7 @@ def _compress(g, _y, condition, _a, axis=None):
 
 
 def _extract(g, _y, condition, _arr):
-    """The same, of all elements in a row."""
+    """Zeros where the condition is false, among all elements."""
     return taken(g, _y, _arr, np.flatnonzero(condition), None)
 
 
@@ -127,7 +127,7 @@ vjp(np.extract, None, _extract)
 
 
 def choose_(which: Any, *options: Any) -> Any:
-    """At each place, the element of the option that `which` counts there."""
+    """At each place, the element of the option whose number is in `which` there."""
     return np.choose(which, options)
 
 
@@ -221,7 +221,7 @@ def _sort(g, _y, a, axis=-1):
 
 
 def _partition(g, y, a, axis=-1):
-    """The same, when y is in no order either; equal elements count as moved in theirs."""
+    """The gradient in the order from before the partition; equal elements kept their order."""
     places = np.take_along_axis(np.argsort(y, axis, kind="stable"), _ranks(a, axis), axis)
     return rearranged(g, y, a, places, axis)
 
@@ -249,7 +249,7 @@ def _diagflat(g, _y, _v, k=0):
 
 
 def _diagonal(g, _y, _a, offset=0, axis1=0, axis2=1):
-    """Give each element of the diagonals back to its place."""
+    """The gradient in the places of the diagonals."""
     lead, axes = leading(g, _y), (axis1 % _a.ndim, axis2 % _a.ndim)
     steps = np.arange(g.shape[-1])
     index: list[Any] = [slice(None)] * _a.ndim

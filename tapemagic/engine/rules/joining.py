@@ -216,7 +216,7 @@ def _(a: Any, new_shape: Any) -> Any:
 
 
 def _makes_poly1d() -> bool:
-    """Whether ``np.poly1d(...)`` is what called NumPy."""
+    """Whether ``np.poly1d(...)`` called NumPy."""
     frame: Any = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith("tapemagic."):
         frame = frame.f_back

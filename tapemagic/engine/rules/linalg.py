@@ -98,7 +98,7 @@ def cofactors(y: Any, a: Any) -> Any:
 
 
 def scales(a: Any) -> tuple[Any, Any]:
-    """What to divide rows and columns by, so that the largest number in each of them becomes 1."""
+    """Divisors of rows and columns that make the largest number in each of them 1."""
     rows = np.max(np.abs(a), axis=-1, keepdims=True, initial=0)
     rows = np.where(rows, rows, 1)
     columns = np.max(np.abs(a / rows), axis=-2, keepdims=True, initial=0)
@@ -106,7 +106,7 @@ def scales(a: Any) -> tuple[Any, Any]:
 
 
 def weaknesses(a: Any) -> Any:
-    """How many singular values of each matrix, once it is scaled, are too small to divide by."""
+    """The number of singular values of each scaled matrix that are too small to divide by."""
     rows, columns = scales(a)
     s = np.linalg.svd(a / rows / columns, compute_uv=False)
     return np.sum(s <= s[..., :1] * np.finfo(s.dtype).eps ** (1 / 4), axis=-1)

@@ -102,17 +102,17 @@ def inner(a: Any, b: Any, axes: tuple[int, ...]) -> Any:
 
 
 def _softmax(g, y, _x, axis=-1):
-    """How much `g` is above its mean, where the shares are the weights."""
+    """`g` minus its mean with the probabilities as weights, times the probabilities."""
     return y * (g - inner(g, y, negative_axes(axis, _x.ndim)))
 
 
 def _log_softmax(g, y, _x, axis=-1):
-    """`g` less the shares' parts of its sum."""
+    """`g` minus the probabilities times its sum."""
     return g - np.exp(y) * np.sum(g, axis=negative_axes(axis, _x.ndim), keepdims=True)
 
 
 def _logsumexp(g, _y, x, axis=None, keepdims=False):
-    """The shares."""
+    """The softmax of `x`."""
     return expand(g, negative_axes(axis, x.ndim), keepdims) * softmax(x, axis)
 
 
@@ -125,20 +125,20 @@ vjp(logsumexp, _logsumexp)
 
 
 def _cross_entropy_labels(g, _y, _labels, logits, axis=-1):
-    """The surprise at each class."""
+    """Minus the log-probability of each class."""
     axis = negative_axis(axis, logits.ndim)
     return np.expand_dims(g, axis) * -log_softmax(logits, axis)
 
 
 def _cross_entropy_logits(g, _y, labels, logits, axis=-1):
-    """What the logits claim less what the labels say; the claim counts as much as all labels together."""
+    """The softmax of the logits, times the sum of the labels, minus the labels."""
     axis = negative_axis(axis, logits.ndim)
     total = np.sum(labels, axis=axis, keepdims=True)
     return np.expand_dims(g, axis) * (softmax(logits, axis) * total - labels)
 
 
 def _sparse_cross_entropy(g, _y, labels, logits):
-    """What the logits claim, less 1 for the label."""
+    """The softmax of the logits, minus 1 at the label."""
     hit = np.expand_dims(labels, -1) == np.arange(logits.shape[-1])
     return np.expand_dims(g, -1) * (softmax(logits) - hit)
 

@@ -20,7 +20,7 @@ from tapemagic.engine.rules.reductions import out_of_range, unit_of
 from tapemagic.engine.tensor.tensor import unwrap
 
 EUCLIDEAN = (None, 2, "fro", "f")
-"""The orders that stand for the root of the sum of squares, of vectors; of matrices all but 2."""
+"""The orders of the Euclidean norm of vectors; of matrices all but 2."""
 
 SPECTRAL = (2, -2, "nuc")
 """The orders for which the norm of a matrix is that of its singular values."""
@@ -96,7 +96,7 @@ def quotient(x: Any, divisor: Any) -> Any:
 
 
 def _spectral(g, _y, x, order):
-    """How singular vectors turn, except among those with equal slopes, whose sum stays as it is.
+    """The derivative through the singular vectors, except among those with equal slopes, whose sum is constant.
 
     In their basis a change splits into a Hermitian part, which turns u and v alike, and an
     anti-Hermitian one, which turns them against each other; A. S. Lewis and H. S. Sendov, "Twice
@@ -132,7 +132,7 @@ def of_matrix(g: Any, x: Any, order: Any, rows: int, columns: int) -> Any:
 
 
 def _norm(g, y, x, ord=None, axis=None, keepdims=False):  # noqa: A002 (NumPy's name)
-    """That of vectors along one axis, or of matrices along two."""
+    """The gradient of the norm of vectors along one axis, or of matrices along two."""
     axes = negative_axes(axis, x.ndim)
     g, y = expand(g, axes, keepdims), expand(y, axes, keepdims)
     if len(axes) == 1 or (ord in EUCLIDEAN and ord != 2):
@@ -142,7 +142,7 @@ def _norm(g, y, x, ord=None, axis=None, keepdims=False):  # noqa: A002 (NumPy's 
 
 
 def _matrix_norm(g, y, x, keepdims=False, ord="fro"):  # noqa: A002 (NumPy's name)
-    """That of the matrices along the last two axes."""
+    """The gradient of the norm of matrices along the last two axes."""
     return _norm(g, y, x, ord, (-2, -1), keepdims)
 
 

@@ -1,4 +1,4 @@
-"""Sums, means, extremes, products: whatever makes one number out of many.
+"""Sums, means, variances, extremes, medians and products along axes, and running ones.
 
 Where several elements are the largest, or the smallest, they share the gradient evenly, as in
 TensorFlow. The standard deviation of equal values has the gradient 0. Products are exact where
@@ -40,14 +40,14 @@ from tapemagic.errors import ImmutableError, ShapeError
 
 
 def count(x: Any, axes: tuple[int, ...], where: Any = True) -> Any:
-    """How many elements each result is made of: one number, or an array if there is a `where`."""
+    """The number of elements reduced to each result; an array if there is a `where`."""
     if where is True:
         return math.prod(x.shape[axis] for axis in axes)
     return np.sum(np.broadcast_to(where, x.shape), axis=axes, keepdims=True)
 
 
 def total(x: Any, axes: tuple[int, ...], where: Any = True) -> Any:
-    """The sum along axes, which stay: of float16 in float32, since numbers of 65,504 on are infinite there."""
+    """The sum along axes, kept with length 1; of float16 in float32, which does not overflow at 65,504."""
     dtype = np.float32 if x.dtype == np.float16 else None
     return np.sum(x, axis=axes, keepdims=True, where=where, dtype=dtype)
 
@@ -61,7 +61,7 @@ def numbers(x: Any, where: Any) -> Any:
 
 
 def _sum(g, _y, _x, axis=None, keepdims=False, where=True):
-    """Each element adds as it is: `g` for all."""
+    """`g`, for each element."""
     if not g.ndim and where is True:
         return spread(g, _x.shape)
     shape = leading(g, _y) + _x.shape
@@ -70,7 +70,7 @@ def _sum(g, _y, _x, axis=None, keepdims=False, where=True):
 
 
 def _mean(g, _y, _x, axis=None, keepdims=False, where=True):
-    """An equal share of `g` for all."""
+    """`g` over the number of elements, for each of them."""
     if not g.ndim and where is True:
         size = _x.size or 1
         return spread(g / size if size < HALF_LIMIT else _share(g, size), _x.shape)
@@ -175,7 +175,7 @@ def aligned(weights: Any, shape: tuple[int, ...], axis: tuple[int, ...] | None) 
 
 
 def deviations(x: Any, mean: Any, axes: tuple[int, ...], where: Any) -> Any:
-    """How far the elements are from the mean given, or theirs, conjugated; 0 where `where` is false."""
+    """The elements minus the mean given, or their own, conjugated; 0 where `where` is false."""
     if mean is None:
         mean = total(x, axes, where) / np.maximum(count(x, axes, where), 1)
     off = x - mean
@@ -198,7 +198,7 @@ def _var(g, _y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correcti
 
 
 def out_of_range(y: Any) -> bool:
-    """Whether the squares that a root was taken of may have overflowed, or vanished."""
+    """Whether the squares under a root may have overflowed or underflowed."""
     y = unwrap(y)
     low, high = _roots(y.dtype)
     if y.size == 1:
@@ -214,7 +214,7 @@ def _roots(dtype: Any) -> tuple[float, float]:
 
 
 def unit_of(x: Any, axes: tuple[int, ...]) -> Any:
-    """The largest absolute value along axes, which stay; 1 where that is 0 or infinite."""
+    """The largest absolute value along axes, kept with length 1; 1 where that is 0 or infinite."""
     unit = np.max(np.abs(unwrap(x)), axis=axes, keepdims=True, initial=0)
     return np.where((unit > 0) & (unit < np.inf), unit, 1).astype(unit.dtype)
 
@@ -391,7 +391,7 @@ def others(x: Any, axis: int) -> Any:
 
 
 def _prod(g, _y, x, axis=None, keepdims=False, where=True, initial=1):
-    """The product of all the others."""
+    """The product of all other elements."""
     axes = negative_axes(axis, x.ndim)
     factors = x if where is True else np.where(where, x, 1)
     dy = expand(g, axes, keepdims) * initial
@@ -413,7 +413,7 @@ def _cumsum(g, _y, _x, axis=None):
 
 
 def _cumprod(g, y, x, axis=None):
-    """What lies before, times what `g` and the elements behind make of it."""
+    """The product of the elements before, times the weighted sum of the products of those after."""
     axis = -1 if axis is None else negative_axis(axis, y.ndim)
     flat = shaped(x, y.shape)
     return shaped(before(flat, y, axis) * horner(g, flat, axis), leading(g, y) + x.shape)

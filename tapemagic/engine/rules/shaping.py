@@ -29,7 +29,7 @@ def permuted(g: Any, order: Any) -> Any:
 
 
 def at(axis: int, index: Any) -> tuple[Any, ...]:
-    """What to index with to have `index` on the negative `axis`."""
+    """The index that takes `index` on the negative `axis`, and everything on the others."""
     return (..., index, *(slice(None),) * (-axis - 1))
 
 
@@ -111,7 +111,7 @@ def _reshape(g, _y, _a, shape=None, order="C"):
 
 
 def _explicit(order: Any, a: Traced, layouts: str) -> Any:
-    """What an order that follows the memory layout, one of `layouts`, means for `a`: C or F."""
+    """The order of elements, C or F, that one of the `layouts` which follow the memory means for `a`."""
     order = order.upper() if isinstance(order, str) else "C"
     if order not in layouts:
         return order

@@ -4,9 +4,9 @@ Formulas are from the NIST Digital Library of Mathematical Functions (DLMF), htt
 follow from a definition. Orders and parameters in which there is no closed derivative are taken as plain values;
 one that a tape tracks is refused.
 
-These functions are ufuncs, about which NumPy asks the tensors among their arguments; ``sp.zeta`` and ``sp.lambertw``
-call ufuncs of their own. Most of the functions that SciPy has written in Python, such as ``sp.softmax``, make plain
-arrays of their arguments first: values leave the tape there.
+These functions are ufuncs, which find the tensors among their arguments by NumPy's protocols; ``sp.zeta`` and
+``sp.lambertw`` call ufuncs of their own. Most of the functions that SciPy has written in Python, such as
+``sp.softmax``, make plain arrays of their arguments first: values leave the tape there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How values are distributed: quantiles, covariances, histograms, and sets of distinct values."""
+"""Quantiles, covariances, histograms, and sets of distinct values."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def flattened(a: Any, axes: tuple[int, ...]) -> Any:
 
 
 def unflattened(rows: Any, a: Any, axes: tuple[int, ...]) -> Any:
-    """What `flattened` has done, undone; `rows` may have further axes in front."""
+    """The inverse of `flattened`; `rows` may have further axes in front."""
     order = (*(axis for axis in range(-a.ndim, 0) if axis not in axes), *axes)
     lead = rows.shape[: rows.ndim - 1 - a.ndim + len(axes)]
     apart = rows.reshape((*lead, *(a.shape[axis] for axis in order)))
@@ -53,13 +53,13 @@ def unflattened(rows: Any, a: Any, axes: tuple[int, ...]) -> Any:
 
 
 def by_row(g: Any, y: Any, rows: Any, count: int) -> Any:
-    """What belongs to the `count` quantiles of each row, along the last axis."""
+    """The gradient with the `count` quantiles of each row along the last axis."""
     lead = leading(g, y)
     return np.moveaxis(g.reshape((*lead, count, *rows.shape[:-1])), len(lead), -1)
 
 
 def place(n: Any, q: Any, method: str) -> Any:
-    """Where a quantile is among `n` values in their order, the first one being at 0."""
+    """The position of a quantile among `n` sorted values, the first one being at 0."""
     if method == "midpoint":
         return (np.floor((n - 1) * q) + np.ceil((n - 1) * q)) / 2
     alpha, beta = CONTINUOUS.get(method, (0, 1))
@@ -67,7 +67,7 @@ def place(n: Any, q: Any, method: str) -> Any:
 
 
 def neighbours(rows: Any, y: Any, q: Any, method: str, gaps: bool) -> tuple[Any, Any, Any]:
-    """Which two values of its row a quantile is between, and what the second one's share is.
+    """The indices of the two values of its row around a quantile, and the second one's weight.
 
     Where NaN has won, it is both of them. Methods that choose one of the values give it twice.
     """
@@ -93,7 +93,7 @@ def neighbours(rows: Any, y: Any, q: Any, method: str, gaps: bool) -> tuple[Any,
 
 
 def _quantiles(function: Function, gaps: bool, scale: int) -> None:
-    """Give the rules to ``np.quantile`` or one of its kind: with `gaps`, NaN counts for nothing."""
+    """Give the rules to ``np.quantile`` or one of its kind: with `gaps`, NaN is ignored."""
 
     def compute(a: Any, q: Any, weights: Any, **options: Any) -> Any:
         return function(a, q, weights=weights, **options)
@@ -108,7 +108,7 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
         return rows, g, q, neighbours(rows, y, q, method, gaps)
 
     def in_values(g, y, a, q, _weights, axis, method, keepdims):
-        """To each neighbour its share; NaN in a row that has one, unless these count for nothing."""
+        """Each neighbour's weight; NaN in a row that has one, unless NaN is ignored."""
         if not a.size:
             return np.zeros((*leading(g, y), *a.shape), g.dtype)
         rows, g, _, (first, second, share) = prepared(g, y, a, q, axis, method)
@@ -119,7 +119,7 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
         return unflattened(dx, a, negative_axes(axis, a.ndim))
 
     def in_fraction(g, y, a, q, _weights, axis, method, keepdims):
-        """How far the neighbours are apart; a quantile that is one of the values does not move."""
+        """The distance of the neighbours; 0 where a quantile is one of the values."""
         shape = leading(g, y) + np.shape(q)
         if method not in CONTINUOUS or not a.size:
             return np.zeros(shape, g.dtype)
@@ -130,7 +130,7 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
         return precise_sum(g * slope, tuple(range(-rows.ndim, -1))).reshape(shape)
 
     def in_weights(g, _y, _a, _q, _weights, axis, method, keepdims):
-        """They only choose."""
+        """Zeros, since weights only choose among the values."""
         return np.zeros((*leading(g, _y), *_weights.shape), g.dtype)
 
     vjp(compute, in_values, in_fraction, in_weights, name=function.__name__)
@@ -262,7 +262,7 @@ def grid(bins: Any, interval: Any, a: Any, count: int, dtype: Any = None) -> Any
 
 
 def entries(bins: Any) -> int:
-    """How many entries a sequence has; 0 for what is none."""
+    """The length of a sequence; 0 for anything else."""
     try:
         return len(bins)
     except TypeError:

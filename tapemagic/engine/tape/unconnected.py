@@ -34,7 +34,7 @@ NONE = UnconnectedGradients.NONE
 
 
 def zero_wanted(option: UnconnectedGradients | str) -> bool:
-    """Whether an option asks for zeros in place of unconnected gradients.
+    """Whether an option selects zeros in place of unconnected gradients.
 
     Raises
     ------

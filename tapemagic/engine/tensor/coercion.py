@@ -31,8 +31,8 @@ BOOL_LIKE = (int, float, np.bool_, np.number, type(None))
 """The types that an option takes for True or False."""
 
 
-class PandasData(ABC):  # noqa: B024 (it only stands in isinstance)
-    """Stands in ``isinstance`` for the data types of pandas: Series, DataFrame, Index and its kinds of arrays.
+class PandasData(ABC):  # noqa: B024 (for isinstance alone)
+    """The data types of pandas, for ``isinstance``: Series, DataFrame, Index and its kinds of arrays.
 
     They have in common the attribute by which pandas decides whose operator computes a result, as tensors have, and
     a method ``to_numpy``.

@@ -1,4 +1,4 @@
-"""Python's operators on tensors, each the NumPy function that it stands for.
+"""Python's operators on tensors, each a NumPy function.
 
 Those of arithmetic are the hot path of recording: they compute and record by themselves, without NumPy's protocols.
 """
