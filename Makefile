@@ -26,7 +26,8 @@ test-fast: dev-ready  ## the unit tests alone: no kernel, notebook or browser, n
 test-lowest:  ## the tests with the lowest versions that pyproject.toml allows, in .venv-lowest
 	@tools/setup_system.sh dot
 	@tools/setup_venv.sh --lowest tests .venv-lowest
-	.venv-lowest/bin/python -m pytest -q -n 2 -m "not browser"
+	.venv-lowest/bin/python -m pytest -q -n 2 -m "not browser and not kernel"
+	.venv-lowest/bin/python -m pytest -q -m kernel
 
 lint: dev-ready  ## ruff, mypy and codespell
 	$(PY) -m ruff check

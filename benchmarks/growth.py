@@ -7,6 +7,7 @@ has to stay the same as n grows, there and back, and at a middling n is compared
 from __future__ import annotations
 
 import gc
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,8 @@ import numpy as np
 
 import tapemagic as tm
 from benchmarks.workloads import TORCH
+from tapemagic.analysis.report.findings import examine
+from tapemagic.engine.tape.observer import Observer
 
 if TORCH:
     import torch
@@ -230,6 +233,47 @@ def _(n: int) -> Any:
     return gradient_of(tm.constant(1.0), lambda x: sum(x * tm.stop_gradient(x) for _ in range(n)))
 
 
+@own("gradients at the steps of a loop on one persistent tape")
+def _(n: int) -> Any:
+    v = tm.Variable(1.0)
+    with tm.GradientTape(persistent=True) as tape:
+        for _ in range(n // 4):
+            y = (v * 2.0 - 1.0) ** 2
+            with tape.stop_recording():
+                v.assign_sub(0.01 * tape.gradient(y, v))
+    return v
+
+
+@own("operations that explain tells of, a chain")
+def _(n: int) -> Any:
+    x = tm.Variable(0.5)
+    with tm.GradientTape() as tape:
+        y = x
+        for _ in range(n):
+            y = np.sin(y)
+    return tape.explain(y, x)
+
+
+@own("operations of a cell, its report")
+def _(n: int) -> Any:
+    x = tm.Variable(0.5, name="x")
+    observer = Observer()
+    with observer:
+        y = x
+        for _ in range(n):
+            y = np.sin(y)
+    return examine(observer, [("y", y)], [("x", x)])
+
+
+@own("sources of a cell, their report")
+def _(n: int) -> Any:
+    sources = [(f"v{k}", tm.Variable(1.0)) for k in range(n // 16)]
+    observer = Observer()
+    with observer:
+        y = sum(x * x for _, x in sources)
+    return examine(observer, [("y", y)], sources)
+
+
 def seconds(work: Work, n: int) -> float:
     """The least processor time of a few runs, without Python's garbage collector, as in timeit."""
     least = float("inf")
@@ -243,13 +287,15 @@ def seconds(work: Work, n: int) -> float:
     return least
 
 
-def main() -> None:
-    """Print the table."""
+def main(only: str = "") -> None:
+    """Print the table, or the rows with a word in their names."""
     print(
         f"| there and back, µs a part | {FEW:,} | {SOME:,} | {MANY:,} | growth | PyTorch at {SOME:,} |"
     )
     print("|---|" + "--:|" * 5)
     for name, (ours, theirs) in WORKLOADS.items():
+        if only not in name:
+            continue
         taken = [seconds(ours, n) / n * 1e6 for n in (FEW, SOME, MANY)]
         growth = taken[2] / taken[0]
         cells = [f"{each:.2f}" for each in taken]
@@ -259,4 +305,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -206,3 +206,18 @@ def test_a_block_that_is_left_on_another_thread() -> None:
     assert 4.0 == other.gradient(z, x)
     with tape:
         assert live() == (tape,)
+
+
+def test_a_block_that_ends_on_another_thread_is_forgotten() -> None:
+    """A generator that leaves its tape's block on another thread leaves nothing live here once a tape is entered."""
+
+    def steps() -> Any:
+        with tm.GradientTape() as tape:
+            yield tape
+
+    generator = steps()
+    next(generator)
+    in_thread(lambda: list(generator))
+    with tm.GradientTape() as other:
+        assert live() == (other,)
+    assert live() == ()

@@ -103,12 +103,12 @@ def first_nonfinite(snapshot: Snapshot) -> NonFinite | None:
         if orders and orders[position]:
             continue
         for operand in record.values:
-            if not _is_finite(operand):
+            if not is_finite(operand):
                 index = _where(operand)
                 bad = _element(operand, np.shape(operand), index)
                 return _found(snapshot, position, index, "input", (format_value(bad),), bad)
         for value in record.output if isinstance(record.output, tuple) else (record.output,):
-            if not _is_finite(value):
+            if not is_finite(value):
                 index = _where(value)
                 operands = [_element(x, value.shape, index) for x in record.values]
                 cause = _cause(record.name, operands, value[index])
@@ -151,11 +151,11 @@ def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | Non
         known = {
             i: np.conjugate(unwrap(g)) for i, g in zip(ids, results, strict=True) if g is not None
         }
-        if all(map(_is_finite, known.values())):
+        if all(map(is_finite, known.values())):
             return None
         for position, record in reversed(list(enumerate(records))):
             for made in _made(record):
-                if made in known and _is_finite(known[made]):
+                if made in known and is_finite(known[made]):
                     found = _passed_on(snapshot, position, record, made, known)
                     if found is not None:
                         return found
@@ -171,7 +171,7 @@ def _made(record: Record) -> tuple[int, ...]:
     return record.output_id if isinstance(record.output_id, tuple) else (record.output_id,)
 
 
-def _is_finite(value: Any) -> bool:
+def is_finite(value: Any) -> bool:
     """Whether a value is finite, or is none of numbers that are known."""
     if isinstance(value, Absent) or not isinstance(value, (np.ndarray, np.generic, float, complex)):
         return True
@@ -222,11 +222,11 @@ def _passed_on(
     for place, i in enumerate(record.ids):
         edge = Edge(i, record, place, made)
         absent = any(isinstance(value, Absent) for value in (*record.values, edge.y))
-        if absent or _is_finite(known.get(i)) or not edge.has_derivative():
+        if absent or is_finite(known.get(i)) or not edge.has_derivative():
             continue
         g = known[made]
         passed = np.asarray(edge.passed(g))
-        if not _is_finite(passed):
+        if not is_finite(passed):
             index = _where(passed)
             operands = [_element(x, passed.shape, index) for x in record.values]
             result, incoming = (_element(x, passed.shape, index) for x in (edge.y, g))

@@ -145,7 +145,7 @@ def time_of(i: int) -> int:
 
 def push_tape(tape: Recorder) -> int:
     """Begin to record on this thread; return the time."""
-    tapes = live()
+    tapes = recording_tapes()
     _live.set((*tapes, tape) if tape not in tapes else tapes)
     now = new_id()
     clock[0] = -now
@@ -236,7 +236,7 @@ def note_several(
 ) -> tuple[int, ...]:
     """Append a record of an operation with several outputs, as `note` does for one; return the ids of all outputs."""
     tracking = [tape for tape in tapes if any(i in tape._tracked for i in ids)]
-    if not tracking:
+    if not tracking or not outputs:
         return (clock[0],) * len(outputs)
     output_ids = tuple(new_id() for _ in outputs)
     kept = protect(operation, values, ids)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any, Self
 
-from tapemagic.analysis.explain.advice import way
+from tapemagic.analysis.explain.advice import way, way_out
 from tapemagic.analysis.explain.explain import Explanation, explain
 from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import subscript
+from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.findings import Context
 from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
+from tapemagic.display.report import TapeReport
 from tapemagic.engine.events import Place
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
 from tapemagic.ipython.celltape import CellTape
-from tapemagic.ipython.parts import tensors
 from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.watchable import is_number, is_watchable, watchable
 
@@ -173,6 +174,16 @@ class Session:
                 return f": {name} left the tape through {way(event)}"
         return ""
 
+    def exit_on_last_line(self) -> str:
+        """The last exit from the tape on the last line of the cell, as the beginning of a sentence; empty if none."""
+        last = len("\n".join(self.cell.lines).rstrip().splitlines())
+        for event in self.snapshot().events[::-1]:
+            place = event.place
+            if event.kind == "exit" and place and place[:2] == (self.cell.filename, last):
+                name = self.found_names().get(event.number, "a value")
+                return f"{name} left the tape through {way_out(event)}"
+        return ""
+
     def _named_values(self) -> list[Named]:
         """The values that the cell assigns or reads, by name, without integers and containers."""
         namespace = self.cell.namespace
@@ -243,7 +254,7 @@ class Session:
         used, others = self.notebook()
         named = {id_of(x): name for name, x in [*used, *others][::-1] if isinstance(x, Traced)}
         if any(name == UNNAMED and i not in named for i, name in own.items()):
-            places = [*tensors(used), *tensors(others)]
+            places = [*tensors(used, TapeReport), *tensors(others, TapeReport)]
             own |= {id_of(x): name for name, x in places[::-1] if own.get(id_of(x)) == UNNAMED}
         return [named.get(i, name) for i, name in own.items()]
 

@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tapemagic.analysis.explain.advice import as_real, kind
+import numpy as np
+
+from tapemagic.analysis.explain.advice import as_real, kind, listed
+from tapemagic.analysis.explain.exit_causes import surely_through_exit
+from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.matrices import Kind
 from tapemagic.analysis.snapshot import Named
+from tapemagic.display.report import TapeReport
 from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.ipython.parts import tensors
 from tapemagic.ipython.session import CONTAINERS, Session, unique_name
+from tapemagic.ipython.watchable import is_number
 
 MAX_TARGETS = 10
 """The largest number of targets that are chosen without -t."""
@@ -45,7 +50,9 @@ def choose(session: Session, value: Any, wanted: Sequence[str]) -> Targets:
         return _limited(_named_results(session, values), is_value=True)
     found = _in_result(session, value) or _last_assigned(session) or _assigned_elsewhere(session)
     if found:
-        return _limited(found)
+        chosen = _limited(found)
+        problem = "; ".join(filter(None, [chosen.problem, _lost_target(session, value, found)]))
+        return replace(chosen, problem=problem)
     if isinstance(value, Traced):
         return Targets(_named_results(session, values), is_value=True)
     watched = session.watched()
@@ -62,6 +69,35 @@ def _limited(named: Sequence[Named], is_value: bool = False, most: int = MAX_TAR
         return Targets(named, is_value)
     problem = f"only the first {most} of {len(named)} values are differentiated: give another one a name, and write -t"
     return Targets(named[:most], problem=problem)
+
+
+def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> str:
+    """A note on a plain number, the cell's value or assigned last, into which a value went that left the tape."""
+    shown = listed([target for target, _ in chosen])
+    numbers: list[Named] = []
+    if session.cell.last:
+        numbers.append((session.cell.last[0], value))
+        if _is_real(value) and (how := session.exit_on_last_line()):
+            return f"{how}, and {shown} is shown in the place of {session.cell.last[0]}"
+    for name, assigned in reversed(session.history):
+        if any(assigned is x for _, x in chosen):
+            break
+        numbers.append((name, assigned))
+    for name, number in numbers[:MAX_TARGETS]:
+        if not _is_real(number):
+            continue
+        for x, source in session.all_sources()[:MAX_TARGETS]:
+            reason = surely_through_exit(session.question(name, number, x, source))
+            if reason is not None:
+                return f"{shown} is shown in the place of {name}: {reason.text}"
+    return ""
+
+
+def _is_real(value: Any) -> bool:
+    """Whether something is a plain number or array of real or complex numbers."""
+    return (
+        not isinstance(value, Traced) and is_number(value) and np.asarray(value).dtype.kind in "fc"
+    )
 
 
 def _in_result(session: Session, value: Any) -> Sequence[Named]:
@@ -107,7 +143,7 @@ def _assigned_elsewhere(session: Session) -> Sequence[Named]:
 def _computed_parts(session: Session, held: Sequence[Named]) -> list[Named]:
     """The computed tensors in lists, dicts or objects, without derivatives."""
     known = session.found_names()
-    found = [(name, x) for name, x in tensors(held) if session.is_computed(x)]
+    found = [(name, x) for name, x in tensors(held, TapeReport) if session.is_computed(x)]
     return [(known.get(id_of(x), name), x) for name, x in found if not session.observer.order_of(x)]
 
 

@@ -47,10 +47,7 @@ def why(
     if session is None:
         raise UsageError(f"{LAST}, and none has run yet: run one first")
     y, x = parse(line)
-    targets, sources = (
-        [(ast.unparse(part or node), value) for part, value in parts(node, _value(node, namespace))]
-        for node in (y, x)
-    )
+    targets, sources = (parts(node, _value(node, namespace)) for node in (y, x))
     if not any(_knows(session, value) for _, value in targets + sources):
         target, source = ast.unparse(y), ast.unparse(x)
         raise UsageError(

@@ -7,14 +7,14 @@ from itertools import count
 
 import pytest
 
-from tapemagic.analysis.explain.dataflow import Feeds, flow_into
+from tapemagic.analysis.explain.dataflow import Certainty, flow_into
 from tapemagic.engine.events import Place
 
 fresh = count().__next__
-YES, PERHAPS, NO = Feeds.YES, Feeds.PERHAPS, Feeds.NO
+YES, PERHAPS, NO = Certainty.YES, Certainty.PERHAPS, Certainty.NO
 
 
-def judged(program: str, value: str = "y", steps: bool = False, how: str = "float()") -> Feeds:
+def judged(program: str, value: str = "y", steps: bool = False, how: str = "float()") -> Certainty:
     """What is said of the first line with a float() in it, or with "here" behind it."""
     file = f"<carried {fresh()}>"
     lines = program.strip("\n").splitlines(keepends=True)
@@ -202,3 +202,54 @@ def test_nothing_to_read() -> None:
     assert flow_into(None, "float()", "y", "x", None) == PERHAPS
     assert judged("y = = float(x)") == PERHAPS
     assert judged("y = float(x)", "the target") == PERHAPS
+
+
+def asked_in(files: dict[str, str], left: tuple[str, int], asked: tuple[str, int]) -> Certainty:
+    """What is said of y = ... x, where a value left by float() on one line, and another line asks."""
+    names = {name: f"<{name} {fresh()}>" for name in files}
+    for name, text in files.items():
+        lines = text.splitlines(keepends=True)
+        linecache.cache[names[name]] = (len(text), None, lines, names[name])
+    places = [Place(names[name], line, "") for name, line in (left, asked)]
+    return flow_into(places[0], "float()", "y", "x", places[1])
+
+
+LOSS = "def loss(v):\n return float(v) * v\nclass M:\n def __call__(self, v):\n  return float(v)\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "line", "left"),
+    [
+        ("y = lib.loss(x)\nask(y)\ny = w\n", 2, 2),
+        ("for k in range(3):\n ask(y)\n y = lib.loss(x)\n", 2, 2),
+        ("def main():\n y = lib.loss(x)\n ask(y)\n y = w\nmain()\n", 3, 2),
+        (
+            "def main():\n y = helper(x)\n ask(y)\ndef helper(v):\n return lib.loss(v)\nmain()\n",
+            3,
+            2,
+        ),
+        ("m = lib.M()\ny = m(x)\nask(y)\nm = w\ny = w\n", 3, 5),
+    ],
+)
+def test_the_line_of_another_file_that_asks(program: str, line: int, left: int) -> None:
+    """What the asking program binds after that line does not count, and functions may stand anywhere."""
+    files = {"lib": LOSS, "main": program}
+    assert asked_in(files, ("lib", left), ("main", line)) == YES
+
+
+def test_functions_below_the_line_that_asks() -> None:
+    """A function may have been called before the line that asks, wherever it is written."""
+    program = (
+        "def main():\n y = helper(x)\n ask(y)\n"
+        "def helper(v):\n return inner(v) * v\n"
+        "def inner(v):\n return float(v)\n"
+        "main()\n"
+    )
+    assert asked_in({"main": program}, ("main", 7), ("main", 3)) == YES
+
+
+def test_other_methods_of_a_called_object() -> None:
+    """What leaves where an object is called is no loss in its other methods."""
+    program = "class M:\n def __call__(self, v):\n  return float(v)\n def g(self, v):\n  return v\n"
+    assert judged(program + "m = M()\ny = m(x)") == YES
+    assert judged(program + "m = M()\ny = m.g(x)") == PERHAPS

@@ -7,13 +7,13 @@ from itertools import count
 
 import pytest
 
-from tapemagic.analysis.explain.dataflow import Feeds, flow_into
+from tapemagic.analysis.explain.dataflow import Certainty, flow_into
 from tapemagic.engine.events import Place
 
 fresh = count().__next__
 
 
-def judged(program: str, value: str = "y", asked: int = 0) -> list[Feeds]:
+def judged(program: str, value: str = "y", asked: int = 0) -> list[Certainty]:
     """What is said of the lines with a float() in them."""
     lines = program.strip("\n").splitlines(keepends=True)
     file = f"<program {fresh()}>"
@@ -26,7 +26,7 @@ def judged(program: str, value: str = "y", asked: int = 0) -> list[Feeds]:
     ]
 
 
-YES, PERHAPS, NO = Feeds.YES, Feeds.PERHAPS, Feeds.NO
+YES, PERHAPS, NO = Certainty.YES, Certainty.PERHAPS, Certainty.NO
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tapemagic import Variable
-from tapemagic.ipython.parts import tensors
+from tapemagic.analysis.parts import tensors
 from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients, role
 

@@ -55,6 +55,48 @@ def test_a_target_that_is_no_tensor(run: Run) -> None:
     assert "not on the tape: a (float). A target has to be computed" in report.findings.note
 
 
+@pytest.mark.parametrize(
+    ("cell", "note"),
+    [
+        ("y = x * x\nloss = float(y) + 1", "y is shown in the place of loss: y left the tape through float() on line"),
+        ("y = x * x\nloss = y.numpy()\nloss", "y is shown in the place of loss: y left the tape through .numpy()"),
+        ("y = x * x\nfloat(y) * 2", "y left the tape through float() on line 3 (float(y) * 2), and y is shown in the"),
+        ("import math\ny = x * x\nz = math.sin(y)", "y is shown in the place of z: y left the tape through float()"),
+    ],
+)  # fmt: skip
+def test_a_number_that_left_the_tape(run: Run, cell: str, note: str) -> None:
+    """Where the value that one would expect left the tape, the report says so beside the target that it shows."""
+    report = run(f"%%tape x\n{cell}")
+
+    assert {"dy/dx": "6.0"} == gradients(report)
+    assert note in report.findings.note
+
+
+@pytest.mark.parametrize(
+    "last", ["lr = 0.1", "print(end=f'{float(y)}')", "n = int(y)", "a = np.ones(2)"]
+)
+def test_a_number_that_did_not(run: Run, last: str) -> None:
+    """A number that was not computed from the tape's values is no reason for a note."""
+    assert "" == run(f"%%tape x\ny = x * x\n{last}").findings.note
+
+
+@pytest.mark.parametrize(
+    ("cell", "way", "operation", "line"),
+    [
+        ("u = x - 5\ny = np.log(u)\nz = 2 * y", "forward", "log", 3),
+        ("y = np.exp(300 * x) * 0", "forward", "exp", 2),
+        ("y = np.where(x > 9, np.sqrt(x - 3), x)", "backward", "sqrt", 2),
+        ("y = np.sqrt(x - 3)", "backward", "sqrt", 2),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_is_not_finite(run: Run, cell: str, way: str, operation: str, line: int) -> None:
+    """A nan or an infinity is traced to the operation where it began."""
+    (fact,) = run(f"%%tape x\n{cell}").findings.nonfinite
+
+    assert (way, operation, line) == (fact.way, fact.operation, fact.line)
+
+
 def test_a_target_of_an_earlier_cell(run: Run) -> None:
     """A target that this cell did not compute has a reason instead of a gradient."""
     run("%%tape x\ny = x**2")

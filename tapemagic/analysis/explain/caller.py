@@ -5,22 +5,22 @@ from __future__ import annotations
 import ast
 import itertools
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from types import FrameType
 from typing import Any
 
 from tapemagic.analysis.explain.explain import Explanation, explain
 from tapemagic.analysis.explain.program_text import loop_names
 from tapemagic.analysis.explain.query import Program, Question
-from tapemagic.analysis.snapshot import snapshot_of
-from tapemagic.engine.events import Place
-from tapemagic.engine.nest import leaves
+from tapemagic.analysis.parts import items
+from tapemagic.analysis.snapshot import Named, snapshot_of
+from tapemagic.engine.events import Place, origin_of
+from tapemagic.engine.nest import is_leaf, leaves
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
 from tapemagic.engine.tensor.variable import Variable
 
-Named = tuple[str, Any]
 Node = ast.expr | None
 
 
@@ -38,28 +38,50 @@ def explain_here(tape: Tape, target: Any, source: Any) -> Explanation | Explanat
 
     A structure of tensors stands for each of them, as it does for ``tape.gradient``.
     """
-    frame = sys._getframe(2)
-    names, (y, x) = _names(frame), _arguments(frame)
-    snapshot = snapshot_of(tape)
+    asking = sys._getframe(2)
+    y, x = _arguments(asking)
+    frame = _program_of(asking, target)
+    namespace = {**frame.f_globals, **frame.f_locals}
     place = Place(frame.f_code.co_filename, frame.f_lineno, "")
-    held = {**frame.f_globals, **frame.f_locals}
-    program = Program(place, held, tape_name_at(frame) or "tape", isinstance(tape, Observer))
-
-    looped = loop_names(place)
+    program = Program(place, namespace, tape_name_at(asking) or "tape", isinstance(tape, Observer))
+    passing = loop_names(place).union(asking.f_code.co_varnames if asking is not frame else ())
 
     def named(node: Node, value: Any, default: str) -> list[Named]:
         return [
-            (_called(_written(part), x, frame, looped) or default, x)
-            for part, x in parts(node, value)
+            (
+                name
+                if name and name not in passing
+                else _name_of(x, namespace, passing) or name or default,
+                x,
+            )
+            for name, x in parts(node, value)
         ]
 
     targets, sources = named(y, target, "the target"), named(x, source, "the source")
-    names |= {id_of(held): name for name, held in sources if has_id(held)}
+    names = {
+        id_of(value): name
+        for name, value in namespace.items()
+        if has_id(value) and name[:1].isalpha()
+    }
+    names |= {id_of(value): name for name, value in sources if has_id(value)}
+    snapshot = snapshot_of(tape)
     return explain_each(
         targets,
         sources,
         lambda t, s: explain(Question(snapshot, t[1], s[1], t[0], s[0], names, program=program)),
     )
+
+
+def _program_of(frame: FrameType, target: Any) -> FrameType:
+    """The call of a function that computed the target: not of a comprehension, or of one that was given it."""
+    outer, code = frame.f_back, frame.f_code
+    if outer is None or code.co_name == "<module>" or origin_of(outer.f_code.co_filename) != "":
+        return frame
+    given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] + code.co_freevars
+    own = [value for name, value in frame.f_locals.items() if name not in given]
+    others = [*(frame.f_locals.get(name) for name in given), *frame.f_globals.values()]
+    computed = any(x is target for x in own) or not any(x is target for x in others)
+    return frame if computed and code.co_name[0] != "<" else _program_of(outer, target)
 
 
 def explain_each(
@@ -70,44 +92,35 @@ def explain_each(
     return found[0] if len(found) == 1 else Explanations(found)
 
 
-def parts(node: Node, value: Any) -> list[tuple[Node, Any]]:
-    """The tensors of a structure, with the expression for each if there is one for the structure.
+def parts(node: Node, value: Any) -> list[Named]:
+    """The tensors of a structure, each with its expression, which is empty if there is none of names alone.
 
-    What holds no tensor stays whole.
+    A structure without a tensor stays whole.
 
     Examples
     --------
     >>> import tapemagic as tm
     >>> params = {"w": [tm.constant(1.0)], "b": tm.constant(2.0)}
-    >>> [ast.unparse(node) for node, _ in parts(ast.Name("params"), params)]
+    >>> [name for name, _ in parts(ast.Name("params"), params)]
     ["params['w'][0]", "params['b']"]
     """
-    if isinstance(value, Traced) or not any(isinstance(leaf, Traced) for leaf in leaves(value)):
-        return [(node, value)]
-    return list(_parts(node, value))
+    if not any(isinstance(leaf, Traced) for leaf in leaves(value)):
+        return [(_written(node), value)]
+    return list(_parts(node, _written(node), value))
 
 
-def _parts(node: Node, value: Any) -> Iterator[tuple[Node, Any]]:
+def _parts(node: Node, name: str, value: Any) -> Iterator[Named]:
     if isinstance(value, Traced):
-        yield node, value
-    elif isinstance(value, (list, tuple, Mapping)):
-        held = value.values() if isinstance(value, Mapping) else value
-        for expression, part in zip(_expressions(node, value), held, strict=True):
-            yield from _parts(expression, part)
-
-
-def _expressions(node: Node, value: Any) -> list[Node]:
-    """The expressions for the parts of a structure: what stands in its brackets, or subscripts and attributes of it."""
-    written = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", [])
-    unpacked = None in getattr(node, "keys", []) or any(isinstance(e, ast.Starred) for e in written)
-    if len(written) == len(value) and not unpacked:
-        return [*written]
-    if node is None or not is_plain(node):
-        return [None] * len(value)
-    if hasattr(value, "_fields"):
-        return [ast.Attribute(node, field) for field in value._fields]
-    keys = value if isinstance(value, Mapping) else range(len(value))
-    return [ast.Subscript(node, ast.Constant(key)) for key in keys]
+        yield name, value
+    elif not is_leaf(value):
+        elements = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", [])
+        unpacked = None in getattr(node, "keys", ()) or any(
+            isinstance(e, ast.Starred) for e in elements
+        )
+        if unpacked or len(elements) != len(value):
+            elements = [None] * len(value)
+        for element, (step, part) in zip(elements, items(value), strict=True):
+            yield from _parts(element, _written(element) if element else name and name + step, part)
 
 
 def is_plain(node: ast.AST) -> bool:
@@ -126,7 +139,7 @@ def _is_index(node: ast.AST) -> bool:
 
 
 def _written(node: Node) -> str:
-    """An expression as a name, if it serves as one."""
+    """An expression of names alone as text; empty for any other."""
     return ast.unparse(node) if node is not None and is_plain(node) else ""
 
 
@@ -162,26 +175,10 @@ def _explains(call: ast.Call) -> bool:
     return "explain" in (getattr(call.func, "attr", ""), getattr(call.func, "id", ""))
 
 
-def _names(frame: FrameType) -> dict[int, str]:
-    """The caller's names for tensors, by their ids; a variable without a name there goes by its own."""
-    held = {**frame.f_globals, **frame.f_locals}
-    return {
-        id_of(value): name for name, value in held.items() if has_id(value) and name[:1].isalpha()
-    }
-
-
-def _called(written: str, value: Any, frame: FrameType, looped: set[str]) -> str:
-    """The name of a tensor: as it is written, unless a loop binds that name to many in turns."""
-    if not written or written in looped:
-        return _name_of(value, frame, looped) or written
-    return written
-
-
-def _name_of(value: Any, frame: FrameType, but: Collection[str]) -> str:
-    """The caller's name for an object, but for some names."""
-    held = {**frame.f_globals, **frame.f_locals}
+def _name_of(value: Any, namespace: dict[str, Any], but: Collection[str]) -> str:
+    """The program's name for an object, but for some names; a variable without a name there goes by its own."""
     if type(value) not in (int, str, bool, type(None)):
-        for name, other in reversed(held.items()):
+        for name, other in reversed(namespace.items()):
             if other is value and name[:1].isalpha() and name not in but:
                 return name
     return value.name if isinstance(value, Variable) and value.name != "Variable" else ""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapemagic.analysis.explain.advice import as_real, at, kind, replacement
-from tapemagic.analysis.explain.dataflow import Feeds
+from tapemagic.analysis.explain.dataflow import Certainty
 from tapemagic.analysis.explain.exit_causes import (
     exit_text,
     exits,
@@ -78,7 +78,7 @@ def _no_tensor(q: Question) -> Reason | None:
     if q.target is None:
         return Reason("no tensor", f"{q.y} is None: the function that made it may lack a return")
     text = f"{q.y} is a {type_of(q.target)} and no tensor, so no tape knows how it was computed"
-    found = exits(q, Feeds.YES) or exits(q, Feeds.PERHAPS)[-1:]
+    found = exits(q, Certainty.YES) or exits(q, Certainty.PERHAPS)[-1:]
     if not found:
         return Reason(
             "left the tape", f"{text}{untaken(q) or '. Compute it with NumPy on tensors'}"

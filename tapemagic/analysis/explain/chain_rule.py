@@ -1,15 +1,15 @@
-"""The ways along which a target depends on a source, and the product of the local derivatives along each."""
+"""The paths along which a target depends on a source, and the product of the local derivatives along each."""
 
 from __future__ import annotations
 
 import math
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,62 +21,42 @@ from tapemagic.engine.registry import no_derivative
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 
 SHOWN = 12
-"""How many paths are written out."""
+"""The number of paths that are written out."""
 
 WIDTH, LINES = 86, 3
-"""How wide a path is written, and on how many lines."""
+"""The width in which a path is written, and the number of lines."""
 
 ENDS = 20
-"""How many operations at each end of a path are written out, if there is room for them."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """One operation of a path.
-
-    Attributes
-    ----------
-    operation : str
-    result : str
-        What the result is called; empty if it has no name.
-    slope : str
-        The local derivative: a number, or the shape of a matrix.
-    value : float, complex or None
-        The number, if it is one.
-    """
-
-    operation: str
-    result: str
-    slope: str
-    value: complex | None
-
-    def __str__(self) -> str:
-        return f"{self.operation} = {self.result}" if self.result else self.operation
+"""The number of operations at each end of a path that are written out, if there is room for them."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """One way from a source to a target.
+    """One path from a source to a target: the operations, and the product of their local derivatives.
 
     Attributes
     ----------
     source : str
-        What the source is called.
-    steps : tuple of Step
-        The operations from the source to the target; of a long path those at both ends.
+    steps : tuple of (str, str)
+        The operations with the names of their results, and the local derivatives; of a long path those at both ends.
     product : float, complex or None
-        The path's contribution to the gradient: the product of the local derivatives, if all values on it are numbers.
+        The path's contribution to the gradient, if all values on it are numbers.
     hidden : int
-        The number of operations between the two ends that are left out of `steps`.
+        The number of operations between the two ends.
+    takes_real_part : bool
+        Whether the product is no longer that of the local derivatives, since a real number became complex.
     """
 
     source: str
-    steps: tuple[Step, ...]
+    steps: tuple[tuple[str, str], ...]
     product: complex | None
     hidden: int = 0
+    takes_real_part: bool = False
 
     def __str__(self) -> str:
-        total = self._total()
+        total = ""
+        if self.product is not None:
+            total = f"{', its real part' * self.takes_real_part} = {format_number(self.product)}"
         for ends in range(ENDS, 0, -1):
             lines = _wrapped(self._text(ends) + total)
             if len(lines) <= LINES:
@@ -84,24 +64,13 @@ class Path:
         return "\n".join(lines)
 
     def _text(self, ends: int) -> str:
-        """The operations and their slopes, so many at each end of the path."""
+        """The operations and the local derivatives, so many at each end of the path."""
         hidden = len(self.steps) + self.hidden - 2 * ends
-        cut = hidden > 1
-        steps = (*self.steps[:ends], *self.steps[-ends:]) if cut else self.steps
-        way, slopes = [*map(str, steps)], [step.slope for step in steps]
-        if cut:
-            way.insert(ends, f"… {hidden:,} more operations …")
-            slopes.insert(ends, "…")
-        return f"{' → '.join([self.source, *way])}:  {' · '.join(slopes[::-1]) or '1'}"
-
-    def _total(self) -> str:
-        """The product; of complex slopes the real part, where a real number became complex on the way."""
-        if self.product is None:
-            return ""
-        values = [step.value for step in self.steps if step.value is not None]
-        numbers = len(values) == len(self.steps) and np.iscomplexobj(values)
-        halved = numbers and not np.isclose(np.prod(values), self.product, equal_nan=True)
-        return f"{', its real part' * halved} = {format_number(self.product)}"
+        steps = [*self.steps]
+        if hidden > 1:
+            steps = [*steps[:ends], (f"… {hidden:,} more operations …", "…"), *steps[-ends:]]
+        operations, slopes = [step[0] for step in steps], [step[1] for step in steps]
+        return f"{' → '.join([self.source, *operations])}:  {' · '.join(slopes[::-1]) or '1'}"
 
 
 def _wrapped(text: str) -> list[str]:
@@ -120,7 +89,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def counted(ways: int) -> str:
-    """How many ways there are; of very many the power of ten.
+    """The number of paths; of very many the power of ten.
 
     Examples
     --------
@@ -132,7 +101,7 @@ def counted(ways: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Edge:
-    """A step back from the result of an operation, known by its number, to an input."""
+    """The dependence of an operation's result, known by its id, on one of its inputs."""
 
     source: int
     record: Record
@@ -192,65 +161,19 @@ class Edge:
         return _given(slope)
 
     @property
-    def slope(self) -> tuple[str, complex | None]:
-        """The local derivative as text, and the number if it is one; else the shape of a matrix."""
+    def slope(self) -> str:
+        """The local derivative as text: a number, or the shape of a matrix."""
         if not self.are_numbers():
-            return f"[{_size(self.y)} by {_size(self.x)}]", None
+            return f"[{_size(self.y)} by {_size(self.x)}]"
         if self.value is None:
             turns = _close(self.pulled(1), 1) and _close(self.pulled(1j), -1j)
-            return "conj" if turns else f"[2 by {2 if self.x.dtype.kind == 'c' else 1}]", None
+            return "conj" if turns else f"[2 by {2 if self.x.dtype.kind == 'c' else 1}]"
         text = format_number(self.value)
-        return f"({text})" if np.iscomplexobj(self.value) else text, self.value
+        return f"({text})" if np.iscomplexobj(self.value) else text
 
 
-class Chain(NamedTuple):
-    """The end of a path, from some value on to the target; what paths have in common is kept once.
-
-    Attributes
-    ----------
-    first : Edge
-    rest : Chain or None
-    length : int
-    last : tuple of Edge
-        Those at the target's end, `ENDS` at most.
-    product : float or None
-        Of the local derivatives, if all of them are real numbers.
-    numbers : bool
-        Whether all values are numbers.
-    """
-
-    first: Edge
-    rest: Chain | None
-    length: int
-    last: tuple[Edge, ...]
-    product: float | None
-    numbers: bool
-
-
-def _extended(chain: Chain | None, edge: Edge) -> Chain:
-    """A chain with one more step in front."""
-    numbers = edge.are_numbers() and (chain is None or chain.numbers)
-    slope = edge.value if numbers else None
-    product = None
-    if slope is not None and not isinstance(slope, complex):
-        before = 1.0 if chain is None else chain.product
-        product = None if before is None else slope * before
-    if chain is None:
-        return Chain(edge, None, 1, (edge,), product, numbers)
-    last = chain.last if chain.length >= ENDS else (edge, *chain.last)
-    return Chain(edge, chain, chain.length + 1, last, product, numbers)
-
-
-def _path(chain: Chain | None, source: str, target: Any, names: Mapping[int, str]) -> Path:
-    """A path in words: whole if it is short or has complex slopes, else its two ends."""
-    if chain is None:
-        return Path(source, (), _given(target.dtype.type(1)) if not target.ndim else None)
-    whole = chain.length <= 2 * ENDS or (chain.numbers and chain.product is None)
-    first = list(_unrolled(chain, chain.length if whole else ENDS))
-    product = _product(first, target) if whole else chain.product
-    way = first if whole else [*first, *chain.last]
-    steps = (Step(e.record.name, names.get(e.made, ""), *e.slope) for e in way)
-    return Path(source, tuple(steps), product, chain.length - len(way))
+Chain = tuple[Edge, "Chain"] | None
+"""The end of a path, from some value on to the target; what paths have in common is kept once."""
 
 
 def paths(
@@ -275,16 +198,26 @@ def paths(
     with silence():
         ways, edges = _edges(snapshot, start)
         found: list[Path] = []
-        stack: list[tuple[Edge | None, Chain | None]] = [(None, None)] if ways[goal] else []
+        stack: list[tuple[int, Chain]] = [(goal, None)] if ways[goal] else []
         while stack and len(found) < SHOWN:
-            edge, rest = stack.pop()
-            chain = None if edge is None else _extended(rest, edge)
-            made = goal if edge is None else edge.source
-            if made == start:
+            number, chain = stack.pop()
+            if number == start:
                 found.append(_path(chain, names.get(start, "?"), unwrap(target), names))
-                continue
-            stack += [(edge, chain) for edge in reversed(edges[made])]
+            else:
+                stack += [(edge.source, (edge, chain)) for edge in reversed(edges[number])]
     return tuple(found), int(ways[goal])
+
+
+def _path(chain: Chain, source: str, target: Any, names: Mapping[int, str]) -> Path:
+    way: list[Edge] = []
+    while chain is not None:
+        edge, chain = chain
+        way.append(edge)
+    shown = way if len(way) <= 2 * ENDS else way[:ENDS] + way[-ENDS:]
+    called = [(edge.record.name, names.get(edge.made, ""), edge.slope) for edge in shown]
+    steps = [(f"{name} = {result}" if result else name, slope) for name, result, slope in called]
+    product, real = _product(way, target)
+    return Path(source, tuple(steps), product, len(way) - len(shown), real)
 
 
 def _edges(
@@ -313,26 +246,21 @@ def _edges(
     return ways, edges
 
 
-def _unrolled(chain: Chain | None, length: int) -> Iterator[Edge]:
-    """The first steps of a chain."""
-    while chain is not None and length:
-        yield chain.first
-        chain, length = chain.rest, length - 1
-
-
-def _product(way: list[Edge], target: Any) -> complex | None:
-    """The product of the local derivatives of a path, if all values on it are numbers."""
+def _product(way: list[Edge], target: Any) -> tuple[complex | None, bool]:
+    """The product along a path of numbers as the sweep computes it, and whether that takes a real part on the way."""
     if target.ndim or not all(edge.are_numbers() for edge in way):
-        return None
-    values = [value for edge in way if (value := edge.value) is not None]
-    if len(values) == len(way) and not np.iscomplexobj(values):
-        return float(np.prod(values))
+        return None, False
+    values: list[Any] = [edge.value for edge in way]
+    known = None not in values
+    if known and not np.iscomplexobj([target, *values]):
+        return float(math.prod(values)), False
     g = target.dtype.type(1)
     for edge in reversed(way):
         g = edge.pulled(g)
         if edge.x.dtype.kind != "c":
             g = g.real
-    return _given(g)
+    product = _given(g)
+    return product, bool(way) and known and not _close(math.prod(values), product)
 
 
 def _given(g: Any) -> complex:

@@ -1,8 +1,8 @@
-"""Data flow from the line where a value left a tape into another value, by the text of the program.
+"""Taint analysis of a program's text: the flow of a value from the line where it left a tape into another value.
 
-Statements are walked through in their own order: a name that is bound anew forgets what it held. The parts of lists,
-dicts and objects are told apart. What changes in steps carries nothing on: comparisons, indices, lengths. Text does
-where it is read as a number again.
+Statements are read in their own order: a name that is bound anew is no longer tainted. The parts of lists, dicts and
+objects are told apart. What changes in steps passes nothing on: comparisons, indices, lengths. Text does where it is
+read as a number again.
 """
 
 from __future__ import annotations
@@ -14,12 +14,20 @@ from enum import IntEnum
 from functools import lru_cache
 from math import inf
 
-from tapemagic.analysis.explain.expressions import TEXT, Parts, Reading, on, path_of, root_of
+from tapemagic.analysis.explain.expressions import (
+    TEXT,
+    Expressions,
+    Parts,
+    on,
+    path_of,
+    root_of,
+)
 from tapemagic.analysis.explain.program_text import (
     CHANGING,
     FUNCTIONS,
     SCOPES,
     WRITING,
+    Function,
     around,
     bound_on,
     names_read,
@@ -27,7 +35,7 @@ from tapemagic.analysis.explain.program_text import (
     parameters,
     sources,
     tree_of,
-)
+)  # fmt: skip
 from tapemagic.analysis.formatting import without_subscript
 from tapemagic.engine.events import Place
 
@@ -43,11 +51,11 @@ TEXTS = {"repr()", "format()", "pickle"}
 """The conversions to text or bytes."""
 
 PASSES = 4
-"""How often a loop is walked through, and the functions of a program."""
+"""The number of readings of a loop, and of the functions of a program."""
 
 
-class Feeds(IntEnum):
-    """Whether what happens on a line goes into a value."""
+class Certainty(IntEnum):
+    """The certainty with which what happens on a line goes into a value."""
 
     NO = 0
     PERHAPS = 1
@@ -56,28 +64,28 @@ class Feeds(IntEnum):
 
 def flow_into(
     place: Place | None, how: str, value: str, source: str, asked: Place | None, steps: bool = False
-) -> Feeds:
-    """Whether what left the tape at a place is carried on into a value.
+) -> Certainty:
+    """Find whether what left the tape at a place goes into a value.
 
     Parameters
     ----------
     place : Place or None
-        Where it left.
+        The line on which it left.
     how : str
-        By what: ``"float()"``.
+        The conversion: ``"float()"``.
     value, source : str
-        What the program calls the value, and what it is differentiated with respect to: that is no loss.
+        The program's names for the value, and for what it is differentiated with respect to: that is no loss.
     asked : Place or None
-        Where the program knows the value by this name.
+        The line on which the program knows the value by this name; the first of a file stands for its end.
     steps : bool, optional
         Whether what changes in steps counts, too.
     """
     tree = tree_of(place)
     if tree is None or place is None or not around(tree, place.line):
-        return Feeds.PERHAPS
+        return Certainty.PERHAPS
     other = tree_of(asked) if asked and asked.file != place.file else None
-    inside = asked.line if asked and other is None and asked.line > place.line else 0
-    return _flow_into(tree, place.line, other, how, value, source, inside, steps)
+    asking = asked.line if asked and asked.line > 1 else 0
+    return _flow_into(tree, place.line, other, how, value, source, asking, steps)
 
 
 @lru_cache(512)
@@ -88,73 +96,73 @@ def _flow_into(
     how: str,
     value: str,
     source: str,
-    inside: int,
+    asked: int,
     steps: bool,
-) -> Feeds:
+) -> Certainty:
     """The same for programs that have been parsed: the one in which a value left, and perhaps one that goes on."""
     try:
         wanted = ast.parse(without_subscript(value), mode="eval").body
     except SyntaxError:
-        return Feeds.PERHAPS
-    exact = [call for call in _calls(tree, line) if _converts(call, how)]
-    text = how in TEXTS
-    asking = [scope for scope in around(tree, inside) if isinstance(scope, FUNCTIONS)]
+        return Certainty.PERHAPS
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and on(node, line))
+    exact = [call for call in calls if _converts(call, how)]
+    asking = [scope for scope in around(other or tree, asked) if isinstance(scope, FUNCTIONS)]
+    read_last = asking[-1] if asking else other or tree
+    last = _end_of_loops(read_last, asked) if asked and (other or asked > line) else inf
+    programs = [(tree, line)] + ([(other, 0)] if other else [])
     known: set[str] = set()
     shared: set[str] = set()
-    given_away: set[str] = set()
+    written: set[str] = set()
     for _ in range(PASSES):
         size = len(known)
-        for program, at in ((tree, line), (other, 0)):
-            if program is None:
-                continue
-            for function, owner in _functions(program):
-                walk = Walk(
-                    at, exact, source, known - _own(function, known), steps, text, inside or inf
-                )
-                walk.run(function.body)
-                if function in asking:
-                    given_away |= walk.given_away
-                    if walk.reaches(wanted):
-                        return Feeds.YES
-                shared |= _outside(function, walk.held)
-                for called in _called(program, function, owner):
-                    known |= {called + part for part in walk.returned}
-                    if other is not None and not owner:
-                        known |= {f".{called}{part}" for part in walk.returned}
-            known |= shared
-            walk = Walk(at, exact, source, set(known), steps, text, inside or inf, shared)
-            walk.run(program.body)
-            if walk.reaches(wanted):
-                return Feeds.YES
-            given_away |= walk.given_away
-            known |= walk.held
+        for program, at in programs:
+            for scope, owner in _scopes(program):
+                end = last if scope is read_last else inf
+                reading = Statements(at, exact, source, set(), steps, how in TEXTS, end)
+                if isinstance(scope, ast.Module):
+                    known |= shared
+                    reading.tainted, reading.shared = set(known), shared
+                else:
+                    given = parameters(scope) - {"self"}
+                    reading.tainted = {path for path in known if root_of(path) not in given}
+                reading.run(scope.body)
+                if isinstance(scope, ast.Module) or scope in asking:
+                    written |= reading.written
+                    if reading.reaches(wanted):
+                        return Certainty.YES
+                if isinstance(scope, ast.Module):
+                    known |= reading.tainted
+                    continue
+                own = own_names(scope) - {"self"}
+                shared |= {path for path in reading.tainted if root_of(path) not in own}
+                calls_of = _calls_of(program, scope, owner)
+                if other is not None:
+                    calls_of += [f".{call}" for call in calls_of if not call.startswith(".")]
+                known |= {call + part for call in calls_of for part in reading.returned}
         if len(known) == size:
             break
-    goes_on = other is not None and bool(sources(other.body, value))
-    return (
-        Feeds.PERHAPS if goes_on or _may_feed(tree, line, value, asking, given_away) else Feeds.NO
-    )
+    goes_on = other is not None and any(sources(scope.body, value) for scope in (other, *asking))
+    unclear = goes_on or _may_flow(tree, line, value, [] if other else asking, written)
+    return Certainty.PERHAPS if unclear else Certainty.NO
 
 
-def _may_feed(
-    tree: ast.Module,
-    line: int,
-    value: str,
-    asking: Sequence[ast.FunctionDef | ast.AsyncFunctionDef],
-    given_away: set[str],
+def _end_of_loops(scope: Function | ast.Module, line: int) -> int:
+    """The last line that runs before a line is reached again: the end of the loops around it, or the line itself."""
+    loops = (node for node in ast.walk(scope) if isinstance(node, (ast.For, ast.While)))
+    return max([line, *(loop.end_lineno or line for loop in loops if on(loop, line))])
+
+
+def _may_flow(
+    tree: ast.Module, line: int, value: str, asking: Sequence[Function], written: set[str]
 ) -> bool:
-    """Whether a line may feed a value by ways that a walk cannot follow: through other functions and cells."""
+    """Whether a line may go into a value by ways that are not read: through other functions and cells."""
     made = set().union(*(sources(body, value) for body in (tree.body, *(f.body for f in asking))))
-    if given_away & made:
+    if written & made:
         return True
     scopes = [scope for scope in around(tree, line) if isinstance(scope, SCOPES)]
-    beside = bool(made) and (not scopes or scopes[-1] in asking)
-    uncalled = bool(made) and made.isdisjoint(scope.name for scope in scopes)
-    return not beside and not uncalled and bound_on(tree, line)
-
-
-def _calls(tree: ast.AST, line: int) -> list[ast.Call]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and on(node, line)]
+    beside = not scopes or scopes[-1] in asking
+    uncalled = made.isdisjoint(scope.name for scope in scopes)
+    return not (made and (beside or uncalled)) and bound_on(tree, line)
 
 
 def _converts(call: ast.Call, how: str) -> bool:
@@ -164,77 +172,61 @@ def _converts(call: ast.Call, how: str) -> bool:
     return name in named or (how in CONVERTING and not MATH.isdisjoint(owners))
 
 
-def _functions(
-    tree: ast.AST, owner: str = ""
-) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, str]]:
-    """All functions, inner ones first, with the class that they are methods of."""
-    for node in ast.iter_child_nodes(tree):
-        yield from _functions(node, node.name if isinstance(node, ast.ClassDef) else "")
-        if isinstance(node, FUNCTIONS):
-            yield node, owner
+def _scopes(node: ast.AST, owner: str = "") -> Iterator[tuple[Function | ast.Module, str]]:
+    """All functions, inner ones first, with the class that they are methods of; then the program itself."""
+    for child in ast.iter_child_nodes(node):
+        yield from _scopes(child, node.name if isinstance(node, ast.ClassDef) else "")
+    if isinstance(node, (*FUNCTIONS, ast.Module)):
+        yield node, owner
 
 
-def _own(function: ast.FunctionDef | ast.AsyncFunctionDef, known: Iterable[str]) -> set[str]:
-    """The known paths that begin with a function's own parameters."""
-    return {path for path in known if root_of(path) in parameters(function) - {"self"}}
-
-
-def _outside(function: ast.FunctionDef | ast.AsyncFunctionDef, held: Iterable[str]) -> set[str]:
-    """The paths that begin with names from outside a function, or with its ``self``."""
-    return {path for path in held if root_of(path) not in own_names(function) - {"self"}}
-
-
-def _called(
-    tree: ast.AST, function: ast.FunctionDef | ast.AsyncFunctionDef, owner: str
-) -> list[str]:
-    """The ways to write what a function gives."""
+def _calls_of(tree: ast.AST, function: Function, owner: str) -> list[str]:
+    """The expressions for the result of a function."""
     if not owner:
         return [f"{function.name}()"]
     if function.name == "__call__":
-        made = [
-            s for s in ast.walk(tree) if isinstance(s, ast.Assign) and isinstance(s.value, ast.Call)
-        ]
-        own = [s for s in made if path_of(s.value) == f"{owner}()"]
+        assigned = (s for s in ast.walk(tree) if isinstance(s, ast.Assign))
+        own = [s for s in assigned if path_of(s.value) == f"{owner}()"]
         return [f"{path_of(target)}()" for s in own for target in s.targets] + [f"{owner}()()"]
     is_property = any("property" in ast.unparse(decorator) for decorator in function.decorator_list)
     return [f".{function.name}" + "()" * (not is_property)]
 
 
 @dataclass
-class Walk(Reading):
-    """A walk through statements, and which paths hold what left the tape on a line.
+class Statements(Expressions):
+    """Taint while statements are read.
 
     Attributes
     ----------
     last : float
         The line that asks.
     shared : iterable of str
-        The paths through which functions share what left, from where they are defined.
-    given_away : set of str
-        The names in calls of other functions that were given it: one may be written into.
+        The tainted paths that functions share, from where they are defined.
+    written : set of str
+        The names in calls of other functions with a tainted argument: one may be written into.
     returned : set of str
-        The parts of what a function returns that hold it.
+        The tainted parts of the result of a function.
     """
 
     last: float = inf
     shared: Iterable[str] = ()
-    given_away: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
     returned: Parts = field(default_factory=set)
 
     def reaches(self, value: ast.expr) -> bool:
-        """Whether a value holds what left, and not as text alone."""
+        """Whether a value is tainted, and not as text alone."""
         return any(not part.endswith(TEXT) for part in self.parts(value))
 
     def run(self, body: Iterable[ast.stmt]) -> None:
-        """Walk through statements, up to the line that asks."""
+        """Read statements, up to the line that asks."""
         for statement in body:
             if statement.lineno <= self.last and (
-                self.held or self.shared or on(statement, self.line)
+                self.tainted or self.shared or on(statement, self.line)
             ):
                 self.step(statement)
 
     def step(self, statement: ast.stmt) -> None:
-        """Walk through one statement, and those inside of it."""
+        """Read one statement, and those inside of it."""
         match statement:
             case ast.Assign(targets, value):
                 parts = self.parts(value)
@@ -243,12 +235,12 @@ class Walk(Reading):
             case ast.AnnAssign(target, _, ast.expr() as value):
                 self.bind(target, self.parts(value))
             case ast.AugAssign(target, _, value):
-                held = self.parts(target) | self.parts(value) | self.stored(target, value)
-                self.bind(target, {""} if held else set())
+                found = self.parts(target) | self.parts(value) | self.stored(target, value)
+                self.bind(target, {""} if found else set())
             case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
-                self.held |= set(self.shared)
+                self.tainted |= set(self.shared)
                 if any(map(self.parts, [*statement.args.defaults, *statement.args.kw_defaults])):
-                    self.held.add(name)
+                    self.tainted.add(name)
             case ast.Return(ast.expr() as value) | ast.Expr(
                 ast.Yield(ast.expr() as value) | ast.YieldFrom(value)
             ):
@@ -259,7 +251,7 @@ class Walk(Reading):
                 self.inside(statement)
 
     def inside(self, statement: ast.stmt) -> None:
-        """Walk through the statements inside of a loop, a branch or a block."""
+        """Read the statements inside of a loop, a branch or a block."""
         match statement:
             case ast.For(target, reach) | ast.AsyncFor(target, reach):
                 self.repeat(statement.body, target, reach)
@@ -287,42 +279,42 @@ class Walk(Reading):
         target: ast.expr | None = None,
         reach: ast.expr | None = None,
     ) -> None:
-        """Walk through a loop until nothing changes any more."""
+        """Read a loop until nothing changes any more."""
         for _ in range(PASSES):
-            before = self.held
+            before = self.tainted
             if target is not None and reach is not None:
                 self.bind(target, self.elements(reach))
             self.either(body, [])
-            if self.held == before:
+            if self.tainted == before:
                 break
 
     def either(self, *bodies: Iterable[ast.stmt]) -> None:
-        """Walk through branches, of which one is taken."""
-        before, after = self.held, set()
+        """Read branches, of which one is taken."""
+        before, after = self.tainted, set()
         for body in bodies:
-            self.held = set(before)
+            self.tainted = set(before)
             self.run(body)
-            after |= self.held
-        self.held = after
+            after |= self.tainted
+        self.tainted = after
 
     def change(self, value: ast.expr) -> None:
-        """A call that may put its arguments into what it is called on."""
+        """Read a call that may write its arguments into an object."""
         match value:
             case ast.Call(ast.Attribute(owner, method), given) if method in CHANGING:
                 words = [word.value for word in value.keywords]
                 if any(map(self.carries, [*given, *words])):
                     path = path_of(owner)
-                    self.held |= {path} - {"", self.source}
+                    self.tainted |= {path} - {"", self.source}
             case ast.Call(ast.Attribute(_, function), [first, *rest]) if function in WRITING:
                 if any(map(self.carries, rest)) or self.hit(value):
-                    self.held |= {path_of(first)} - {"", self.source}
+                    self.tainted |= {path_of(first)} - {"", self.source}
             case ast.Call(function, given) if path_of(function) != "print":
                 if any(map(self.carries, given)):
-                    self.given_away |= names_read(value)
+                    self.written |= names_read(value)
             case _:
                 self.parts(value)
 
     def stored(self, target: ast.expr, value: ast.expr) -> Parts:
-        """Whether writing into an array is what made a value leave."""
+        """The taint of a target that is written into, if the value left by that."""
         writes = isinstance(target, ast.Subscript) and on(target, self.line) and not self.exact
         return {""} if writes and not isinstance(value, ast.Constant) else set()

@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from tapemagic.analysis.explain.advice import is_flat, replacement, takes_gradient, way_out
-from tapemagic.analysis.explain.dataflow import Feeds, flow_into
+from tapemagic.analysis.explain.dataflow import Certainty, flow_into
 from tapemagic.analysis.explain.program_text import made_from
 from tapemagic.analysis.explain.query import Question, Reason
 from tapemagic.analysis.explain.sensitivity import is_insensitive
@@ -33,7 +33,7 @@ SHOWN = 3
 """How many lines are named."""
 
 
-def exits(q: Question, least: Feeds) -> list[Event]:
+def exits(q: Question, least: Certainty) -> list[Event]:
     """The exits of what was computed from the source through which the target may have been computed.
 
     An exit counts if the program's text has it feed the target, surely or perhaps, and if it came before the
@@ -46,7 +46,7 @@ def exits(q: Question, least: Feeds) -> list[Event]:
     return list(found.values())
 
 
-def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Feeds]:
+def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Certainty]:
     """The first exit by which a part of a gradient is surely lost, or else the last by which one may be.
 
     What changes in steps loses nothing, and neither does a number that cancels.
@@ -62,12 +62,12 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Fe
     for event in _before(q):
         if is_flat(event):
             continue
-        if _carried(q, event, steps=False) == Feeds.YES:
+        if _carried(q, event, steps=False) == Certainty.YES:
             if not is_insensitive(q, event, target):
-                return event, Feeds.YES
-        elif _within_library(event) and _carried(q, event, steps=True) == Feeds.YES:
+                return event, Certainty.YES
+        elif _within_library(event) and _carried(q, event, steps=True) == Certainty.YES:
             perhaps = event
-    return perhaps, Feeds.PERHAPS if perhaps else Feeds.NO
+    return perhaps, Certainty.PERHAPS if perhaps else Certainty.NO
 
 
 def _within_library(event: Event) -> bool:
@@ -76,14 +76,14 @@ def _within_library(event: Event) -> bool:
     return library not in {"", "numpy", *SHOWING}
 
 
-def _feeds(q: Question, event: Event) -> Feeds:
+def _feeds(q: Question, event: Event) -> Certainty:
     """Whether what left went into the target; of text, only what was read as a number again."""
     if event.kind != "text":
         return _carried(q, event, steps=True)
-    return Feeds.YES if _carried(q, event, steps=False) == Feeds.YES else Feeds.NO
+    return Certainty.YES if _carried(q, event, steps=False) == Certainty.YES else Certainty.NO
 
 
-def _carried(q: Question, event: Event, steps: bool) -> Feeds:
+def _carried(q: Question, event: Event, steps: bool) -> Certainty:
     how, place = str(event.what), q.program.place
     names = _names(q, event)
     return min(flow_into(event.place, how, name, q.x, place, steps) for name in names)
@@ -121,7 +121,7 @@ def _last_entry(q: Question) -> int:
 
 def surely_through_exit(q: Question) -> Reason | None:
     """A conversion whose result went into the target, by the program's text."""
-    found = exits(q, Feeds.YES)
+    found = exits(q, Certainty.YES)
     if not found:
         return None
     text = f"{exit_text(q, found[0])}: {replacement(found[0])}"
@@ -132,7 +132,7 @@ def surely_through_exit(q: Question) -> Reason | None:
 
 def perhaps_through_exit(q: Question) -> Reason | None:
     """A conversion whose result may have gone into the target, for all that is known."""
-    for event in exits(q, Feeds.PERHAPS)[-1:]:
+    for event in exits(q, Certainty.PERHAPS)[-1:]:
         text = f"{exit_text(q, event)}. If {q.y} was computed from that: {replacement(event)}"
         return Reason("left the tape", text)
     return None

@@ -1,4 +1,4 @@
-"""Which parts of an expression hold a certain value, where some names, attributes and parts of lists hold it."""
+"""Taint of expressions: the parts that come from a certain value, where some names, attributes and items do."""
 
 from __future__ import annotations
 
@@ -15,41 +15,21 @@ STEPS = (
     "sign signbit stop_gradient str trunc type zeros_like ones_like"
 )
 FLAT = frozenset(STEPS.split())
-"""Functions of which a small change of what they are given changes nothing, or is not meant to."""
+"""Functions whose result does not change with a small change of their arguments, or is not meant to."""
 
 TEXT = ".__str__"
-"""The part of a value that holds what is looked for as text: of no use until the text is read as numbers again."""
+"""The part of a value that has what is looked for as text: of no use until the text is read as numbers again."""
 
-WRITING_TEXT = {
-    "str",
-    "repr",
-    "format",
-    "ascii",
-    "bytes",
-    "join",
-    "dumps",
-    "array2string",
-    "array_str",
-}
-"""Functions that write what they are given as text or bytes."""
-
+WRITING_TEXT = {"str", "repr", "format", "ascii", "bytes", "join", "dumps", "array2string", "array_str"}  # fmt: skip
 PARSING = {
-    "float",
-    "complex",
-    "eval",
-    "literal_eval",
-    "loads",
-    "load",
-    "fromstring",
-    "float64",
-    "Decimal",
-    "Fraction",
-}
-"""Functions that read numbers from text or bytes."""
+    "float", "complex", "eval", "literal_eval", "loads", "load", "fromstring", "float64", "Decimal", "Fraction"
+}  # fmt: skip
+COEFFICIENTS = {"coef", "coeffs", "coefficients", "roots"}
+"""Attributes of a `numpy.poly1d` that are arrays."""
 
 SIZES = {"shape", "ndim", "size", "dtype"}
 Parts = set[str]
-"""The parts of a value that hold what is looked for: ``"[1]"``, ``".log"``; ``""`` is the whole."""
+"""The tainted parts of a value: ``"[1]"``, ``".log"``; ``""`` is the whole."""
 
 
 def path_of(node: ast.AST) -> str:
@@ -91,19 +71,19 @@ def on(node: ast.expr | ast.stmt, line: int) -> bool:
 
 
 @dataclass
-class Reading:
-    """The paths that hold a value, while a program is read.
+class Expressions:
+    """The paths that come from a value that left the tape, while a program is read.
 
     Attributes
     ----------
     line : int
-        Where the value left the tape.
+        The line on which the value left the tape.
     exact : sequence of call
         The calls through which it did, if they are named like that; else it may have been any on the line.
     source : str
-        What is differentiated with respect to: what it holds is no loss.
-    held : set of str
-        The paths that hold the value, or something computed from it.
+        The name that is differentiated with respect to: its own value is no loss.
+    tainted : set of str
+        The paths that come from the value.
     steps : bool
         Whether what changes in steps counts, too, and attributes of what may be no array.
     text : bool
@@ -113,29 +93,29 @@ class Reading:
     line: int
     exact: Sequence[ast.Call]
     source: str
-    held: set[str]
+    tainted: set[str]
     steps: bool = False
     text: bool = False
 
     def bind(self, target: ast.expr, parts: Parts) -> None:
-        """Bind a target to a value of which some parts hold what left."""
+        """Bind a target to a value with some tainted parts."""
         if isinstance(target, ast.Tuple | ast.List):
             for k, one in enumerate(target.elts):
                 if isinstance(one, ast.Starred):
-                    self.bind(one.value, {""} if parts else set())
+                    self.bind(one.value, _whole(parts))
                 else:
                     self.bind(one, _part(parts, f"[{k}]"))
             return
         path = path_of(target)
         if path:
-            self.held = {other for other in self.held if not _below(other, path)}
+            self.tainted = {other for other in self.tainted if not _below(other, path)}
         elif isinstance(target, ast.Subscript):
-            path, parts = path_of(target.value), {""} if parts else set()
+            path, parts = path_of(target.value), _whole(parts)
         if path and not _below(path, self.source):
-            self.held |= {path + part for part in parts}
+            self.tainted |= {path + part for part in parts}
 
     def hit(self, call: ast.Call) -> bool:
-        """Whether a call made a value leave: the one that is named like that, or else any on the line."""
+        """Whether the value left by a call: the one that is named like that, or else any on the line."""
         if self.text:
             return False
         if self.exact:
@@ -144,25 +124,27 @@ class Reading:
         return on(call, self.line) and bool(call.args or call.keywords) and not compares
 
     def carries(self, node: ast.AST) -> bool:
-        """Whether a value that is read as a whole holds what left; of an object, its attributes do not count."""
+        """Whether a value that is read as a whole is tainted; of an object, its attributes do not count."""
         return any(not part.startswith(".") for part in self.parts(node))
 
     def parts(self, node: ast.AST | None) -> Parts:
-        """The parts of a value that hold what left."""
+        """The tainted parts of a value."""
         inner = _inner(node)
         if inner is not None:
             return {f"[{key!r}]{part}" for key, one in inner for part in self.parts(one)}
         match node:
             case ast.JoinedStr(values) if not self.steps:
-                held = any(map(self.parts, values)) or (self.text and on(node, self.line))
-                return {TEXT} if held else set()
-            case _ if not self.steps and isinstance(node, ast.AST) and _is_flat(node):
+                tainted = any(map(self.parts, values)) or (self.text and on(node, self.line))
+                return {TEXT} if tainted else set()
+            case ast.Compare() | ast.UnaryOp(ast.Not()) | ast.BinOp(_, ast.FloorDiv()) if (
+                not self.steps
+            ):
                 for walrus in ast.walk(node):
                     if isinstance(walrus, ast.NamedExpr):
                         self.parts(walrus)
                 return set()
             case ast.IfExp(test, one, other):
-                chosen = {""} if self.steps and self.parts(test) else set()
+                chosen = _whole(self.steps and self.parts(test))
                 return chosen | self.parts(one) | self.parts(other)
             case ast.Compare() if not self.exact and on(node, self.line):
                 return {""}
@@ -177,40 +159,40 @@ class Reading:
             case ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call():
                 return self.reached(node)
             case ast.AST():
-                return {""} if any(map(self.carries, ast.iter_child_nodes(node))) else set()
+                return _whole(any(map(self.carries, ast.iter_child_nodes(node))))
         return set()
 
     def reached(self, node: ast.Name | ast.Attribute | ast.Subscript | ast.Call) -> Parts:
-        """The parts of what a name, an attribute, a subscript or a call stands for."""
+        """The tainted parts of a name, an attribute, a subscript or a call."""
         if isinstance(node, ast.Attribute) and node.attr in SIZES:
             return set()
         if self.steps and isinstance(node, ast.Subscript) and self.parts(node.slice):
             return {""}
         path = path_of(node)
-        found = {other[len(path) :] for other in self.held if path and _below(other, path)}
-        if any(self.passes(path, other) for other in self.held if path):
+        found = {other[len(path) :] for other in self.tainted if path and _below(other, path)}
+        if any(self.passes(path, other) for other in self.tainted if path):
             return {""}
         if isinstance(node, ast.Call):
             return found | self.given(node)
-        if isinstance(node, ast.Subscript) and "(" in path:
-            found |= _part(self.parts(node.value), path[len(path_of(node.value)) :])
+        if isinstance(node, ast.Name):
+            return found
         if isinstance(node, ast.Attribute):
-            found |= _part(self.held, f".{node.attr}")
-        return found if path or isinstance(node, ast.Name) or not self.carries(node.value) else {""}
+            found |= _part(self.tainted, f".{node.attr}")
+        if "(" in path and self.passes(path, whole := path_of(node.value)):
+            found |= _part(self.parts(node.value), path.removeprefix(whole))
+        return found if path or not self.carries(node.value) else {""}
 
     def passes(self, path: str, whole: str) -> bool:
-        """Whether a part holds what left because the whole does: not what only an object has, and no array."""
+        """Whether a part is tainted as the whole is: not an attribute that arrays lack."""
         name = path.removeprefix(whole)[1:].split(".")[0].split("(")[0].split("[")[0]
-        is_attribute = path[len(whole) : len(whole) + 1] == "."
-        return _below(path, whole) and (self.steps or not is_attribute or hasattr(np.ndarray, name))
+        counts = self.steps or name in COEFFICIENTS or hasattr(np.ndarray, name)
+        return _below(path, whole) and (counts or path[len(whole) : len(whole) + 1] != ".")
 
     def given(self, call: ast.Call) -> Parts:
-        """The parts of what a call gives that hold what left, by what it is given, or made to leave."""
+        """The tainted parts of the result of a call, by its arguments, or since the value left by it."""
         name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-        arguments = [
-            *call.args[name == "where" and not self.steps :],
-            *(word.value for word in call.keywords),
-        ]
+        arguments = call.args[name == "where" and not self.steps :]
+        arguments += [word.value for word in call.keywords]
         texts = any(TEXT in self.parts(argument) for argument in arguments)
         if name in WRITING_TEXT and not self.steps:
             written = texts or any(map(self.carries, arguments))
@@ -224,29 +206,30 @@ class Reading:
         if isinstance(call.func, ast.Attribute):
             if TEXT in self.parts(call.func.value):
                 return {TEXT}
-            own = {""} if self.carries(call.func.value) else set()
-            return own | _part(self.held, f".{name}()")
-        return self.parts(call.func) and {""} if isinstance(call.func, ast.Lambda) else set()
+            own = self.parts(call.func.value)
+            tainted = any(not part.startswith((".", "(")) for part in own)  # "()": if it is called
+            return _whole(tainted) | _part(self.tainted, f".{name}()")
+        return self.parts(call.func) and _whole(isinstance(call.func, ast.Lambda))
 
     def elements(self, reach: ast.expr) -> Parts:
-        """The parts of the elements of what is iterated over."""
+        """The tainted parts of the elements of an iterable."""
         match reach:
             case ast.Call(ast.Name("zip"), given):
                 return {f"[{k}]" for k, one in enumerate(given) if self.parts(one)}
             case ast.Call(ast.Name("enumerate"), [one, *_]):
                 return {"[1]"} if self.parts(one) else set()
-        return {""} if self.carries(reach) else set()
+        return _whole(self.carries(reach))
 
     def comprehended(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
     ) -> Parts:
-        """Whether a comprehension holds what left: the names in it are its own."""
-        before = set(self.held)
+        """The tainted parts of a comprehension: the names in it are its own."""
+        before = set(self.tainted)
         for part in node.generators:
             self.bind(part.target, self.elements(part.iter))
-        held = self.carries(node.value if isinstance(node, ast.DictComp) else node.elt)
-        self.held = before
-        return {""} if held else set()
+        tainted = self.carries(node.value if isinstance(node, ast.DictComp) else node.elt)
+        self.tainted = before
+        return _whole(tainted)
 
 
 def _inner(node: ast.AST | None) -> list[tuple[Any, ast.expr]] | None:
@@ -263,15 +246,11 @@ def _inner(node: ast.AST | None) -> list[tuple[Any, ast.expr]] | None:
     return None
 
 
-def _is_flat(node: ast.AST) -> bool:
-    """Whether an expression changes in steps."""
-    match node:
-        case ast.Compare() | ast.UnaryOp(ast.Not()) | ast.BinOp(_, ast.FloorDiv()):
-            return True
-    return False
+def _whole(tainted: object) -> Parts:
+    return {""} if tainted else set()
 
 
 def _part(parts: Iterable[str], path: str) -> Parts:
-    """The parts of a part; where the whole holds what left, so does every part."""
+    """The tainted parts of a part; where the whole is tainted, so is every part."""
     inner = {part[len(path) :] for part in parts if _below(part, path)}
-    return inner | ({""} if "" in parts else set())
+    return inner | _whole("" in parts)

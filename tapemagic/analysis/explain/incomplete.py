@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapemagic.analysis.explain.advice import at, replacement
-from tapemagic.analysis.explain.dataflow import Feeds
+from tapemagic.analysis.explain.dataflow import Certainty
 from tapemagic.analysis.explain.exit_causes import exit_text, lost_part
 from tapemagic.analysis.explain.path_causes import (
     assigned,
@@ -36,7 +36,7 @@ def missing(q: Question, differentiated: Any = None) -> str:
         For a higher derivative, the one that was differentiated last.
     """
     event, certainty = lost_part(q, differentiated)
-    if event is not None and certainty == Feeds.YES:
+    if event is not None and certainty == Certainty.YES:
         return (
             f"{exit_text(q, event)}, and that part of {q.y} is missing in it: {replacement(event)}"
         )

@@ -25,6 +25,7 @@ RETURNED = "return"
 """Stands for what a function returns: no name can be this word."""
 
 MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SCOPES = (*FUNCTIONS, ast.ClassDef)
 
@@ -248,12 +249,12 @@ def names_read(node: ast.AST) -> set[str]:
     return {name.id for name in names if isinstance(name.ctx, ast.Load)}
 
 
-def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+def parameters(function: Function) -> set[str]:
     """The names of what a function is given."""
     return {part.arg for part in ast.walk(function.args) if isinstance(part, ast.arg)}
 
 
-def own_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+def own_names(function: Function) -> set[str]:
     """The names that a function binds for itself, its parameters among them."""
     bound, shared = parameters(function), set()
     for node in ast.walk(function):

@@ -12,6 +12,12 @@ from tapemagic.analysis.explain.causes import why_none
 from tapemagic.analysis.explain.incomplete import missing, withheld
 from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import derivative_symbol, dtype_name, format_value
+from tapemagic.analysis.nonfinite import (
+    NonFinite,
+    first_nonfinite,
+    first_nonfinite_gradient,
+    is_finite,
+)
 from tapemagic.analysis.report.adjoints import adjoints_of
 from tapemagic.analysis.report.dead_ends import drawn_positions
 from tapemagic.analysis.report.derivatives import (
@@ -57,6 +63,8 @@ class Findings:
         The number of the cell's operations that the graph shows.
     changed : tuple of (str, int)
         The variables that changed during the recording, with the number of their values that were read.
+    nonfinite : tuple of NonFinite
+        For targets and gradients that are nan or infinite, the operations where that began.
     """
 
     variables: tuple[Value, ...]
@@ -70,6 +78,7 @@ class Findings:
     matrices: tuple[Matrix, ...] = ()
     drawn: int = 0
     changed: tuple[tuple[str, int], ...] = ()
+    nonfinite: tuple[NonFinite, ...] = ()
 
 
 CELL = Program(in_cell=True)
@@ -193,7 +202,22 @@ def examine(
         tuple(matrices),
         sum(position < operations for position in drawn.positions),
         tuple((names.get(i, ""), len(numbers)) for i, numbers in split.versions.items()),
+        _nonfinite(snapshot, targets, found),
     )
+
+
+def _nonfinite(
+    snapshot: Snapshot, targets: Sequence[Named], found: GradientTable
+) -> tuple[NonFinite, ...]:
+    """The first nan or infinity of the recording, and of the gradients of each target."""
+    facts: dict[NonFinite | None, None] = {}
+    for t, (_, target) in enumerate(targets):
+        gradients = [g for (of, _, level), g in found.gradients.items() if of == t and level == 1]
+        if not is_finite(unwrap(target)):
+            facts[first_nonfinite(snapshot)] = None
+        elif not all(is_finite(unwrap(g)) for g in gradients if g is not None):
+            facts[first_nonfinite_gradient(snapshot, target)] = None
+    return tuple(fact for fact in facts if fact is not None)
 
 
 def _derivative(

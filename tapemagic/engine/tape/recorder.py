@@ -94,7 +94,7 @@ class Recorder:
     _last_connections: Connections | None = None
     _last_leaves: AbstractSet[int] = frozenset()
     _rewatched: dict[int, int] | None = None
-    _weight = 0
+    _weight = _sorted = _unsorted = _settled = _held = 0
     _heavy = HEAVY
     _many = MANY
 
@@ -309,7 +309,15 @@ class Recorder:
         self._records: list[Any] = []
         self._take = self._taker()
         self._append = self._take if self._recording else ignore
-        self._sorted = self._unsorted = self._settled = self._held = 0
+        if self._unsorted or self._sorted:
+            self._sorted = self._unsorted = self._settled = self._held = 0
+
+    def _release(self) -> None:
+        """Drop all records and watched values of a tape that records no more before it is entered anew."""
+        self._tracked = {}
+        self._leaves = set()
+        self._records = []
+        self._take = self._append = ignore
 
     def _connections(self) -> Connections:
         """The records with identities of arrays in place of values, the tracked and the watched ids.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Reversible, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -45,47 +45,74 @@ def reachable(
 
 
 BLOCK = 1 << 10
-"""The number of records after which a sweep over many looks whether any gradient is left to pass on."""
+"""The number of records above which a sweep looks, now and then, whether any gradient is left to pass on."""
 
 
 class NeededRecords:
-    """The records of a long tape from those of the targets back to the last that receives a gradient.
+    """The records of a long tape from that of the target back to the last that receives a gradient.
 
     So a gradient at each step of a long loop, all on one tape, costs no more than the records of that step.
 
     Parameters
     ----------
     records : sequence of Record
+    tracked : mapping of int to int
+        The values to pass gradients to.
     grads : dict of int to array
         The gradients of the targets, to which the sweep adds.
-    leaves : set of int
-        The ids of watched values.
+    leaves, kept : set of int
+        The ids of watched values, and those of intermediate values whose gradients stay in `grads`.
     """
 
-    def __init__(self, records: Sequence[Any], grads: Gradients, leaves: AbstractSet[int]) -> None:
+    def __init__(
+        self,
+        records: Sequence[Any],
+        tracked: Mapping[int, int],
+        grads: Gradients,
+        leaves: AbstractSet[int],
+        kept: AbstractSet[int],
+    ) -> None:
         self._records = records
+        self._tracked = tracked
         self._grads = grads
         self._leaves = leaves
+        self._kept = kept
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._records)
 
     def __reversed__(self) -> Iterator[Any]:
-        records, grads, leaves = self._records, self._grads, self._leaves
-        end = bisect_right(records, max(grads, default=0), key=_newest_id)
-        while end:
-            last = _newest_id(records[end - 1])
-            if not any(0 < i <= last and i not in leaves for i in grads):
-                return
-            start = max(0, end - BLOCK)
-            yield from reversed(records[start:end])
-            end = start
+        records, tracked, grads, leaves = self._records, self._tracked, self._grads, self._leaves
+        passed: set[int] = set()
+        end, size = self._end(), BLOCK >> 4
+        while end and any(i in tracked and i not in leaves and i not in passed for i in grads):
+            block = records[max(0, end - size) : end]
+            yield from reversed(block)
+            if self._kept:
+                passed |= self._kept & set(chain.from_iterable(map(_outputs, block)))
+            end -= len(block)
+            size = (
+                2 * size or 1
+            )  # so that many gradients of leaves are not looked through many times
+
+    def _end(self) -> int:
+        """The position after the record of the target; the end where there are several.
+
+        Threads that record on one tape may append out of order: then it is the end, too.
+        """
+        records = self._records
+        if len(self._grads) == 1:
+            (target,) = self._grads
+            end = bisect_right(records, target, key=lambda record: _outputs(record)[0])
+            if end and target in _outputs(records[end - 1]):
+                return end
+        return len(records)
 
 
-def _newest_id(record: Any) -> int:
-    """The id of a record's result; of several, that of the first."""
+def _outputs(record: Any) -> tuple[int, ...]:
+    """The ids of a record's results."""
     made = record[-1]
-    return made[0] if made.__class__ is tuple else made  # type: ignore[no-any-return]
+    return made if made.__class__ is tuple else (made,)
 
 
 def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a branch)

@@ -249,7 +249,7 @@ class Tape(Recorder):
             self._last_leaves = self._leaves
             if not grads.keys() >= ids:
                 self._last_connections = self._connections()
-            self._clear()
+            self._release()
         return grads
 
     def _unusable(self) -> Exception:
@@ -292,7 +292,7 @@ class Tape(Recorder):
         records: Any = self._records
         if not tapes:
             if len(records) > BLOCK:
-                records = NeededRecords(records, grads, self._leaves)
+                records = NeededRecords(records, tracked, grads, self._leaves, kept)
             return sweep(records, tracked, grads, kept, False)
         for tape in tapes:
             tape._sweep_begins(grads)

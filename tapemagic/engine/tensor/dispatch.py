@@ -12,7 +12,7 @@ import numpy as np
 
 from tapemagic.engine import registry
 from tapemagic.engine.events import record_exit
-from tapemagic.engine.recording import FOREIGN, NO_PARAMS, clock, live, note, note_several
+from tapemagic.engine.recording import CONSTANT, FOREIGN, NO_PARAMS, clock, live, note, note_several
 from tapemagic.engine.registry import (
     COMPOSITES,
     NAMED,
@@ -77,11 +77,11 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
             ids.append(tensor._id)
         else:
             values.append(x)
-            if x.__class__ is np.ndarray:
-                ids.append(FOREIGN)
-            else:
-                ids.append(_foreign(x) if isinstance(x, np.ndarray) else 0)
-    told = operation.check(params) if params else NO_PARAMS
+            ids.append(FOREIGN if x.__class__ is np.ndarray else _untracked(x))
+    told = NO_PARAMS
+    if params:
+        params = _settled(operation, params)
+        told = operation.check(params)
     try:
         output = operation.function(*values, **params)
     except (TypeError, AttributeError) as error:  # the latter of objects that lack a method
@@ -109,8 +109,10 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
     return wrap(output, i)
 
 
-def _foreign(x: Any) -> int:
-    """The number of an array of an unusual kind, which may be refused."""
+def _untracked(x: Any) -> int:
+    """The number in the place of an id for a plain number, or for an array of another class, which may be refused."""
+    if not isinstance(x, np.ndarray):
+        return CONSTANT
     require_plain(type(x))
     return FOREIGN
 
@@ -200,7 +202,7 @@ def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if operation is not None and (operation.rules or operation.joint_rule):
         kwargs.pop("out", None)
         inputs, params = operation.bind(args, kwargs)
-        return apply(operation, inputs, _settled(operation, params) if params else params)
+        return apply(operation, inputs, params)
     place = out_position(function)
     if len(args) > place and args[place] is not None:
         raise out_error(function)
