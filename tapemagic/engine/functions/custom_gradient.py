@@ -140,13 +140,7 @@ def _require_variables_keyword(name: str, grad_fn: Function, captured: list[Vari
 def _call_grad_fn(
     name: str, grad_fn: Function, upstream: list[Any], keywords: dict[str, Any]
 ) -> Any:
-    """Call the user's `grad_fn`.
-
-    Raises
-    ------
-    CustomGradientError
-        If it takes another number of upstream gradients.
-    """
+    """Call the user's `grad_fn`."""
     try:
         return grad_fn(*upstream, **keywords)
     except TypeError:

@@ -162,13 +162,7 @@ def sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
 
 
 def _logits(logits: Any, name: str) -> Any:
-    """Logits as an array of real numbers.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If they are whole numbers: there can be no gradient, and most often the labels were meant.
-    """
+    """Logits as an array of real numbers."""
     logits = array(logits)
     if logits.dtype.kind in "biu":
         raise UnsupportedArgumentError(
@@ -179,13 +173,7 @@ def _logits(logits: Any, name: str) -> Any:
 
 
 def _both(labels: Any, logits: Any, name: str) -> tuple[Any, Any]:
-    """Labels and logits as arrays of real numbers, of the same shape; whole labels in the logits' dtype.
-
-    Raises
-    ------
-    ShapeError
-        If there is not one label for each logit.
-    """
+    """Labels and logits as arrays of real numbers, of the same shape; whole labels in the logits' dtype."""
     logits = _logits(logits, name)
     labels = array(labels)
     labels = labels.astype(logits.dtype) if labels.dtype.kind in "biu" else real(labels, name)

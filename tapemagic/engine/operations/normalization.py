@@ -123,13 +123,7 @@ def _scaled(centred: Any, variance: Any, scale: Any, offset: Any, epsilon: float
 
 
 def _fitting(part: Any, x: Any, name: str, role: str) -> Any:
-    """An operand that broadcasts to the shape of `x`.
-
-    Raises
-    ------
-    ShapeError
-        If it does not; the message says what its role is.
-    """
+    """An operand that broadcasts to the shape of `x`."""
     if type(part) in {int, float} and x.dtype.kind == "f":
         part = x.dtype.type(part)  # which leaves single precision alone
     elif type(part) is not complex:

@@ -85,13 +85,7 @@ def _ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Any = None, out: 
 
 
 def _passes(a: Any, s: Sequence[int | None] | None, axes: Sequence[int] | None) -> list[Any]:
-    """The length and the axis of each pass, first axis first; a length of None is the pass's own choice.
-
-    Raises
-    ------
-    ShapeError
-        If there is not one length for each axis.
-    """
+    """The length and the axis of each pass, first axis first; a length of None is the pass's own choice."""
     if axes is None:
         axes = range(-a.ndim if s is None else -len(s), 0)
     if s is None:

@@ -151,13 +151,7 @@ def _average(
 
 
 def aligned(weights: Any, shape: tuple[int, ...], axis: tuple[int, ...] | None) -> Any:
-    """Weights that are given for some axes only, with axes of length 1 for the others.
-
-    Raises
-    ------
-    ShapeError
-        If there is not one weight for each element, nor for each place on the axes.
-    """
+    """Weights that are given for some axes only, with axes of length 1 for the others."""
     if weights.shape == shape:
         return weights
     axes = tuple(one - len(shape) for one in axis or ())
@@ -357,13 +351,7 @@ def _medians(function: Function, rule: Rule) -> None:
 
 
 def refuse_overwriting(overwrite_input: bool) -> None:
-    """Raise, if the input's memory is to be used.
-
-    Raises
-    ------
-    ImmutableError
-        If `overwrite_input` is true.
-    """
+    """Raise, if the input's memory is to be used."""
     if overwrite_input:
         raise ImmutableError(
             "overwrite_input=True would write into a tensor, which is immutable: leave it out"

@@ -69,13 +69,7 @@ def cast(x: Any, dtype: Any) -> Any:
 
 
 def refuse_out(out: Any) -> None:
-    """Raise, if there is an array to write into.
-
-    Raises
-    ------
-    ImmutableError
-        If `out` is given.
-    """
+    """Raise, if there is an array to write into."""
     if out is not None:
         raise ImmutableError(
             "out= cannot write where a tape is watching: leave it out, and name the result"

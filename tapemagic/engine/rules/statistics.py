@@ -200,13 +200,7 @@ def _cov(
 
 
 def variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
-    """The observations as a matrix with a row for each variable.
-
-    Raises
-    ------
-    ValueError
-        If `m` or `y` has more than two axes.
-    """
+    """The observations as a matrix with a row for each variable."""
     parts = [part for part in (m, y) if part is not None]
     for name, part in zip("my", parts, strict=False):
         if np.ndim(part) > 2:

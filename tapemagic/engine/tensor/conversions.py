@@ -43,11 +43,6 @@ def refuse_within_numpy() -> None:
 
     NumPy looks for the protocols of a tensor only in the main arguments of a function. With one in another argument
     it computes as with arrays, until it writes.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If the user called a function of NumPy whose first argument is no tensor.
     """
     frame: Any = sys._getframe(1)
     outermost = None

@@ -189,13 +189,7 @@ def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, 
 
 
 def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a NumPy function on arguments that have a tensor among them.
-
-    Raises
-    ------
-    NoDerivativeError
-        If a live tape tracks one of the tensors, and the table has no entry for `function`.
-    """
+    """Call a NumPy function on arguments that have a tensor among them."""
     if kwargs.get("out") is not None:
         raise out_error(function)
     operation = OPERATIONS.get(function)
@@ -279,13 +273,7 @@ def _left_to_others(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 def _call_method(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """``ufunc.outer`` by broadcasting; ``reduce`` and its kin as the function that has a name of its own.
-
-    Raises
-    ------
-    NoDerivativeError
-        If there is no such function.
-    """
+    """``ufunc.outer`` by broadcasting; ``reduce`` and its kin as the function that has a name of its own."""
     if method == "outer" and ufunc.nin == 2 and ufunc.signature is None:
         a, b = map(as_operand, inputs)
         return ufunc(np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b, **kwargs)
