@@ -28,6 +28,16 @@ def negative_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(negative_axis(one, ndim) for one in axes))
 
 
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The shape of an array, or of a bare Python number."""
+    return getattr(x, "shape", ())
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate, without a call for real arrays."""
+    return np.conj(x) if x.dtype.kind == "c" else x
+
+
 def leading(g: Any, y: Any) -> tuple[int, ...]:
     """The lengths of the axes that the gradient `g` of `y` has in front of those of `y`."""
     return g.shape[: g.ndim - y.ndim]  # type: ignore[no-any-return]

@@ -27,40 +27,22 @@ def geomspace_(start: Any, stop: Any, **options: Any) -> Any:
     return np.geomspace(start, stop, **options)
 
 
-def way(y: Any, endpoint: bool, axis: int) -> Any:
-    """The position of each point of a grid between start, 0, and stop, 1."""
+def at_end(g: Any, y: Any, endpoint: bool, axis: int, stop: bool) -> Any:
+    """The sum of `g` along a grid `y`, weighted from 1 at its start to 0 at its stop, or from 0 to 1 if `stop`."""
+    axis = negative_axis(axis, y.ndim)
     count = y.shape[axis]
     part = np.arange(count) / max(count - 1 if endpoint else count, 1)
-    return part.reshape(-1, *(1,) * (-axis - 1))
-
-
-def _linspace_start(g, _y, _start, _stop, endpoint, axis):
-    """The sum of `g`, weighted with 1 at the start and 0 at the stop."""
-    axis = negative_axis(axis, _y.ndim)
-    return precise_sum(g * (1 - way(_y, endpoint, axis)), axis)
-
-
-def _linspace_stop(g, _y, _start, _stop, endpoint, axis):
-    """The sum of `g`, weighted with 0 at the start and 1 at the stop."""
-    axis = negative_axis(axis, _y.ndim)
-    return precise_sum(g * way(_y, endpoint, axis), axis)
-
-
-def _geomspace_start(g, y, start, _stop, endpoint, axis):
-    """The rule of linspace's start, of the logarithms."""
-    axis = negative_axis(axis, y.ndim)
-    return precise_sum(g * (y * (1 - way(y, endpoint, axis))), axis) / start
-
-
-def _geomspace_stop(g, y, _start, stop, endpoint, axis):
-    """The rule of linspace's stop, of the logarithms."""
-    axis = negative_axis(axis, y.ndim)
-    return precise_sum(g * (y * way(y, endpoint, axis)), axis) / stop
+    weights = part if stop else 1 - part
+    return precise_sum(g * weights.reshape(-1, *(1,) * (-axis - 1)), axis)
 
 
 # fmt: off
-vjp(linspace_,  _linspace_start,  _linspace_stop,  ignores="num device")
-vjp(geomspace_, _geomspace_start, _geomspace_stop, ignores="num")
+vjp(linspace_,
+    lambda g, _y, _start, _stop, endpoint, axis: at_end(g, _y, endpoint, axis, False),
+    lambda g, _y, _start, _stop, endpoint, axis: at_end(g, _y, endpoint, axis, True), ignores="num device")
+vjp(geomspace_,
+    lambda g, y, start, _stop, endpoint, axis: at_end(g * y, y, endpoint, axis, False) / start,
+    lambda g, y, _start, stop, endpoint, axis: at_end(g * y, y, endpoint, axis, True) / stop, ignores="num")
 # fmt: on
 
 

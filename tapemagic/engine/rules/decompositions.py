@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.registry import composite, operation, vjp
-from tapemagic.engine.rules.axes import spread
+from tapemagic.engine.rules.axes import conj, spread
 from tapemagic.engine.rules.linalg import solved
 from tapemagic.engine.rules.shaping import cast
 from tapemagic.engine.tensor.constant import constant
@@ -48,11 +48,6 @@ QR = type(np.linalg.qr(np.eye(1)))
 SVD = type(np.linalg.svd(np.eye(1)))
 
 # -- what the rules share -------------------------------------------------------------------------
-
-
-def conj(x: Any) -> Any:
-    """The complex conjugate, without a call for real arrays."""
-    return np.conj(x) if x.dtype.kind == "c" else x
 
 
 def adjoint(x: Any) -> Any:

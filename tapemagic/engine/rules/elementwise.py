@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.registry import composite, not_differentiable, operation, vjp
-from tapemagic.engine.tensor.dispatch import PLAIN_SCALARS, apply
-from tapemagic.engine.tensor.tensor import Tensor, as_operand, unwrap
+from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.tensor import PLAIN_SCALARS, Tensor, as_operand, unwrap
 from tapemagic.errors import ImmutableError, OptionError
 
 DEGREE = math.pi / 180

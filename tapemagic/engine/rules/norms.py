@@ -13,8 +13,8 @@ import numpy as np
 
 from tapemagic.engine.operations.primitive import primitive
 from tapemagic.engine.registry import vjp
-from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
-from tapemagic.engine.rules.decompositions import adjoint, conj, gaps, rounding, sums
+from tapemagic.engine.rules.axes import conj, expand, negative_axes, negative_axis
+from tapemagic.engine.rules.decompositions import adjoint, gaps, rounding, sums
 from tapemagic.engine.rules.elementwise import inverse, zeros
 from tapemagic.engine.rules.reductions import out_of_range, unit_of
 from tapemagic.engine.tensor.tensor import unwrap

@@ -40,6 +40,7 @@ from tapemagic.engine.tensor.messages import (
     shown,
 )
 from tapemagic.engine.tensor.tensor import (
+    PLAIN_SCALARS,
     Tensor,
     Traced,
     as_operand,
@@ -56,8 +57,6 @@ from tapemagic.errors import (
     NotNumbersError,
     UnsupportedArgumentError,
 )
-
-PLAIN_SCALARS = frozenset({float, int, bool, np.float64, np.float32, np.int64})
 
 WITHOUT_DTYPE = frozenset({np.maximum, np.minimum})
 """Ufuncs with a dtype to compute in, unlike the functions that are their `reduce`."""

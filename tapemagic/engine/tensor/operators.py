@@ -15,8 +15,8 @@ from tapemagic.engine import registry
 from tapemagic.engine.recording import NO_PARAMS, PRUNE_MASK, SMALL, clock, live, new_id, note
 from tapemagic.engine.registry import Function, Operation
 from tapemagic.engine.tensor.coercion import is_plain_operand
-from tapemagic.engine.tensor.dispatch import PLAIN_SCALARS, apply_elementwise, call, is_operand
-from tapemagic.engine.tensor.tensor import Tensor, Traced, new, wrap
+from tapemagic.engine.tensor.dispatch import apply_elementwise, call, is_operand
+from tapemagic.engine.tensor.tensor import PLAIN_SCALARS, Tensor, Traced, new, wrap
 from tapemagic.errors import UnhashableError
 
 Unary = Callable[[Any], Any]

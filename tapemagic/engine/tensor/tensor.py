@@ -23,8 +23,10 @@ Binary = Callable[[Any, Any], Any]
 
 new = object.__new__
 
-BARE = frozenset({float, int, bool, np.float64, np.float32, np.int64, type(None)})
-"""Of these types most operands are that are neither tensors nor arrays."""
+PLAIN_SCALARS = frozenset({float, int, bool, np.float64, np.float32, np.int64})
+"""The types of most operands that are neither tensors nor arrays."""
+
+_BARE = PLAIN_SCALARS | {type(None)}
 
 
 def wrap(value: Any, i: int = 0) -> Tensor:
@@ -163,7 +165,7 @@ def as_operand(value: Any) -> Any:
                     raise
                 raise ragged_error(value) from None
         return np.array(value)
-    if kind in BARE or isinstance(value, Traced) or not isinstance(value, PandasData):
+    if kind in _BARE or isinstance(value, Traced) or not isinstance(value, PandasData):
         return value
     return np.asarray(value)
 
