@@ -10,7 +10,7 @@ import numpy as np
 from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.messages import ragged_error, shown
 from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
-from tapemagic.errors import DtypeError, NotNumbersError, OptionError, UnsupportedArgumentError
+from tapemagic.errors import NotNumbersError, OptionError, UnsupportedArgumentError
 
 LARGE = 4096
 """The number of elements from which it is faster to try a product with a mask before np.where."""
@@ -78,19 +78,6 @@ def array(x: Any) -> Any:
         raise ragged_error(x) from None
 
 
-def dtype_of_numbers(dtype: Any) -> np.dtype[Any]:
-    """A dtype that tensors can have."""
-    try:
-        known: np.dtype[Any] = np.dtype(dtype)
-    except TypeError as error:
-        raise DtypeError(f"{error}: write one of numbers, such as 'float64'") from None
-    if known.kind not in NUMBERS:
-        raise DtypeError(
-            f"a tensor cannot have the dtype {known}: write one of numbers, such as 'float64'"
-        )
-    return known
-
-
 def least(epsilon: Any, name: str) -> Any:
     """A small number that keeps a denominator from being 0."""
     if isinstance(epsilon, (int, float, np.number, np.ndarray, Traced)):
@@ -110,7 +97,7 @@ def numpy_axis(axis: Any) -> Any:
     return tuple(axis) if isinstance(axis, list) else axis
 
 
-def kept(x: Any, mask: Any) -> Any:
+def where_mask(x: Any, mask: Any) -> Any:
     """`x` where a mask is true, and 0 elsewhere.
 
     On large arrays a product takes a fraction of the time of np.where, which stumbles over masks

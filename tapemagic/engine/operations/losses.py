@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.common import array, inside, plain, real, whole
-from tapemagic.engine.operations.exponentials import axes_of, level, log_total
+from tapemagic.engine.operations.exponentials import axes_of, log_total, minus_largest
 from tapemagic.engine.operations.primitive import primitive
 from tapemagic.errors import ShapeError, UnsupportedArgumentError
 
@@ -59,7 +59,7 @@ def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
     name = "softmax_cross_entropy"
     labels, logits = _both(labels, logits, name)
     (axis,) = axes_of(axis, logits)
-    y, _ = level(logits, (axis,))
+    y, _ = minus_largest(logits, (axis,))
     expected = _weighted(labels, y, axis)
     return np.sum(labels, axis=axis) * _log_sum_exp(y, axis) - expected
 
@@ -111,7 +111,7 @@ def sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Any:
             "the labels' shape has to be that of the logits without the last axis, which counts the classes"
         )
     inside(labels, logits.shape[-1], "labels")
-    y, _ = level(logits, (logits.ndim - 1,))
+    y, _ = minus_largest(logits, (logits.ndim - 1,))
     chosen = np.take_along_axis(y, labels[..., None], -1)[..., 0]
     return _log_sum_exp(y, -1) - chosen
 

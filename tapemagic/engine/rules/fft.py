@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.registry import composite, vjp
-from tapemagic.engine.rules.axes import along, framed, negative_axis
+from tapemagic.engine.rules.axes import negative_axis, slice_on_axis, zero_padded
 from tapemagic.errors import ShapeError
 
 Transform = Callable[..., Any]
@@ -28,7 +28,7 @@ OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward":
 def _lengthened(x: Any, axis: int, length: int) -> Any:
     """The first `length` entries on a negative axis; where there are fewer, zeros follow."""
     missing = length - x.shape[axis]
-    return framed(x, axis, 0, missing) if missing > 0 else x[along(axis, None, length)]
+    return zero_padded(x, axis, 0, missing) if missing > 0 else x[slice_on_axis(axis, None, length)]
 
 
 def _weighted(x: Any, axis: int, length: int, weight: float, dtype: Any) -> Any:

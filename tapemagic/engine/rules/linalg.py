@@ -22,7 +22,7 @@ def _inv(g, y, _a):
     return -(y.mT @ g @ y.mT)
 
 
-def solved(a: Any, b: Any) -> Any:
+def solve_matrices(a: Any, b: Any) -> Any:
     """``np.linalg.solve(a, b)`` for matrices b. Axes that only b has become columns: a is factorised once."""
     extra = b.ndim - a.ndim
     if extra <= 0:
@@ -36,15 +36,15 @@ def solved(a: Any, b: Any) -> Any:
 def _solve_b(g, _x, a, _b):
     """The solution for the transposed matrices."""
     if _b.ndim == 1:
-        return solved(a.mT, g[..., None])[..., 0]
-    return solved(a.mT, g)
+        return solve_matrices(a.mT, g[..., None])[..., 0]
+    return solve_matrices(a.mT, g)
 
 
 def _solve_a(g, x, a, _b):
     """Minus the outer product of b's gradient and the solution."""
     if _b.ndim == 1:
         g, x = g[..., None], x[..., None]
-    return -(solved(a.mT, g) @ x.mT)
+    return -(solve_matrices(a.mT, g) @ x.mT)
 
 
 vjp(np.linalg.inv, _inv)

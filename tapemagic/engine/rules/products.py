@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.registry import vjp
-from tapemagic.engine.rules.axes import conj, leading, negative_axis, shape_of
+from tapemagic.engine.rules.axes import conj, leading_shape, negative_axis, shape_of
 
 Shape = tuple[int, ...]
 
@@ -48,7 +48,7 @@ def _matmul_y(g, _z, x, _y):
     if _y.ndim > 2:
         return x.mT @ g
     # One matrix or vector for a whole stack of rows: a single product sums over the stack.
-    lead, count = leading(g, _z), math.prod(x.shape[:-1])
+    lead, count = leading_shape(g, _z), math.prod(x.shape[:-1])
     rows = x.reshape((count, x.shape[-1]))
     if _y.ndim == 1:
         return g.reshape((*lead, count)) @ rows
@@ -215,7 +215,7 @@ vjp(np.inner, _inner_x, _inner_y, inputs="a b")
 
 def _kron(g: Any, z: Any, shape: Shape, other: Any, first: bool) -> Any:
     """Sum a cotangent's blocks against the other factor; `first` if the wanted one comes first."""
-    ndim, lead = z.ndim, leading(g, z)
+    ndim, lead = z.ndim, leading_shape(g, z)
     mine, theirs = ((1,) * (ndim - len(s)) + s for s in (shape, shape_of(other)))
     lengths = zip(mine, theirs, strict=True) if first else zip(theirs, mine, strict=True)
     blocks = g.reshape((*lead, *chain.from_iterable(lengths)))

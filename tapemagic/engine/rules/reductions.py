@@ -23,13 +23,13 @@ from tapemagic.engine.registry import (
     vjp,
 )
 from tapemagic.engine.rules.axes import (
-    along,
+    broadcast,
     expand,
-    leading,
+    leading_shape,
     negative_axes,
     negative_axis,
-    shaped,
-    spread,
+    reshaped,
+    slice_on_axis,
 )
 from tapemagic.engine.rules.shaping import as_array, cast, refuse_out, tensor_of
 from tapemagic.engine.tensor.constant import constant
@@ -63,21 +63,21 @@ def numbers(x: Any, where: Any) -> Any:
 def _sum(g, _y, _x, axis=None, keepdims=False, where=True):
     """`g`, for each element."""
     if not g.ndim and where is True:
-        return spread(g, _x.shape)
-    shape = leading(g, _y) + _x.shape
+        return broadcast(g, _x.shape)
+    shape = leading_shape(g, _y) + _x.shape
     g = expand(g, negative_axes(axis, _x.ndim), keepdims)
-    return spread(g if where is True else np.where(where, g, 0), shape)
+    return broadcast(g if where is True else np.where(where, g, 0), shape)
 
 
 def _mean(g, _y, _x, axis=None, keepdims=False, where=True):
     """`g` over the number of elements, for each of them."""
     if not g.ndim and where is True:
         size = _x.size or 1
-        return spread(g / size if size < HALF_LIMIT else _share(g, size), _x.shape)
-    shape = leading(g, _y) + _x.shape
+        return broadcast(g / size if size < HALF_LIMIT else _share(g, size), _x.shape)
+    shape = leading_shape(g, _y) + _x.shape
     axes = negative_axes(axis, _x.ndim)
     g = expand(g, axes, keepdims) / np.maximum(count(_x, axes, where), 1)
-    return spread(g if where is True else np.where(where, g, 0), shape)
+    return broadcast(g if where is True else np.where(where, g, 0), shape)
 
 
 HALF_LIMIT = 65_504
@@ -367,8 +367,8 @@ _medians(np.nanmedian, _nanmedian)
 
 def before(x: Any, y: Any, axis: int) -> Any:
     """1 and then all but the last of the running products `y` of `x`."""
-    one = np.ones_like(x[along(axis, 0, 1)])
-    return np.concatenate([one, y[along(axis, None, -1)]], axis=axis)
+    one = np.ones_like(x[slice_on_axis(axis, 0, 1)])
+    return np.concatenate([one, y[slice_on_axis(axis, None, -1)]], axis=axis)
 
 
 def others(x: Any, axis: int) -> Any:
@@ -397,23 +397,25 @@ def _cumsum(g, _y, _x, axis=None):
     """The sum of `g` from here to the end."""
     axis = -1 if axis is None else negative_axis(axis, _y.ndim)
     dx = np.flip(np.cumsum(np.flip(g, axis), axis=axis, dtype=wider(g.dtype)), axis)
-    return shaped(cast(dx, g.dtype), leading(g, _y) + _x.shape)
+    return reshaped(cast(dx, g.dtype), leading_shape(g, _y) + _x.shape)
 
 
 def _cumprod(g, y, x, axis=None):
     """The product of the elements before, times the weighted sum of the products of those after."""
     axis = -1 if axis is None else negative_axis(axis, y.ndim)
-    flat = shaped(x, y.shape)
-    return shaped(before(flat, y, axis) * horner(g, flat, axis), leading(g, y) + x.shape)
+    flat = reshaped(x, y.shape)
+    return reshaped(before(flat, y, axis) * horner(g, flat, axis), leading_shape(g, y) + x.shape)
 
 
 def horner(g: Any, x: Any, axis: int) -> Any:
     """The b with ``b[i] = g[i] + x[i + 1] * b[i + 1]``, in doubling steps, without a division."""
-    factors = x[along(axis, 1, None)]
+    factors = x[slice_on_axis(axis, 1, None)]
     step = 1
     while step < x.shape[axis]:
-        near, far = along(axis, None, -step), along(axis, step, None)
-        g = np.concatenate([g[near] + factors * g[far], g[along(axis, -step, None)]], axis=axis)
+        near, far = slice_on_axis(axis, None, -step), slice_on_axis(axis, step, None)
+        g = np.concatenate(
+            [g[near] + factors * g[far], g[slice_on_axis(axis, -step, None)]], axis=axis
+        )
         factors = factors[near] * factors[far]
         step *= 2
     return g

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.registry import composite, not_differentiable, operation, vjp
-from tapemagic.engine.rules.axes import leading, negative_axes, negative_axis
+from tapemagic.engine.rules.axes import leading_shape, negative_axes, negative_axis
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import precise_sum
@@ -231,7 +231,7 @@ def _repeat(g, _y, _a, repeats, axis=None):
     flat = axis is None or not _a.ndim
     axis, length = (-1, _a.size) if flat else (negative_axis(axis, _a.ndim), _a.shape[axis])
     places = np.repeat(np.arange(length), repeats)
-    return gathered(g, places, length, axis).reshape(leading(g, _y) + _a.shape)
+    return gathered(g, places, length, axis).reshape(leading_shape(g, _y) + _a.shape)
 
 
 def _tile(g, _y, _a, reps):

@@ -11,8 +11,8 @@ import numpy as np
 from tapemagic.engine.events import record_exit
 from tapemagic.engine.operations.scatter import dense, scatter_add
 from tapemagic.engine.registry import Function, composite, operation, vjp
-from tapemagic.engine.rules.axes import leading, negative_axes
-from tapemagic.engine.rules.indexing import given_back
+from tapemagic.engine.rules.axes import leading_shape, negative_axes
+from tapemagic.engine.rules.indexing import along_axis_gradient
 from tapemagic.engine.rules.reductions import refuse_overwriting
 from tapemagic.engine.rules.shaping import as_array, cast, refuse_out, tensor_of
 from tapemagic.engine.tensor.constant import constant
@@ -54,7 +54,7 @@ def unflattened(rows: Any, a: Any, axes: tuple[int, ...]) -> Any:
 
 def by_row(g: Any, y: Any, rows: Any, count: int) -> Any:
     """The gradient with the `count` quantiles of each row along the last axis."""
-    lead = leading(g, y)
+    lead = leading_shape(g, y)
     return np.moveaxis(g.reshape((*lead, count, *rows.shape[:-1])), len(lead), -1)
 
 
@@ -110,17 +110,17 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
     def in_values(g, y, a, q, _weights, axis, method, keepdims):
         """Each neighbour's weight; NaN in a row that has one, unless NaN is ignored."""
         if not a.size:
-            return np.zeros((*leading(g, y), *a.shape), g.dtype)
+            return np.zeros((*leading_shape(g, y), *a.shape), g.dtype)
         rows, g, _, (first, second, share) = prepared(g, y, a, q, axis, method)
-        dx = dense(given_back(g * (1 - share), first, rows, first))
-        dx = dx + dense(given_back(g * share, second, rows, second))
+        dx = dense(along_axis_gradient(g * (1 - share), first, rows, first))
+        dx = dx + dense(along_axis_gradient(g * share, second, rows, second))
         if not gaps:
             dx = np.where(np.any(np.isnan(rows), axis=-1, keepdims=True), np.nan, dx)
         return unflattened(dx, a, negative_axes(axis, a.ndim))
 
     def in_fraction(g, y, a, q, _weights, axis, method, keepdims):
         """The distance of the neighbours; 0 where a quantile is one of the values."""
-        shape = leading(g, y) + np.shape(q)
+        shape = leading_shape(g, y) + np.shape(q)
         if method not in CONTINUOUS or not a.size:
             return np.zeros(shape, g.dtype)
         rows, g, _, (first, second, _) = prepared(g, y, a, q, axis, method)
@@ -131,7 +131,7 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
 
     def in_weights(g, _y, _a, _q, _weights, axis, method, keepdims):
         """Zeros, since weights only choose among the values."""
-        return np.zeros((*leading(g, _y), *_weights.shape), g.dtype)
+        return np.zeros((*leading_shape(g, _y), *_weights.shape), g.dtype)
 
     vjp(compute, in_values, in_fraction, in_weights, name=function.__name__)
 

@@ -79,7 +79,7 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
             ids.append(FOREIGN if x.__class__ is np.ndarray else _untracked(x))
     told = NO_PARAMS
     if params:
-        params = _settled(operation, params)
+        params = _plain_params(operation, params)
         told = operation.check(params)
     try:
         output = operation.function(*values, **params)
@@ -228,7 +228,7 @@ def out_position(function: Function) -> int:
     return list(parameters).index("out") if by_place else sys.maxsize
 
 
-def _settled(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:
+def _plain_params(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:
     """Parameters out of tensors, which must not be tracked."""
     if is_tracked(params.values()):
         name = next(name for name, value in params.items() if is_tracked((value,)))
