@@ -10,7 +10,7 @@ import numpy as np
 from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.messages import ragged_error, shown
 from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
-from tapemagic.errors import NotNumbersError, OptionError, UnsupportedArgumentError
+from tapemagic.errors import DtypeError, NotNumbersError, OptionError, UnsupportedArgumentError
 
 LARGE = 4096
 """The number of elements from which it is faster to try a product with a mask before np.where."""
@@ -76,6 +76,19 @@ def array(x: Any) -> Any:
         return np.asarray(x)
     except ValueError:
         raise ragged_error(x) from None
+
+
+def dtype_of_numbers(dtype: Any) -> np.dtype[Any]:
+    """A dtype that tensors can have."""
+    try:
+        known: np.dtype[Any] = np.dtype(dtype)
+    except TypeError as error:
+        raise DtypeError(f"{error}: write one of numbers, such as 'float64'") from None
+    if known.kind not in NUMBERS:
+        raise DtypeError(
+            f"a tensor cannot have the dtype {known}: write one of numbers, such as 'float64'"
+        )
+    return known
 
 
 def least(epsilon: Any, name: str) -> Any:

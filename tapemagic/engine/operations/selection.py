@@ -8,8 +8,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.operations.common import count, operand, whole
-from tapemagic.engine.tensor.coercion import of_numbers
+from tapemagic.engine.operations.common import count, dtype_of_numbers, operand, whole
 from tapemagic.engine.tensor.dispatch import constant_result
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
@@ -102,7 +101,7 @@ def cast(x: Any, dtype: DTypeLike) -> Any:
     >>> cast([1.7, -1.7], int)
     array([ 1, -1])
     """
-    x, dtype = operand(x), of_numbers(dtype)
+    x, dtype = operand(x), dtype_of_numbers(dtype)
     if x.dtype.kind == "c" and dtype.kind in "iuf":
         x = np.real(x)
     return x.astype(dtype)
