@@ -45,7 +45,7 @@ class Record(NamedTuple):
 
     @property
     def operation(self) -> Operation:
-        """The operation that the record's number stands for."""
+        """The operation with the record's number."""
         return NUMBERED[self.number]
 
     @property

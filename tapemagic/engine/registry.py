@@ -114,9 +114,7 @@ class Operation:
         if self._names is None:
             try:
                 self._names = tuple(inspect.signature(self.function).parameters)
-            except (
-                ValueError
-            ):  # written in C: before NumPy 2.4 such a function does not tell its parameters
+            except ValueError:  # written in C: before NumPy 2.4 such a function has no signature
                 count = getattr(self.function, "nin", 0)
                 self._names = self.inputs or tuple(f"x{i + 1}" for i in range(count))
                 self._names += ("out",)
@@ -145,7 +143,7 @@ class Operation:
         return {name: value for name, value in params.items() if name in self.accepts}
 
     def unread(self, tracked: tuple[bool, ...]) -> tuple[int, ...]:
-        """The positions of the inputs that no rule of a tracked input reads; -1 stands for the output."""
+        """The positions of the inputs that no rule of a tracked input reads; -1 is the output."""
         if self.joint_rule is not None:
             read = _parameters_read(self.joint_rule, skip=2, count=len(tracked) + 1)
             return tuple(position - 1 for position, needed in enumerate(read) if not needed)
@@ -168,7 +166,7 @@ def _no_value(value: Any) -> bool:
 
 
 def _parameters_read(rule: Rule, skip: int, count: int) -> list[bool]:
-    """Which of the `count` parameters after the first `skip` a rule reads, judged by their names."""
+    """For each of the `count` parameters after the first `skip`, whether a rule reads it, judged by its name."""
     code = rule.__code__
     reads = [not name.startswith("_") for name in code.co_varnames[skip : code.co_argcount]][:count]
     if len(reads) < count:
@@ -246,7 +244,7 @@ def complete() -> bool:
     if not LATER and OPTIONAL.keys().isdisjoint(sys.modules):
         return False
     with _lock:
-        if _registered:  # one of the modules that fill the table asks
+        if _registered:  # called by one of the modules that fill the table
             return False
         while LATER:
             _fill(LATER[0])
@@ -271,7 +269,7 @@ def _fill(fill: Callable[[], object]) -> None:
 
 
 def known(function: Function) -> bool:
-    """Whether the table has an answer for `function`."""
+    """Whether the table has an entry for `function`."""
     entry = OPERATIONS.get(function)
     return (
         function in COMPOSITES
@@ -323,7 +321,7 @@ def vjp(
     entry.accepts = frozenset().union(*(_keywords(rule, 2 + len(rules)) for rule in rules if rule))
     entry.ignores |= frozenset(ignores.split())
     entry._names = None
-    entry.rules = rules  # last, since other threads may ask
+    entry.rules = rules  # last, since other threads may read them
 
 
 def vjp_argnums(function: Function, rule: Rule, name: str = "", ignores: str = "") -> None:

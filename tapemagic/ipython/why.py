@@ -31,7 +31,7 @@ def why(
     session : Session or None
         The last %%tape cell.
     namespace : mapping of str to object
-        What the names stand for.
+        The values of the names.
 
     Returns
     -------

@@ -51,7 +51,7 @@ class Step:
     order : int
         0 for an operation of the program, k for one of a k-th derivative.
     elided : int
-        The number of operations that this place-holder stands for; 0 for an operation itself.
+        The number of operations folded into this node; 0 for an operation itself.
     hidden : int
         The number of its inputs and outputs that are not drawn.
     slopes : tuple of (int, str)

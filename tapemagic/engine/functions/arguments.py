@@ -26,13 +26,7 @@ def new_tensor(x: Any) -> Any:
 
 
 def argument(x: Any, function: Function, position: int) -> Any:
-    """A new tensor with the value of a function's argument.
-
-    Raises
-    ------
-    NotNumbersError
-        If it is not made of numbers.
-    """
+    """A new tensor with the value of a function's argument."""
     try:
         return new_tensor(x)
     except NotNumbersError:
@@ -42,13 +36,7 @@ def argument(x: Any, function: Function, position: int) -> Any:
 
 
 def checked_tensor(function: Function, y: Any) -> Traced:
-    """One of the values that a function returned, as the tensor that it has to be.
-
-    Raises
-    ------
-    NotATensorError
-        If it is no tensor.
-    """
+    """One of the values that a function returned, as the tensor that it has to be."""
     if not isinstance(y, Traced):
         advice = "compute it with NumPy from its arguments, without float() or .numpy()"
         if isinstance(y, (tuple, list)):
@@ -60,13 +48,7 @@ def checked_tensor(function: Function, y: Any) -> Traced:
 
 
 def checked_result(function: Function, result: Any) -> Any:
-    """The result of a function, which must not be None.
-
-    Raises
-    ------
-    FunctionError
-        If it is None.
-    """
+    """The result of a function, which must not be None."""
     if result is None:
         raise FunctionError(
             "Cannot differentiate a function that returns None; did you forget to return a value from "
@@ -78,13 +60,7 @@ def checked_result(function: Function, result: Any) -> Any:
 def checked_positions(
     wanted: Sequence[int], option: str, function: Function, count: int, how: str = ""
 ) -> list[int]:
-    """Positions of `count` arguments, counted from the first one.
-
-    Raises
-    ------
-    OptionError
-        If there is no argument at one of them.
-    """
+    """Positions of `count` arguments, counted from the first one."""
     for k in wanted:
         if not -count <= k < count:
             raise OptionError(

@@ -140,13 +140,7 @@ def _require_variables_keyword(name: str, grad_fn: Function, captured: list[Vari
 def _call_grad_fn(
     name: str, grad_fn: Function, upstream: list[Any], keywords: dict[str, Any]
 ) -> Any:
-    """Call the user's `grad_fn`.
-
-    Raises
-    ------
-    CustomGradientError
-        If it takes another number of upstream gradients.
-    """
+    """Call the user's `grad_fn`."""
     try:
         return grad_fn(*upstream, **keywords)
     except TypeError:
@@ -159,7 +153,7 @@ def _call_grad_fn(
 
 
 def _accepts(function: Function, *args: Any, **kwargs: Any) -> bool:
-    """Whether a function can be called like this; True also if Python cannot tell."""
+    """Whether a function can be called like this; True if its signature is unknown."""
     try:
         inspect.signature(function).bind(*args, **kwargs)
     except TypeError:

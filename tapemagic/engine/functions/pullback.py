@@ -112,13 +112,7 @@ def _kept(x: Any) -> Any:
 
 
 def outputs_of(name: str, result: Any) -> list[Any]:
-    """The leaves of a function's result as tensors.
-
-    Raises
-    ------
-    CustomGradientError
-        If a leaf is not made of numbers.
-    """
+    """The leaves of a function's result as tensors."""
     try:
         return [y if isinstance(y, Traced) else constant(y) for y in leaves(result)]
     except NotNumbersError:

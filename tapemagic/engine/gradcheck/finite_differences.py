@@ -201,7 +201,7 @@ def arrays_like(models: list[Any], vector: Any) -> list[Any]:
 
 
 def spans(arrays: list[Any]) -> list[tuple[int, int]]:
-    """Where each array begins and ends in the vector of all of them."""
+    """The slice of each array in the vector of all of them."""
     ends = list(accumulate((x.size * entry_size(x) for x in arrays), initial=0))
     return list(pairwise(ends))
 
@@ -215,7 +215,7 @@ def entry_of(arrays: list[Any], k: int) -> tuple[int, tuple[int, ...], int]:
 
 
 def entry_size(x: Any) -> int:
-    """How many real numbers an entry of an array is made of."""
+    """The number of real numbers in an entry of an array: 2 if it is complex, else 1."""
     return 2 if x.dtype.kind == "c" else 1
 
 

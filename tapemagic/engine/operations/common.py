@@ -17,13 +17,7 @@ LARGE = 4096
 
 
 def real(x: Any, name: str) -> Any:
-    """An array of real numbers: whole numbers and truth values become float64, others stay as they are.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `x` is not made of real numbers; the message says that `name` takes them.
-    """
+    """An array of real numbers: whole numbers and truth values become float64, others stay as they are."""
     x = array(x)
     if x.dtype.kind == "f":
         return x
@@ -34,13 +28,7 @@ def real(x: Any, name: str) -> Any:
 
 
 def whole(x: Any, name: str) -> Any:
-    """An array of whole numbers, taken out of a tensor if need be.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `x` is made of anything else; the message says that `name` have to be whole numbers.
-    """
+    """An array of whole numbers, taken out of a tensor if need be."""
     x = array(unwrap(x))
     if x.dtype.kind in "iu" or not x.size:
         return x.astype(np.intp, copy=False)
@@ -50,13 +38,7 @@ def whole(x: Any, name: str) -> Any:
 
 
 def count(number: Any, what: str) -> int:
-    """A whole number that is not negative.
-
-    Raises
-    ------
-    OptionError
-        If it is negative, or no whole number.
-    """
+    """A whole number that is not negative."""
     try:
         size = operator.index(number)
     except TypeError:
@@ -67,13 +49,7 @@ def count(number: Any, what: str) -> int:
 
 
 def inside(places: Any, length: int, name: str) -> None:
-    """Raise an error for indices outside of an axis of the given length.
-
-    Raises
-    ------
-    OptionError
-        If one is negative or too large; the message says which.
-    """
+    """Raise an error for indices outside of an axis of the given length."""
     wrong = (places < 0) | (places >= length)
     if wrong.any():
         at = tuple(np.argwhere(wrong)[0].tolist())
@@ -82,13 +58,7 @@ def inside(places: Any, length: int, name: str) -> None:
 
 
 def operand(x: Any) -> Any:
-    """A tensor as it is, anything else as an array; tensors inside of lists stay connected to the tape.
-
-    Raises
-    ------
-    NotNumbersError
-        If it is not made of numbers.
-    """
+    """A tensor as it is, anything else as an array; tensors inside of lists stay connected to the tape."""
     held = as_operand(x)
     if isinstance(held, Traced):
         return held
@@ -101,13 +71,7 @@ def operand(x: Any) -> Any:
 
 
 def array(x: Any) -> Any:
-    """Nested lists as an array.
-
-    Raises
-    ------
-    NotNumbersError
-        If they differ in length.
-    """
+    """Nested lists as an array."""
     try:
         return np.asarray(x)
     except ValueError:
@@ -115,13 +79,7 @@ def array(x: Any) -> Any:
 
 
 def dtype_of_numbers(dtype: Any) -> np.dtype[Any]:
-    """A dtype that tensors can have.
-
-    Raises
-    ------
-    DtypeError
-        If NumPy does not know it, or it is none of numbers.
-    """
+    """A dtype that tensors can have."""
     try:
         known: np.dtype[Any] = np.dtype(dtype)
     except TypeError as error:
@@ -134,13 +92,7 @@ def dtype_of_numbers(dtype: Any) -> np.dtype[Any]:
 
 
 def least(epsilon: Any, name: str) -> Any:
-    """A small number that keeps a denominator from being 0.
-
-    Raises
-    ------
-    OptionError
-        If it is no number.
-    """
+    """A small number that keeps a denominator from being 0."""
     if isinstance(epsilon, (int, float, np.number, np.ndarray, Traced)):
         return epsilon
     raise OptionError(
@@ -158,7 +110,7 @@ def numpy_axis(axis: Any) -> Any:
     return tuple(axis) if isinstance(axis, list) else axis
 
 
-def kept(x: Any, mask: Any) -> Any:
+def where_mask(x: Any, mask: Any) -> Any:
     """`x` where a mask is true, and 0 elsewhere.
 
     On large arrays a product takes a fraction of the time of np.where, which stumbles over masks

@@ -27,18 +27,10 @@ CACHED, PACKED = 10**6, 4 * 10**6
 
 @primitive
 def convolution(x: Any, kernel: Any, window: Window) -> Any:
-    """The sums of products of a kernel and the elements below it, in each place of a window.
+    """The sums of products of a kernel and the elements below it, in each place of a window of the kernel's size.
 
-    Parameters
-    ----------
-    x : array or Tensor, shape (..., spatial axes, channels)
-    kernel : array or Tensor, shape (spatial axes, channels of a group, channels out)
-        Of the size of the window.
-    window : Window
-
-    Returns
-    -------
-    array or Tensor, shape (..., places, channels out)
+    From x of shape (..., spatial axes, channels) and a kernel of shape (spatial axes, channels of a group, channels
+    out) to (..., places, channels out).
     """
     batch, x = _one_batch(x, window)
     groups = x.shape[-1] // kernel.shape[-2]
@@ -50,21 +42,9 @@ def convolution(x: Any, kernel: Any, window: Window) -> Any:
 def transposed_convolution(
     g: Any, kernel: Any, window: Window, lengths: Lengths, groups: int
 ) -> Any:
-    """The gradient of `convolution` in x.
+    """The gradient of `convolution` in x, whose spatial axes have the `lengths` given.
 
-    Parameters
-    ----------
-    g : array or Tensor, shape (..., places, channels out)
-    kernel : array or Tensor, shape (spatial axes, channels of a group, channels out)
-    window : Window
-    lengths : tuple of int
-        The spatial axes of x.
-    groups : int
-        How many groups of channels there are.
-
-    Returns
-    -------
-    array or Tensor, shape (..., spatial axes, channels)
+    From g of shape (..., places, channels out) and the kernel to (..., spatial axes, channels).
     """
     batch, g = _one_batch(g, window)
     dx = _by_groups(lambda g, kernel: _transposed(g, kernel, window, lengths), groups, g, kernel)
@@ -73,20 +53,7 @@ def transposed_convolution(
 
 @primitive
 def kernel_gradient(x: Any, g: Any, window: Window, groups: int) -> Any:
-    """The gradient of `convolution` in the kernel.
-
-    Parameters
-    ----------
-    x : array or Tensor, shape (..., spatial axes, channels)
-    g : array or Tensor, shape (..., places, channels out)
-    window : Window
-    groups : int
-        How many groups of channels there are.
-
-    Returns
-    -------
-    array or Tensor, shape (spatial axes, channels of a group, channels out)
-    """
+    """The gradient of `convolution` in the kernel, from x and from g of shape (..., places, channels out)."""
     (_, x), (_, g) = _one_batch(x, window), _one_batch(g, window)
     return _by_groups(lambda x, g: _kernel_gradient(x, g, window), groups, x, g)
 

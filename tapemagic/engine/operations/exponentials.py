@@ -57,7 +57,7 @@ def softmax(x: Any, axis: Axis = -1) -> Any:
     """
     x = real(x, "softmax")
     axes = axes_of(axis, x)
-    y, _ = level(x, axes)
+    y, _ = minus_largest(x, axes)
     np.exp(y, out=y)
     y /= np.sum(y, axis=axes, keepdims=True)
     return plain(y)
@@ -88,7 +88,7 @@ def log_softmax(x: Any, axis: Axis = -1) -> Any:
 
     See Also
     --------
-    softmax : What is said there of infinite elements holds here, too.
+    softmax : Its notes on infinite elements hold here, too.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def log_softmax(x: Any, axis: Axis = -1) -> Any:
     """
     x = real(x, "log_softmax")
     axes = axes_of(axis, x)
-    y, _ = level(x, axes)
+    y, _ = minus_largest(x, axes)
     y -= log_total(np.exp(y), axes)
     return plain(y)
 
@@ -143,7 +143,7 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """
     x = real(x, "logsumexp")
     axes = axes_of(axis, x)
-    y, top = level(x, axes)
+    y, top = minus_largest(x, axes)
     np.exp(y, out=y)
     total = top + log_total(y, axes)
     return plain(total if keepdims else np.squeeze(total, axis=axes))
@@ -154,7 +154,7 @@ def axes_of(axis: Axis, x: Any) -> tuple[int, ...]:
     return tuple(normalize_axis_tuple(range(x.ndim) if axis is None else axis, x.ndim))
 
 
-def level(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+def minus_largest(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
     """The elements minus the largest one along `axes`, in a new array, and the largest one.
 
     Infinities which are equal to it are level with it.

@@ -208,13 +208,7 @@ def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None) ->
 
 
 def _rows(indices: Any, name: str) -> Any:
-    """An array whose last axis holds rows of indices.
-
-    Raises
-    ------
-    ShapeError
-        If there is no axis.
-    """
+    """An array whose last axis holds rows of indices."""
     places = whole(indices, f"indices of {name}")
     if not places.ndim:
         raise ShapeError(f"{name} takes indices in rows: write [[{places}]] for the slice {places}")
@@ -222,15 +216,7 @@ def _rows(indices: Any, name: str) -> Any:
 
 
 def _columns(places: Any, shape: tuple[int, ...], name: str) -> tuple[Any, ...]:
-    """Rows of indices into the first axes of `shape`, as one array for each of these axes.
-
-    Raises
-    ------
-    OptionError
-        If an index is negative or too large.
-    ShapeError
-        If the rows are too long.
-    """
+    """Rows of indices into the first axes of `shape`, as one array for each of these axes."""
     length = places.shape[-1]
     if length > len(shape):
         raise ShapeError(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.common import array, inside, plain, real, whole
-from tapemagic.engine.operations.exponentials import axes_of, level, log_total
+from tapemagic.engine.operations.exponentials import axes_of, log_total, minus_largest
 from tapemagic.engine.operations.primitive import primitive
 from tapemagic.errors import ShapeError, UnsupportedArgumentError
 
@@ -59,7 +59,7 @@ def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
     name = "softmax_cross_entropy"
     labels, logits = _both(labels, logits, name)
     (axis,) = axes_of(axis, logits)
-    y, _ = level(logits, (axis,))
+    y, _ = minus_largest(logits, (axis,))
     expected = _weighted(labels, y, axis)
     return np.sum(labels, axis=axis) * _log_sum_exp(y, axis) - expected
 
@@ -111,7 +111,7 @@ def sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Any:
             "the labels' shape has to be that of the logits without the last axis, which counts the classes"
         )
     inside(labels, logits.shape[-1], "labels")
-    y, _ = level(logits, (logits.ndim - 1,))
+    y, _ = minus_largest(logits, (logits.ndim - 1,))
     chosen = np.take_along_axis(y, labels[..., None], -1)[..., 0]
     return _log_sum_exp(y, -1) - chosen
 
@@ -162,13 +162,7 @@ def sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
 
 
 def _logits(logits: Any, name: str) -> Any:
-    """Logits as an array of real numbers.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If they are whole numbers: there can be no gradient, and most often the labels were meant.
-    """
+    """Logits as an array of real numbers."""
     logits = array(logits)
     if logits.dtype.kind in "biu":
         raise UnsupportedArgumentError(
@@ -179,13 +173,7 @@ def _logits(logits: Any, name: str) -> Any:
 
 
 def _both(labels: Any, logits: Any, name: str) -> tuple[Any, Any]:
-    """Labels and logits as arrays of real numbers, of the same shape; whole labels in the logits' dtype.
-
-    Raises
-    ------
-    ShapeError
-        If there is not one label for each logit.
-    """
+    """Labels and logits as arrays of real numbers, of the same shape; whole labels in the logits' dtype."""
     logits = _logits(logits, name)
     labels = array(labels)
     labels = labels.astype(logits.dtype) if labels.dtype.kind in "biu" else real(labels, name)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.common import kept, least, numpy_axis, operand, real
+from tapemagic.engine.operations.common import least, numpy_axis, operand, real, where_mask
 from tapemagic.engine.operations.primitive import primitive
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
@@ -123,13 +123,7 @@ def _scaled(centred: Any, variance: Any, scale: Any, offset: Any, epsilon: float
 
 
 def _fitting(part: Any, x: Any, name: str, role: str) -> Any:
-    """An operand that broadcasts to the shape of `x`.
-
-    Raises
-    ------
-    ShapeError
-        If it does not; the message says what its role is.
-    """
+    """An operand that broadcasts to the shape of `x`."""
     if type(part) in {int, float} and x.dtype.kind == "f":
         part = x.dtype.type(part)  # which leaves single precision alone
     elif type(part) is not complex:
@@ -201,4 +195,4 @@ def dropout(x: Any, rate: Any, rng: Any) -> Any:
 @primitive
 def masked(x: Any, mask: Any, factor: float) -> Any:
     """`x` times a factor where a mask is true, and 0 elsewhere: `dropout` with a given mask."""
-    return kept(real(x, "dropout"), mask) * factor
+    return where_mask(real(x, "dropout"), mask) * factor

@@ -151,13 +151,7 @@ def clip_by_global_norm(tensors: Sequence[Any], clip_norm: Any) -> tuple[list[An
 
 
 def _length(clip_norm: Any, name: str) -> Any:
-    """The argument `clip_norm` as a checked operand.
-
-    Raises
-    ------
-    OptionError
-        If it is not one positive number.
-    """
+    """The argument `clip_norm` as a checked operand."""
     value = unwrap(clip_norm)
     if (
         not isinstance(value, (int, float, np.number, np.ndarray))

@@ -184,14 +184,7 @@ def _window(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: str)
 def maximum(x: Any, window: Window) -> Any:
     """The maximum in each place of a window; NaN where there is one.
 
-    Parameters
-    ----------
-    x : array or Tensor, shape (..., spatial axes, channels)
-    window : Window
-
-    Returns
-    -------
-    array or Tensor, shape (..., places, channels)
+    From x of shape (..., spatial axes, channels) to (..., places, channels).
     """
     y = np.full(_pooled(x, window), -np.inf, x.dtype)
     for above, below in overlaps(window, spatial(x, window)):
@@ -217,17 +210,7 @@ def maxima(x: Any, y: Any, window: Window) -> Any:
 
 @primitive
 def average(x: Any, window: Window) -> Any:
-    """The average of the elements of x in each place of a window.
-
-    Parameters
-    ----------
-    x : array or Tensor, shape (..., spatial axes, channels)
-    window : Window
-
-    Returns
-    -------
-    array or Tensor, shape (..., places, channels)
-    """
+    """The average of the elements of x in each place of a window, in the shapes of `maximum`."""
     lengths = spatial(x, window)
     y = np.zeros(_pooled(x, window), x.dtype)
     for above, below in overlaps(window, lengths):
@@ -240,16 +223,7 @@ def average(x: Any, window: Window) -> Any:
 def spread_average(g: Any, window: Window, lengths: Lengths) -> Any:
     """The gradient of `average`: each element of g, divided evenly among the elements of its window.
 
-    Parameters
-    ----------
-    g : array or Tensor, shape (..., places, channels)
-    window : Window
-    lengths : tuple of int
-        The spatial axes of x.
-
-    Returns
-    -------
-    array or Tensor, shape (..., spatial axes, channels)
+    From g of shape (..., places, channels) to (..., spatial axes, channels), where the spatial axes have `lengths`.
     """
     share = g / _counts(window, lengths, g.real.dtype)
     dx = np.zeros((*g.shape[: -len(lengths) - 1], *lengths, g.shape[-1]), share.dtype)

@@ -17,7 +17,7 @@ from tapemagic.errors import FunctionError
 F = TypeVar("F", bound=Callable[..., Any])
 
 DISPATCHED = (np.ufunc, type(np.sum))
-"""The kinds of functions through which NumPy itself asks a tensor among the arguments."""
+"""The kinds of functions that follow NumPy's protocols, so that tensors among the arguments are recorded."""
 
 
 def primitive(function: F) -> F:
@@ -128,7 +128,7 @@ def _require_rule(rule: Any, count: int) -> None:
 
 
 def _on_arrays(function: F) -> F:
-    """A function that gets arrays into which it cannot write, and returns arrays which are its own."""
+    """A function called with read-only views, whose results share no memory with its arguments."""
 
     @wraps(function)
     def computed(*args: Any, **kwargs: Any) -> Any:

@@ -160,14 +160,9 @@ def _times(lengths: Lengths) -> str:
 
 
 def each(value: Any, ndim: int, what: str) -> Lengths:
-    """A positive whole number for each spatial axis, of which one may stand for all.
+    """A positive whole number for each spatial axis, from one for each or one for all.
 
     TensorFlow also gives them between ones for the batch and the channels.
-
-    Raises
-    ------
-    OptionError
-        If they are anything else; the message calls them `what`.
     """
     several = whole_numbers(value)
     if len(several) == 1:
@@ -235,13 +230,7 @@ def images(x: Any, ndim: int, name: str) -> Any:
 
 
 def numbers(x: Any, name: str) -> Any:
-    """An array or tensor that has to be made of real or complex numbers.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If it is made of anything else; the message says that `name` takes them.
-    """
+    """An array or tensor that has to be made of real or complex numbers."""
     x = operand(x)
     if x.dtype.kind not in "fc":
         raise UnsupportedArgumentError(

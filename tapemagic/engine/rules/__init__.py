@@ -1,6 +1,6 @@
 """The table: the derivative of every operation, one row each.
 
-What most programs use is here from the start; the rest follows when a function is not found.
+The rules that most programs use are loaded at once; the rest when a function is not found.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""Axes counted from the end, so that a rule does not mind extra leading axes of its gradient."""
+"""Axes counted from the end, so that a rule works with extra leading axes of its gradient."""
 
 from __future__ import annotations
 
@@ -28,7 +28,17 @@ def negative_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(negative_axis(one, ndim) for one in axes))
 
 
-def leading(g: Any, y: Any) -> tuple[int, ...]:
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The shape of an array, or of a bare Python number."""
+    return getattr(x, "shape", ())
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate, without a call for real arrays."""
+    return np.conj(x) if x.dtype.kind == "c" else x
+
+
+def leading_shape(g: Any, y: Any) -> tuple[int, ...]:
     """The lengths of the axes that the gradient `g` of `y` has in front of those of `y`."""
     return g.shape[: g.ndim - y.ndim]  # type: ignore[no-any-return]
 
@@ -43,28 +53,28 @@ def expand(g: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
     return g.reshape(tuple(shape))
 
 
-def spread(g: Any, shape: tuple[int, ...]) -> Any:
+def broadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """``np.broadcast_to(g, shape)``, which takes a tenth of the time where `g` is a bare number."""
     if g.shape == shape:
         return g
     if g.__class__ is Tensor and g._id <= 0:
-        return wrap(spread(g._value, shape), g._id)
+        return wrap(broadcast(g._value, shape), g._id)
     if isinstance(g, np.generic):
         return np.ndarray(shape, g.dtype, g, 0, (0,) * len(shape))
     return np.broadcast_to(g, shape)
 
 
-def shaped(g: Any, shape: tuple[int, ...]) -> Any:
+def reshaped(g: Any, shape: tuple[int, ...]) -> Any:
     """`g` laid out in `shape`; itself, if it has that shape."""
     return g if g.shape == shape else g.reshape(shape)
 
 
-def along(axis: int, start: int | None, stop: int | None) -> tuple[Any, ...]:
+def slice_on_axis(axis: int, start: int | None, stop: int | None) -> tuple[Any, ...]:
     """The index that takes ``start:stop`` on a negative `axis`, and everything on the others."""
     return (..., slice(start, stop), *[slice(None)] * (-axis - 1))
 
 
-def framed(g: Any, axis: int, before: int, after: int) -> Any:
+def zero_padded(g: Any, axis: int, before: int, after: int) -> Any:
     """`g` with zeros put before and after it on a negative `axis`."""
     index = g.ndim + axis
     zeros = [

@@ -20,14 +20,14 @@ from tapemagic.engine.operations.pooling import average, maxima, maximum, spread
 from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.operations.windows import spatial
 from tapemagic.engine.registry import vjp
-from tapemagic.engine.rules.axes import leading
+from tapemagic.engine.rules.axes import leading_shape
 from tapemagic.engine.tensor.tensor import unwrap
 
 Shape = tuple[int, ...]
 
 
 def _merged(a: Any, lead: Shape, axis: int = -1, groups: int = 1) -> Any:
-    """The leading axes of an array as part of its channels, each group's by itself."""
+    """An array with its leading axes merged into its channels, group by group."""
     if not lead:
         return a
     shape = a.shape[len(lead) :]
@@ -38,7 +38,7 @@ def _merged(a: Any, lead: Shape, axis: int = -1, groups: int = 1) -> Any:
 
 
 def _parted(a: Any, lead: Shape, shape: Shape, axis: int = -1, groups: int = 1) -> Any:
-    """The inverse: an array of the given shape, with the leading axes in front."""
+    """The inverse of `_merged`: an array of the given shape, with the leading axes in front."""
     if not lead:
         return a
     at = len(shape) + axis
@@ -47,7 +47,7 @@ def _parted(a: Any, lead: Shape, shape: Shape, axis: int = -1, groups: int = 1) 
 
 
 def _groups(x: Any, kernel: Any) -> int:
-    """How many groups of channels a kernel is applied to."""
+    """The number of groups of channels to which a kernel is applied."""
     return x.shape[-1] // kernel.shape[-2]  # type: ignore[no-any-return]
 
 
@@ -60,7 +60,7 @@ def _convolution_x(g, _y, _x, kernel, window):
 
 def _convolution_kernel(g, _y, x, _kernel, window):
     """The products of the cotangent with what lay below the kernel."""
-    lead, groups = leading(g, _y), _groups(x, _kernel)
+    lead, groups = leading_shape(g, _y), _groups(x, _kernel)
     g = _merged(g, lead, groups=groups)
     dk = kernel_gradient(x, g, window=window, groups=groups)
     return _parted(dk, lead, _kernel.shape, groups=groups)
@@ -76,7 +76,7 @@ def _transposed_g(v, _dx, _g, kernel, window, lengths, groups):
 
 def _transposed_kernel(v, _dx, g, _kernel, window, lengths, groups):
     """The kernel's gradient with the cotangent in the place of x."""
-    lead = leading(v, _dx)
+    lead = leading_shape(v, _dx)
     dk = kernel_gradient(_merged(v, lead, groups=groups), g, window=window, groups=groups)
     return _parted(dk, lead, _kernel.shape, axis=-2)
 
@@ -86,7 +86,7 @@ vjp(transposed_convolution, _transposed_g, _transposed_kernel, name="conv_transp
 
 def _kernel_gradient_x(v, _dk, _x, g, window, groups):
     """The transposed convolution of g with the cotangent in the place of the kernel."""
-    lead = leading(v, _dk)
+    lead = leading_shape(v, _dk)
     kernel = _merged(v, lead, axis=-2)
     dx = transposed_convolution(
         g, kernel, window=window, lengths=spatial(_x, window), groups=groups
@@ -96,7 +96,7 @@ def _kernel_gradient_x(v, _dk, _x, g, window, groups):
 
 def _kernel_gradient_g(v, _dk, x, _g, window, groups):
     """The convolution of x with the cotangent in the place of the kernel."""
-    lead = leading(v, _dk)
+    lead = leading_shape(v, _dk)
     y = convolution(x, _merged(v, lead, groups=groups), window=window)
     return _parted(y, lead, _g.shape, groups=groups)
 
@@ -109,7 +109,7 @@ vjp(kernel_gradient, _kernel_gradient_x, _kernel_gradient_g, name="conv_kernel")
 
 def _maximum(g, y, x, window):
     """The cotangent to the first maximum in each window."""
-    lead = leading(g, y)
+    lead = leading_shape(g, y)
     places = maxima(unwrap(x), unwrap(y), window).ravel()
     index = (..., places) if lead else places
     return scatter_add(g.reshape((*lead, y.size)), index, (*lead, x.size)).reshape(lead + x.shape)

@@ -27,40 +27,22 @@ def geomspace_(start: Any, stop: Any, **options: Any) -> Any:
     return np.geomspace(start, stop, **options)
 
 
-def way(y: Any, endpoint: bool, axis: int) -> Any:
-    """How far each point of a grid is on its way from start to stop: from 0 to 1."""
+def at_end(g: Any, y: Any, endpoint: bool, axis: int, stop: bool) -> Any:
+    """The sum of `g` along a grid `y`, weighted from 1 at its start to 0 at its stop, or from 0 to 1 if `stop`."""
+    axis = negative_axis(axis, y.ndim)
     count = y.shape[axis]
     part = np.arange(count) / max(count - 1 if endpoint else count, 1)
-    return part.reshape(-1, *(1,) * (-axis - 1))
-
-
-def _linspace_start(g, _y, _start, _stop, endpoint, axis):
-    """Each point counts for the start as much as it is near to it."""
-    axis = negative_axis(axis, _y.ndim)
-    return precise_sum(g * (1 - way(_y, endpoint, axis)), axis)
-
-
-def _linspace_stop(g, _y, _start, _stop, endpoint, axis):
-    """Each point counts for the stop as much as it is near to it."""
-    axis = negative_axis(axis, _y.ndim)
-    return precise_sum(g * way(_y, endpoint, axis), axis)
-
-
-def _geomspace_start(g, y, start, _stop, endpoint, axis):
-    """The same of the logarithms."""
-    axis = negative_axis(axis, y.ndim)
-    return precise_sum(g * (y * (1 - way(y, endpoint, axis))), axis) / start
-
-
-def _geomspace_stop(g, y, _start, stop, endpoint, axis):
-    """The same of the logarithms."""
-    axis = negative_axis(axis, y.ndim)
-    return precise_sum(g * (y * way(y, endpoint, axis)), axis) / stop
+    weights = part if stop else 1 - part
+    return precise_sum(g * weights.reshape(-1, *(1,) * (-axis - 1)), axis)
 
 
 # fmt: off
-vjp(linspace_,  _linspace_start,  _linspace_stop,  ignores="num device")
-vjp(geomspace_, _geomspace_start, _geomspace_stop, ignores="num")
+vjp(linspace_,
+    lambda g, _y, _start, _stop, endpoint, axis: at_end(g, _y, endpoint, axis, False),
+    lambda g, _y, _start, _stop, endpoint, axis: at_end(g, _y, endpoint, axis, True), ignores="num device")
+vjp(geomspace_,
+    lambda g, y, start, _stop, endpoint, axis: at_end(g * y, y, endpoint, axis, False) / start,
+    lambda g, y, _start, stop, endpoint, axis: at_end(g * y, y, endpoint, axis, True) / stop, ignores="num")
 # fmt: on
 
 
@@ -117,7 +99,7 @@ def _with_axes(x: Any, ndim: int) -> Any:
     return np.reshape(x, (1,) * (ndim - len(shape)) + shape)
 
 
-# -- arrays of lists: NumPy asks us only where `like` is a tensor ---------------------------------
+# -- arrays of lists: called by NumPy only where `like` is a tensor ---------------------------------
 
 
 def _made(value: Any, dtype: Any, ndmin: int = 0) -> Any:
@@ -142,7 +124,7 @@ def _array(
 def _as_array(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None
 ) -> Any:
-    """A tensor; how it lies in memory is its own affair."""
+    """A tensor; its layout in memory is not chosen by `order`."""
     return _made(a, dtype)
 
 
@@ -161,12 +143,12 @@ def _full(
 
 
 def fraction(x: Any, **options: Any) -> Any:
-    """What is behind the point."""
+    """The fractional part of each number."""
     return np.modf(x, **options)[0]
 
 
 def mantissa(x: Any, **options: Any) -> Any:
-    """What is left of a number without its power of two."""
+    """The mantissa of each number: the number divided by its power of two."""
     return np.frexp(x, **options)[0]
 
 
@@ -194,7 +176,7 @@ def _frexp(x: Any, **options: Any) -> tuple[Any, Any]:
     return apply(operation(mantissa), (x,), options), np.frexp(unwrap(x), **options)[1]
 
 
-# -- without derivative: what looks at an array's memory, its bits, or writes it into a file ------
+# -- without derivative: functions of an array's memory or bits, and those that write files -------
 
 not_differentiable(
     np.may_share_memory,

@@ -34,8 +34,8 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.registry import composite, operation, vjp
-from tapemagic.engine.rules.axes import spread
-from tapemagic.engine.rules.linalg import solved
+from tapemagic.engine.rules.axes import broadcast, conj
+from tapemagic.engine.rules.linalg import solve_matrices
 from tapemagic.engine.rules.shaping import cast
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
@@ -48,11 +48,6 @@ QR = type(np.linalg.qr(np.eye(1)))
 SVD = type(np.linalg.svd(np.eye(1)))
 
 # -- what the rules share -------------------------------------------------------------------------
-
-
-def conj(x: Any) -> Any:
-    """The complex conjugate, without a call for real arrays."""
-    return np.conj(x) if x.dtype.kind == "c" else x
 
 
 def adjoint(x: Any) -> Any:
@@ -84,7 +79,7 @@ def is_upper(triangle_read: str) -> bool:
 
 
 def rounding(values: Any) -> Any:
-    """What eigenvalues or singular values, which NumPy computes in double precision, may be off by.
+    """The rounding error of eigenvalues or singular values, which NumPy computes in double precision.
 
     It has a last axis of length 1.
     """
@@ -126,8 +121,8 @@ def refuse_ties(name: str, values: Any, dvalues: Any, *dvectors: Any, null: bool
         )
 
 
-def folded(g: Any, q: Any, count: int) -> Any:
-    """The gradient of the first `count` columns of unitary matrices, which turn the others with them.
+def leading_columns_gradient(g: Any, q: Any, count: int) -> Any:
+    """The gradient of the first `count` columns of unitary matrices, on which the other columns depend.
 
     With the columns Q = (Q₁ Q₂), dQ₂ = −Q₁ dQ₁ᴴ Q₂.
     """
@@ -146,8 +141,8 @@ def _cholesky(g, y, _a, upper=False):
     if upper:
         g, y = adjoint(g), adjoint(y)
     back = adjoint(y)
-    m = solved(back, half(back @ g))
-    return conj(triangle(solved(back, adjoint(m)), upper))
+    m = solve_matrices(back, half(back @ g))
+    return conj(triangle(solve_matrices(back, adjoint(m)), upper))
 
 
 vjp(np.linalg.cholesky, _cholesky)
@@ -168,7 +163,7 @@ def _qr(g, y, _a):
     columns than rows, then those to the right are Q R₂, and the cotangents of their factors join the others.
     """
     size = min(_a.shape[-2:])
-    gq, q = folded(conj(g[0]), y[0], size), y[0][..., :size]
+    gq, q = leading_columns_gradient(conj(g[0]), y[0], size), y[0][..., :size]
     gr, r = conj(g[1])[..., :size, :], y[1][..., :size, :]
     gr, right = gr[..., :size], gr[..., size:]
     r, r_right = r[..., :size], r[..., size:]
@@ -176,9 +171,9 @@ def _qr(g, y, _a):
         gq = gq + q @ (r_right @ adjoint(right))
     refuse_dependent(unwrap(r))
     n = half(gr @ adjoint(r) - adjoint(q) @ gq, upper=True)
-    left = adjoint(solved(r, adjoint(gq + q @ (n + adjoint(n)))))
+    left = adjoint(solve_matrices(r, adjoint(gq + q @ (n + adjoint(n)))))
     if right.shape[-1]:
-        right = spread(q @ right, (*left.shape[:-1], right.shape[-1]))
+        right = broadcast(q @ right, (*left.shape[:-1], right.shape[-1]))
         left = np.concatenate([left, right], axis=-1)
     return conj(left)
 
@@ -242,7 +237,7 @@ def _eig(g, y, _a):
     stretch = np.diagonal(inner, axis1=-2, axis2=-1)[..., None, :]
     w = conj(w)
     turned = over(inner - gram * stretch, gaps(w), rounding(w)[..., None])
-    return conj(solved(back, turned @ back + dw[..., :, None] * back))
+    return conj(solve_matrices(back, turned @ back + dw[..., :, None] * back))
 
 
 def refuse_defective(w: Any, gram: Any) -> None:
@@ -300,8 +295,8 @@ def _svd(g, y, _a):
     size = s.shape[-1]
     null = u.dtype.kind == "c" or _a.shape[-1] != _a.shape[-2]
     refuse_ties("svd", s, ds, gu, gv, null=null)
-    gu, u = folded(gu, u, size), u[..., :size]
-    gv, v = folded(gv, v, size), v[..., :size]
+    gu, u = leading_columns_gradient(gu, u, size), u[..., :size]
+    gv, v = leading_columns_gradient(gv, v, size), v[..., :size]
 
     tiny = rounding(s)
     inner_u, inner_v = adjoint(u) @ gu, adjoint(v) @ gv
@@ -373,13 +368,13 @@ def pinv_gradient(h: Any, p: Any, a: Any, limit: Any) -> Any:
 
 
 def _cuts(a: Any, limit: Any) -> Any:
-    """Whether some singular values were left out that were not zero."""
+    """Whether singular values other than zero were left out."""
     s = np.linalg.svd(a, compute_uv=False)
     return np.any(~_kept(s, limit) & (s > rounding(s)))
 
 
 def _kept(s: Any, limit: Any) -> Any:
-    """Which of the singular values are above the limit."""
+    """A mask of the singular values above the limit."""
     return s > np.asarray(limit)[..., None] * s.max(-1, keepdims=True, initial=0)
 
 

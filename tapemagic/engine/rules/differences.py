@@ -9,7 +9,13 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.registry import composite, operation, vjp
-from tapemagic.engine.rules.axes import along, expand, framed, leading, negative_axis
+from tapemagic.engine.rules.axes import (
+    expand,
+    leading_shape,
+    negative_axis,
+    slice_on_axis,
+    zero_padded,
+)
 from tapemagic.engine.rules.shaping import cast
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import wider
@@ -27,7 +33,7 @@ def _diff(g, _y, _a, n, axis):
     """Differences again, with zeros beyond both ends, and the sign turned each time."""
     axis = negative_axis(axis, _a.ndim)
     n = min(n, _a.shape[axis])
-    return (-1) ** n * np.diff(framed(g, axis, n, n), n, axis)
+    return (-1) ** n * np.diff(zero_padded(g, axis, n, n), n, axis)
 
 
 vjp(diff_, _diff)
@@ -49,7 +55,7 @@ def _differences(
 
 
 def end_slice(end: Any, a: Any, axis: int) -> Any:
-    """What is put at an end of `a`; a single number is repeated along the other axes."""
+    """The array to put at an end of `a`; a single number is repeated along the other axes."""
     if np.ndim(end):
         return end
     shape = list(a.shape)
@@ -78,7 +84,7 @@ def _unwrap_period(g, y, p, period, discont, axis):
     axis = negative_axis(axis, p.ndim)
     added = np.rint(np.diff(y - p, axis=axis) / period)
     later = np.flip(np.cumsum(np.flip(g, axis), axis=axis, dtype=wider(g.dtype)), axis)
-    return later[along(axis, 1, None)] * added
+    return later[slice_on_axis(axis, 1, None)] * added
 
 
 vjp(unwrap_, lambda g, _y, _p, _period, discont, axis: g, _unwrap_period, name="unwrap")
@@ -137,7 +143,7 @@ def slope(f: Any, x: Any, axis: int, edge_order: int) -> Any:
 
 
 def tilt(f: Any, before: Any, after: Any, even: bool) -> Any:
-    """The slope in the middle of three points; where the steps are `even`, whatever stands in the middle."""
+    """The slope in the middle of three points; where the steps are `even`, the middle one may be infinite or NaN."""
     middle = f[..., 1:-1]
     if even:
         middle = np.where(np.isfinite(middle), middle, 0)
@@ -164,7 +170,7 @@ def outermost(f: Any, first: Any, second: Any) -> Any:
 
 def neighbours(y: Any, axis: int) -> Any:
     """The mean of each element and the next."""
-    return (y[along(axis, None, -1)] + y[along(axis, 1, None)]) / 2
+    return (y[slice_on_axis(axis, None, -1)] + y[slice_on_axis(axis, 1, None)]) / 2
 
 
 def steps(x: Any, axis: int, ndim: int) -> Any:
@@ -189,11 +195,11 @@ def _trapezoid_y(g, _z, _y, x, dx, axis):
         widths = steps(x, axis, _y.ndim)
     g = g * widths
     one = min(1, _y.shape[axis])
-    return framed(g, axis, one, 0) + framed(g, axis, 0, one)
+    return zero_padded(g, axis, one, 0) + zero_padded(g, axis, 0, one)
 
 
 def _trapezoid_x(g, _z, y, _x, _dx, axis):
-    """The heights of the intervals: what lies to the left of a point gains, to the right loses."""
+    """The mean height of the interval on the left of a point, less that on the right."""
     axis = negative_axis(axis, y.ndim)
     heights = expand(g, (axis,)) * neighbours(y, axis)
     if _x.ndim == 1 and y.ndim > 1:
@@ -201,7 +207,7 @@ def _trapezoid_x(g, _z, y, _x, _dx, axis):
         heights = np.sum(heights, axis=tuple(range(-y.ndim, -1)))
         axis = -1
     one = min(1, _x.shape[axis])
-    return -np.diff(framed(heights, axis, one, one), one, axis)
+    return -np.diff(zero_padded(heights, axis, one, one), one, axis)
 
 
 def _trapezoid_dx(g, _z, y, _x, _dx, axis):
@@ -241,33 +247,33 @@ def position(x: Any, xp: Any) -> tuple[Any, Any, Any, Any]:
     return i, j, width, part
 
 
-def rise(g: Any, x: Any, xp: Any, fp: Any) -> Any:
+def interp_slope(g: Any, x: Any, xp: Any, fp: Any) -> Any:
     """`g` times the slope of the interval in which each x lies; beyond the ends there is none."""
     i, j, width, _ = position(x, xp)
     return np.where((x < xp[0]) | (x > xp[-1]), 0, g * ((fp[j] - fp[i]) / width))
 
 
-def shared(g: Any, y: Any, x: Any, xp: Any) -> Any:
-    """`g` shared out among the knots on either side of each x, the nearer one taking more."""
+def between_knots(g: Any, y: Any, x: Any, xp: Any) -> Any:
+    """`g` divided among the knots on either side of each x, in proportion to their nearness."""
     i, j, _, part = position(x, xp)
-    shape = (*leading(g, y), *xp.shape)
+    shape = (*leading_shape(g, y), *xp.shape)
     return scatter_add(g * (1 - part), (..., i), shape) + scatter_add(g * part, (..., j), shape)
 
 
 def _interp_fp(g, _y, x, xp, _fp, _left, _right):
-    """Beyond the ends counts for the knot there, unless `left` and `right` stand for it."""
+    """The gradient in the values at the knots; the outermost get that of points beyond, without `left` and `right`."""
     if _left is not None:
         g = np.where(x < xp[0], 0, g)
     if _right is not None:
         g = np.where(x > xp[-1], 0, g)
-    return shared(g, _y, x, xp)
+    return between_knots(g, _y, x, xp)
 
 
 # fmt: off
 vjp(
     interp_,
-    lambda g, _y, x, xp, fp, _left, _right: rise(g, x, xp, fp),
-    lambda g, _y, x, xp, fp, _left, _right: shared(-rise(g, x, xp, fp), _y, x, xp),
+    lambda g, _y, x, xp, fp, _left, _right: interp_slope(g, x, xp, fp),
+    lambda g, _y, x, xp, fp, _left, _right: between_knots(-interp_slope(g, x, xp, fp), _y, x, xp),
     _interp_fp,
     lambda g, _y, x, xp, _fp, _left, _right: np.where(x < xp[0], g, 0),
     lambda g, _y, x, xp, _fp, _left, _right: np.where(x > xp[-1], g, 0),

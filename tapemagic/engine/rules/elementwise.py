@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.registry import composite, not_differentiable, operation, vjp
-from tapemagic.engine.tensor.dispatch import PLAIN_SCALARS, apply
-from tapemagic.engine.tensor.tensor import Tensor, as_operand, unwrap
+from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.tensor import PLAIN_SCALARS, Tensor, as_operand, unwrap
 from tapemagic.errors import ImmutableError, OptionError
 
 DEGREE = math.pi / 180
@@ -18,7 +18,7 @@ LN10 = math.log(10)
 
 
 def zeros(g: Any) -> Any:
-    """The gradient of what is constant almost everywhere; 0 * g would be NaN for an infinite g."""
+    """A gradient of zeros in the shape of g; 0 * g would be NaN for an infinite g."""
     return np.zeros(g.shape, g.dtype)[()]
 
 
@@ -32,7 +32,7 @@ def ratio(x: Any, h: Any) -> Any:
     return (h != 0) * x / (h + (h == 0))
 
 
-def promoted(z: Any, x: Any) -> Any:
+def as_complex_like(z: Any, x: Any) -> Any:
     """x as a complex number where the result z is one, as it is of a real x by ``dtype=complex``."""
     return x + z.dtype.type(0) if z.dtype.kind == "c" and not np.iscomplexobj(x) else x
 
@@ -85,7 +85,7 @@ vjp(np.heaviside, lambda g, _z, _x, _y: zeros(g),
 
 def _base(g: Any, _z: Any, x: Any, y: Any) -> Any:
     """y * x**(y-1); for y = 0 it is 0, at x = 0 too, where TensorFlow has NaN."""
-    x = promoted(_z, x)
+    x = as_complex_like(_z, x)
     if type(y) in PLAIN_SCALARS:
         # On a tape x**1 and x**0 are written out: they keep higher orders connected.
         if y in {1, 2} and not isinstance(x, Tensor):
@@ -113,8 +113,8 @@ vjp(np.reciprocal,  lambda g, y, _x: -g * y * y)
 # -- exponentials and logarithms -------------------------------------------------------------------
 
 
-def ahead(x: Any, y: Any) -> Any:
-    """x - y, where equal infinities are level: their mean share of a logaddexp is a half each."""
+def difference(x: Any, y: Any) -> Any:
+    """x - y, and 0 for equal infinities, each of which has half of the gradient of a logaddexp."""
     level = np.isinf(x) & (x == y)
     return np.where(level, 0, x) - np.where(level, 0, y)
 
@@ -127,10 +127,10 @@ vjp(np.log,        lambda g, _y, x: g / x)
 vjp(np.log2,       lambda g, _y, x: g / (x * LN2))
 vjp(np.log10,      lambda g, _y, x: g / (x * LN10))
 vjp(np.log1p,      lambda g, _y, x: g / (1 + x))
-vjp(np.logaddexp,  lambda g, _z, x, y: g * np.exp(-np.logaddexp(0, ahead(y, x))),
-                   lambda g, _z, x, y: g * np.exp(-np.logaddexp(0, ahead(x, y))))
-vjp(np.logaddexp2, lambda g, _z, x, y: g * np.exp2(-np.logaddexp2(0, ahead(y, x))),
-                   lambda g, _z, x, y: g * np.exp2(-np.logaddexp2(0, ahead(x, y))))
+vjp(np.logaddexp,  lambda g, _z, x, y: g * np.exp(-np.logaddexp(0, difference(y, x))),
+                   lambda g, _z, x, y: g * np.exp(-np.logaddexp(0, difference(x, y))))
+vjp(np.logaddexp2, lambda g, _z, x, y: g * np.exp2(-np.logaddexp2(0, difference(y, x))),
+                   lambda g, _z, x, y: g * np.exp2(-np.logaddexp2(0, difference(x, y))))
 # fmt: on
 
 
@@ -144,13 +144,13 @@ def arcsin_slope(y: Any, x: Any) -> Any:
     """1 / sqrt(1 - x**2), for complex numbers on that side of the cut on which x is (DLMF 4.24.7, 4.23.19)."""
     if y.dtype.kind != "c":
         return 1 / np.sqrt(1 - x * x)
-    x = promoted(y, x)  # unlike 1 - x and 1 + x, these differences keep the sign of a zero
+    x = as_complex_like(y, x)  # unlike 1 - x and 1 + x, these differences keep the sign of a zero
     return 1 / (np.sqrt(-(x - 1)) * np.sqrt(x - -1))
 
 
 def arccosh_slope(y: Any, x: Any) -> Any:
     """1 / (sqrt(x - 1) sqrt(x + 1)), on the side of the cut on which x is."""
-    x = promoted(y, x)
+    x = as_complex_like(y, x)
     return 1 / (np.sqrt(x - 1) * np.sqrt(x - -1))
 
 

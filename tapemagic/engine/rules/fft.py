@@ -2,7 +2,7 @@
 
 A discrete Fourier transform is symmetric, so that the rule of `fft` is `fft`. Those between real numbers and
 half a spectrum are linear over the real numbers only: there every frequency but the first, and the middle
-one of an even length, stands for its mirror image too.
+one of an even length, counts for its mirror image too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.registry import composite, vjp
-from tapemagic.engine.rules.axes import along, framed, negative_axis
+from tapemagic.engine.rules.axes import negative_axis, slice_on_axis, zero_padded
 from tapemagic.errors import ShapeError
 
 Transform = Callable[..., Any]
@@ -28,7 +28,7 @@ OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward":
 def _lengthened(x: Any, axis: int, length: int) -> Any:
     """The first `length` entries on a negative axis; where there are fewer, zeros follow."""
     missing = length - x.shape[axis]
-    return framed(x, axis, 0, missing) if missing > 0 else x[along(axis, None, length)]
+    return zero_padded(x, axis, 0, missing) if missing > 0 else x[slice_on_axis(axis, None, length)]
 
 
 def _weighted(x: Any, axis: int, length: int, weight: float, dtype: Any) -> Any:
@@ -85,13 +85,7 @@ def _ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Any = None, out: 
 
 
 def _passes(a: Any, s: Sequence[int | None] | None, axes: Sequence[int] | None) -> list[Any]:
-    """The length and the axis of each pass, first axis first; a length of None is the pass's own choice.
-
-    Raises
-    ------
-    ShapeError
-        If there is not one length for each axis.
-    """
+    """The length and the axis of each pass, first axis first; a length of None is the pass's own choice."""
     if axes is None:
         axes = range(-a.ndim if s is None else -len(s), 0)
     if s is None:
@@ -104,55 +98,52 @@ def _passes(a: Any, s: Sequence[int | None] | None, axes: Sequence[int] | None) 
     return [(a.shape[axis] if n == -1 else n, axis) for n, axis in zip(s, axes, strict=True)]
 
 
-def _of_complex(function: Transform, step: Transform, axes: Any = None) -> None:
-    """Make `function` out of one `step` after another, from the last of the `axes` to the first."""
+def _of_complex(step: Transform) -> Transform:
+    """One `step` after another, from the last axis to the first."""
 
-    @composite(function)
-    def transform(
-        a: Any, s: Any = None, axes: Any = axes, norm: Any = None, out: None = None
-    ) -> Any:
+    def transform(a: Any, s: Any, axes: Any, norm: Any) -> Any:
         for n, axis in reversed(_passes(a, s, axes)):
             a = step(a, n, axis, norm)
         return a
 
+    return transform
 
-def _to_half(function: Transform, axes: Any = None) -> None:
-    """Make `function` out of `rfft` on the last of the `axes`, and then `fft` on the others."""
+
+def _to_half(a: Any, s: Any, axes: Any, norm: Any) -> Any:
+    """`rfft` along the last axis, and then `fft` along the others."""
+    *others, (n, axis) = _passes(a, s, axes)
+    a = np.fft.rfft(a, n, axis, norm)
+    for n, axis in reversed(others):
+        a = np.fft.fft(a, n, axis, norm)
+    return a
+
+
+def _from_half(a: Any, s: Any, axes: Any, norm: Any) -> Any:
+    """`ifft` along all axes but the last, and then `irfft` along that one."""
+    *others, (n, last) = _passes(a, s, axes)
+    for length, axis in others:
+        a = np.fft.ifft(a, length, axis, norm)
+    return np.fft.irfft(a, None if s is None else n, last, norm)
+
+
+def _along_axes(function: Transform, transform: Transform, axes: Any = None) -> None:
+    """Make `function` a `transform` along several axes, by default these."""
 
     @composite(function)
-    def transform(
-        a: Any, s: Any = None, axes: Any = axes, norm: Any = None, out: None = None
-    ) -> Any:
-        *others, (n, axis) = _passes(a, s, axes)
-        a = np.fft.rfft(a, n, axis, norm)
-        for n, axis in reversed(others):
-            a = np.fft.fft(a, n, axis, norm)
-        return a
-
-
-def _from_half(function: Transform, axes: Any = None) -> None:
-    """Make `function` out of `ifft` on all `axes` but the last, and then `irfft` on that one."""
-
-    @composite(function)
-    def transform(
-        a: Any, s: Any = None, axes: Any = axes, norm: Any = None, out: None = None
-    ) -> Any:
-        *others, (n, last) = _passes(a, s, axes)
-        for length, axis in others:
-            a = np.fft.ifft(a, length, axis, norm)
-        return np.fft.irfft(a, None if s is None else n, last, norm)
+    def several(a: Any, s: Any = None, axes: Any = axes, norm: Any = None, out: None = None) -> Any:
+        return transform(a, s, axes, norm)
 
 
 PLANE = (-2, -1)
 
-_of_complex(np.fft.fftn, np.fft.fft)
-_of_complex(np.fft.fft2, np.fft.fft, PLANE)
-_of_complex(np.fft.ifftn, np.fft.ifft)
-_of_complex(np.fft.ifft2, np.fft.ifft, PLANE)
-_to_half(np.fft.rfftn)
-_to_half(np.fft.rfft2, PLANE)
-_from_half(np.fft.irfftn)
-_from_half(np.fft.irfft2, PLANE)
+_along_axes(np.fft.fftn, _of_complex(np.fft.fft))
+_along_axes(np.fft.fft2, _of_complex(np.fft.fft), PLANE)
+_along_axes(np.fft.ifftn, _of_complex(np.fft.ifft))
+_along_axes(np.fft.ifft2, _of_complex(np.fft.ifft), PLANE)
+_along_axes(np.fft.rfftn, _to_half)
+_along_axes(np.fft.rfft2, _to_half, PLANE)
+_along_axes(np.fft.irfftn, _from_half)
+_along_axes(np.fft.irfft2, _from_half, PLANE)
 
 
 # -- the order of frequencies -----------------------------------------------------------------------

@@ -15,7 +15,7 @@ from tapemagic.engine.operations.scatter import (
     scatter_add,
 )
 from tapemagic.engine.registry import composite, not_differentiable, operation, vjp, vjp_argnums
-from tapemagic.engine.rules.axes import leading, negative_axis
+from tapemagic.engine.rules.axes import leading_shape, negative_axis
 from tapemagic.engine.rules.shaping import cast, refuse_out
 from tapemagic.engine.tensor.conversions import refuse_within_numpy
 from tapemagic.engine.tensor.dispatch import apply, constant_result
@@ -30,7 +30,7 @@ Shape = tuple[int, ...]
 
 
 def behind(lead: int, index: Any, shape: tuple[int, ...]) -> Any:
-    """The index for arrays with `lead` axes in front of the `shape` that it was meant for."""
+    """An index of arrays of a `shape`, for arrays with `lead` more axes in front."""
     if not lead:
         return index
     parts = index if isinstance(index, tuple) else (index,)
@@ -46,8 +46,8 @@ def _apart(parts: tuple[Any, ...]) -> bool:
 
 
 def _getitem(g, _y, _x, index):
-    """Give each element's gradient back to its place, adding up where it was read several times."""
-    return _scattered(g, index, leading(g, _y), _x.shape)
+    """The gradient at the index, added up where an element was read several times."""
+    return _scattered(g, index, leading_shape(g, _y), _x.shape)
 
 
 def _scattered(g: Any, index: Any, lead: Shape, shape: Shape) -> Any:
@@ -74,9 +74,9 @@ vjp_argnums(add_scattered, _add_scattered, name="scatter_add")
 # -- taking along an axis -------------------------------------------------------------------------
 
 
-def taken(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
+def take_gradient(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
     """The gradient in `a`, of which the `places` on an axis, or among all elements, were taken."""
-    lead = leading(g, y)
+    lead = leading_shape(g, y)
     if not a.ndim:
         return precise_sum(g, tuple(range(-y.ndim, 0)))
     if axis is None:
@@ -94,31 +94,31 @@ def _take(g, _y, _a, indices, axis=None, mode="raise"):
         places = places % length
     elif mode == "clip":
         places = np.clip(places, 0, length - 1)
-    return taken(g, _y, _a, places, axis)
+    return take_gradient(g, _y, _a, places, axis)
 
 
-def given_back(g, _y, _arr, indices, axis=-1):
+def along_axis_gradient(g, _y, _arr, indices, axis=-1):
     """Add the gradient of each element taken to the one that it was taken from, axis by axis."""
     places = unwrap(indices)
     if axis is None:
-        return taken(g, _y, _arr, places, None)
+        return take_gradient(g, _y, _arr, places, None)
     grid = list(np.ix_(*map(np.arange, _arr.shape)))
     grid[axis] = places
-    return _scattered(g, tuple(grid), leading(g, _y), _arr.shape)
+    return _scattered(g, tuple(grid), leading_shape(g, _y), _arr.shape)
 
 
 def _compress(g, _y, condition, _a, axis=None):
     """Zeros where the condition is false."""
-    return taken(g, _y, _a, np.flatnonzero(condition), axis)
+    return take_gradient(g, _y, _a, np.flatnonzero(condition), axis)
 
 
 def _extract(g, _y, condition, _arr):
-    """The same, of all elements in a row."""
-    return taken(g, _y, _arr, np.flatnonzero(condition), None)
+    """Zeros where the condition is false, among all elements."""
+    return take_gradient(g, _y, _arr, np.flatnonzero(condition), None)
 
 
 vjp(np.take, _take)
-vjp(np.take_along_axis, given_back, None)
+vjp(np.take_along_axis, along_axis_gradient, None)
 vjp(np.compress, None, _compress)
 vjp(np.extract, None, _extract)
 
@@ -127,7 +127,7 @@ vjp(np.extract, None, _extract)
 
 
 def choose_(which: Any, *options: Any) -> Any:
-    """At each place, the element of the option that `which` counts there."""
+    """At each place, the element of the option whose number is in `which` there."""
     return np.choose(which, options)
 
 
@@ -206,9 +206,9 @@ def _ranks(a: Any, axis: int | None) -> Any:
     return np.argsort(np.argsort(a, axis, kind="stable"), axis)
 
 
-def rearranged(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
+def sort_gradient(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
     """The gradient in `a`, each of whose elements went to one of the `places` in y."""
-    lead = leading(g, y)
+    lead = leading_shape(g, y)
     places = places.reshape((1,) * len(lead) + places.shape)
     if axis is None:
         return np.take_along_axis(g, places, -1).reshape(lead + a.shape)
@@ -217,13 +217,13 @@ def rearranged(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
 
 def _sort(g, _y, a, axis=-1):
     """The gradient in the order from before."""
-    return rearranged(g, _y, a, _ranks(a, axis), axis)
+    return sort_gradient(g, _y, a, _ranks(a, axis), axis)
 
 
 def _partition(g, y, a, axis=-1):
-    """The same, when y is in no order either; equal elements count as moved in theirs."""
+    """The gradient in the order from before the partition; equal elements kept their order."""
     places = np.take_along_axis(np.argsort(y, axis, kind="stable"), _ranks(a, axis), axis)
-    return rearranged(g, y, a, places, axis)
+    return sort_gradient(g, y, a, places, axis)
 
 
 @composite(np.sort_complex)
@@ -249,8 +249,8 @@ def _diagflat(g, _y, _v, k=0):
 
 
 def _diagonal(g, _y, _a, offset=0, axis1=0, axis2=1):
-    """Give each element of the diagonals back to its place."""
-    lead, axes = leading(g, _y), (axis1 % _a.ndim, axis2 % _a.ndim)
+    """The gradient in the places of the diagonals."""
+    lead, axes = leading_shape(g, _y), (axis1 % _a.ndim, axis2 % _a.ndim)
     steps = np.arange(g.shape[-1])
     index: list[Any] = [slice(None)] * _a.ndim
     index[axes[0]], index[axes[1]] = steps + max(-offset, 0), steps + max(offset, 0)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from tapemagic.engine.registry import Function, composite, operation, vjp, vjp_argnums
-from tapemagic.engine.rules.axes import negative_axis
+from tapemagic.engine.rules.axes import negative_axis, shape_of
 from tapemagic.engine.rules.shaping import as_array, at, refuse_out, relaid, tensor_of
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
@@ -29,11 +29,6 @@ def _joined(function: Function, arrays: Any, options: dict[str, Any], out: Any =
     return apply(operation(function), tuple(map(as_operand, arrays)), options)
 
 
-def _shape(x: Any) -> Shape:
-    """The shape of an array, or of a bare Python number."""
-    return getattr(x, "shape", ())
-
-
 def _parts(
     argnums: Sequence[int],
     g: Any,
@@ -43,7 +38,7 @@ def _parts(
     as_joined: Callable[[Shape], Shape],
 ) -> list[Any]:
     """The slices of `g` for some of the `arrays`, joined along `axis` in the shapes `as_joined`."""
-    shapes = list(map(_shape, arrays))
+    shapes = list(map(shape_of, arrays))
     ends = list(accumulate(as_joined(shape)[axis] for shape in shapes))
     axis = negative_axis(axis, y.ndim)
     starts = [0, *ends]
@@ -137,7 +132,7 @@ def _filled(layout: Any, arrays: Any) -> Any:
 
 def _block(argnums, g, _y, *_arrays, layout):
     """Cut the blocks out of `g`: each is a rectangle, so its elements are in their order."""
-    shapes = list(map(_shape, _arrays))
+    shapes = list(map(shape_of, _arrays))
     owners = np.block(_filled(layout, [np.full(shape, i) for i, shape in enumerate(shapes)]))
     places = np.argsort(owners, axis=None, kind="stable")
     ends = list(accumulate(map(math.prod, shapes)))
@@ -216,7 +211,7 @@ def _(a: Any, new_shape: Any) -> Any:
 
 
 def _makes_poly1d() -> bool:
-    """Whether ``np.poly1d(...)`` is what called NumPy."""
+    """Whether ``np.poly1d(...)`` called NumPy."""
     frame: Any = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith("tapemagic."):
         frame = frame.f_back
@@ -307,7 +302,7 @@ def _meshgrid(argnums, g, _y, *_xi, indexing="xy", sparse=False, copy=True):
     for k in argnums:
         own = (1 - k if indexing == "xy" and k < 2 <= n else k) - n
         others = tuple(axis for axis in range(-n, 0) if axis != own)
-        found.append(relaid(precise_sum(g[k], others), 1, _shape(_xi[k])))
+        found.append(relaid(precise_sum(g[k], others), 1, shape_of(_xi[k])))
     return found
 
 

@@ -22,7 +22,7 @@ def _inv(g, y, _a):
     return -(y.mT @ g @ y.mT)
 
 
-def solved(a: Any, b: Any) -> Any:
+def solve_matrices(a: Any, b: Any) -> Any:
     """``np.linalg.solve(a, b)`` for matrices b. Axes that only b has become columns: a is factorised once."""
     extra = b.ndim - a.ndim
     if extra <= 0:
@@ -36,15 +36,15 @@ def solved(a: Any, b: Any) -> Any:
 def _solve_b(g, _x, a, _b):
     """The solution for the transposed matrices."""
     if _b.ndim == 1:
-        return solved(a.mT, g[..., None])[..., 0]
-    return solved(a.mT, g)
+        return solve_matrices(a.mT, g[..., None])[..., 0]
+    return solve_matrices(a.mT, g)
 
 
 def _solve_a(g, x, a, _b):
     """Minus the outer product of b's gradient and the solution."""
     if _b.ndim == 1:
         g, x = g[..., None], x[..., None]
-    return -(solved(a.mT, g) @ x.mT)
+    return -(solve_matrices(a.mT, g) @ x.mT)
 
 
 vjp(np.linalg.inv, _inv)
@@ -98,7 +98,7 @@ def cofactors(y: Any, a: Any) -> Any:
 
 
 def scales(a: Any) -> tuple[Any, Any]:
-    """What to divide rows and columns by, so that the largest number in each of them becomes 1."""
+    """Divisors of rows and columns that make the largest number in each of them 1."""
     rows = np.max(np.abs(a), axis=-1, keepdims=True, initial=0)
     rows = np.where(rows, rows, 1)
     columns = np.max(np.abs(a / rows), axis=-2, keepdims=True, initial=0)
@@ -106,7 +106,7 @@ def scales(a: Any) -> tuple[Any, Any]:
 
 
 def weaknesses(a: Any) -> Any:
-    """How many singular values of each matrix, once it is scaled, are too small to divide by."""
+    """The number of singular values of each scaled matrix that are too small to divide by."""
     rows, columns = scales(a)
     s = np.linalg.svd(a / rows / columns, compute_uv=False)
     return np.sum(s <= s[..., :1] * np.finfo(s.dtype).eps ** (1 / 4), axis=-1)

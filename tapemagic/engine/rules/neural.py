@@ -22,7 +22,7 @@ from tapemagic.engine.operations.activations import (
     selu,
     silu,
 )
-from tapemagic.engine.operations.common import kept
+from tapemagic.engine.operations.common import where_mask
 from tapemagic.engine.operations.errorfunction import erf, erfc
 from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, softmax
 from tapemagic.engine.operations.logistic import (
@@ -68,12 +68,13 @@ def _silu(g, _y, x):
 
 
 # fmt: off
-vjp(relu,         lambda g, y, _x: kept(g, y > 0))
-vjp(relu6,        lambda g, y, _x: kept(g, (y > 0) & (y < 6)))
-vjp(hard_sigmoid, lambda g, y, _x: kept(g, (y > 0) & (y < 1)) / 6)
-vjp(leaky_relu,   lambda g, _y, x, alpha=0.2: kept(g, x > 0) + kept(g, x <= 0) * alpha,
+vjp(relu,         lambda g, y, _x: where_mask(g, y > 0))
+vjp(relu6,        lambda g, y, _x: where_mask(g, (y > 0) & (y < 6)))
+vjp(hard_sigmoid, lambda g, y, _x: where_mask(g, (y > 0) & (y < 1)) / 6)
+vjp(leaky_relu,   lambda g, _y, x, alpha=0.2: where_mask(g, x > 0) + where_mask(g, x <= 0) * alpha,
                   lambda g, _y, x, _alpha: g * np.minimum(x, 0))
-vjp(elu,          lambda g, _y, x, alpha=1.0: kept(g, x > 0) + kept(g, x <= 0) * alpha * np.exp(np.minimum(x, 0)),
+vjp(elu,          lambda g, _y, x, alpha=1.0: where_mask(g, x > 0)
+                      + where_mask(g, x <= 0) * alpha * np.exp(np.minimum(x, 0)),
                   lambda g, _y, x, _alpha: g * np.expm1(np.minimum(x, 0)))
 vjp(selu,         lambda g, _y, x: g * np.where(x < 0, SELU_ALPHA * np.exp(np.minimum(x, 0)), 1) * SELU_SCALE)
 vjp(gelu,         _gelu)
@@ -84,7 +85,7 @@ vjp(softplus,     lambda g, y, _x: -g * np.expm1(-y))
 vjp(softsign,     lambda g, _y, x: g * np.square(1 / (1 + np.abs(x))))
 vjp(erf,          lambda g, _y, x: g * (2 / math.sqrt(math.pi)) * bell(x))
 vjp(erfc,         lambda g, _y, x: g * (-2 / math.sqrt(math.pi)) * bell(x))
-vjp(masked,       lambda g, _y, _x, mask, factor: kept(g, mask) * factor, name="dropout")
+vjp(masked,       lambda g, _y, _x, mask, factor: where_mask(g, mask) * factor, name="dropout")
 # fmt: on
 
 pointwise(relu, relu6, hard_sigmoid, leaky_relu, elu, selu, gelu, silu, sigmoid, log_sigmoid)
@@ -102,17 +103,17 @@ def inner(a: Any, b: Any, axes: tuple[int, ...]) -> Any:
 
 
 def _softmax(g, y, _x, axis=-1):
-    """How much `g` is above its mean, where the shares are the weights."""
+    """`g` minus its mean with the probabilities as weights, times the probabilities."""
     return y * (g - inner(g, y, negative_axes(axis, _x.ndim)))
 
 
 def _log_softmax(g, y, _x, axis=-1):
-    """`g` less the shares' parts of its sum."""
+    """`g` minus the probabilities times its sum."""
     return g - np.exp(y) * np.sum(g, axis=negative_axes(axis, _x.ndim), keepdims=True)
 
 
 def _logsumexp(g, _y, x, axis=None, keepdims=False):
-    """The shares."""
+    """The softmax of `x`."""
     return expand(g, negative_axes(axis, x.ndim), keepdims) * softmax(x, axis)
 
 
@@ -125,20 +126,20 @@ vjp(logsumexp, _logsumexp)
 
 
 def _cross_entropy_labels(g, _y, _labels, logits, axis=-1):
-    """The surprise at each class."""
+    """Minus the log-probability of each class."""
     axis = negative_axis(axis, logits.ndim)
     return np.expand_dims(g, axis) * -log_softmax(logits, axis)
 
 
 def _cross_entropy_logits(g, _y, labels, logits, axis=-1):
-    """What the logits claim less what the labels say; the claim counts as much as all labels together."""
+    """The softmax of the logits, times the sum of the labels, minus the labels."""
     axis = negative_axis(axis, logits.ndim)
     total = np.sum(labels, axis=axis, keepdims=True)
     return np.expand_dims(g, axis) * (softmax(logits, axis) * total - labels)
 
 
 def _sparse_cross_entropy(g, _y, labels, logits):
-    """What the logits claim, less 1 for the label."""
+    """The softmax of the logits, minus 1 at the label."""
     hit = np.expand_dims(labels, -1) == np.arange(logits.shape[-1])
     return np.expand_dims(g, -1) * (softmax(logits) - hit)
 

@@ -13,14 +13,14 @@ import numpy as np
 
 from tapemagic.engine.operations.primitive import primitive
 from tapemagic.engine.registry import vjp
-from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
-from tapemagic.engine.rules.decompositions import adjoint, conj, gaps, rounding, sums
+from tapemagic.engine.rules.axes import conj, expand, negative_axes, negative_axis
+from tapemagic.engine.rules.decompositions import adjoint, gaps, rounding, sums
 from tapemagic.engine.rules.elementwise import inverse, zeros
 from tapemagic.engine.rules.reductions import out_of_range, unit_of
 from tapemagic.engine.tensor.tensor import unwrap
 
 EUCLIDEAN = (None, 2, "fro", "f")
-"""The orders that stand for the root of the sum of squares, of vectors; of matrices all but 2."""
+"""The orders of the Euclidean norm of vectors; of matrices all but 2."""
 
 SPECTRAL = (2, -2, "nuc")
 """The orders for which the norm of a matrix is that of its singular values."""
@@ -38,7 +38,7 @@ def shares(values: Any, axis: Any, largest: bool) -> Any:
 # -- vectors --------------------------------------------------------------------------------------
 
 
-def of_vector(g: Any, y: Any, x: Any, order: Any, axes: tuple[int, ...]) -> Any:
+def vector_norm_gradient(g: Any, y: Any, x: Any, order: Any, axes: tuple[int, ...]) -> Any:
     """The gradient of the norm `y` of vectors that lie along `axes`, which `g` and `y` have with length 1.
 
     It is the same for a multiple of the vector. So where the powers of the elements have left the range of their
@@ -65,7 +65,7 @@ def of_vector(g: Any, y: Any, x: Any, order: Any, axes: tuple[int, ...]) -> Any:
 def _vector_norm(g, y, x, axis=None, keepdims=False, ord=2):  # noqa: A002 (NumPy's name)
     """The elements over the norm, to the power of its order less one."""
     axes = negative_axes(axis, x.ndim)
-    return of_vector(expand(g, axes, keepdims), expand(y, axes, keepdims), x, ord, axes)
+    return vector_norm_gradient(expand(g, axes, keepdims), expand(y, axes, keepdims), x, ord, axes)
 
 
 # -- matrices -------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def quotient(x: Any, divisor: Any) -> Any:
 
 
 def _spectral(g, _y, x, order):
-    """How singular vectors turn, except among those with equal slopes, whose sum stays as it is.
+    """The derivative through the singular vectors, except among those with equal slopes, whose sum is constant.
 
     In their basis a change splits into a Hermitian part, which turns u and v alike, and an
     anti-Hermitian one, which turns them against each other; A. S. Lewis and H. S. Sendov, "Twice
@@ -121,7 +121,7 @@ def _spectral(g, _y, x, order):
 vjp(spectral, _spectral, name="norm")
 
 
-def of_matrix(g: Any, x: Any, order: Any, rows: int, columns: int) -> Any:
+def matrix_norm_gradient(g: Any, x: Any, order: Any, rows: int, columns: int) -> Any:
     """The gradient of the norm of matrices whose `rows` and `columns` are negative axes of x."""
     if order in SPECTRAL:
         matrices = np.moveaxis(x, (rows, columns), (-2, -1))
@@ -132,17 +132,17 @@ def of_matrix(g: Any, x: Any, order: Any, rows: int, columns: int) -> Any:
 
 
 def _norm(g, y, x, ord=None, axis=None, keepdims=False):  # noqa: A002 (NumPy's name)
-    """That of vectors along one axis, or of matrices along two."""
+    """The gradient of the norm of vectors along one axis, or of matrices along two."""
     axes = negative_axes(axis, x.ndim)
     g, y = expand(g, axes, keepdims), expand(y, axes, keepdims)
     if len(axes) == 1 or (ord in EUCLIDEAN and ord != 2):
-        return of_vector(g, y, x, ord, axes)
+        return vector_norm_gradient(g, y, x, ord, axes)
     rows, columns = (-2, -1) if axis is None else (negative_axis(one, x.ndim) for one in axis)
-    return of_matrix(g, x, ord, rows, columns)
+    return matrix_norm_gradient(g, x, ord, rows, columns)
 
 
 def _matrix_norm(g, y, x, keepdims=False, ord="fro"):  # noqa: A002 (NumPy's name)
-    """That of the matrices along the last two axes."""
+    """The gradient of the norm of matrices along the last two axes."""
     return _norm(g, y, x, ord, (-2, -1), keepdims)
 
 
@@ -161,19 +161,21 @@ def _cond(g, y, x, p=None):
     """
     finite = np.isfinite(y)[..., None, None]
     x = np.where(finite, x, np.eye(*x.shape[-2:]))
-    change = of_extremes(x, p) if p in (None, 2, -2) else of_product(x, p)
+    change = spectral_cond_gradient(x, p) if p in (None, 2, -2) else cond_gradient(x, p)
     return np.real(g)[..., None, None] * np.where(finite, change, np.nan)
 
 
-def of_extremes(x: Any, p: Any) -> Any:
+def spectral_cond_gradient(x: Any, p: Any) -> Any:
     """The gradient of the largest singular value over the smallest, or the smallest over the largest."""
     above = p or 2
     below = np.linalg.matrix_norm(x, ord=-above, keepdims=True)
     ratio = np.linalg.matrix_norm(x, ord=above, keepdims=True) / below
-    return of_matrix(1 / below, x, above, -2, -1) - of_matrix(ratio / below, x, -above, -2, -1)
+    return matrix_norm_gradient(1 / below, x, above, -2, -1) - matrix_norm_gradient(
+        ratio / below, x, -above, -2, -1
+    )
 
 
-def of_product(x: Any, p: Any) -> Any:
+def cond_gradient(x: Any, p: Any) -> Any:
     """The gradient of the norm of matrices times that of their inverses."""
     inverted = np.linalg.inv(x)
     size = np.linalg.matrix_norm(x, ord=p, keepdims=True)

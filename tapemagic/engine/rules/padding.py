@@ -39,7 +39,7 @@ def pad_copy(array: Any, widths: Widths, mode: str) -> Any:
 
 
 def _inside(widths: Widths, lengths: tuple[int, ...]) -> tuple[slice, ...]:
-    """Where the array lies in the padded one."""
+    """The index of the array in the padded one."""
     return tuple(slice(width[0], width[0] + n) for width, n in zip(widths, lengths, strict=True))
 
 
@@ -83,7 +83,7 @@ def _pairs(value: Any, ndim: int) -> Any:
 
 
 def _widths(pad_width: Any, ndim: int) -> Widths:
-    """How much to pad at the two ends of each axis."""
+    """The lengths of the padding at the two ends of each axis."""
     if isinstance(pad_width, dict):
         pairs = [(0, 0)] * ndim
         for axis, width in pad_width.items():

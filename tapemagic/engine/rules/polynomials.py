@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.registry import composite, operation, vjp
-from tapemagic.engine.rules.axes import leading
+from tapemagic.engine.rules.axes import leading_shape
 from tapemagic.engine.rules.shaping import cast
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
@@ -49,7 +49,7 @@ def polyval_(p: Any, x: Any) -> Any:
 def _polyval_p(g, _y, _p, x):
     """The powers of x."""
     powers = np.vander(np.ravel(x), _p.shape[0])
-    return g.reshape((*leading(g, _y), powers.shape[0])) @ powers
+    return g.reshape((*leading_shape(g, _y), powers.shape[0])) @ powers
 
 
 vjp(np.vander, _vander)

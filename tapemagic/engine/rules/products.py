@@ -10,19 +10,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.registry import vjp
-from tapemagic.engine.rules.axes import leading, negative_axis
+from tapemagic.engine.rules.axes import conj, leading_shape, negative_axis, shape_of
 
 Shape = tuple[int, ...]
-
-
-def _shape(x: Any) -> Shape:
-    """The shape of anything that may stand in a record, a plain number among it."""
-    return getattr(x, "shape", ())
-
-
-def _conj(x: Any) -> Any:
-    """The complex conjugate, without a call for real arrays."""
-    return np.conj(x) if x.dtype.kind == "c" else x
 
 
 def _to_end(x: Any, axis: int, ndim: int) -> Any:
@@ -58,7 +48,7 @@ def _matmul_y(g, _z, x, _y):
     if _y.ndim > 2:
         return x.mT @ g
     # One matrix or vector for a whole stack of rows: a single product sums over the stack.
-    lead, count = leading(g, _z), math.prod(x.shape[:-1])
+    lead, count = leading_shape(g, _z), math.prod(x.shape[:-1])
     rows = x.reshape((count, x.shape[-1]))
     if _y.ndim == 1:
         return g.reshape((*lead, count)) @ rows
@@ -75,13 +65,13 @@ def _matvec_x(g, _z, _x, y):
 
 def _vecmat_y(g, _z, x, _y):
     """The outer product of the conjugated vector and the cotangent."""
-    return _conj(x)[..., None] * g[..., None, :]
+    return conj(x)[..., None] * g[..., None, :]
 
 
 # fmt: off
 if hasattr(np, "matvec"):  # NumPy 2.2
     vjp(np.matvec, _matvec_x, lambda g, _z, x, _y: np.matvec(x.mT, g), inputs="x1 x2")
-    vjp(np.vecmat, lambda g, _z, _x, y: _conj(np.matvec(y, g)), _vecmat_y, inputs="x1 x2")
+    vjp(np.vecmat, lambda g, _z, _x, y: conj(np.matvec(y, g)), _vecmat_y, inputs="x1 x2")
 # fmt: on
 
 
@@ -92,13 +82,13 @@ def _repeat_along(g: Any, z: Any, axis: int, keepdims: bool) -> Any:
 
 def _vecdot_x(g, _z, _x, y, axis=-1, keepdims=False):
     """The conjugate of cotangent times second factor, since the first one is conjugated."""
-    dx = _conj(_repeat_along(g, _z, axis, keepdims) * _to_end(y, axis, y.ndim))
+    dx = conj(_repeat_along(g, _z, axis, keepdims) * _to_end(y, axis, y.ndim))
     return _from_end(dx, axis, _x.ndim)
 
 
 def _vecdot_y(g, _z, x, _y, axis=-1, keepdims=False):
     """The cotangent times the conjugated first factor."""
-    dy = _repeat_along(g, _z, axis, keepdims) * _conj(_to_end(x, axis, x.ndim))
+    dy = _repeat_along(g, _z, axis, keepdims) * conj(_to_end(x, axis, x.ndim))
     return _from_end(dy, axis, _y.ndim)
 
 
@@ -112,12 +102,12 @@ def _spread(g: Any, ndim: int) -> Any:
 
 def _vdot_x(g, _z, _x, y):
     """The conjugate of cotangent times second factor, since the first one is conjugated."""
-    return _conj(_spread(g, _x.ndim) * np.reshape(y, _x.shape))
+    return conj(_spread(g, _x.ndim) * np.reshape(y, _x.shape))
 
 
 def _vdot_y(g, _z, x, _y):
     """The cotangent times the conjugated first factor."""
-    return _spread(g, _y.ndim) * _conj(np.reshape(x, _y.shape))
+    return _spread(g, _y.ndim) * conj(np.reshape(x, _y.shape))
 
 
 vjp(np.vdot, _vdot_x, _vdot_y, inputs="a b")
@@ -152,20 +142,20 @@ def _contract(g: Any, places: range, other: Any, theirs: list[int], x: Any, mine
     The contraction summed over the axes `mine` of x and `theirs` of the other factor, in pairs; the
     other factor's free axes are the cotangent's at `places`.
     """
-    dx = np.tensordot(g, other, axes=(tuple(places), tuple(_free(len(_shape(other)), theirs))))
+    dx = np.tensordot(g, other, axes=(tuple(places), tuple(_free(len(shape_of(other)), theirs))))
     order = _free(x.ndim, mine) + [axis for _, axis in sorted(zip(theirs, mine, strict=True))]
     return dx if order == sorted(order) else np.moveaxis(dx, tuple(range(-x.ndim, 0)), tuple(order))
 
 
 def _contract_x(g: Any, x: Any, y: Any, left: list[int], right: list[int]) -> Any:
     """The first factor's part of a contraction: the second one's free axes are the last of `g`."""
-    return _contract(g, range(len(right) - len(_shape(y)), 0), y, right, x, left)
+    return _contract(g, range(len(right) - len(shape_of(y)), 0), y, right, x, left)
 
 
 def _contract_y(g: Any, x: Any, y: Any, left: list[int], right: list[int]) -> Any:
     """The second factor's part of a contraction: the first one's free axes come before its own."""
     end = len(right) - y.ndim
-    return _contract(g, range(end + len(left) - len(_shape(x)), end), x, left, y, right)
+    return _contract(g, range(end + len(left) - len(shape_of(x)), end), x, left, y, right)
 
 
 def _pairs(axes: Any, x: Any, y: Any) -> tuple[list[int], list[int]]:
@@ -174,7 +164,7 @@ def _pairs(axes: Any, x: Any, y: Any) -> tuple[list[int], list[int]]:
         left, right = axes
     except TypeError:
         left, right = range(-axes, 0), range(axes)
-    return _negative(left, len(_shape(x))), _negative(right, len(_shape(y)))
+    return _negative(left, len(shape_of(x))), _negative(right, len(shape_of(y)))
 
 
 def _negative(axes: Any, ndim: int) -> list[int]:
@@ -192,14 +182,14 @@ vjp(np.tensordot,
 
 def _dot_x(g, _z, _x, y):
     """As matmul, but numbers multiply, and stacks of matrices meet in all pairs."""
-    if not _x.shape or not _shape(y):
+    if not _x.shape or not shape_of(y):
         return g * y
     return _matmul_x(g, _z, _x, y) if y.ndim < 3 else _contract_x(g, _x, y, [-1], [-2])
 
 
 def _dot_y(g, _z, x, _y):
     """As matmul, but numbers multiply, and stacks of matrices meet in all pairs."""
-    if not _shape(x) or not _y.shape:
+    if not shape_of(x) or not _y.shape:
         return g * x
     return _matmul_y(g, _z, x, _y) if _y.ndim < 3 else _contract_y(g, x, _y, [-1], [-2])
 
@@ -209,12 +199,12 @@ vjp(np.dot, _dot_x, _dot_y, inputs="a b")
 
 def _inner_x(g, _z, _x, y):
     """The contraction over the last axes; numbers multiply."""
-    return _contract_x(g, _x, y, [-1], [-1]) if _x.shape and _shape(y) else g * y
+    return _contract_x(g, _x, y, [-1], [-1]) if _x.shape and shape_of(y) else g * y
 
 
 def _inner_y(g, _z, x, _y):
     """The contraction over the last axes; numbers multiply."""
-    return _contract_y(g, x, _y, [-1], [-1]) if _shape(x) and _y.shape else g * x
+    return _contract_y(g, x, _y, [-1], [-1]) if shape_of(x) and _y.shape else g * x
 
 
 vjp(np.inner, _inner_x, _inner_y, inputs="a b")
@@ -225,8 +215,8 @@ vjp(np.inner, _inner_x, _inner_y, inputs="a b")
 
 def _kron(g: Any, z: Any, shape: Shape, other: Any, first: bool) -> Any:
     """Sum a cotangent's blocks against the other factor; `first` if the wanted one comes first."""
-    ndim, lead = z.ndim, leading(g, z)
-    mine, theirs = ((1,) * (ndim - len(s)) + s for s in (shape, _shape(other)))
+    ndim, lead = z.ndim, leading_shape(g, z)
+    mine, theirs = ((1,) * (ndim - len(s)) + s for s in (shape, shape_of(other)))
     lengths = zip(mine, theirs, strict=True) if first else zip(theirs, mine, strict=True)
     blocks = g.reshape((*lead, *chain.from_iterable(lengths)))
     axes = tuple(range(first - 2 * ndim, 0, 2)), tuple(range(ndim))
@@ -297,7 +287,7 @@ vjp(np.convolve,
     lambda g, _z, a, _v: _slide(g, a, _v.size), inputs="a v", ignores="mode")
 
 vjp(np.correlate,  # the convolution of a with conj(v) reversed
-    lambda g, _z, _a, v: _slide(g, _conj(v)[::-1], _a.size, late=v.size > _a.size),
-    lambda g, _z, a, _v: _conj(_slide(g, a, _v.size, late=_v.size > a.size)[..., ::-1]),
+    lambda g, _z, _a, v: _slide(g, conj(v)[::-1], _a.size, late=v.size > _a.size),
+    lambda g, _z, a, _v: conj(_slide(g, a, _v.size, late=_v.size > a.size)[..., ::-1]),
     inputs="a v", ignores="mode")
 # fmt: on

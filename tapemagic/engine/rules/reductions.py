@@ -1,4 +1,4 @@
-"""Sums, means, extremes, products: whatever makes one number out of many.
+"""Sums, means, variances, extremes, medians and products along axes, and running ones.
 
 Where several elements are the largest, or the smallest, they share the gradient evenly, as in
 TensorFlow. The standard deviation of equal values has the gradient 0. Products are exact where
@@ -23,13 +23,13 @@ from tapemagic.engine.registry import (
     vjp,
 )
 from tapemagic.engine.rules.axes import (
-    along,
+    broadcast,
     expand,
-    leading,
+    leading_shape,
     negative_axes,
     negative_axis,
-    shaped,
-    spread,
+    reshaped,
+    slice_on_axis,
 )
 from tapemagic.engine.rules.shaping import as_array, cast, refuse_out, tensor_of
 from tapemagic.engine.tensor.constant import constant
@@ -40,14 +40,14 @@ from tapemagic.errors import ImmutableError, ShapeError
 
 
 def count(x: Any, axes: tuple[int, ...], where: Any = True) -> Any:
-    """How many elements each result is made of: one number, or an array if there is a `where`."""
+    """The number of elements reduced to each result; an array if there is a `where`."""
     if where is True:
         return math.prod(x.shape[axis] for axis in axes)
     return np.sum(np.broadcast_to(where, x.shape), axis=axes, keepdims=True)
 
 
 def total(x: Any, axes: tuple[int, ...], where: Any = True) -> Any:
-    """The sum along axes, which stay: of float16 in float32, since numbers of 65,504 on are infinite there."""
+    """The sum along axes, kept with length 1; of float16 in float32, which does not overflow at 65,504."""
     dtype = np.float32 if x.dtype == np.float16 else None
     return np.sum(x, axis=axes, keepdims=True, where=where, dtype=dtype)
 
@@ -61,23 +61,23 @@ def numbers(x: Any, where: Any) -> Any:
 
 
 def _sum(g, _y, _x, axis=None, keepdims=False, where=True):
-    """Each element adds as it is: `g` for all."""
+    """`g`, for each element."""
     if not g.ndim and where is True:
-        return spread(g, _x.shape)
-    shape = leading(g, _y) + _x.shape
+        return broadcast(g, _x.shape)
+    shape = leading_shape(g, _y) + _x.shape
     g = expand(g, negative_axes(axis, _x.ndim), keepdims)
-    return spread(g if where is True else np.where(where, g, 0), shape)
+    return broadcast(g if where is True else np.where(where, g, 0), shape)
 
 
 def _mean(g, _y, _x, axis=None, keepdims=False, where=True):
-    """An equal share of `g` for all."""
+    """`g` over the number of elements, for each of them."""
     if not g.ndim and where is True:
         size = _x.size or 1
-        return spread(g / size if size < HALF_LIMIT else _share(g, size), _x.shape)
-    shape = leading(g, _y) + _x.shape
+        return broadcast(g / size if size < HALF_LIMIT else _share(g, size), _x.shape)
+    shape = leading_shape(g, _y) + _x.shape
     axes = negative_axes(axis, _x.ndim)
     g = expand(g, axes, keepdims) / np.maximum(count(_x, axes, where), 1)
-    return spread(g if where is True else np.where(where, g, 0), shape)
+    return broadcast(g if where is True else np.where(where, g, 0), shape)
 
 
 HALF_LIMIT = 65_504
@@ -151,13 +151,7 @@ def _average(
 
 
 def aligned(weights: Any, shape: tuple[int, ...], axis: tuple[int, ...] | None) -> Any:
-    """Weights that are given for some axes only, with axes of length 1 for the others.
-
-    Raises
-    ------
-    ShapeError
-        If there is not one weight for each element, nor for each place on the axes.
-    """
+    """Weights that are given for some axes only, with axes of length 1 for the others."""
     if weights.shape == shape:
         return weights
     axes = tuple(one - len(shape) for one in axis or ())
@@ -175,7 +169,7 @@ def aligned(weights: Any, shape: tuple[int, ...], axis: tuple[int, ...] | None) 
 
 
 def deviations(x: Any, mean: Any, axes: tuple[int, ...], where: Any) -> Any:
-    """How far the elements are from the mean given, or theirs, conjugated; 0 where `where` is false."""
+    """The elements minus the mean given, or their own, conjugated; 0 where `where` is false."""
     if mean is None:
         mean = total(x, axes, where) / np.maximum(count(x, axes, where), 1)
     off = x - mean
@@ -198,7 +192,7 @@ def _var(g, _y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correcti
 
 
 def out_of_range(y: Any) -> bool:
-    """Whether the squares that a root was taken of may have overflowed, or vanished."""
+    """Whether the squares under a root may have overflowed or underflowed."""
     y = unwrap(y)
     low, high = _roots(y.dtype)
     if y.size == 1:
@@ -214,7 +208,7 @@ def _roots(dtype: Any) -> tuple[float, float]:
 
 
 def unit_of(x: Any, axes: tuple[int, ...]) -> Any:
-    """The largest absolute value along axes, which stay; 1 where that is 0 or infinite."""
+    """The largest absolute value along axes, kept with length 1; 1 where that is 0 or infinite."""
     unit = np.max(np.abs(unwrap(x)), axis=axes, keepdims=True, initial=0)
     return np.where((unit > 0) & (unit < np.inf), unit, 1).astype(unit.dtype)
 
@@ -357,13 +351,7 @@ def _medians(function: Function, rule: Rule) -> None:
 
 
 def refuse_overwriting(overwrite_input: bool) -> None:
-    """Raise, if the input's memory is to be used.
-
-    Raises
-    ------
-    ImmutableError
-        If `overwrite_input` is true.
-    """
+    """Raise, if the input's memory is to be used."""
     if overwrite_input:
         raise ImmutableError(
             "overwrite_input=True would write into a tensor, which is immutable: leave it out"
@@ -379,8 +367,8 @@ _medians(np.nanmedian, _nanmedian)
 
 def before(x: Any, y: Any, axis: int) -> Any:
     """1 and then all but the last of the running products `y` of `x`."""
-    one = np.ones_like(x[along(axis, 0, 1)])
-    return np.concatenate([one, y[along(axis, None, -1)]], axis=axis)
+    one = np.ones_like(x[slice_on_axis(axis, 0, 1)])
+    return np.concatenate([one, y[slice_on_axis(axis, None, -1)]], axis=axis)
 
 
 def others(x: Any, axis: int) -> Any:
@@ -391,7 +379,7 @@ def others(x: Any, axis: int) -> Any:
 
 
 def _prod(g, _y, x, axis=None, keepdims=False, where=True, initial=1):
-    """The product of all the others."""
+    """The product of all other elements."""
     axes = negative_axes(axis, x.ndim)
     factors = x if where is True else np.where(where, x, 1)
     dy = expand(g, axes, keepdims) * initial
@@ -409,23 +397,25 @@ def _cumsum(g, _y, _x, axis=None):
     """The sum of `g` from here to the end."""
     axis = -1 if axis is None else negative_axis(axis, _y.ndim)
     dx = np.flip(np.cumsum(np.flip(g, axis), axis=axis, dtype=wider(g.dtype)), axis)
-    return shaped(cast(dx, g.dtype), leading(g, _y) + _x.shape)
+    return reshaped(cast(dx, g.dtype), leading_shape(g, _y) + _x.shape)
 
 
 def _cumprod(g, y, x, axis=None):
-    """What lies before, times what `g` and the elements behind make of it."""
+    """The product of the elements before, times the weighted sum of the products of those after."""
     axis = -1 if axis is None else negative_axis(axis, y.ndim)
-    flat = shaped(x, y.shape)
-    return shaped(before(flat, y, axis) * horner(g, flat, axis), leading(g, y) + x.shape)
+    flat = reshaped(x, y.shape)
+    return reshaped(before(flat, y, axis) * horner(g, flat, axis), leading_shape(g, y) + x.shape)
 
 
 def horner(g: Any, x: Any, axis: int) -> Any:
     """The b with ``b[i] = g[i] + x[i + 1] * b[i + 1]``, in doubling steps, without a division."""
-    factors = x[along(axis, 1, None)]
+    factors = x[slice_on_axis(axis, 1, None)]
     step = 1
     while step < x.shape[axis]:
-        near, far = along(axis, None, -step), along(axis, step, None)
-        g = np.concatenate([g[near] + factors * g[far], g[along(axis, -step, None)]], axis=axis)
+        near, far = slice_on_axis(axis, None, -step), slice_on_axis(axis, step, None)
+        g = np.concatenate(
+            [g[near] + factors * g[far], g[slice_on_axis(axis, -step, None)]], axis=axis
+        )
         factors = factors[near] * factors[far]
         step *= 2
     return g

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.registry import composite, not_differentiable, operation, vjp
-from tapemagic.engine.rules.axes import leading, negative_axes, negative_axis
+from tapemagic.engine.rules.axes import leading_shape, negative_axes, negative_axis
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import precise_sum
@@ -29,7 +29,7 @@ def permuted(g: Any, order: Any) -> Any:
 
 
 def at(axis: int, index: Any) -> tuple[Any, ...]:
-    """What to index with to have `index` on the negative `axis`."""
+    """The index that takes `index` on the negative `axis`, and everything on the others."""
     return (..., index, *(slice(None),) * (-axis - 1))
 
 
@@ -69,13 +69,7 @@ def cast(x: Any, dtype: Any) -> Any:
 
 
 def refuse_out(out: Any) -> None:
-    """Raise, if there is an array to write into.
-
-    Raises
-    ------
-    ImmutableError
-        If `out` is given.
-    """
+    """Raise, if there is an array to write into."""
     if out is not None:
         raise ImmutableError(
             "out= would write into an array, where no tape can follow: leave it out, and name the result"
@@ -111,7 +105,7 @@ def _reshape(g, _y, _a, shape=None, order="C"):
 
 
 def _explicit(order: Any, a: Traced, layouts: str) -> Any:
-    """What an order that follows the memory layout, one of `layouts`, means for `a`: C or F."""
+    """The order of elements, C or F, that one of the `layouts` which follow the memory means for `a`."""
     order = order.upper() if isinstance(order, str) else "C"
     if order not in layouts:
         return order
@@ -237,7 +231,7 @@ def _repeat(g, _y, _a, repeats, axis=None):
     flat = axis is None or not _a.ndim
     axis, length = (-1, _a.size) if flat else (negative_axis(axis, _a.ndim), _a.shape[axis])
     places = np.repeat(np.arange(length), repeats)
-    return gathered(g, places, length, axis).reshape(leading(g, _y) + _a.shape)
+    return gathered(g, places, length, axis).reshape(leading_shape(g, _y) + _a.shape)
 
 
 def _tile(g, _y, _a, reps):

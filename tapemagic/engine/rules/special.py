@@ -4,9 +4,9 @@ Formulas are from the NIST Digital Library of Mathematical Functions (DLMF), htt
 follow from a definition. Orders and parameters in which there is no closed derivative are taken as plain values;
 one that a tape tracks is refused.
 
-These functions are ufuncs, about which NumPy asks the tensors among their arguments; ``sp.zeta`` and ``sp.lambertw``
-call ufuncs of their own. Most of the functions that SciPy has written in Python, such as ``sp.softmax``, make plain
-arrays of their arguments first: values leave the tape there.
+These functions are ufuncs, which find the tensors among their arguments by NumPy's protocols; ``sp.zeta`` and
+``sp.lambertw`` call ufuncs of their own. Most of the functions that SciPy has written in Python, such as
+``sp.softmax``, make plain arrays of their arguments first: values leave the tape there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from scipy import special as sp
 
 from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, vjp
-from tapemagic.engine.rules.elementwise import DEGREE, LN2, LN10, promoted, ratio
+from tapemagic.engine.rules.elementwise import DEGREE, LN2, LN10, as_complex_like, ratio
 from tapemagic.engine.tensor.dispatch import apply, call
 from tapemagic.engine.tensor.tensor import as_operand
 from tapemagic.errors import NoDerivativeError
@@ -138,9 +138,9 @@ def safe_ratio(x: Any, y: Any) -> Any:
 
 
 # fmt: off
-vjp(sp.xlogy,        lambda g, _z, x, y: g * safe_log(x, promoted(_z, y)),
+vjp(sp.xlogy,        lambda g, _z, x, y: g * safe_log(x, as_complex_like(_z, y)),
                      lambda g, _z, x, y: g * safe_ratio(x, y))
-vjp(sp.xlog1py,      lambda g, _z, x, y: g * np.log1p(promoted(_z, np.where((x == 0) & (y == -1), 0, y))),
+vjp(sp.xlog1py,      lambda g, _z, x, y: g * np.log1p(as_complex_like(_z, np.where((x == 0) & (y == -1), 0, y))),
                      lambda g, _z, x, y: g * safe_ratio(x, 1 + y))
 vjp(sp.entr,         lambda g, _y, x: -g * (np.log(x) + 1))  # at 0: inf
 vjp(sp.rel_entr,     lambda g, _z, x, y: g * (log_ratio(x, y) + 1),
@@ -382,7 +382,7 @@ def _expn(g: Any, y: Any, x: Any, n: Any) -> Any:
 
 def _spence(g: Any, _y: Any, z: Any) -> Any:
     """log(z) / (1 - z), near 1 as Gauss's function, which does not cancel (DLMF 15.4.1)."""
-    z = promoted(_y, z)
+    z = as_complex_like(_y, z)
     near = abs(z - 1) < 0.5
     far = np.where(near, 3, z)
     close = sp.hyp2f1(1.0, 1.0, 2.0, 1 - np.where(near, z, 1))
@@ -444,7 +444,7 @@ def by_degree(n: Any, whole: Function, other: Function) -> Any:
     return np.where(ordinary, whole(np.where(ordinary, n, 0)), other(np.where(ordinary, 0.5, n)))
 
 
-def standing(top: Any, n: Any) -> Any:
+def binomial_at_one(top: Any, n: Any) -> Any:
     """The binomial of `top` over n; 0 for negative whole degrees, whose polynomials are 0."""
     return np.where(n == np.floor(n), 0, sp.binom(top, n))
 
@@ -460,7 +460,9 @@ def laguerre_slope(n: Any, alpha: Any, x: Any) -> Any:
     return by_degree(
         n,
         lambda n: -((n != 0) * sp.eval_genlaguerre(one_less(n), alpha + 1.0, x)),
-        lambda n: -(n / (alpha + 1) * standing(n + alpha, n) * sp.hyp1f1(1 - n, alpha + 2, x)),
+        lambda n: (
+            -(n / (alpha + 1) * binomial_at_one(n + alpha, n) * sp.hyp1f1(1 - n, alpha + 2, x))
+        ),
     )
 
 
@@ -495,11 +497,11 @@ with_parameters(sp.eval_genlaguerre, "n alpha x",
 with_parameters(sp.eval_gegenbauer,  "n alpha x",
     lambda g, _y, x, n, alpha: g * by_degree(n,
         lambda n: (n != 0) * (2 * alpha) * sp.eval_gegenbauer(one_less(n), alpha + 1.0, x),
-        lambda n: standing(n + 2 * alpha - 1, n) * jacobi_slope(n, alpha - 0.5, alpha - 0.5, x)))
+        lambda n: binomial_at_one(n + 2 * alpha - 1, n) * jacobi_slope(n, alpha - 0.5, alpha - 0.5, x)))
 with_parameters(sp.eval_jacobi,      "n alpha beta x",
     lambda g, _y, x, n, alpha, beta: g * by_degree(n,
         lambda n: (n != 0) * (n + alpha + beta + 1) / 2 * sp.eval_jacobi(one_less(n), alpha + 1.0, beta + 1.0, x),
-        lambda n: standing(n + alpha, n) * jacobi_slope(n, alpha, beta, x)))
+        lambda n: binomial_at_one(n + alpha, n) * jacobi_slope(n, alpha, beta, x)))
 # fmt: on
 
 

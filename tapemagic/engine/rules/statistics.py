@@ -1,4 +1,4 @@
-"""How values are distributed: quantiles, covariances, histograms, and sets of distinct values."""
+"""Quantiles, covariances, histograms, and sets of distinct values."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from tapemagic.engine.events import record_exit
 from tapemagic.engine.operations.scatter import dense, scatter_add
 from tapemagic.engine.registry import Function, composite, operation, vjp
-from tapemagic.engine.rules.axes import leading, negative_axes
-from tapemagic.engine.rules.indexing import given_back
+from tapemagic.engine.rules.axes import leading_shape, negative_axes
+from tapemagic.engine.rules.indexing import along_axis_gradient
 from tapemagic.engine.rules.reductions import refuse_overwriting
 from tapemagic.engine.rules.shaping import as_array, cast, refuse_out, tensor_of
 from tapemagic.engine.tensor.constant import constant
@@ -45,7 +45,7 @@ def flattened(a: Any, axes: tuple[int, ...]) -> Any:
 
 
 def unflattened(rows: Any, a: Any, axes: tuple[int, ...]) -> Any:
-    """What `flattened` has done, undone; `rows` may have further axes in front."""
+    """The inverse of `flattened`; `rows` may have further axes in front."""
     order = (*(axis for axis in range(-a.ndim, 0) if axis not in axes), *axes)
     lead = rows.shape[: rows.ndim - 1 - a.ndim + len(axes)]
     apart = rows.reshape((*lead, *(a.shape[axis] for axis in order)))
@@ -53,13 +53,13 @@ def unflattened(rows: Any, a: Any, axes: tuple[int, ...]) -> Any:
 
 
 def by_row(g: Any, y: Any, rows: Any, count: int) -> Any:
-    """What belongs to the `count` quantiles of each row, along the last axis."""
-    lead = leading(g, y)
+    """The gradient with the `count` quantiles of each row along the last axis."""
+    lead = leading_shape(g, y)
     return np.moveaxis(g.reshape((*lead, count, *rows.shape[:-1])), len(lead), -1)
 
 
 def place(n: Any, q: Any, method: str) -> Any:
-    """Where a quantile is among `n` values in their order, the first one being at 0."""
+    """The position of a quantile among `n` sorted values, the first one being at 0."""
     if method == "midpoint":
         return (np.floor((n - 1) * q) + np.ceil((n - 1) * q)) / 2
     alpha, beta = CONTINUOUS.get(method, (0, 1))
@@ -67,7 +67,7 @@ def place(n: Any, q: Any, method: str) -> Any:
 
 
 def neighbours(rows: Any, y: Any, q: Any, method: str, gaps: bool) -> tuple[Any, Any, Any]:
-    """Which two values of its row a quantile is between, and what the second one's share is.
+    """The indices of the two values of its row around a quantile, and the second one's weight.
 
     Where NaN has won, it is both of them. Methods that choose one of the values give it twice.
     """
@@ -93,7 +93,7 @@ def neighbours(rows: Any, y: Any, q: Any, method: str, gaps: bool) -> tuple[Any,
 
 
 def _quantiles(function: Function, gaps: bool, scale: int) -> None:
-    """Give the rules to ``np.quantile`` or one of its kind: with `gaps`, NaN counts for nothing."""
+    """Give the rules to ``np.quantile`` or one of its kind: with `gaps`, NaN is ignored."""
 
     def compute(a: Any, q: Any, weights: Any, **options: Any) -> Any:
         return function(a, q, weights=weights, **options)
@@ -108,19 +108,19 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
         return rows, g, q, neighbours(rows, y, q, method, gaps)
 
     def in_values(g, y, a, q, _weights, axis, method, keepdims):
-        """To each neighbour its share; NaN in a row that has one, unless these count for nothing."""
+        """Each neighbour's weight; NaN in a row that has one, unless NaN is ignored."""
         if not a.size:
-            return np.zeros((*leading(g, y), *a.shape), g.dtype)
+            return np.zeros((*leading_shape(g, y), *a.shape), g.dtype)
         rows, g, _, (first, second, share) = prepared(g, y, a, q, axis, method)
-        dx = dense(given_back(g * (1 - share), first, rows, first))
-        dx = dx + dense(given_back(g * share, second, rows, second))
+        dx = dense(along_axis_gradient(g * (1 - share), first, rows, first))
+        dx = dx + dense(along_axis_gradient(g * share, second, rows, second))
         if not gaps:
             dx = np.where(np.any(np.isnan(rows), axis=-1, keepdims=True), np.nan, dx)
         return unflattened(dx, a, negative_axes(axis, a.ndim))
 
     def in_fraction(g, y, a, q, _weights, axis, method, keepdims):
-        """How far the neighbours are apart; a quantile that is one of the values does not move."""
-        shape = leading(g, y) + np.shape(q)
+        """The distance of the neighbours; 0 where a quantile is one of the values."""
+        shape = leading_shape(g, y) + np.shape(q)
         if method not in CONTINUOUS or not a.size:
             return np.zeros(shape, g.dtype)
         rows, g, _, (first, second, _) = prepared(g, y, a, q, axis, method)
@@ -130,8 +130,8 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
         return precise_sum(g * slope, tuple(range(-rows.ndim, -1))).reshape(shape)
 
     def in_weights(g, _y, _a, _q, _weights, axis, method, keepdims):
-        """They only choose."""
-        return np.zeros((*leading(g, _y), *_weights.shape), g.dtype)
+        """Zeros, since weights only choose among the values."""
+        return np.zeros((*leading_shape(g, _y), *_weights.shape), g.dtype)
 
     vjp(compute, in_values, in_fraction, in_weights, name=function.__name__)
 
@@ -200,13 +200,7 @@ def _cov(
 
 
 def variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
-    """The observations as a matrix with a row for each variable.
-
-    Raises
-    ------
-    ValueError
-        If `m` or `y` has more than two axes.
-    """
+    """The observations as a matrix with a row for each variable."""
     parts = [part for part in (m, y) if part is not None]
     for name, part in zip("my", parts, strict=False):
         if np.ndim(part) > 2:
@@ -262,7 +256,7 @@ def grid(bins: Any, interval: Any, a: Any, count: int, dtype: Any = None) -> Any
 
 
 def entries(bins: Any) -> int:
-    """How many entries a sequence has; 0 for what is none."""
+    """The length of a sequence; 0 for anything else."""
     try:
         return len(bins)
     except TypeError:

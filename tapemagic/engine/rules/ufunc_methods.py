@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.operations.exponentials import softmax
 from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.registry import NAMED, Function, vjp
 from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
@@ -46,15 +47,10 @@ def _of_exponentials(ufunc: np.ufunc, base: float) -> Function:
     ) -> Any:
         return ufunc.reduce(array, axis=axis, dtype=dtype, keepdims=keepdims)
 
-    def rule(g, y, array, axis=0, keepdims=False):
-        """The share of each exponential in the sum; an even one of each that is as infinite as the result."""
+    def rule(g, _y, array, axis=0, keepdims=False):
+        """`g` times the softmax, in which equal infinities have even shares."""
         axes = negative_axes(axis, array.ndim)
-        y = expand(y, axes, keepdims)
-        even = (array == y) / np.maximum(np.sum(array == y, axis=axes, keepdims=True), 1)
-        level = np.isinf(y)
-        below = np.where(level, 0, array) - np.where(level, 0, y)
-        shares = np.where(level, even, np.exp(below * math.log(base)))
-        return expand(g, axes, keepdims) * shares
+        return expand(g, axes, keepdims) * softmax(array * math.log(base), axes)
 
     vjp(reduced, rule, name=f"{ufunc.__name__}.reduce")
     return reduced

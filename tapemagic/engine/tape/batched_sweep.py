@@ -71,25 +71,9 @@ def batched_sweep(
 ) -> Gradients:
     """Walk back from each of a target's unit cotangents at once.
 
-    Parameters
-    ----------
-    records : sequence of Record
-    tracked : mapping of int to int
-        The values to pass gradients to, each with the number at which the tape began to track it.
-    diagonals : dict of int to array
-        Ones, in the shape of the target, under its number; changed.
-    wanted : set of int
-        The sources.
-    kept : set of int
-        Those of them that are intermediate values.
-    basis : Basis
-    nested : bool
-        Whether to run the rules on tensors, so that the tapes which are live record them.
-
-    Returns
-    -------
-    dict of int to array
-        For each source that is connected, its gradients along a new first axis: one for each unit cotangent.
+    The `diagonals` are ones, in the shape of the target, under its id; they are changed. Of the sources `wanted`, those
+    in `kept` are intermediate values; the other arguments are those of `sweep`. The result holds, for each source that
+    is connected, its gradients along a new first axis: one for each unit cotangent.
     """
     pending = _pass_diagonals(records, tracked, diagonals, kept, nested)
     found: Gradients = {}

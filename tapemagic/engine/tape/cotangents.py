@@ -1,4 +1,4 @@
-"""Where the reverse sweep begins: the gradient of each target with respect to itself."""
+"""Initial gradients of the reverse sweep: that of each target with respect to itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tapemagic.engine.tensor.tensor import Tensor, Traced, wrap
 from tapemagic.errors import NotATensorError, ShapeError
 
 NEVER = sys.maxsize
-"""When a tape begins to track a constant that it has recorded for the sake of explanations: not until it is watched."""
+"""The time from which a tape tracks a result of stop_gradient: none, until it is watched."""
 
 
 def mark_stopped(
@@ -36,22 +36,22 @@ def mark_stopped(
 
 
 def key_of(x: Traced) -> int:
-    """What stands for a tensor in one call: its number, or, if it has none, something that no other one has."""
+    """Key of a tensor in one reverse sweep: its id, or ``-id(x)`` if it has none."""
     i = x._id
     return i if i > 0 else -id(x)
 
 
 def identify(x: Traced) -> int:
-    """The tensor's number, given now if it has none yet."""
+    """The id of a tensor, given now if it has none yet."""
     if x._id <= 0:
-        x._id = new_id()  # type: ignore[misc] # a Variable has its number from the start
+        x._id = new_id()  # type: ignore[misc] # a Variable has its id from the start
     return x._id
 
 
 def seeds(
     targets: Sequence[Traced], cotangents: list[Tensor] | None, nested: bool
 ) -> dict[int, Any]:
-    """The gradients from which to walk back, by the number of the target: ones where nothing is given.
+    """The gradients from which to walk back, by the id of the target: ones where nothing is given.
 
     Complex ones are conjugated, as the sweep wants them. They are tensors if `nested`, else bare arrays.
     """

@@ -16,7 +16,7 @@ Where = Callable[[], int | None]
 
 
 class Origins(NamedTuple):
-    """Where each record of an observer comes from.
+    """The lines, the orders of differentiation and the seeds of an observer's records.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Observer(Tape):
         )
 
     def origins(self) -> Origins:
-        """Where each record comes from, so far."""
+        """The origins of the records so far."""
         return Origins(
             tuple(self._lines), tuple(self._orders), dict(self._order_of), tuple(self._seeds)
         )
@@ -164,7 +164,7 @@ class ObservedTape(Tape):
             self.observer._variables.setdefault(x._id, x)
 
     def reset(self) -> None:
-        """Forget all records, and everything that was watched, and go on recording."""
+        """Delete all records and watches, and go on recording."""
         super().reset()
         if self.observer._recording:
             self.observer.reset()

@@ -322,13 +322,7 @@ def _revived(value: Any, i: Any) -> Any:
 
 
 def fit(dx: Any, x: Any, operation: Operation, position: int, lead: tuple[int, ...] = ()) -> Any:
-    """A rule's result in the shape and dtype of the input that it belongs to, behind the `lead` axes.
-
-    Raises
-    ------
-    RuleError
-        If no broadcasting leads from the input's shape to that of the result.
-    """
+    """A rule's result in the shape and dtype of the input that it belongs to, behind the `lead` axes."""
     shape = lead + x.shape
     if dx.shape != shape:
         try:

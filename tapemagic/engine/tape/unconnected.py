@@ -34,13 +34,7 @@ NONE = UnconnectedGradients.NONE
 
 
 def zero_wanted(option: UnconnectedGradients | str) -> bool:
-    """Whether an option asks for zeros in place of unconnected gradients.
-
-    Raises
-    ------
-    OptionError
-        If the option is neither 'none' nor 'zero'.
-    """
+    """Whether an option selects zeros in place of unconnected gradients."""
     if option is NONE:
         return False
     try:

@@ -31,8 +31,8 @@ BOOL_LIKE = (int, float, np.bool_, np.number, type(None))
 """The types that an option takes for True or False."""
 
 
-class PandasData(ABC):  # noqa: B024 (it only stands in isinstance)
-    """Stands in ``isinstance`` for the data types of pandas: Series, DataFrame, Index and its kinds of arrays.
+class PandasData(ABC):  # noqa: B024 (for isinstance alone)
+    """The data types of pandas, for ``isinstance``: Series, DataFrame, Index and its kinds of arrays.
 
     They have in common the attribute by which pandas decides whose operator computes a result, as tensors have, and
     a method ``to_numpy``.
@@ -106,13 +106,7 @@ OPERANDS = (np.ndarray, np.generic, float, int, bool, complex, list, tuple, Pand
 
 
 def is_plain_operand(x: Any) -> bool:
-    """Whether something that is no tensor may stand beside one.
-
-    Raises
-    ------
-    NotNumbersError
-        If it is a number for which NumPy has no dtype, such as a fraction.
-    """
+    """Whether something that is no tensor may stand beside one."""
     if isinstance(x, OPERANDS):
         return True
     if isinstance(x, Number):
@@ -124,13 +118,7 @@ def is_plain_operand(x: Any) -> bool:
 
 
 def require_plain(kind: type) -> None:
-    """Raise an error for a subclass of np.ndarray with an arithmetic of its own.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If `kind` is a subclass of np.ndarray, other than np.memmap.
-    """
+    """Raise an error for a subclass of np.ndarray with an arithmetic of its own."""
     if not issubclass(kind, np.ndarray) or kind in PLAIN_ARRAYS:
         return
     if issubclass(kind, np.matrix):
@@ -170,13 +158,7 @@ def require_numbers(operation: Operation, values: list[Any], error: Exception) -
 
 
 def of_numbers(dtype: DTypeLike) -> np.dtype[Any]:
-    """The dtype that a tensor gets, as NumPy's dtype object.
-
-    Raises
-    ------
-    DtypeError
-        If it is unknown, or none of numbers, or something that has a dtype rather than being one.
-    """
+    """The dtype that a tensor gets, as NumPy's dtype object."""
     try:
         found = None if isinstance(getattr(dtype, "dtype", None), np.dtype) else np.dtype(dtype)
     except (TypeError, ValueError, RecursionError):
@@ -189,13 +171,7 @@ def of_numbers(dtype: DTypeLike) -> np.dtype[Any]:
 
 
 def bool_option(value: Any, name: str) -> bool:
-    """The value of an option that is on or off, as a bool.
-
-    Raises
-    ------
-    OptionError
-        If it is neither a truth value nor a number.
-    """
+    """The value of an option that is on or off, as a bool."""
     if isinstance(value, BOOL_LIKE):
         return bool(value)
     raise OptionError(

@@ -46,13 +46,8 @@ class Reference:
 def refuse_within_numpy() -> None:
     """Raise a better error than the caller's, where it was NumPy that tried to write, for the user's function.
 
-    NumPy asks a tensor only in the main arguments of a function. Given one in another argument, it computes with
-    it as it does with arrays, until it wants to write.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        If the user called a function of NumPy whose first argument is no tensor.
+    NumPy looks for the protocols of a tensor only in the main arguments of a function. With one in another argument
+    it computes as with arrays, until it writes.
     """
     frame: Any = sys._getframe(1)
     outermost = None
@@ -72,7 +67,7 @@ def refuse_within_numpy() -> None:
 
 
 class Conversions:
-    """Conversions of a tensor to something else: all of them leave the tape, but for iteration."""
+    """Conversions of a tensor to something else: all of them leave the tape, except iteration."""
 
     __slots__ = ()
 
@@ -106,7 +101,7 @@ class Conversions:
         return self._value.tolist()
 
     def ref(self) -> Reference:
-        """A key for dicts and sets that stands for this very tensor, whatever its value.
+        """A key for dicts and sets that identifies this tensor, whatever its value.
 
         Returns
         -------

@@ -41,6 +41,7 @@ from tapemagic.engine.tensor.messages import (
 )
 from tapemagic.engine.tensor.tensor import (
     BARE,
+    PLAIN_SCALARS,
     Tensor,
     Traced,
     as_operand,
@@ -57,8 +58,6 @@ from tapemagic.errors import (
     NotNumbersError,
     UnsupportedArgumentError,
 )
-
-PLAIN_SCALARS = frozenset({float, int, bool, np.float64, np.float32, np.int64})
 
 WITHOUT_DTYPE = frozenset({np.maximum, np.minimum})
 """Ufuncs with a dtype to compute in, unlike the functions that are their `reduce`."""
@@ -81,7 +80,7 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
             ids.append(FOREIGN if x.__class__ is np.ndarray else _untracked(x))
     told = NO_PARAMS
     if params:
-        params = _settled(operation, params)
+        params = _plain_params(operation, params)
         told = operation.check(params)
     try:
         output = operation.function(*values, **params)
@@ -190,13 +189,7 @@ def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, 
 
 
 def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a NumPy function on arguments that have a tensor among them.
-
-    Raises
-    ------
-    NoDerivativeError
-        If a live tape tracks one of the tensors, and the table has no entry for `function`.
-    """
+    """Call a NumPy function on arguments that have a tensor among them."""
     if kwargs.get("out") is not None:
         raise out_error(function)
     operation = OPERATIONS.get(function)
@@ -236,7 +229,7 @@ def out_position(function: Function) -> int:
     return list(parameters).index("out") if by_place else sys.maxsize
 
 
-def _settled(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:
+def _plain_params(operation: Operation, params: dict[str, Any]) -> dict[str, Any]:
     """Parameters out of tensors, which must not be tracked."""
     if BARE.issuperset(map(type, params.values())):
         return params
@@ -282,13 +275,7 @@ def _left_to_others(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 def _call_method(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """``ufunc.outer`` by broadcasting; ``reduce`` and its kin as the function that has a name of its own.
-
-    Raises
-    ------
-    NoDerivativeError
-        If there is no such function.
-    """
+    """``ufunc.outer`` by broadcasting; ``reduce`` and its kin as the function that has a name of its own."""
     if method == "outer" and ufunc.nin == 2 and ufunc.signature is None:
         a, b = map(as_operand, inputs)
         return ufunc(np.reshape(a, (*np.shape(a), *(1,) * np.ndim(b))), b, **kwargs)

@@ -1,4 +1,4 @@
-"""Python's operators on tensors, each the NumPy function that it stands for.
+"""Python's operators on tensors, each a NumPy function.
 
 Those of arithmetic are the hot path of recording: they compute and record by themselves, without NumPy's protocols.
 """
@@ -16,8 +16,8 @@ from tapemagic.engine.recording import NO_PARAMS, PRUNE_MASK, SMALL, clock, live
 from tapemagic.engine.registry import Function, Operation
 from tapemagic.engine.tensor.coercion import is_plain_operand
 from tapemagic.engine.tensor.conversions import kind_of
-from tapemagic.engine.tensor.dispatch import PLAIN_SCALARS, apply_elementwise, call, is_operand
-from tapemagic.engine.tensor.tensor import Tensor, Traced, new, wrap
+from tapemagic.engine.tensor.dispatch import apply_elementwise, call, is_operand
+from tapemagic.engine.tensor.tensor import PLAIN_SCALARS, Tensor, Traced, new, wrap
 from tapemagic.errors import UnhashableError
 
 Unary = Callable[[Any], Any]

@@ -23,12 +23,14 @@ Binary = Callable[[Any, Any], Any]
 
 new = object.__new__
 
-BARE = frozenset({float, int, bool, np.float64, np.float32, np.int64, type(None)})
-"""Of these types most operands are that are neither tensors nor arrays."""
+PLAIN_SCALARS = frozenset({float, int, bool, np.float64, np.float32, np.int64})
+"""The types of most operands that are neither tensors nor arrays."""
+
+BARE = PLAIN_SCALARS | {type(None)}
 
 
 def wrap(value: Any, i: int = 0) -> Tensor:
-    """A tensor around `value` itself, which nobody may write into any more."""
+    """A tensor that holds `value` itself, which must not be written into from then on."""
     tensor = new(Tensor)
     tensor._value = value
     tensor._id = i
@@ -36,7 +38,7 @@ def wrap(value: Any, i: int = 0) -> Tensor:
 
 
 def id_of(x: Any) -> int:
-    """The id of a tensor or variable, or the number in its place that says why it has none: see `recording`."""
+    """The id of a tensor or variable, or the number in its place that says why it has none: see `engine.recording`."""
     return x._id  # type: ignore[no-any-return]
 
 
@@ -46,7 +48,7 @@ def has_id(x: Any) -> bool:
 
 
 def unwrap(value: Any) -> Any:
-    """What a tensor holds; anything else as it is. Lists, tuples and dicts are searched for tensors."""
+    """The value of a tensor, also of those in lists, tuples and dicts; anything else as it is."""
     if isinstance(value, Traced):
         return value._value
     if type(value) in (list, tuple):
@@ -70,7 +72,7 @@ def tensors_in(values: Iterable[Any]) -> list[Traced]:
 
 
 class Traced(ArrayMethods, Conversions):
-    """What a Tensor and a Variable have in common: everything that can be computed with them.
+    """Base class of Tensor and Variable: the operations on both.
 
     `dispatch` adds NumPy's protocols, and `operators` Python's operators.
     """
@@ -174,7 +176,7 @@ def getitem(x: Any, index: Any) -> Any:
 
 
 def unwrap_index(value: Any) -> Any:
-    """An index or another parameter as a record keeps it: without tensors, and copied, so that nobody can change it.
+    """A copy of an index or another parameter for a record: without tensors, and not affected by later changes.
 
     Arrays are copied wherever they are in lists, tuples, dicts and slices, and so is whatever NumPy makes one of.
     """
