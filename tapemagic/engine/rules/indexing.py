@@ -80,7 +80,7 @@ def take_gradient(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
     if not a.ndim:
         return precise_sum(g, tuple(range(-y.ndim, 0)))
     if axis is None:
-        index = np.unravel_index(places % a.size, a.shape) if a.size else (places,)
+        index = np.unravel_index(places % a.size, a.shape) if a.size else (places,) * a.ndim
     else:
         index = (*(slice(None),) * (axis % a.ndim), places if places.ndim else int(places))
     return _scattered(g, index, lead, a.shape)
