@@ -121,6 +121,55 @@ def test_perhaps(lines: str) -> None:
     assert "that part of y is missing" not in missing
 
 
+ASKED_INSIDE = """
+def explained(f, x):
+    with tm.GradientTape(persistent=True) as t:
+        y = f(x)
+    return t.explain(y, x)
+
+def metric(u): return float(u)
+def printed(u):
+    print(end=f"{float(u):.1f}")
+    return u * u
+def stepped(u): return u * u if float(u) > 0 else u
+def measured(u):
+    h = u * u
+    log.append(metric(h))
+    return h
+def lossy(u): return u * float(u)
+def parsed(u): return u * float(f"{u:.3f}")
+log = []
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        ("printed", ""),
+        ("stepped", ""),
+        ("measured", ""),
+        ("lambda u: u * u", ""),
+        ("lossy", "float()"),
+        ("parsed", "format()"),
+        ("lambda u: u * math.sin(u)", "float()"),
+        ("functools.partial(lambda k, u: k * u * float(u), 2.0)", "float()"),
+        ("lambda u: np.sum(np.r_[u, u]) + u", "np.r_"),
+    ],
+)
+def test_a_function_handed_to_a_helper(function: str, words: str) -> None:
+    """Where a helper with the tape calls a function that it was given, a part that left there may be missing."""
+    program = f"{ASKED_INSIDE}\nfound = explained({function}, x)\n"
+    file = f"<lost {fresh()}>"
+    linecache.cache[file] = (len(program), None, program.splitlines(keepends=True), file)
+    names: dict[str, Any] = {"tm": tm, "np": np, "x": tm.Variable(3.0)}
+    names |= {module.__name__: module for module in MODULES}
+    exec(compile(program, file, "exec"), names)
+    missing = names["found"].missing
+
+    assert bool(words) == bool(missing)
+    assert words in missing
+
+
 def test_nothing_but_another_thread() -> None:
     """The reason of a None is the thread, and not that something was watched too late."""
     found = asked(

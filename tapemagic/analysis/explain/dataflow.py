@@ -21,6 +21,9 @@ from tapemagic.analysis.explain.program_text import (
     Function,
     around,
     bound_on,
+    calls_unknown,
+    handed_over,
+    innermost_function,
     names_read,
     own_names,
     parameters,
@@ -136,6 +139,28 @@ def _flow_into(
     goes_on = elsewhere and any(sources(scope.body, value) for scope in (other, *asking))
     unclear = goes_on or _may_flow(tree, line, value, [] if elsewhere else asking, written)
     return Certainty.PERHAPS if unclear else Certainty.NO
+
+
+def flow_through_unknown_call(
+    place: Place | None, how: str, value: str, source: str, asked: Place | None
+) -> bool:
+    """Whether what left goes into the result of a function that is handed over, and an unknown call makes the value.
+
+    The text does not tell which function a parameter, or the target of a loop, is.
+    """
+    tree, line = text_of(place)
+    function = innermost_function(tree, line)
+    if function is None or not calls_unknown(asked, value):
+        return False
+    if not handed_over(function, tree, text_of(asked)[0]):
+        return False
+    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and on(node, line))
+    exact = [call for call in calls if _converts(call, how)]
+    reading = Statements(line, exact, source, set(), text=how in TEXTS)
+    if isinstance(function, ast.Lambda):
+        return reading.reaches(function.body)
+    reading.run(function.body)
+    return any(not part.endswith(TEXT) for part in reading.returned)
 
 
 def _end_of_loops(scope: Function | ast.Module, line: int) -> int:

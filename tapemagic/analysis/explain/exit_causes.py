@@ -6,7 +6,7 @@ from math import inf
 from typing import Any
 
 from tapemagic.analysis.explain.advice import is_flat, replacement, takes_gradient, way_out
-from tapemagic.analysis.explain.dataflow import Certainty, flow_into
+from tapemagic.analysis.explain.dataflow import Certainty, flow_into, flow_through_unknown_call
 from tapemagic.analysis.explain.program_text import made_from, text_of, within_one_function
 from tapemagic.analysis.explain.query import Question, Reason
 from tapemagic.analysis.explain.sensitivity import is_insensitive
@@ -57,6 +57,7 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Ce
             not text_of(event.place)[0].body
             or _flow(q, event, steps=False, objects=True) == Certainty.YES
             or (_within_library(q, event) and _flow(q, event, steps=True) == Certainty.YES)
+            or flow_through_unknown_call(event.place, str(event.what), q.y, q.x, q.program.place)
         ):
             perhaps = event
     return perhaps, Certainty.PERHAPS if perhaps else Certainty.NO

@@ -254,15 +254,60 @@ def own_names(function: Function) -> set[str]:
     return bound - shared
 
 
-def within_one_function(place: Place, other: Place) -> bool:
-    """Whether the innermost function around a line is around another one, too."""
-    tree, line = text_of(place if place.file == other.file else None)
+def innermost_function(tree: ast.Module, line: int) -> Function | ast.Lambda | None:
+    """The innermost function around a line, which may be a lambda."""
     functions = [
         node
         for node in ast.walk(tree)
         if isinstance(node, Function | ast.Lambda) and node.lineno <= line <= (node.end_lineno or 0)
     ]
-    if not functions:
-        return False
-    innermost = max(functions, key=lambda node: (node.lineno, node.col_offset))
-    return bool(innermost.lineno <= other.line <= (innermost.end_lineno or 0))
+    return max(functions, key=lambda node: (node.lineno, node.col_offset), default=None)
+
+
+def within_one_function(place: Place, other: Place) -> bool:
+    """Whether the innermost function around a line is around another one, too."""
+    tree, line = text_of(place if place.file == other.file else None)
+    function = innermost_function(tree, line)
+    return function is not None and function.lineno <= other.line <= (function.end_lineno or 0)
+
+
+def calls_unknown(place: Place | None, value: str) -> bool:
+    """Whether a program makes a value by a call of a parameter, a loop's target or another name that it binds."""
+    tree, line = text_of(place)
+    inside = [s for s in around(tree, line) if isinstance(s, Function)]
+    for scope in [*inside[::-1], tree]:
+        made = sources(scope.body, value)
+        bound = own_names(scope) if isinstance(scope, Function) else _stored(tree)
+        for statement in _statements(scope.body):
+            if _flow(statement).bound & made:
+                calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call))
+                if any(root_names(call.func) & bound for call in calls):
+                    return True
+        if made:
+            return False
+    return False
+
+
+def root_names(function: ast.expr) -> set[str]:
+    """The name that is called, itself or an element of it; empty for methods and attributes."""
+    while isinstance(function, ast.Subscript):
+        function = function.value
+    return {function.id} if isinstance(function, ast.Name) else set()
+
+
+def _stored(tree: ast.AST) -> set[str]:
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return {name.id for name in names if isinstance(name.ctx, ast.Store)}
+
+
+def handed_over(function: Function | ast.Lambda, *trees: ast.Module) -> bool:
+    """Whether programs use a function as a value, to be called under another name; a lambda always is one."""
+    if isinstance(function, ast.Lambda):
+        return True
+    nodes = [node for tree in set(trees) for node in ast.walk(tree)]
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    return any(
+        function.name == getattr(node, "id", getattr(node, "attr", "")) and id(node) not in called
+        for node in nodes
+        if isinstance(node, (ast.Name, ast.Attribute))
+    )
