@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[1]
 SNAPSHOT = """
 import sys, types
 import numpy as np, scipy.special
-from IPython.testing.globalipapp import start_ipython
-shell = start_ipython()
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
 
 def state():
     found = {("sys", name): list(getattr(sys, name)) for name in ("meta_path", "path_hooks", "path")}

@@ -79,8 +79,9 @@ def _spread(record: Record, value: Any) -> Any:
 
 def _name(place: Place | None) -> str:
     """The name under which a number left on a line; empty if there is none."""
-    tree, line = text_of(place)
-    match on_line(tree, line):
-        case [ast.Assign([ast.Name(name)], ast.Call())]:
-            return name
-    return ""
+    names = []
+    for statement in on_line(*text_of(place)):
+        match statement:
+            case ast.Assign([ast.Name(name)], ast.Call()):
+                names.append(name)
+    return names[0] if len(names) == 1 else ""

@@ -88,7 +88,7 @@ def _share(g: Any, n: int) -> Any:
     """g / n in the dtype of g, also where n is none of the numbers of that dtype."""
     if g.dtype != np.float16:
         return g / n
-    return np.astype(g / np.float32(n), np.float16)
+    return (g / np.float32(n)).astype(np.float16)
 
 
 def _nansum(g, _y, x, axis=None, keepdims=False, where=True):

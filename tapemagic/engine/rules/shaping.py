@@ -65,7 +65,7 @@ def as_array(value: Any) -> Any:
 
 def cast(x: Any, dtype: Any) -> Any:
     """`x` in a dtype; itself, if that is its own."""
-    return x if x.dtype == dtype else np.astype(x, dtype)
+    return x if x.dtype == dtype else x.astype(dtype)
 
 
 def refuse_out(out: Any) -> None:
