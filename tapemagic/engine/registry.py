@@ -1,7 +1,7 @@
 """NumPy function -> how to differentiate it: a dict, and the few functions that fill and read it.
 
 A rule is called ``rule(g, y, *inputs, **params)``, where ``g`` is dL/dy and ``y`` the result, and returns
-dL/d(that input), in any shape that broadcasting could have come from: the walk sums it back. A parameter
+dL/d(that input), in any shape that broadcasting could have come from: the sweep sums it back. A parameter
 whose name starts with an underscore is not read by the rule; the tape then keeps only its shape and dtype.
 ``g`` may carry extra leading axes, so a rule counts its axes from the end.
 """

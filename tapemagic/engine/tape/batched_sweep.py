@@ -1,7 +1,7 @@
 """Jacobians in one reverse sweep: every gradient carries an extra leading axis, a row for each unit cotangent.
 
 A batch of unit cotangents begins as a diagonal matrix, and elementwise operations leave it diagonal: that part of
-the sweep passes on the diagonal alone. Where it ends, the rows are written out, and walk on together, as many at a
+the sweep passes on the diagonal alone. Where it ends, the rows are written out, and pass on together, as many at a
 time as fit into `BUDGET`.
 """
 
@@ -69,7 +69,7 @@ def batched_sweep(
     basis: Basis,
     nested: bool,
 ) -> Gradients:
-    """Walk back from each of a target's unit cotangents at once.
+    """Sweep back from each of a target's unit cotangents at once.
 
     The `diagonals` are ones, in the shape of the target, under its id; they are changed. Of the sources `wanted`, those
     in `kept` are intermediate values; the other arguments are those of `sweep`. The result holds, for each source that
@@ -145,7 +145,7 @@ def _dense(
     nested: bool,
     rows: range,
 ) -> Gradients:
-    """Walk back with some of the rows written out."""
+    """Sweep back with some of the rows written out."""
     different = {id(diagonal): diagonal for diagonal in pending.values()}
     written = {key: basis.rows(one, rows.start, rows.stop) for key, one in different.items()}
     grads = {i: written[id(diagonal)] for i, diagonal in pending.items()}

@@ -51,7 +51,7 @@ def identify(x: Traced) -> int:
 def seeds(
     targets: Sequence[Traced], cotangents: list[Tensor] | None, nested: bool
 ) -> dict[int, Any]:
-    """The gradients from which to walk back, by the id of the target: ones where nothing is given.
+    """The gradients from which a sweep begins, by the id of the target: ones where nothing is given.
 
     Complex ones are conjugated, as the sweep wants them. They are tensors if `nested`, else bare arrays.
     """

@@ -123,7 +123,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
     nested: bool,
     lead: tuple[int, ...] = (),
 ) -> Gradients:
-    """Walk the records backwards, adding to `grads` what each operation passes to its inputs.
+    """Go through the records backwards, adding to `grads` what each operation passes to its inputs.
 
     Parameters
     ----------
