@@ -155,11 +155,10 @@ def push_tape(tape: Recorder) -> int:
 def pop_tape(tape: Recorder) -> int:
     """End recording on this thread; return the time."""
     tapes = live()
-    _live.set(
-        ()
-        if len(tapes) == 1 and tapes[0] is tape
-        else tuple(other for other in tapes if other is not tape)
-    )
+    if tapes and tapes[-1] is tape:
+        _live.set(tapes[:-1])
+    else:
+        _live.set(tuple(other for other in tapes if other is not tape))
     now = new_id()
     clock[0] = -now
     return now

@@ -1,8 +1,8 @@
 """Jacobians in one reverse sweep: every gradient carries an extra leading axis, a row for each unit cotangent.
 
 A batch of unit cotangents begins as a diagonal matrix, and elementwise operations leave it diagonal: that part of
-the sweep passes on the diagonal alone. Where it ends, the rows are written out, and are passed on together, as many at a
-time as fit into `BUDGET`.
+the sweep passes on the diagonal alone. Where it ends, the rows are written out, and are passed on together, as many
+at a time as fit into `BUDGET`.
 """
 
 from __future__ import annotations
