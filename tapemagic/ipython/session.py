@@ -63,6 +63,7 @@ class Session:
         self.assigned: dict[str, int] = {}
         self._initial: dict[str, Any] = {}
         self._unused_ids: set[int] = set()
+        self._snapshot: tuple[tuple[int, ...], Snapshot] | None = None
         self.lists: dict[str, str] = {}
         for name in watch:
             if name in cell.namespace and (
@@ -127,8 +128,11 @@ class Session:
         return made
 
     def snapshot(self) -> Snapshot:
-        """The contents of the observer now."""
-        return snapshot_of(self.observer)
+        """The contents of the recording so far; the same object as long as nothing more is recorded."""
+        extent = self.observer.extent()
+        if self._snapshot is None or self._snapshot[0] != extent:
+            self._snapshot = extent, snapshot_of(self.observer)
+        return self._snapshot[1]
 
     def context(self, note: str = "") -> Context:
         """The names and lines of the cell, for its report."""

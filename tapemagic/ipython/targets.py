@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -83,13 +84,16 @@ def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> str:
         if any(assigned is x for _, x in chosen):
             break
         numbers.append((name, assigned))
-    for name, number in numbers[:MAX_TARGETS]:
-        if not _is_real(number):
-            continue
-        for x, source in session.all_sources()[:MAX_TARGETS]:
-            reason = surely_through_exit(session.question(name, number, x, source))
-            if reason is not None:
-                return f"{shown} is shown in the place of {name}: {reason.text}"
+    sources = session.all_sources()[:MAX_TARGETS]
+    real = [(name, number) for name, number in numbers[:MAX_TARGETS] if _is_real(number)]
+    if not real or not sources:
+        return ""
+    question = session.question(*real[0], *sources[0])
+    for (name, number), (x, source) in product(real, sources):
+        question = replace(question, y=name, target=number, x=x, source=source)
+        reason = surely_through_exit(question)
+        if reason is not None:
+            return f"{shown} is shown in the place of {name}: {reason.text}"
     return ""
 
 

@@ -31,9 +31,8 @@ def exits(q: Question, least: Certainty) -> list[Event]:
     """
     found: dict[object, Event] = {}
     for event in _before(q):
-        is_text = (
-            event.kind == "text"
-        )  # which counts only where it is surely read as a number again
+        # Text counts only where it is surely read as a number again.
+        is_text = event.kind == "text"
         if _flow(q, event, steps=not is_text) >= (Certainty.YES if is_text else least):
             found.setdefault(event.place and event.place[:2], event)
     return list(found.values())

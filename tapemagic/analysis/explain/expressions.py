@@ -75,9 +75,7 @@ class Expressions:
     """The paths that come from a value that left the tape, while a program is read."""
 
     line: int  # on which the value left the tape
-    exact: Sequence[
-        ast.Call
-    ]  # by which it did, if known by their names; else any on the line may have
+    exact: Sequence[ast.Call]  # by which it did; if empty, any on the line may have
     source: str  # is differentiated with respect to: its own value is no loss
     tainted: set[str]  # paths that come from the value
     steps: bool = False  # count what changes in steps, too, and attributes of what may be no array

@@ -80,6 +80,10 @@ class Observer(Tape):
             tuple(self._lines), tuple(self._orders), dict(self._order_of), tuple(self._seeds)
         )
 
+    def extent(self) -> tuple[int, ...]:
+        """The numbers of records, events, recorded spans and tracked values so far: they grow with the contents."""
+        return len(self._records), len(self._events), len(self._times), len(self._tracked)
+
     def tracks(self, value: Any) -> bool:
         """Whether something is a tensor on this tape: watched, or computed from watched values."""
         return isinstance(value, Traced) and value._id in self._tracked
