@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import graphviz
 
 from tapemagic.analysis.formatting import printable
-from tapemagic.analysis.report.graph import Graph, Role, Step, Value
+from tapemagic.analysis.report.graph import Graph, Step, Value
+from tapemagic.analysis.report.subject import Role
 from tapemagic.display.styles import GROUND
 
 SYMBOLS = {

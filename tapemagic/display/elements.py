@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from tapemagic.analysis.formatting import printable
+from tapemagic.display.styles import QUIET, RULE
 
 FONT = "font-size:13px;line-height:1.45"
+CELL = f"padding:3px 12px 3px 0;text-align:left;vertical-align:top;border-bottom:{RULE}"
+HEAD = f"{CELL};font-weight:600;{QUIET}"
 
 
 def element(tag: str, style: str, content: str) -> str:
@@ -25,6 +28,13 @@ def table(head: str, body: str, style: str = "") -> str:
     """A table of HTML; `head` holds the cells of its one row of headings, `body` holds rows."""
     rows = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     return element("table", f"border-collapse:collapse;{FONT}{style}", rows)
+
+
+def rows_of(headings: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table with a line between its rows; the cells of `rows` are HTML."""
+    lines = ("".join(element("td", CELL, cell) for cell in cells) for cells in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return table("".join(element("th", HEAD, escape(words)) for words in headings), body)
 
 
 def image(svg: str, words: str, style: str) -> str:

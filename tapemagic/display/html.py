@@ -1,174 +1,38 @@
-"""Findings as static HTML, with inline styles and data URIs alone, which every notebook viewer shows."""
+"""A report as static HTML, with inline styles and data URIs alone, which every notebook viewer shows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping
 from html import escape
 
-from tapemagic.analysis.formatting import printable, subscript
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.graph import Graph
-from tapemagic.display import matrices
-from tapemagic.display.elements import FONT, element, image, plain, table
-from tapemagic.display.styles import (
-    BAD,
-    CODE,
-    GROUND,
-    NAME,
-    QUIET,
-    RULE,
-    SMALL,
-    TARGET,
-    TITLE,
-    WATCHED,
-)
-from tapemagic.display.svg import ROOM, Drawing, fitted
-from tapemagic.display.text import HEADINGS, headline, remark, row
+from tapemagic.display.elements import FONT, element
+from tapemagic.display.faces import gradients, graph, lines, trace, training, variables, verdict
+from tapemagic.display.styles import TITLE
+from tapemagic.display.svg import Drawing
 
-CELL = f"padding:3px 12px 3px 0;text-align:left;vertical-align:top;border-bottom:{RULE}"
-HEAD = f"{CELL};font-weight:600;{QUIET}"
-FRAME = f"overflow:auto;max-height:{ROOM + 20}px"
-LIVE_GROUND = "var(--jp-ui-font-color2,#6b7280)"
-ROLES = {
-    "watched": WATCHED,
-    "variable": WATCHED,
-    "target": TARGET,
-    "intermediate": "",
-    "constant": QUIET,
-}
+
+def faces(findings: Findings, drawing: Drawing, live: bool = False) -> Mapping[str, str]:
+    """The HTML of each face by its title; empty where there is nothing to show."""
+    return {
+        variables.TITLE: variables.html(findings),
+        graph.TITLE: graph.html(findings, drawing, live),
+        gradients.TITLE: gradients.html(findings),
+        trace.TITLE: trace.html(findings),
+        lines.TITLE: lines.html(findings),
+        training.TITLE: training.html(findings),
+    }
 
 
 def page(findings: Findings, drawing: Drawing, value: str | None) -> str:
     """The whole report as HTML."""
-    parts = [element("div", QUIET, escape(headline(findings))), notes(findings, value)]
-    if findings.variables:
-        parts += [title("Variables"), variables(findings)]
-    if findings.graph.steps:
-        parts += [title("Graph"), picture(findings, drawing)]
-    if findings.derivatives:
-        parts += [title("Gradients"), gradients(findings)]
+    parts = [verdict.html(findings, value)]
+    for words, face in faces(findings, drawing).items():
+        if face:
+            parts += [title(words), face]
     return element("div", FONT, "".join(parts))
 
 
 def title(words: str) -> str:
     """The heading of a section."""
     return element("div", TITLE, escape(words))
-
-
-def notes(findings: Findings, value: str | None) -> str:
-    """The cell's value, and the note on where it stopped."""
-    parts = []
-    if value is not None:
-        parts.append(element("div", CODE, escape(value)))
-    if findings.note:
-        parts.append(f"<div>{element('span', BAD, escape(findings.note))}</div>")
-    return "".join(parts)
-
-
-def variables(findings: Findings) -> str:
-    """The table of variables."""
-    rows = []
-    for value in findings.variables:
-        name, role, *rest = row(value)
-        rows.append(
-            [
-                element("span", NAME, escape(name)),
-                element("span", ROLES[value.role], escape(role)),
-                *map(escape, rest),
-            ]
-        )
-    return _table(HEADINGS, rows)
-
-
-def gradients(findings: Findings) -> str:
-    """The table of gradients, with a reason for every None, and the full matrices."""
-    rows = []
-    for entry in findings.derivatives:
-        if entry.text is None:
-            result = f"<b>None</b> {element('span', QUIET, escape(entry.reason or ''))}"
-        else:
-            result = escape(entry.text)
-            if words := remark(entry):
-                result += element("span", QUIET, plain(words))
-        rows.append([element("span", NAME, plain(entry.symbol)), str(entry.order), result])
-    return _table(("gradient", "order", "value"), rows) + matrices.html(findings.matrices)
-
-
-def picture(findings: Findings, drawing: Drawing, live: bool = False) -> str:
-    """The drawn graph with an alternative text; without a drawing, the operations as equations.
-
-    Where scripts run, in the `live` widget, the drawing stands there itself, and tells more under the mouse.
-    Elsewhere only an image survives.
-    """
-    if drawing.svg is None:
-        steps = "".join(f"<li>{escape(words)}</li>" for words in sentences(findings.graph))
-        return element("div", QUIET, escape(drawing.reason)) + element("ol", CODE, steps)
-    words = alternative(findings)
-    svg, style = fitted(drawing.svg, live)
-    if live:
-        styled = svg.replace("<svg", f'<svg style="{style}"', 1)
-        themed = styled.replace(f'"{GROUND}"', f'"{LIVE_GROUND}"')
-        label = f'role="img" aria-label="{escape(words)}"'
-        return f'<div {label} style="{FRAME}">{themed}</div>{caption(findings)}'
-    return element("div", FRAME, image(svg, words, style)) + caption(findings)
-
-
-def caption(findings: Findings) -> str:
-    """The meaning of the parts of the picture."""
-    goal = ", ".join(findings.targets)
-    if len(findings.targets) > 1 or any(entry.summed for entry in findings.derivatives[:1]):
-        goal = f"the sum of {goal}"
-    words = "In each box: name, value"
-    if goal:
-        words += f", and the gradient of {goal} with respect to it"
-        if findings.order > 1:
-            words += "; in the frame of a derivative, the gradient of that derivative, or of the sum of its numbers"
-        words += ". A dash: not computed"
-    words = ". ".join([words, *changes(findings), *omissions(findings)])
-    return element("div", SMALL, f"{plain(words)}.")
-
-
-def changes(findings: Findings) -> list[str]:
-    """For each variable with several boxes, a sentence that says why."""
-    return [
-        f"{name} changed while the tape recorded: {name}₁{' and ' if count == 2 else ' to '}{name}{subscript(count)} "
-        f"are the values that were read, and the gradient with respect to {name} is the sum of theirs"
-        for name, count in findings.changed
-    ]
-
-
-def omissions(findings: Findings) -> list[str]:
-    """Sentences on what is not drawn."""
-    middle = findings.graph.elided
-    operations = (
-        "1 operation in the middle is"
-        if middle == 1
-        else f"{middle:,} operations in the middle are"
-    )
-    return [f"{operations} not drawn"] if middle else []
-
-
-def alternative(findings: Findings) -> str:
-    """The alternative text of the picture: every operation, and the target."""
-    goal = f" The target is {', '.join(findings.targets)}." if findings.targets else ""
-    steps = "; ".join(sentences(findings.graph))
-    return printable(f"Graph of the recorded operations: {steps}.{goal}")
-
-
-def sentences(graph: Graph) -> list[str]:
-    """Each operation as an equation, such as ``y = multiply(x, x)``."""
-    name = [
-        value.name or (value.text if value.role == "constant" else f"v{value.index}")
-        for value in graph.values
-    ]
-    return [
-        f"{', '.join(name[i] for i in step.outputs) or '…'} = "
-        f"{step.name}({', '.join(name[i] for i in step.inputs)})"
-        for step in graph.steps
-    ]
-
-
-def _table(headings: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = ("".join(element("td", CELL, cell) for cell in cells) for cells in rows)
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return table("".join(element("th", HEAD, escape(words)) for words in headings), body)

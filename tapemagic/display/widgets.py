@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from typing import Any
 
 import ipywidgets
@@ -11,29 +10,27 @@ import ipywidgets
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import html
 from tapemagic.display.elements import element
+from tapemagic.display.faces import verdict
 from tapemagic.display.styles import QUIET
 from tapemagic.display.svg import Drawing
-from tapemagic.display.text import headline
 
 NOTHING = element(
     "div", QUIET, "Nothing was recorded: no operation had a watched value as its input."
 )
 UNASKED = element("div", QUIET, "There is nothing to differentiate.")
+EMPTY = {"Variables": NOTHING, "Graph": NOTHING, "Gradients": UNASKED}
+"""The words in the tabs that are there even if there is nothing to show."""
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def tabs(findings: Findings, drawing: Drawing, value: str | None) -> ipywidgets.Widget:
-    """A box with the headline and a tab each for variables, graph and gradients."""
-    pages = {
-        "Variables": html.variables(findings) if findings.variables else NOTHING,
-        "Graph": html.picture(findings, drawing, live=True) if findings.graph.steps else NOTHING,
-        "Gradients": html.gradients(findings) if findings.derivatives else UNASKED,
-    }
+    """A box with the verdict, and a tab for each face."""
+    pages = html.faces(findings, drawing, live=True)
+    shown = {title: page or EMPTY[title] for title, page in pages.items() if page or title in EMPTY}
     tab = ipywidgets.Tab(
-        [ipywidgets.HTML(page) for page in pages.values()], titles=list(pages), selected_index=1
+        [ipywidgets.HTML(page) for page in shown.values()], titles=list(shown), selected_index=1
     )
-    above = element("div", QUIET, escape(headline(findings)))
-    return ipywidgets.VBox([ipywidgets.HTML(above + html.notes(findings, value)), tab])
+    return ipywidgets.VBox([ipywidgets.HTML(verdict.html(findings, value)), tab])
 
 
 def view(widget: ipywidgets.Widget) -> dict[str, Any]:

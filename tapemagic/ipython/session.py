@@ -10,12 +10,13 @@ from tapemagic.analysis.explain.explain import Explanation, explain
 from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import subscript
 from tapemagic.analysis.parts import tensors
-from tapemagic.analysis.report.findings import Context
+from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.events import Place
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
+from tapemagic.ipython.callsites import CallSites
 from tapemagic.ipython.celltape import CellTape
 from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.watchable import is_number, is_watchable, watchable
@@ -55,7 +56,8 @@ class Session:
     ) -> None:
         self.cell = cell
         self.watch = tuple(watch)
-        self.observer = Observer(cell.line, auto_watch)
+        self._sites = CallSites(cell.filename)
+        self.observer = Observer(self._sites.here, auto_watch, self._sites.calls)
         self.tape = CellTape(self.observer, persistent, auto_watch)
         self.history: list[Named] = []
         self.bindings: dict[str, list[tuple[int, int | None]]] = {}
@@ -82,6 +84,7 @@ class Session:
     def __exit__(self, *error: object) -> None:
         self.tape.__exit__(None, None, None)
         self.observer.__exit__(None, None, None)
+        self._sites.forget()
         self._drop_unused()
 
     def _drop_unused(self) -> None:

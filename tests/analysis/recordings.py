@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import tapemagic as tm
-from tapemagic.analysis.report.findings import Context, Findings, examine
+from tapemagic.analysis.report.context import Context
+from tapemagic.analysis.report.findings import Findings, examine
 from tapemagic.analysis.report.matrices import Kind
 from tapemagic.engine.tape.observer import Observer
 
@@ -25,7 +26,7 @@ def record(
     values = [x if isinstance(x, tm.Variable) else tm.constant(x) for x in inputs]
     sources = list(zip("abcdefgh", values, strict=False))
     line = iter(range(2, 1_000_000))
-    observer = Observer(lambda: next(line))
+    observer = Observer(lambda: (next(line), 0, 0, 0))
     with observer:
         observer.watch([x for x in values if not isinstance(x, tm.Variable)])
         y = function(*values)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 import tapemagic as tm
-from tapemagic.analysis.report.findings import Context, examine
+from tapemagic.analysis.report.context import Context
+from tapemagic.analysis.report.findings import examine
 from tapemagic.engine.tape.observer import Observer
 from tests.analysis.recordings import record
 

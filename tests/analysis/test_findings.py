@@ -9,8 +9,9 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.formatting import derivative_symbol, mixed_derivative_symbol
+from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.derivatives import Derivative, name_of_sum
-from tapemagic.analysis.report.findings import Context, examine
+from tapemagic.analysis.report.findings import examine
 from tapemagic.analysis.report.graph import Value
 from tapemagic.engine.tape.observer import Observer
 from tests.analysis.recordings import product, record, regression, square

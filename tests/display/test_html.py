@@ -15,6 +15,7 @@ import pytest
 import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import html
+from tapemagic.display.faces import graph
 from tapemagic.display.report import TapeReport
 from tapemagic.display.svg import Drawing, fitted
 from tests.analysis.recordings import chain, product, record, regression, square
@@ -146,7 +147,7 @@ def test_live() -> None:
     """In the widget the drawing is part of the page, with a text of its own and titles for the mouse."""
     drawing = TapeReport(square()).drawing
 
-    read = Reader(html.picture(square(), drawing, live=True))
+    read = Reader(graph.html(square(), drawing, live=True))
 
     [frame] = [part for part in read.all("div") if part.get("role")]
     assert "img" == frame["role"]
@@ -160,7 +161,7 @@ def test_live() -> None:
 
 def test_no_drawing() -> None:
     """Without a picture the reason and the operations are told."""
-    read = Reader(html.picture(product(), Drawing(None, "no <picture>"), live=False))
+    read = Reader(graph.html(product(), Drawing(None, "no <picture>"), live=False))
 
     assert "no <picture>" in read.text
     assert 10 == len(read.all("li"))

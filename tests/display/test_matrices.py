@@ -14,6 +14,7 @@ import pytest
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.matrices import Matrix
 from tapemagic.display import html, matrices
+from tapemagic.display.faces import gradients
 from tapemagic.display.report import TapeReport
 from tapemagic.display.text import text
 from tests.analysis.recordings import record
@@ -184,7 +185,7 @@ def test_in_the_report() -> None:
     found = arrays()
 
     assert re.search(r"Gradients.*dy/da.*Jacobian.*Hessian", page(found).text, re.DOTALL)
-    assert html.gradients(found).endswith(matrices.html(found.matrices))
+    assert gradients.html(found).endswith(matrices.html(found.matrices))
     assert text(found).endswith(matrices.text(found.matrices))
 
 

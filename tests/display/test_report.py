@@ -9,7 +9,9 @@ import ipywidgets
 import pytest
 from ipywidgets.widgets import widget
 
-from tapemagic.display import html, report, widgets
+from tapemagic.display import report, widgets
+from tapemagic.display.faces import gradients as gradients_face
+from tapemagic.display.faces import variables as variables_face
 from tapemagic.display.report import TapeReport
 from tests.analysis.recordings import product, record, square
 
@@ -44,9 +46,9 @@ def test_the_widget() -> None:
     assert "%%tape: 3 operations recorded" in headline.value
     assert "a value" in headline.value
     variables, graph, gradients = [page.value for page in tab.children]
-    assert html.variables(found) == variables
+    assert variables_face.html(found) == variables
     assert 'role="img"' in graph
-    assert html.gradients(found) == gradients
+    assert gradients_face.html(found) == gradients
     widgets.close(box)
 
 

@@ -8,7 +8,8 @@ from textwrap import dedent
 import numpy as np
 
 import tapemagic as tm
-from tapemagic.display.text import equation, text
+from tapemagic.display.faces.gradients import equation
+from tapemagic.display.text import text
 from tests.analysis.recordings import chain, product, record, regression, square
 
 

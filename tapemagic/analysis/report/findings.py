@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tapemagic.analysis.explain.causes import why_none
 from tapemagic.analysis.explain.incomplete import missing, withheld
-from tapemagic.analysis.explain.query import Program, Question
+from tapemagic.analysis.explain.query import Question
 from tapemagic.analysis.formatting import derivative_symbol, dtype_name, format_value
 from tapemagic.analysis.nonfinite import (
     NonFinite,
@@ -18,25 +18,26 @@ from tapemagic.analysis.nonfinite import (
     first_nonfinite_gradient,
     is_finite,
 )
-from tapemagic.analysis.report.adjoints import adjoints_of
-from tapemagic.analysis.report.dead_ends import drawn_positions
+from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.derivatives import (
     Derivative,
-    GradientTable,
     Key,
     differentiate,
     name_of_sum,
 )
-from tapemagic.analysis.report.graph import MAX_NODES, Graph, GraphLabels, Role, Value, draw
+from tapemagic.analysis.report.graph import MAX_NODES, Graph, GraphLabels, Value, draw
 from tapemagic.analysis.report.jacobians import hessians, jacobians
+from tapemagic.analysis.report.lines import SourceLine, lines_of
 from tapemagic.analysis.report.matrices import Kind, Matrix
-from tapemagic.analysis.report.variable_versions import Reads, format_reads, reads, split_versions
+from tapemagic.analysis.report.subject import Subject
+from tapemagic.analysis.report.summary import summarise
+from tapemagic.analysis.report.trace import Trace, trace_of
+from tapemagic.analysis.report.training import Training, training_of
+from tapemagic.analysis.report.variable_versions import format_reads
+from tapemagic.analysis.report.verdict import Statement, verdict
 from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.engine.tape.observer import Observer
-from tapemagic.engine.tensor.tensor import Traced, has_id, id_of, unwrap
-from tapemagic.engine.tensor.variable import Variable
-
-Bindings = Sequence[tuple[int, int | None]]
+from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 
 MATRICES: dict[Kind, Callable[..., list[Matrix]]] = {"jacobian": jacobians, "hessian": hessians}
 """The functions that compute the full matrices of each kind."""
@@ -65,6 +66,14 @@ class Findings:
         The variables that changed during the recording, with the number of their values that were read.
     nonfinite : tuple of NonFinite
         For targets and gradients that are nan or infinite, the operations where that began.
+    verdict : tuple of Statement
+        The results in sentences.
+    trace : Trace or None
+        The evaluation table.
+    source_lines : tuple of SourceLine
+        The lines of the cell with the values and gradients that they made.
+    training : Training or None
+        The loss and the gradients over the steps of a loop.
     """
 
     variables: tuple[Value, ...]
@@ -79,41 +88,10 @@ class Findings:
     drawn: int = 0
     changed: tuple[tuple[str, int], ...] = ()
     nonfinite: tuple[NonFinite, ...] = ()
-
-
-CELL = Program(in_cell=True)
-"""The program of a recording without a known text."""
-
-
-@dataclass(frozen=True)
-class Context:
-    """The names and lines of the program that made a recording.
-
-    Attributes
-    ----------
-    named : sequence of (name, value)
-        Tensors, variables and constants with their names, oldest first.
-    earlier : mapping of int to str
-        Names, by id, of tensors that are bound to no name any more.
-    assigned : mapping of str to int
-        The lines on which the cell assigned names.
-    lines : sequence of str
-        The lines of the cell.
-    note : str
-        A sentence for the top of the report, such as the line at which the cell stopped.
-    bindings : mapping of str to sequence of (int, int or None)
-        The ids of the values that each name was bound to, with the lines, oldest first.
-    program : Program
-        The program, for explanations.
-    """
-
-    named: Sequence[Named] = ()
-    earlier: Mapping[int, str] = field(default_factory=dict)
-    assigned: Mapping[str, int] = field(default_factory=dict)
-    lines: Sequence[str] = ()
-    note: str = ""
-    bindings: Mapping[str, Bindings] = field(default_factory=dict)
-    program: Program = CELL
+    verdict: tuple[Statement, ...] = ()
+    trace: Trace | None = None
+    source_lines: tuple[SourceLine, ...] = ()
+    training: Training | None = None
 
 
 @np.errstate(all="ignore")  # the operations of the cell have warned already
@@ -147,35 +125,15 @@ def examine(
     -------
     Findings
     """
-    context = context or Context()
     operations = len(observer.records)
     found = differentiate(observer, targets, sources, order)
-    snapshot = snapshot_of(observer)
-    tensors = [(name, value) for name, value in context.named if has_id(value)]
-    names = {id_of(value): name for name, value in reversed(tensors)} | dict(context.earlier)
-    names |= {id_of(value): name for name, value in [*sources, *targets] if has_id(value)}
-    for (t, s, level), gradient in found.gradients.items():
-        if has_id(gradient):
-            names.setdefault(
-                id_of(gradient), derivative_symbol(targets[t][0], sources[s][0], level)
-            )
-    roles = _roles(snapshot, targets, sources)
-    known = reads(snapshot, drawn_positions(snapshot.records, names, roles))
-    split = split_versions(snapshot, known, [id_of(value) for _, value in targets])
-    naming = GraphLabels(
-        split.names(names),
-        split.roles(roles),
-        [(name, _array(value)) for name, value in context.named if not _tracked(snapshot, value)],
-        {id(array): _seed_name(names.get(i, ""), array) for array, i in snapshot.origins.seeds},
-        [(name, x) for name, x in [*sources, *targets] if id_of(x) not in split.versions]
-        if snapshot.records
-        else [],
+    subject = Subject(
+        snapshot_of(observer), operations, targets, sources, order, found, context or Context()
     )
-    drawn = draw(split.snapshot, naming, max_nodes)
-    adjoints = adjoints_of(split.snapshot, drawn, [value for _, value in targets], found, order)
+    drawn = draw(subject.snapshot, _labels(subject), max_nodes)
     derivatives = {
         (t, s, level): replace(
-            _derivative(snapshot, targets, sources, (t, s, level), found, names, context),
+            _derivative(subject, (t, s, level)),
             summed=name_of_sum(targets[t], sources[s], level),
         )
         for t, s, level in found.gradients
@@ -191,29 +149,55 @@ def examine(
         if kind in kinds
         for matrix in compute(observer, targets, sources, reasons)
     ]
+    versions = subject.split.versions
+    nonfinite = _nonfinite(subject)
     return Findings(
-        _variables(snapshot, context, targets, sources, naming.roles, adjoints, known),
-        drawn.with_gradients(adjoints),
+        _variables(subject),
+        drawn.with_gradients(subject.adjoints),
         tuple(derivatives.values()),
         tuple(name for name, _ in targets),
         operations,
         order,
-        tuple(context.lines),
-        context.note,
+        tuple(subject.context.lines),
+        subject.context.note,
         tuple(matrices),
         sum(position < operations for position in drawn.positions),
-        tuple((names.get(i, ""), len(numbers)) for i, numbers in split.versions.items()),
-        _nonfinite(snapshot, targets, found),
+        tuple((subject.known_names.get(i, ""), len(numbers)) for i, numbers in versions.items()),
+        nonfinite,
+        verdict(subject, tuple(derivatives.values()), nonfinite),
+        trace_of(subject),
+        lines_of(subject),
+        training_of(subject),
     )
 
 
-def _nonfinite(
-    snapshot: Snapshot, targets: Sequence[Named], found: GradientTable
-) -> tuple[NonFinite, ...]:
+def _labels(subject: Subject) -> GraphLabels:
+    """The names and roles of the values in a graph."""
+    whole, split = subject.whole, subject.split
+    both = [*subject.sources, *subject.targets]
+    return GraphLabels(
+        subject.names,
+        subject.roles,
+        [
+            (name, _array(value))
+            for name, value in subject.context.named
+            if not _tracked(whole, value)
+        ],
+        {
+            id(array): _seed_name(subject.known_names.get(i, ""), array)
+            for array, i in whole.origins.seeds
+        },
+        [(name, x) for name, x in both if id_of(x) not in split.versions] if whole.records else [],
+    )
+
+
+def _nonfinite(subject: Subject) -> tuple[NonFinite, ...]:
     """The first nan or infinity of the recording, and of the gradients of each target."""
+    snapshot = subject.whole
     facts: dict[NonFinite | None, None] = {}
-    for t, (_, target) in enumerate(targets):
-        gradients = [g for (of, _, level), g in found.gradients.items() if of == t and level == 1]
+    for t, (_, target) in enumerate(subject.targets):
+        found = subject.found.gradients.items()
+        gradients = [g for (of, _, level), g in found if of == t and level == 1]
         if not is_finite(unwrap(target)):
             facts[first_nonfinite(snapshot)] = None
         elif not all(is_finite(unwrap(g)) for g in gradients if g is not None):
@@ -221,27 +205,20 @@ def _nonfinite(
     return tuple(fact for fact in facts if fact is not None)
 
 
-def _derivative(
-    snapshot: Snapshot,
-    targets: Sequence[Named],
-    sources: Sequence[Named],
-    key: Key,
-    found: GradientTable,
-    names: Mapping[int, str],
-    context: Context,
-) -> Derivative:
+def _derivative(subject: Subject, key: Key) -> Derivative:
     """A row of the table of gradients, with a reason if it is None or a part of it is missing."""
     t, s, level = key
-    (target_name, target), (source_name, source) = targets[t], sources[s]
+    found, context = subject.found, subject.context
+    (target_name, target), (source_name, source) = subject.targets[t], subject.sources[s]
     gradient = found.gradients[key]
     text = why = None
     question = Question(
-        snapshot,
+        subject.whole,
         target,
         source,
         target_name,
         source_name,
-        names,
+        subject.known_names,
         context.bindings.get(source_name, ()),
         context.program,
     )
@@ -264,16 +241,6 @@ def _derivative(
     return Derivative(target_name, source_name, level, tuple(source.shape), text, why)
 
 
-def _roles(
-    snapshot: Snapshot, targets: Sequence[Named], sources: Sequence[Named]
-) -> dict[int, Role]:
-    roles: dict[int, Role] = dict.fromkeys(snapshot.leaves, "watched")
-    roles |= {id_of(variable): "variable" for variable in snapshot.contents.variables}
-    roles |= {id_of(value): "watched" for _, value in sources if not isinstance(value, Variable)}
-    goals: dict[int, Role] = {id_of(value): "target" for _, value in targets}
-    return goals | roles
-
-
 def _seed_name(target: str, seed: Any) -> str:
     """The name dy/dy of the seed of a reverse sweep, if that is 1; empty otherwise."""
     return derivative_symbol(target, target, 1) if target and np.all(seed == 1) else ""
@@ -287,24 +254,17 @@ def _array(value: Any) -> Any:
     return unwrap(value) if isinstance(value, Traced) else value
 
 
-def _variables(
-    snapshot: Snapshot,
-    context: Context,
-    targets: Sequence[Named],
-    sources: Sequence[Named],
-    roles: Mapping[int, Role],
-    adjoints: Mapping[int, Any],
-    known: Reads,
-) -> tuple[Value, ...]:
+def _variables(subject: Subject) -> tuple[Value, ...]:
     """A row for every named value, oldest first; a watched value with several names has one row."""
+    snapshot, context = subject.whole, subject.context
     made = (record[-1] for record in snapshot.records)
     lines: dict[Any, int | None] = dict(zip(made, snapshot.origins.lines, strict=True))
     rows: dict[str | int, Value] = {}
-    for name, value in dict([*sources, *context.named, *targets]).items():
+    for name, value in dict([*subject.sources, *context.named, *subject.targets]).items():
         array = _array(value)
         number = id_of(value) if isinstance(value, Traced) else 0
-        gradient = adjoints.get(number)
-        role = roles.get(number, "intermediate" if snapshot.tracks(number) else "constant")
+        gradient = subject.adjoints.get(number)
+        role = subject.roles.get(number, "intermediate" if snapshot.tracks(number) else "constant")
         key = (number if role in ("watched", "variable") else 0) or name
         if key in rows:
             rows[key] = replace(rows[key], name=f"{rows[key].name}, {name}")
@@ -315,8 +275,8 @@ def _variables(
             role,
             np.shape(array),
             dtype_name(array),
-            format_reads(array, known.get(number, ())),
-            None if gradient is None else format_value(gradient),
+            format_reads(array, subject.reads.get(number, ())),
+            None if gradient is None else summarise(gradient).text,
             context.assigned.get(name, lines.get(number)),
         )
     return tuple(rows.values())

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from tapemagic.analysis.formatting import dtype_name, format_entries, format_value
 from tapemagic.analysis.report.dead_ends import drawn_positions, first_and_last
+from tapemagic.analysis.report.subject import Role
+from tapemagic.analysis.report.summary import summarise
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import Absent, Record
 from tapemagic.engine.tape.sweep import sweep
 from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap, wrap
-
-Role = Literal["watched", "variable", "intermediate", "target", "constant"]
 
 MAX_NODES = 60
 MAX_INPUTS = 6
@@ -141,7 +141,7 @@ class RecordedGraph:
         values = list(self.graph.values)
         for index, tensor in self.tensors.items():
             if (gradient := gradients.get(id_of(tensor))) is not None:
-                values[index] = replace(values[index], gradient=format_entries(gradient))
+                values[index] = replace(values[index], gradient=summarise(gradient).entries)
         return replace(self.graph, values=tuple(values))
 
 
@@ -239,7 +239,8 @@ class _GraphBuilder:
     def add_record(self, position: int) -> None:
         """Add the operation of one record, and its values that are not in the graph yet."""
         record = Record._make(self.snapshot.records[position])
-        line, order = self.snapshot.origins.lines[position], self.snapshot.origins.orders[position]
+        origins = self.snapshot.origins
+        line, order = origins.sites[position][0], origins.orders[position]
         given = [(v, i) for v, i in zip(record.values, record.ids, strict=True) if v is not None]
         made = list(zip(_outputs(record), _numbers(record.output_id), strict=True))
         shown = first_and_last(given, self.max_inputs)

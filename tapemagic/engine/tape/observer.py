@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from types import CodeType
 from typing import Any, NamedTuple
 
 from tapemagic.engine.tape.recorder import contents_of
@@ -12,16 +13,61 @@ from tapemagic.engine.tape.tape import Sweep, Tape, tape_of
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
 
-Where = Callable[[], int | None]
 
-
-class Origins(NamedTuple):
-    """The lines, the orders of differentiation and the seeds of an observer's records.
+class Site(NamedTuple):
+    """The place in a program that recorded an operation.
 
     Attributes
     ----------
-    lines : sequence of int or None
-        For each record, the line of the cell that recorded it.
+    line : int or None
+        The line of the cell.
+    call : int
+        The index of the call of a function that the user wrote, in `Origins.calls`; 0 for the top level of the cell.
+    offset : int
+        The offset of the instruction in the code of that function.
+    run : int
+        The number of the execution of that instruction: one execution may record several operations.
+    """
+
+    line: int | None = None
+    call: int = 0
+    offset: int = 0
+    run: int = 0
+
+
+class Call(NamedTuple):
+    """A call of a function that the user wrote.
+
+    Attributes
+    ----------
+    name : str
+        The function's name; empty for the top level of the cell.
+    code : code object or None
+    site : Site
+        The place that called it.
+    """
+
+    name: str = ""
+    code: CodeType | None = None
+    site: Site = Site()
+
+
+Where = Callable[[], tuple[int | None, int, int, int]]
+"""Gives the place of the operation that is being recorded, in the order of `Site`."""
+
+TOP = Call()
+"""The top level of a cell."""
+
+
+class Origins(NamedTuple):
+    """The places, the orders of differentiation and the seeds of an observer's records.
+
+    Attributes
+    ----------
+    sites : sequence of Site
+        For each record, the place in the program that recorded it; plain tuples in the order of `Site`.
+    calls : sequence of Call
+        The calls of the user's functions in which operations were recorded; the first is the top level.
     orders : sequence of int
         For each record, 0 if the user wrote it, k if it belongs to a k-th derivative.
     order_of : mapping of int to int
@@ -30,30 +76,45 @@ class Origins(NamedTuple):
         The arrays with which derivatives began, and the ids of what they differentiated.
     """
 
-    lines: Sequence[int | None] = ()
+    sites: Sequence[tuple[int | None, int, int, int]] = ()
     orders: Sequence[int] = ()
     order_of: Mapping[int, int] = {}
     seeds: Sequence[tuple[Any, int]] = ()
+    calls: Sequence[Call] = (TOP,)
+
+    @property
+    def lines(self) -> Sequence[int | None]:
+        """For each record, the line of the cell that recorded it."""
+        return [site[0] for site in self.sites]
 
 
-def no_line() -> None:
-    """The line of an operation outside of any cell."""
+def nowhere() -> tuple[int | None, int, int, int]:
+    """The place of an operation outside of any cell."""
+    return Site()
 
 
 class Observer(Tape):
-    """A persistent tape that keeps all values, the line of every record, and the order of differentiation.
+    """A persistent tape that keeps all values, the place of every record, and the order of differentiation.
 
     Parameters
     ----------
     where : callable, optional
-        Called at each operation; gives the line of the cell that is running, or None.
+        Called at each operation; gives its place in the program, in the order of `Site`.
+    calls : sequence of Call, optional
+        The calls to which places refer; it may grow while the observer records.
     watch_accessed_variables : bool, optional
         Watch every trainable `Variable` as soon as it is read.
     """
 
-    def __init__(self, where: Where = no_line, watch_accessed_variables: bool = True) -> None:
+    def __init__(
+        self,
+        where: Where = nowhere,
+        watch_accessed_variables: bool = True,
+        calls: Sequence[Call] = (TOP,),
+    ) -> None:
         self._where = where
-        self._lines: list[int | None] = []
+        self._calls = calls
+        self._sites: list[tuple[int | None, int, int, int]] = []
         self._orders: list[int] = []
         self._seeds: list[tuple[Any, int]] = []
         self._depths = [0]
@@ -63,7 +124,7 @@ class Observer(Tape):
         self._warned = True
 
     def _clear(self) -> None:
-        self._lines.clear()
+        self._sites.clear()
         self._orders.clear()
         self._seeds.clear()
         self._order_of.clear()
@@ -71,13 +132,17 @@ class Observer(Tape):
 
     def _taker(self) -> Callable[[Any], None]:
         return _storing(
-            self._records, self._lines, self._orders, self._depths, self._order_of, self._where
+            self._records, self._sites, self._orders, self._depths, self._order_of, self._where
         )
 
     def origins(self) -> Origins:
         """The origins of the records so far."""
         return Origins(
-            tuple(self._lines), tuple(self._orders), dict(self._order_of), tuple(self._seeds)
+            tuple(self._sites),
+            tuple(self._orders),
+            dict(self._order_of),
+            tuple(self._seeds),
+            tuple(self._calls),
         )
 
     def extent(self) -> tuple[int, ...]:
@@ -122,18 +187,18 @@ class Observer(Tape):
 
 def _storing(
     records: list[Any],
-    lines: list[int | None],
+    sites: list[tuple[int | None, int, int, int]],
     orders: list[int],
     depths: list[int],
     order_of: dict[int, int],
     where: Where,
 ) -> Callable[[Any], None]:
-    """A function that stores a record with its line and order; it refers to the lists, and not to the tape."""
+    """A function that stores a record with its place and order; it refers to the lists, and not to the tape."""
 
     def append(record: Any) -> None:
         order = depths[-1]
         records.append(record)
-        lines.append(where())
+        sites.append(where())
         orders.append(order)
         if order:
             number = record[-1]

@@ -18,7 +18,7 @@ def constant(
     value: Any,
     dtype: DTypeLike | None = None,
     shape: Any = None,
-    name: str | None = None,  # noqa: ARG001 (TensorFlow's signature)
+    name: str | None = None,
 ) -> Tensor:
     """A tensor with the given value.
 

@@ -1,0 +1,45 @@
+"""Context: the names and lines of the program that made a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tapemagic.analysis.explain.query import Program
+from tapemagic.analysis.snapshot import Named
+
+Bindings = Sequence[tuple[int, int | None]]
+
+CELL = Program(in_cell=True)
+"""The program of a recording without a known text."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """The names and lines of the program that made a recording.
+
+    Attributes
+    ----------
+    named : sequence of (name, value)
+        Tensors, variables and constants with their names, oldest first.
+    earlier : mapping of int to str
+        Names, by id, of tensors that are bound to no name any more.
+    assigned : mapping of str to int
+        The lines on which the cell assigned names.
+    lines : sequence of str
+        The lines of the cell.
+    note : str
+        A sentence for the top of the report, such as the line at which the cell stopped.
+    bindings : mapping of str to sequence of (int, int or None)
+        The ids of the values that each name was bound to, with the lines, oldest first.
+    program : Program
+        The program, for explanations.
+    """
+
+    named: Sequence[Named] = ()
+    earlier: Mapping[int, str] = field(default_factory=dict)
+    assigned: Mapping[str, int] = field(default_factory=dict)
+    lines: Sequence[str] = ()
+    note: str = ""
+    bindings: Mapping[str, Bindings] = field(default_factory=dict)
+    program: Program = CELL

@@ -1,0 +1,230 @@
+"""Folding: the operations of a recording as a tree of loops, iterations, calls of functions, and derivatives."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import groupby
+from types import CodeType
+from typing import Literal, NamedTuple, TypeAlias
+
+from tapemagic.analysis.snapshot import Snapshot
+from tapemagic.engine.registry import NUMBERED
+from tapemagic.engine.tape.observer import Call
+
+Part: TypeAlias = "int | Block"
+"""The position of an operation in the recording, or operations that belong together."""
+
+BlockKind = Literal["cell", "loop", "iteration", "call", "derivative"]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Operations that belong together.
+
+    Attributes
+    ----------
+    kind : {'cell', 'loop', 'iteration', 'call', 'derivative'}
+        The whole recording; a loop, whose parts are its iterations; one iteration; a call of a function that the user
+        wrote; the operations of one reverse sweep.
+    parts : tuple of int and Block
+        In the order of the tape.
+    name : str
+        Of a call, the name of the function.
+    order : int
+        Of a derivative, its order.
+    lines : (int, int) or None
+        The first and the last line of the cell that its operations belong to.
+    """
+
+    kind: BlockKind
+    parts: tuple[Part, ...]
+    name: str = ""
+    order: int = 0
+    lines: tuple[int, int] | None = None
+
+    def positions(self) -> Iterator[int]:
+        """The positions of all its operations, in the order of the tape."""
+        stack: list[Iterator[Part]] = [iter(self.parts)]
+        while stack:
+            for part in stack[-1]:
+                if isinstance(part, Block):
+                    stack.append(iter(part.parts))
+                    break
+                yield part
+            else:
+                stack.pop()
+
+
+class _Entry(NamedTuple):
+    """A part of a call, with the instruction that made it."""
+
+    offset: int
+    run: int
+    part: Part | None
+    call: int = 0
+    """The index of the call that the part is; 0 for another part."""
+    is_sum: bool = False
+    """Whether it is an addition, of which one call of sum() makes many."""
+    lines: tuple[int, int] | None = None
+
+
+def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
+    """The operations of a recording as a tree.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+    positions : iterable of int, optional
+        The positions of the operations, in the order of the tape; all if left out.
+
+    Returns
+    -------
+    Block
+        Of the kind 'cell'. A loop that went round once is no block, and neither is a call of a lambda function, a
+        comprehension, or of a function by itself.
+
+    Notes
+    -----
+    An operation whose instruction stands before that of the last one in the same call begins a new iteration, of the
+    innermost loop around both instructions. So of nested loops in which the inner one makes all operations, the outer
+    is not seen.
+    """
+    calls = snapshot.origins.calls
+    inside = _entries(snapshot, range(len(snapshot.records)) if positions is None else positions)
+    folded: list[list[_Entry]] = [[] for _ in calls]
+    for number in range(len(calls) - 1, -1, -1):
+        code = calls[number].code
+        entries: list[_Entry] = []
+        for entry in inside[number]:
+            if not entry.call:
+                entries.append(entry)
+                continue
+            made = folded[entry.call]
+            if _is_transparent(entry.call, calls):
+                entries += [entry._replace(part=x.part, lines=x.lines or entry.lines) for x in made]
+            else:
+                block = _block("call", made, calls[entry.call].name)
+                entries.append(entry._replace(part=block, lines=entry.lines))
+        folded[number] = _folded(entries, _loops(code), code)
+    return _block("cell", folded[0])
+
+
+def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]:
+    """The parts of each call, in the order of the tape."""
+    sites, orders, calls = snapshot.origins.sites, snapshot.origins.orders, snapshot.origins.calls
+    entries: list[list[_Entry]] = [[] for _ in calls]
+    placed = {0}
+
+    def place(call: int) -> None:
+        """Put a call, and those around it, in their places when their first operation comes."""
+        while call not in placed:
+            placed.add(call)
+            line, outer, offset, run = calls[call].site
+            entries[outer].append(_Entry(offset, run, None, call, lines=line and (line, line)))
+            call = outer
+
+    for (site, order), group in groupby(positions, lambda p: (sites[p], orders[p])):
+        line, call, offset, run = site
+        place(call)
+        lines = None if line is None else (line, line)
+        found = tuple(group)
+        if order:
+            block = Block("derivative", found, order=order, lines=lines)
+            entries[call].append(_Entry(offset, run, block, lines=lines))
+            continue
+        for p in found:
+            is_sum = NUMBERED[snapshot.records[p][0]].name == "add"
+            entries[call].append(_Entry(offset, run, p, is_sum=is_sum, lines=lines))
+    return entries
+
+
+def _block(kind: BlockKind, entries: Sequence[_Entry], name: str = "") -> Block:
+    lines = [entry.lines for entry in entries if entry.lines]
+    extent = (min(a for a, _ in lines), max(b for _, b in lines)) if lines else None
+    return Block(kind, tuple(x.part for x in entries if x.part is not None), name, lines=extent)
+
+
+def _is_transparent(number: int, calls: Sequence[Call]) -> bool:
+    """Whether the operations of a call belong to the function that called it."""
+    call = calls[number]
+    if call.name.startswith("<"):
+        return True
+    outer = call.site.call
+    while outer:
+        if calls[outer].code is call.code:
+            return True
+        outer = calls[outer].site.call
+    return False
+
+
+Loop: TypeAlias = tuple[int, int]
+"""The offsets of the first and the last instruction of a loop."""
+
+
+@cache
+def _loops(code: CodeType | None) -> tuple[Loop, ...]:
+    """The loops in a code object, inner ones first."""
+    if code is None:
+        return ()
+    ends: dict[int, int] = {}
+    for step in dis.get_instructions(code):
+        is_jump = "JUMP" in step.opname and isinstance(step.argval, int)
+        if is_jump and step.argval < step.offset:
+            ends[step.argval] = max(step.offset, ends.get(step.argval, 0))
+    return tuple(sorted(ends.items(), key=lambda loop: loop[1] - loop[0]))
+
+
+@cache
+def _calls_at(code: CodeType) -> frozenset[int]:
+    """The offsets of the instructions of a code object that call something."""
+    return frozenset(step.offset for step in dis.get_instructions(code) if "CALL" in step.opname)
+
+
+def _folded(
+    entries: Sequence[_Entry], loops: Sequence[Loop], code: CodeType | None
+) -> list[_Entry]:
+    """The parts of a call, or of one iteration of a loop, with those of each loop in a block."""
+    found: list[_Entry] = []
+    for loop, group in groupby(entries, lambda entry: _outermost(entry.offset, loops)):
+        if loop is None:
+            found += group
+        else:
+            found += _looped(list(group), loop, loops, code)
+    return found
+
+
+def _outermost(offset: int, loops: Sequence[Loop]) -> Loop | None:
+    return next((loop for loop in reversed(loops) if loop[0] <= offset <= loop[1]), None)
+
+
+def _looped(
+    entries: list[_Entry], loop: Loop, loops: Sequence[Loop], code: CodeType | None
+) -> list[_Entry]:
+    """The parts of a loop as one block; as they are, if it went round once."""
+    inner = [x for x in loops if x != loop and loop[0] <= x[0] and x[1] <= loop[1]]
+    repeats = _calls_at(code) if code and len({entry.offset for entry in entries}) > 1 else ()
+    turns: list[list[_Entry]] = [[]]
+    last = entries[0]
+    for entry in entries:
+        back = entry.offset < last.offset
+        again = entry.offset == last.offset and entry.run != last.run
+        if again and entry.is_sum and entry.offset in repeats:
+            again = False  # one call of sum() or reduce()
+        if (back or again) and _outermost_of_both(entry.offset, last.offset, inner) is None:
+            turns.append([])
+        turns[-1].append(entry)
+        last = entry
+    folded = [_folded(turn, inner, code) for turn in turns]
+    if len(folded) == 1:
+        return folded[0]
+    block = _block("loop", [entry for turn in folded for entry in turn])
+    iterations = tuple(_block("iteration", turn) for turn in folded)
+    first = entries[0]
+    return [first._replace(part=replace(block, parts=iterations), call=0, lines=block.lines)]
+
+
+def _outermost_of_both(a: int, b: int, loops: Sequence[Loop]) -> Loop | None:
+    return next((loop for loop in loops if loop[0] <= min(a, b) and max(a, b) <= loop[1]), None)

@@ -1,0 +1,113 @@
+"""Subject: the recording that a report is about, with its names, targets, sources and gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from tapemagic.analysis.formatting import derivative_symbol
+from tapemagic.analysis.report.adjoints import Adjoints, adjoints_of
+from tapemagic.analysis.report.context import Context
+from tapemagic.analysis.report.dead_ends import drawn_positions
+from tapemagic.analysis.report.derivatives import GradientTable
+from tapemagic.analysis.report.variable_versions import Reads, SplitVersions, reads, split_versions
+from tapemagic.analysis.snapshot import Named, Snapshot
+from tapemagic.engine.recording import Record
+from tapemagic.engine.tensor.tensor import has_id, id_of
+from tapemagic.engine.tensor.variable import Variable
+
+Role = Literal["watched", "variable", "intermediate", "target", "constant"]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """The recording that a report is about.
+
+    Attributes
+    ----------
+    whole : Snapshot
+        The recording, with the operations of the derivatives that the report takes.
+    operations : int
+        The number of its operations that the cell itself recorded: the first ones.
+    targets, sources : sequence of (name, tensor)
+    order : int
+        The highest order of derivatives.
+    found : GradientTable
+        The derivatives of the targets with respect to the sources.
+    context : Context
+        The names and lines of the program.
+    """
+
+    whole: Snapshot
+    operations: int
+    targets: Sequence[Named]
+    sources: Sequence[Named]
+    order: int
+    found: GradientTable
+    context: Context = field(default_factory=Context)
+
+    @cached_property
+    def known_names(self) -> Mapping[int, str]:
+        """The names of values by id; a variable has one name, whatever its value."""
+        tensors = [(name, value) for name, value in self.context.named if has_id(value)]
+        names = {id_of(value): name for name, value in reversed(tensors)}
+        names |= self.context.earlier
+        both = [*self.sources, *self.targets]
+        names |= {id_of(value): name for name, value in both if has_id(value)}
+        for (t, s, level), gradient in self.found.gradients.items():
+            if has_id(gradient):
+                symbol = derivative_symbol(self.targets[t][0], self.sources[s][0], level)
+                names.setdefault(id_of(gradient), symbol)
+        return names
+
+    @cached_property
+    def known_roles(self) -> Mapping[int, Role]:
+        """The roles of watched values and targets, by id."""
+        roles: dict[int, Role] = dict.fromkeys(self.whole.leaves, "watched")
+        roles |= {id_of(variable): "variable" for variable in self.whole.contents.variables}
+        named = [value for _, value in self.sources if not isinstance(value, Variable)]
+        roles |= {id_of(value): "watched" for value in named}
+        goals: dict[int, Role] = {id_of(value): "target" for _, value in self.targets}
+        return goals | roles
+
+    @cached_property
+    def reads(self) -> Reads:
+        """The values of watched variables that operations read."""
+        positions = drawn_positions(self.whole.records, self.known_names, self.known_roles)
+        return reads(self.whole, positions)
+
+    @cached_property
+    def split(self) -> SplitVersions:
+        """The recording in which every value of a variable that changed has an id of its own."""
+        return split_versions(self.whole, self.reads, [id_of(value) for _, value in self.targets])
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The recording in which every value of a variable that changed has an id of its own."""
+        return self.split.snapshot
+
+    @cached_property
+    def records(self) -> Sequence[Record]:
+        """The operations of `snapshot`, oldest first."""
+        return list(map(Record._make, self.snapshot.records))
+
+    @cached_property
+    def names(self) -> Mapping[int, str]:
+        """The names of values by id; the values of a variable w that changed are w₁, w₂ and so on."""
+        return self.split.names(self.known_names)
+
+    @cached_property
+    def roles(self) -> Mapping[int, Role]:
+        """The roles of watched values and targets, by id."""
+        return self.split.roles(self.known_roles)
+
+    @cached_property
+    def adjoints(self) -> Adjoints:
+        """The gradients with respect to all values, by id: arrays where they are small, summaries of others."""
+        with np.errstate(all="ignore"):
+            targets = [value for _, value in self.targets]
+            return adjoints_of(self.snapshot, targets, self.found, self.order)

@@ -1,0 +1,92 @@
+"""The graph of a report: a picture, or the operations as equations."""
+
+from __future__ import annotations
+
+from html import escape
+
+from tapemagic.analysis.formatting import printable, subscript
+from tapemagic.analysis.report.findings import Findings
+from tapemagic.analysis.report.graph import Graph
+from tapemagic.display.elements import element, image, plain
+from tapemagic.display.styles import CODE, GROUND, QUIET, SMALL
+from tapemagic.display.svg import ROOM, Drawing, fitted
+
+TITLE = "Graph"
+FRAME = f"overflow:auto;max-height:{ROOM + 20}px"
+LIVE_GROUND = "var(--jp-ui-font-color2,#6b7280)"
+
+
+def html(findings: Findings, drawing: Drawing, live: bool = False) -> str:
+    """The drawn graph with an alternative text; without a drawing, the operations as equations.
+
+    Where scripts run, in the `live` widget, the drawing stands there itself, and tells more under the mouse.
+    Elsewhere only an image survives. Empty if nothing was recorded.
+    """
+    if not findings.graph.steps:
+        return ""
+    if drawing.svg is None:
+        steps = "".join(f"<li>{escape(words)}</li>" for words in sentences(findings.graph))
+        return element("div", QUIET, escape(drawing.reason)) + element("ol", CODE, steps)
+    words = alternative(findings)
+    svg, style = fitted(drawing.svg, live)
+    if live:
+        styled = svg.replace("<svg", f'<svg style="{style}"', 1)
+        themed = styled.replace(f'"{GROUND}"', f'"{LIVE_GROUND}"')
+        label = f'role="img" aria-label="{escape(words)}"'
+        return f'<div {label} style="{FRAME}">{themed}</div>{caption(findings)}'
+    return element("div", FRAME, image(svg, words, style)) + caption(findings)
+
+
+def caption(findings: Findings) -> str:
+    """The meaning of the parts of the picture."""
+    goal = ", ".join(findings.targets)
+    if len(findings.targets) > 1 or any(entry.summed for entry in findings.derivatives[:1]):
+        goal = f"the sum of {goal}"
+    words = "In each box: name, value"
+    if goal:
+        words += f", and the gradient of {goal} with respect to it"
+        if findings.order > 1:
+            words += "; in the frame of a derivative, the gradient of that derivative, or of the sum of its numbers"
+        words += ". A dash: not computed"
+    words = ". ".join([words, *changes(findings), *omissions(findings)])
+    return element("div", SMALL, f"{plain(words)}.")
+
+
+def changes(findings: Findings) -> list[str]:
+    """For each variable with several boxes, a sentence that says why."""
+    return [
+        f"{name} changed while the tape recorded: {name}₁{' and ' if count == 2 else ' to '}{name}{subscript(count)} "
+        f"are the values that were read, and the gradient with respect to {name} is the sum of theirs"
+        for name, count in findings.changed
+    ]
+
+
+def omissions(findings: Findings) -> list[str]:
+    """Sentences on what is not drawn."""
+    middle = findings.graph.elided
+    operations = (
+        "1 operation in the middle is"
+        if middle == 1
+        else f"{middle:,} operations in the middle are"
+    )
+    return [f"{operations} not drawn"] if middle else []
+
+
+def alternative(findings: Findings) -> str:
+    """The alternative text of the picture: every operation, and the target."""
+    goal = f" The target is {', '.join(findings.targets)}." if findings.targets else ""
+    steps = "; ".join(sentences(findings.graph))
+    return printable(f"Graph of the recorded operations: {steps}.{goal}")
+
+
+def sentences(graph: Graph) -> list[str]:
+    """Each operation as an equation, such as ``y = multiply(x, x)``."""
+    name = [
+        value.name or (value.text if value.role == "constant" else f"v{value.index}")
+        for value in graph.values
+    ]
+    return [
+        f"{', '.join(name[i] for i in step.outputs) or '…'} = "
+        f"{step.name}({', '.join(name[i] for i in step.inputs)})"
+        for step in graph.steps
+    ]
