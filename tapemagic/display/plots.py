@@ -161,7 +161,7 @@ def figure(
     area = (LEFT, TOP, width - LEFT - RIGHT, height - TOP - BOTTOM)
     box = _box(series, area, log)
     ticks = [value for value in _ticks(box) if box.low <= value <= box.high]
-    if len(ticks) < 2:  # noqa: PLR2004 -- a single number tells no scale
+    if len(ticks) < 2:
         ticks = [box.low, box.high]
     words = printable(title)
     words = words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
@@ -279,5 +279,5 @@ def _rounds(low: float, high: float) -> list[float]:
 
 
 def _round(k: int) -> float:
-    """The k-th of the numbers … 0.5, 1, 2, 5, 10 …"""
+    """The k-th of the numbers 1, 2, 5, 10, 20, 50, …; those below 1 have negative k."""
     return float(f"{(1, 2, 5)[k % 3]}e{k // 3}")
