@@ -8,12 +8,11 @@ from tapemagic.analysis.formatting import printable, subscript
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Graph
 from tapemagic.display.elements import element, image, plain
-from tapemagic.display.styles import CODE, GROUND, QUIET, SMALL
+from tapemagic.display.styles import CODE, QUIET, SMALL
 from tapemagic.display.svg import ROOM, Drawing, fitted
 
 TITLE = "Graph"
 FRAME = f"overflow:auto;max-height:{ROOM + 20}px"
-LIVE_GROUND = "var(--jp-ui-font-color2,#6b7280)"
 
 
 def html(findings: Findings, drawing: Drawing, live: bool = False) -> str:
@@ -24,16 +23,15 @@ def html(findings: Findings, drawing: Drawing, live: bool = False) -> str:
     """
     if not findings.graph.steps:
         return ""
-    if drawing.svg is None:
+    if drawing.picture is None:
         steps = "".join(f"<li>{escape(words)}</li>" for words in sentences(findings.graph))
         return element("div", QUIET, escape(drawing.reason)) + element("ol", CODE, steps)
     words = alternative(findings)
-    svg, style = fitted(drawing.svg, live)
+    svg, style = fitted(drawing, live)
     if live:
         styled = svg.replace("<svg", f'<svg style="{style}"', 1)
-        themed = styled.replace(f'"{GROUND}"', f'"{LIVE_GROUND}"')
         label = f'role="img" aria-label="{escape(words)}"'
-        return f'<div {label} style="{FRAME}">{themed}</div>{caption(findings)}'
+        return f'<div {label} style="{FRAME}">{styled}</div>{caption(findings)}'
     return element("div", FRAME, image(svg, words, style)) + caption(findings)
 
 
