@@ -318,8 +318,9 @@ class _GraphBuilder:
                     given.setdefault(i, value)
             inside.update(_numbers(record[-1]))
         index = len(self.steps)
-        into = [self.index_of(value, i, None) for i, value in given.items()]
-        shown = tuple(first_and_last(into, self.max_inputs))
+        known = [i for i in given if i in self.index or i in self.snapshot.leaves]
+        chosen = first_and_last(known or list(given), self.max_inputs)
+        shown = tuple(self.index_of(given[i], i, None) for i in chosen)
         last = fold.first + len(fold.parts) - 1
         self.add(
             Step(
@@ -330,7 +331,7 @@ class _GraphBuilder:
                 fold.lines[0] if fold.lines else None,
                 fold.order,
                 len(positions),
-                len(into) - len(shown),
+                len(given) - len(shown),
                 kind=fold.kind,
                 frame=frame,
                 lines=fold.lines,
