@@ -135,6 +135,14 @@ def format_line(place: Place) -> str:
     return f"line {place.line}" + (f" of {name}" if name else "") + (f" ({short})" if short else "")
 
 
+def format_lines(lines: tuple[int, int] | None) -> str:
+    """Lines of a cell: line 4, or lines 4–5; a loop where they are not known."""
+    if lines is None:
+        return "loop"
+    first, last = lines
+    return f"line {first}" if first == last else f"lines {first}–{last}"
+
+
 def derivative_symbol(target: str, source: str, order: int) -> str:
     """The symbol of a derivative of some order: d²y/dx²."""
     power = "" if order == 1 else "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(order))

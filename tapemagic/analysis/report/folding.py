@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from types import CodeType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.registry import NUMBERED
@@ -123,14 +123,19 @@ def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]
         while call not in placed:
             placed.add(call)
             line, outer, offset, run = calls[call].site
-            entries[outer].append(_Entry(offset, run, None, call, lines=line and (line, line)))
+            entries[outer].append(_Entry(offset, run, None, call, lines=_one(line)))
             call = outer
 
-    for (site, order), group in groupby(positions, lambda p: (sites[p], orders[p])):
-        line, call, offset, run = site
+    def place_of(position: int) -> tuple[Any, ...]:
+        """The instruction, the order and, but for derivatives, the line of an operation."""
+        line, *instruction = sites[position]
+        order = orders[position]
+        return (None if order else line, *instruction, order)
+
+    for (_, call, offset, run, order), group in groupby(positions, place_of):
         place(call)
-        lines = None if line is None else (line, line)
         found = tuple(group)
+        lines = _one(sites[found[0]][0])
         if order:
             block = Block("derivative", found, order=order, lines=lines)
             entries[call].append(_Entry(offset, run, block, lines=lines))
@@ -139,6 +144,10 @@ def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]
             is_sum = NUMBERED[snapshot.records[p][0]].name == "add"
             entries[call].append(_Entry(offset, run, p, is_sum=is_sum, lines=lines))
     return entries
+
+
+def _one(line: int | None) -> tuple[int, int] | None:
+    return None if line is None else (line, line)
 
 
 def _block(kind: BlockKind, entries: Sequence[_Entry], name: str = "") -> Block:
