@@ -36,6 +36,8 @@ LONGEST_VALUE = 2000
 
 def format_number(value: Any) -> str:
     """A number with six significant digits; a real one has a decimal point or an exponent."""
+    if value is np.ma.masked:
+        return "masked"
     if isinstance(value, (bool, np.bool_, int, np.integer)):
         return str(value)
     if isinstance(value, (complex, np.complexfloating)):
