@@ -113,7 +113,7 @@ class _Use(NamedTuple):
 
     instruction: Instruction
     run: tuple[int, int]
-    value: complex | None
+    value: Any  # a number; None where the source is an array
     size: float
 
 
@@ -290,7 +290,7 @@ def _are_finite(uses: Iterable[_Use]) -> bool:
 
 def _have_one_sign(uses: Sequence[_Use]) -> bool:
     """Whether all contributions are real numbers, none of them negative or none of them positive."""
-    values: list[Any] = [use.value for use in uses if isinstance(use.value, float)]
+    values = [use.value for use in uses if isinstance(use.value, float)]
     up, down = (value >= 0 for value in values), (value <= 0 for value in values)
     return len(values) == len(uses) and (all(up) or all(down))
 
