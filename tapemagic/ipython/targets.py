@@ -121,9 +121,7 @@ def _is_real(value: Any) -> bool:
     )
 
 
-def _in_result(
-    session: Session, value: Any, purposes: Purposes | None = None
-) -> Sequence[Named]:
+def _in_result(session: Session, value: Any, purposes: Purposes | None = None) -> Sequence[Named]:
     """The computed tensors in the value of the cell, if that is a list, tuple or dict."""
     if not isinstance(value, CONTAINERS):
         return []
@@ -155,9 +153,7 @@ def _last_assigned(session: Session, purposes: Purposes | None = None) -> Sequen
     return []
 
 
-def _assigned_elsewhere(
-    session: Session, purposes: Purposes | None = None
-) -> Sequence[Named]:
+def _assigned_elsewhere(session: Session, purposes: Purposes | None = None) -> Sequence[Named]:
     """The last computed value that is neither the value of the cell nor assigned at its top level.
 
     A function may have assigned a global name, or the cell a part of a list, of a dict or of an object.

@@ -32,9 +32,7 @@ def describe(subject: Subject, fact: NonFinite) -> str:
 
 def _of_value(subject: Subject, fact: NonFinite) -> str:
     """The sentence on a value."""
-    name, value = next(
-        (name, unwrap(x)) for name, x in subject.targets if id_of(x) == fact.target
-    )
+    name, value = next((name, unwrap(x)) for name, x in subject.targets if id_of(x) == fact.target)
     place = f"{fact.operation}{_on(fact)}"
     operands = _operands(subject, fact)
     if fact.cause == "input":
@@ -108,9 +106,7 @@ def _operands(subject: Subject, fact: NonFinite) -> str:
     return f"its input{'s are' if len(texts) > 1 else ' is'} {listed(texts)}"
 
 
-def _name(
-    subject: Subject, record: Record, place: int, text: str, index: tuple[int, ...]
-) -> str:
+def _name(subject: Subject, record: Record, place: int, text: str, index: tuple[int, ...]) -> str:
     """The name of an input, with the index of its element; empty if it has none."""
     name = subject.known_names.get(record.ids[place], "")
     value = record.values[place]
