@@ -11,6 +11,7 @@ from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Graph
 from tapemagic.display import html, limits
 from tapemagic.display.dot import dot
+from tapemagic.display.inserts import Inserts
 from tapemagic.display.latex import latex
 from tapemagic.display.svg import Drawing, draw, fitted
 from tapemagic.display.text import text
@@ -43,12 +44,17 @@ class TapeReport:
     @cached_property
     def dot(self) -> str:
         """The graph as DOT source."""
-        return dot(self.findings.graph, self.findings.lines)
+        return dot(self.findings.graph, self.findings.lines, self._inserts)
+
+    @cached_property
+    def _inserts(self) -> Inserts:
+        """The small pictures in the graph."""
+        return Inserts(self.findings.graph)
 
     @cached_property
     def drawing(self) -> Drawing:
         """The drawing of the graph, or the reason why there is none."""
-        return draw(self.dot)
+        return draw(self.dot, self._inserts.by_number)
 
     def __repr__(self) -> str:
         shown = self._shown_value()

@@ -74,6 +74,11 @@ class TapeMagics(Magics):
         self._last: Session | None = None
         self._shown: dict[str, TapeReport] = {}
 
+    @property
+    def last(self) -> Session | None:
+        """The last cell that was run with %%tape or %tape; None if there is none."""
+        return self._last
+
     @no_var_expand
     @output_can_be_silenced
     @magic_arguments()

@@ -45,7 +45,7 @@ def caption(findings: Findings) -> str:
         words += f", and the gradient of {goal} with respect to it"
         if findings.order > 1:
             words += "; in the frame of a derivative, the gradient of that derivative, or of the sum of its numbers"
-        words += ". A dash: not computed"
+        words += ". None: no gradient passes there"
     words = ". ".join([words, *changes(findings), *omissions(findings)])
     return element("div", SMALL, f"{plain(words)}.")
 
@@ -60,14 +60,20 @@ def changes(findings: Findings) -> list[str]:
 
 
 def omissions(findings: Findings) -> list[str]:
-    """Sentences on what is not drawn."""
-    middle = findings.graph.elided
-    operations = (
-        "1 operation in the middle is"
-        if middle == 1
-        else f"{middle:,} operations in the middle are"
-    )
-    return [f"{operations} not drawn"] if middle else []
+    """Sentences on operations that are not drawn one by one."""
+    folded = sum(step.elided for step in findings.graph.steps if step.kind != "elided")
+    gap = sum(step.elided for step in findings.graph.steps if step.kind == "elided")
+    words = []
+    if folded:
+        words.append(f"Boxes with a double edge stand for {counted(folded)}")
+    if gap:
+        words.append(f"{counted(gap)} in the middle {'is' if gap == 1 else 'are'} not drawn")
+    return words
+
+
+def counted(operations: int) -> str:
+    """A number of operations in words."""
+    return "1 operation" if operations == 1 else f"{operations:,} operations"
 
 
 def alternative(findings: Findings) -> str:
