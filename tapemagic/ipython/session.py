@@ -137,7 +137,7 @@ class Session:
             self._snapshot = extent, snapshot_of(self.observer)
         return self._snapshot[1]
 
-    def context(self, note: str = "") -> Context:
+    def context(self, note: str = "", stopped: int | None = None) -> Context:
         """The names and lines of the cell, for its report."""
         return Context(
             self._named_values(),
@@ -147,6 +147,7 @@ class Session:
             note,
             self.bindings,
             self.program(),
+            stopped,
         )
 
     def program(self) -> Program:

@@ -105,5 +105,5 @@ class _Noted:
         """Store a gradient as the tape gives it: conjugated if complex; a large one as a summary."""
         g = self._gradients[i]
         if g.dtype.kind == "c":
-            g = np.conjugate(g)
+            g = np.conjugate(g) + g.dtype.type(0)  # without negative zeros
         self.found[i] = g if g.nbytes <= SMALL else summarise(g)

@@ -34,6 +34,8 @@ class Context:
         The ids of the values that each name was bound to, with the lines, oldest first.
     program : Program
         The program, for explanations.
+    stopped : int or None
+        The line at which the cell stopped with an error.
     """
 
     named: Sequence[Named] = ()
@@ -43,3 +45,4 @@ class Context:
     note: str = ""
     bindings: Mapping[str, Bindings] = field(default_factory=dict)
     program: Program = CELL
+    stopped: int | None = None

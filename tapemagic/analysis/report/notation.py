@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from tapemagic.analysis.formatting import SUBSCRIPTS, printable
@@ -16,7 +16,8 @@ CHOICE, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
 """How tightly the parts of a formula hold together: those that hold less stand in brackets."""
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-ATOMIC = re.compile(r"[^\W\d][\w.₀-₉]*(\[[\w'\".]*\])*|\d[\d.]*(e\+?\d+)?|\[.*\]|nan|inf")
+ATOMIC = re.compile(r"[^\W\d][\w.₀-₉]*(\[[\w'\".]*\])*|\d[\d.]*|\[.*\]|nan|inf")
+SCIENTIFIC = re.compile(r"\d[\d.]*e[+-]?\d+")
 NEGATIVE = re.compile(r"-[\d.]+(e[+-]?\d+)?|-inf")
 WHOLE = re.compile(r"(\d+)(\.0)?")
 RELATIONS: Mapping[type, tuple[str, str]] = {
@@ -150,7 +151,7 @@ def rendered(
     return _Writer(symbols, reduction or Reduction()).write(_parsed(expression))
 
 
-@cache
+@lru_cache(1024)
 def _parsed(expression: str) -> ast.expr:
     return ast.parse(expression, mode="eval").body
 
@@ -169,6 +170,8 @@ class _Writer:
                 return self.operand(self.symbols[name])
             case ast.Constant(value):
                 return Piece(str(value), str(value), ATOM)
+            case ast.Tuple():
+                return Piece(ast.unparse(node), ast.unparse(node), ATOM)
             case ast.BinOp(left, op, right):
                 return self.binary(left, op, right)
             case ast.UnaryOp(ast.USub(), inner):
@@ -196,6 +199,8 @@ class _Writer:
         text, latex = symbol
         if NEGATIVE.fullmatch(text):
             return Piece(text, latex, SIGN)
+        if SCIENTIFIC.fullmatch(text):
+            return Piece(text, latex, POWER)
         first = text[:1] + text[2:] if text[1:2] == "\u0304" else text
         return Piece(text, latex, ATOM if ATOMIC.fullmatch(first) else CHOICE)
 
@@ -289,10 +294,6 @@ def _spread(x: Piece, axis: object) -> Piece:
     return x if axis is None else _called("repeat", x, f", axis={axis}")
 
 
-def _like(x: Piece, _axis: object) -> Piece:
-    return _called("reshape", x, "")
-
-
 def _called(name: str, x: Piece, end: str) -> Piece:
     latex = rf"\operatorname{{{name}}}\left({x.latex}{end}\right)"
     return Piece(f"{name}({x.text}{end})", latex, ATOM)
@@ -305,6 +306,5 @@ NOTATIONS: Mapping[str, Callable[[Piece, object], Piece]] = {
     "total": total,
     "mean": _mean,
     "spread": _spread,
-    "like": _like,
 }
 """Functions with a notation of their own."""
