@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 from tapemagic.analysis.report.dead_ends import READS
 from tapemagic.analysis.report.own_gradients import target_names

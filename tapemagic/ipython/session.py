@@ -138,7 +138,7 @@ class Session:
             self._snapshot = extent, snapshot_of(self.observer)
         return self._snapshot[1]
 
-    def context(self, notes: Sequence[Statement] = ()) -> Context:
+    def context(self, notes: Sequence[Statement] = (), stopped: int | None = None) -> Context:
         """The names and lines of the cell, for its report."""
         return Context(
             self._named_values(),
@@ -148,6 +148,7 @@ class Session:
             [*notes, *self._notes()],
             self.bindings,
             self.program(),
+            stopped,
         )
 
     def program(self) -> Program:

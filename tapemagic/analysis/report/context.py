@@ -35,6 +35,8 @@ class Context:
         The ids of the values that each name was bound to, with the lines, oldest first.
     program : Program
         The program, for explanations.
+    stopped : int or None
+        The line at which the cell stopped with an error.
     """
 
     named: Sequence[Named] = ()
@@ -44,3 +46,4 @@ class Context:
     notes: Sequence[Statement] = ()
     bindings: Mapping[str, Bindings] = field(default_factory=dict)
     program: Program = CELL
+    stopped: int | None = None

@@ -19,9 +19,9 @@ from tapemagic.analysis.nonfinite import is_finite
 from tapemagic.analysis.report.constants import ConstantNames
 from tapemagic.analysis.report.contributions import NOTHING, Place, Share, passed_on, shares, starts
 from tapemagic.analysis.report.folding import Block, Part, fold
-from tapemagic.analysis.report.formulas import adjoint_formula, value_formula
+from tapemagic.analysis.report.formulas import adjoint_formula, is_known, value_formula
 from tapemagic.analysis.report.layout import Line, laid_out, ordinal
-from tapemagic.analysis.report.notation import Piece, Symbol, bar, escaped, symbol_of
+from tapemagic.analysis.report.notation import CHOICE, Piece, Symbol, bar, escaped, symbol_of
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary, summarise
 from tapemagic.engine.recording import Absent, Record, silence
@@ -299,7 +299,6 @@ class _Table:
         made = [
             self._symbol(x, i) for x, i in zip(results, _several(record.output_id), strict=True)
         ]
-        plain = all(i > 0 and self._subject.snapshot.tracks(i) for i in record.ids)
         return TraceRow(
             "operation",
             symbol=", ".join(x.text for x in made),
@@ -313,7 +312,7 @@ class _Table:
             line=self._subject.snapshot.origins.sites[position][0],
             path=line.path,
             reverse=tuple(self._steps(position, record, inputs, made, numbers)),
-            is_finite=all(map(is_finite, results)) and (plain or True),
+            is_finite=all(map(is_finite, results)),
         )
 
     def _steps(
@@ -375,6 +374,8 @@ class _Table:
     ) -> tuple[Piece, Piece | None]:
         """The formula of a share, and that with numbers put in."""
         adjoints = self._subject.adjoints
+        if not _is_chain(record):
+            return _through(bar(made[0]), record.name), None
         if len(made) == 1 and not isinstance(record.output, tuple):
             [y] = made
             piece = adjoint_formula(record, k, inputs, y, bar(y))
@@ -529,6 +530,19 @@ def _chain(g: Symbol, y: Symbol, x: Symbol) -> Piece:
     ]
     latex = rf"{g.latex} \cdot \frac{{\partial {y.latex}}}{{\partial {x.latex}}}"
     return Piece(f"{g.text} · ∂{names[0]}/∂{names[1]}", latex, 3)
+
+
+def _is_chain(record: Record) -> bool:
+    """Whether an operation passes on its true derivative with respect to real numbers."""
+    values = (*record.values, *_several(record.output))
+    return is_known(record) and not any(
+        getattr(x, "dtype", np.dtype(float)).kind == "c" for x in values
+    )
+
+
+def _through(g: Symbol, name: str) -> Piece:
+    """An adjoint that goes through an operation with a rule of its own."""
+    return Piece(f"{g.text} through {name}", rf"{g.latex}\text{{ through {escaped(name)}}}", CHOICE)
 
 
 def _range(values: Sequence[Any]) -> str:
