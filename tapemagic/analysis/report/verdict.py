@@ -137,7 +137,9 @@ def _results(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[St
         rest = len(rows) - SHOWN
         more = f", and {rest:,} more, in {GRADIENTS}" if rest > 0 else ""
         value = f"{name} = {format_value(unwrap(target))}"
-        yield Statement("result", f"{value}; {listed}{more}" if rows else value, face=GRADIENTS)
+        summed = f"of the sum of {name}: " if any(row.summed == name for row in rows) else ""
+        text = f"{value}; {summed}{listed}{more}" if rows else value
+        yield Statement("result", text, face=GRADIENTS)
 
 
 def cut(reason: str) -> str:
