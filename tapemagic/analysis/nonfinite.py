@@ -139,6 +139,29 @@ def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) ->
     return None
 
 
+def nonfinite_on(
+    snapshot: Snapshot, line: int, operation: str, kind: Literal["nan", "inf"]
+) -> NonFinite | None:
+    """The first nan, or infinity, that an operation on a line made of finite values; None if there is none."""
+    find = np.isnan if kind == "nan" else np.isinf
+    for position, (number, at) in enumerate(
+        zip(snapshot.records, snapshot.origins.lines, strict=True)
+    ):
+        if at != line or snapshot.origins.orders[position]:
+            continue
+        record = Record._make(number)
+        if record.name != operation or not all(map(is_finite, record.values)):
+            continue
+        for value in record.output if isinstance(record.output, tuple) else (record.output,):
+            if not is_finite(value) and find(value).any():
+                index = tuple(int(k[0]) for k in np.nonzero(find(value))) if value.ndim else ()
+                operands = [_element(x, value.shape, index) for x in record.values]
+                cause = _cause(record.name, operands, value[index])
+                texts = map(format_value, operands)
+                return _found(snapshot, position, index, cause, texts, value[index])
+    return None
+
+
 def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | None:
     """The first gradient that is not finite on the way back from a target, although the one before it was.
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tapemagic.analysis.explain.query import Program
+from tapemagic.analysis.report.numeric_warning import NumericWarning
 from tapemagic.analysis.report.statement import Statement
 from tapemagic.analysis.snapshot import Named
 
@@ -37,6 +38,8 @@ class Context:
         The program, for explanations.
     stopped : int or None
         The line at which the cell stopped with an error.
+    warnings : sequence of NumericWarning
+        The floating-point warnings of NumPy while the program ran.
     """
 
     named: Sequence[Named] = ()
@@ -47,3 +50,4 @@ class Context:
     bindings: Mapping[str, Bindings] = field(default_factory=dict)
     program: Program = CELL
     stopped: int | None = None
+    warnings: Sequence[NumericWarning] = ()

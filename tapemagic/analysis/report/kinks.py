@@ -64,6 +64,11 @@ def _at_zero_of_result(record: Record) -> Any:
     return record.output == 0
 
 
+def _without_spread(record: Record) -> Any:
+    """Whether the numbers of a standard deviation are equal, and more than one."""
+    return (record.output == 0) & (np.size(record.values[0]) > np.size(record.output))
+
+
 def _tied(record: Record) -> Any:
     x, y = record.values
     return np.equal(x, y) if record.ids[0] != record.ids[1] or record.ids[0] <= 0 else False
@@ -136,6 +141,8 @@ KINKS: Mapping[str, Kink] = {
     "norm": Kink("norm", "at exactly 0", _at_zero_of_result, NONE_THERE),
     "vector_norm": Kink("vector_norm", "at exactly 0", _at_zero_of_result, NONE_THERE),
     "hypot": Kink("hypot", "at exactly 0", _at_zero_of_result, NONE_THERE),
+    "std": Kink("std", "of equal numbers", _without_spread, NONE_THERE),
+    "nanstd": Kink("nanstd", "of equal numbers", _without_spread, NONE_THERE),
 }  # fmt: skip
 """Operations with kinks, by name."""
 
