@@ -37,9 +37,7 @@ def adjoints_of(
     return adjoints
 
 
-def goals_of(
-    targets: Sequence[Traced], found: GradientTable, order: int
-) -> list[list[Traced]]:
+def goals_of(targets: Sequence[Traced], found: GradientTable, order: int) -> list[list[Traced]]:
     """The values whose gradients are the adjoints, for each level: the targets, then their derivatives."""
     derivatives = [
         [g for (_, _, k), g in found.gradients.items() if k == level and g is not None]

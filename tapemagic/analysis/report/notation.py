@@ -227,9 +227,7 @@ class _Writer:
             return Piece(x.text + whole[1].translate(SUPERSCRIPTS), latex, POWER)
         return Piece(f"{x.text}^{z.inside(ATOM).text}", latex, POWER)
 
-    def compared(
-        self, left: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]
-    ) -> Piece:
+    def compared(self, left: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]) -> Piece:
         """A comparison."""
         text, latex, _ = self.write(left)
         for op, other in zip(ops, others, strict=True):
@@ -250,9 +248,7 @@ def call(name: str, given: list[Symbol]) -> Piece:
     texts, latexes = ", ".join(x.text for x in given), ", ".join(x.latex for x in given)
     command = f"\\{name}" if name in LATEX_FUNCTIONS else rf"\operatorname{{{escaped(name)}}}"
     command = r"\sigma" if name == "sigmoid" else command
-    return Piece(
-        f"{CALLED.get(name, name)}({texts})", rf"{command}\left({latexes}\right)", ATOM
-    )
+    return Piece(f"{CALLED.get(name, name)}({texts})", rf"{command}\left({latexes}\right)", ATOM)
 
 
 def _root(x: Piece, _axis: object) -> Piece:
@@ -279,9 +275,7 @@ def total(x: Piece, axis: object) -> Piece:
 
 def _mean(x: Piece, axis: object) -> Piece:
     end = "" if axis is None else f", axis={axis}"
-    return Piece(
-        f"mean({x.text}{end})", rf"\operatorname{{mean}}\left({x.latex}{end}\right)", ATOM
-    )
+    return Piece(f"mean({x.text}{end})", rf"\operatorname{{mean}}\left({x.latex}{end}\right)", ATOM)
 
 
 def _spread(x: Piece, axis: object) -> Piece:

@@ -171,15 +171,20 @@ def _part(subject: Subject, order: int, positions: Sequence[int]) -> TracePart:
 
 def _goal(subject: Subject, order: int) -> str:
     """The words for what the adjoints are the gradients of."""
-    keys = [
-        key for key, g in subject.found.gradients.items() if key[2] == order and g is not None
-    ]
+    keys = [key for key, g in subject.found.gradients.items() if key[2] == order and g is not None]
     if order >= subject.order:
         return ""
-    named = [
-        (derivative_symbol(subject.targets[t][0], subject.sources[s][0], order), subject.found.gradients[t, s, order])
-        for t, s, _ in keys
-    ] if order else list(subject.targets)
+    named = (
+        [
+            (
+                derivative_symbol(subject.targets[t][0], subject.sources[s][0], order),
+                subject.found.gradients[t, s, order],
+            )
+            for t, s, _ in keys
+        ]
+        if order
+        else list(subject.targets)
+    )
     tracked = [(name, x) for name, x in named if subject.snapshot.tracks(id_of(x))]
     names = " + ".join(name for name, _ in tracked)
     if len(tracked) > 1 or any(x.size != 1 for _, x in tracked):
@@ -279,7 +284,9 @@ class _Table:
     def _final(symbol: Symbol, adjoint: Any) -> AdjointStep:
         """An adjoint to which nothing is added any more."""
         name = bar(symbol)
-        return AdjointStep(name.text, "", name.latex, after=_text(adjoint), is_finite=_finite(adjoint))
+        return AdjointStep(
+            name.text, "", name.latex, after=_text(adjoint), is_finite=_finite(adjoint)
+        )
 
     def _operation(self, line: Line) -> TraceRow:
         position = line.position or 0
@@ -289,14 +296,18 @@ class _Table:
         formula = value_formula(record, inputs)
         numbers = _numbers(record.values)
         results = _several(record.output)
-        made = [self._symbol(x, i) for x, i in zip(results, _several(record.output_id), strict=True)]
+        made = [
+            self._symbol(x, i) for x, i in zip(results, _several(record.output_id), strict=True)
+        ]
         plain = all(i > 0 and self._subject.snapshot.tracks(i) for i in record.ids)
         return TraceRow(
             "operation",
             symbol=", ".join(x.text for x in made),
             formula=formula.text,
             latex=f"{', '.join(x.latex for x in made)} = {formula.latex}",
-            numbers=_different(value_formula(record, numbers).text, formula.text) if numbers else "",
+            numbers=_different(value_formula(record, numbers).text, formula.text)
+            if numbers
+            else "",
             value="; ".join(map(_text, results)),
             number=position,
             line=self._subject.snapshot.origins.sites[position][0],
@@ -372,9 +383,7 @@ class _Table:
             if piece:
                 put_in = None
                 if known:
-                    put_in = adjoint_formula(
-                        record, k, numbers, _number(record.output), _number(g)
-                    )
+                    put_in = adjoint_formula(record, k, numbers, _number(record.output), _number(g))
                 return piece, put_in
             slope = self._slope(record, k) if known else ""
             put = Piece(f"{_bracketed(_text(g))} · {_bracketed(slope)}", "", 3) if slope else None
@@ -422,7 +431,9 @@ class _Table:
             record = self._subject.records[position]
             results = zip(_several(record.output), _several(record.output_id), strict=True)
             for value, i in results:
-                last = next((place for place, s in self._shares.get(i, {}).items() if s.is_last), None)
+                last = next(
+                    (place for place, s in self._shares.get(i, {}).items() if s.is_last), None
+                )
                 if last and last[0] in positions:
                     found[i] = value
         return found
@@ -442,7 +453,9 @@ class _Table:
             return ""
         names = {without_subscript(self._subject.names.get(r.output_id, "")) for r in made}
         name = names.pop() if len(names) == 1 else ""
-        return f"{name or 'the last value of each'} {_range(outputs)}{self._adjoint_range(made, name)}"
+        return (
+            f"{name or 'the last value of each'} {_range(outputs)}{self._adjoint_range(made, name)}"
+        )
 
     def _adjoint_range(self, made: Sequence[Record], name: str) -> str:
         adjoints = [self._subject.adjoints.get(record.output_id) for record in made]
@@ -526,7 +539,9 @@ def _bracketed(number: str) -> str:
 
 def _chain(g: Symbol, y: Symbol, x: Symbol) -> Piece:
     """The chain rule, for an operation without a formula."""
-    names = [part.text if part.text.replace("_", "a").isalnum() else f"({part.text})" for part in (y, x)]
+    names = [
+        part.text if part.text.replace("_", "a").isalnum() else f"({part.text})" for part in (y, x)
+    ]
     latex = rf"{g.latex} \cdot \frac{{\partial {y.latex}}}{{\partial {x.latex}}}"
     return Piece(f"{g.text} · ∂{names[0]}/∂{names[1]}", latex, 3)
 
@@ -534,4 +549,8 @@ def _chain(g: Symbol, y: Symbol, x: Symbol) -> Piece:
 def _range(values: Sequence[Any]) -> str:
     """The range of some numbers in words."""
     known = np.array(values)
-    return format_entries(known) if known.size > 6 else f"{format_entries(known.min())} to {format_entries(known.max())}"
+    return (
+        format_entries(known)
+        if known.size > 6
+        else f"{format_entries(known.min())} to {format_entries(known.max())}"
+    )
