@@ -21,6 +21,8 @@ class GradientStep(NamedTuple):
         The ids of the targets.
     value : float or complex
         The sum of their elements, which is what is differentiated.
+    is_sum : bool
+        Whether these are several elements.
     line : int or None
         The line of the cell.
     records : int
@@ -37,6 +39,7 @@ class GradientStep(NamedTuple):
 
     targets: tuple[int, ...]
     value: complex
+    is_sum: bool
     line: int | None
     records: int
     variables: tuple[Variable, ...]
@@ -79,10 +82,11 @@ class GradientSteps:
             GradientStep(
                 tuple(target._id for target in targets),
                 sum(np.sum(target._value, dtype=_wide(target)).item() for target in targets),
+                sum(target.size for target in targets) != 1,
                 line,
                 records,
                 tuple(taken),
-                tuple(_number(x._value) for x in taken),
+                tuple(number_of(x._value) for x in taken),
                 tuple(map(self._is_new, taken)),
                 tuple(None if g is None else size_of(g._value) for g in taken.values()),
             )
@@ -100,7 +104,7 @@ def _wide(target: Traced) -> type:
     return np.complex128 if target.dtype.kind == "c" else np.float64
 
 
-def _number(value: Any) -> float:
+def number_of(value: Any) -> float:
     """A real number as it is, and the norm of anything else."""
     return float(value) if not value.shape and value.dtype.kind == "f" else size_of(value)
 
