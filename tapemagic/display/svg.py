@@ -44,20 +44,22 @@ DEFAULTS = {
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture, or the reason why there is none."""
+    """A picture, or the reason why there is none; with the colour of what has no background of its own."""
 
     picture: Picture | None
     reason: str = ""
+    ground: str = GROUND
 
     @cached_property
     def svg(self) -> str | None:
         """The picture as an SVG element for an image, without tooltips, which no image shows."""
-        return self.picture and write(self.picture)
+        return self.picture and _in_grey(write(self.picture), self.ground)
 
     @cached_property
     def live(self) -> str | None:
         """The picture as an SVG element for a live page: with tooltips, and with the grey of the page's theme."""
-        return self.picture and write_live(self.picture)
+        ground = LIVE_GROUND if self.ground == GROUND else self.ground
+        return self.picture and _in_grey(write_live(self.picture), ground)
 
 
 def draw(source: str, inserts: Mapping[int, Insert] | None = None) -> Drawing:
@@ -105,7 +107,12 @@ def write(picture: Picture) -> str:
 def write_live(picture: Picture) -> str:
     """A picture as SVG in which every node and edge is a group, with its tooltip."""
     inner = "".join(map(_group, picture.items))
-    return _root(picture, inner).replace(f'"{GROUND}"', f'"{LIVE_GROUND}"')
+    return _root(picture, inner)
+
+
+def _in_grey(svg: str, ground: str) -> str:
+    """A picture with another colour of what has no background of its own."""
+    return svg.replace(f'"{GROUND}"', f'"{ground}"') if ground != GROUND else svg
 
 
 def _root(picture: Picture, inner: str) -> str:

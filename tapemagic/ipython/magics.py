@@ -25,6 +25,7 @@ from tapemagic.analysis.explain.caller import Explanations
 from tapemagic.analysis.explain.explain import Explanation
 from tapemagic.analysis.report.findings import MATRICES, examine
 from tapemagic.analysis.report.graph import MAX_NODES
+from tapemagic.analysis.report.statement import Statement
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.events import origin_of
 from tapemagic.ipython.check import CheckReport, check_gradient
@@ -153,8 +154,7 @@ class TapeMagics(Magics):
         self, session: Session, value: Any, request: DerivativeRequest, note: str = ""
     ) -> TapeReport:
         targets = choose(session, value, request.targets)
-        notes = [note or targets.problem, *session.notes()]
-        context = session.context("; ".join(filter(None, notes)))
+        context = session.context([Statement("stopped", note)] if note else targets.notes)
         sources = session.all_sources()
         findings = examine(
             session.observer,

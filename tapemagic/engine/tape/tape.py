@@ -167,6 +167,8 @@ class Tape(Recorder):
             result_for(rows.get(i), x, zero, target.shape + x.shape)
             for i, x in zip(keys, wanted, strict=True)
         ]
+        if live():
+            self._tell("jacobian", [target], wanted, results)
         return pack(sources, results)
 
     def batch_jacobian(
@@ -233,7 +235,10 @@ class Tape(Recorder):
         shape = target.shape + source.shape[1:]
         if found is not None:
             found = np.moveaxis(found, 0, 1)
-        return result_for(found, source, True, shape)
+        result = result_for(found, source, True, shape)
+        if live():
+            self._tell("batch_jacobian", [target], [source], [result])
+        return result
 
     def _tell(
         self,
