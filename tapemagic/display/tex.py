@@ -41,6 +41,9 @@ SPECIAL = {
 SPECIAL |= {letter: f"$_{digit}$" for digit, letter in enumerate("₀₁₂₃₄₅₆₇₈₉")}
 SPECIAL |= {letter: f"$^{digit}$" for digit, letter in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
 
+BARS = "\u0304\u0305"
+"""The bars over the letter before them."""
+
 GLYPH = r"""\providecommand\tapeglyph[2]{\ifdefined\Umathchar\iffontchar\font"#1 #2\else(U+#1)\fi\else#2\fi}%
 """
 """The command for a letter that the font may lack: its number in Unicode is printed then."""
@@ -56,7 +59,13 @@ def tex(text: str) -> str:
     """
     if text.isascii() and text.isalnum():
         return text
-    return "".join(_letter(letter) for letter in printable(text))
+    parts: list[str] = []
+    for letter in printable(text):
+        if letter in BARS and parts:
+            parts[-1] = f"$\\bar{{{parts[-1].strip('$')}}}$"
+        else:
+            parts.append(_letter(letter))
+    return "".join(parts)
 
 
 def _letter(letter: str) -> str:
