@@ -142,7 +142,11 @@ class TapeMagics(Magics):
                 value = session.cell.run(session.named)
         except BaseException as error:
             self._shown[key] = report = self._report(
-                session, None, request, _failure_note(error, session.cell)
+                session,
+                None,
+                request,
+                _failure_note(error, session.cell),
+                _failing_line(error, session.cell),
             )
             display(report)
             error.__traceback__ = _of_the_user(error.__traceback__)
@@ -151,10 +155,16 @@ class TapeMagics(Magics):
         return report
 
     def _report(
-        self, session: Session, value: Any, request: DerivativeRequest, note: str = ""
+        self,
+        session: Session,
+        value: Any,
+        request: DerivativeRequest,
+        note: str = "",
+        stopped: int | None = None,
     ) -> TapeReport:
         targets = choose(session, value, request.targets)
-        context = session.context([Statement("stopped", note)] if note else targets.notes)
+        notes = [Statement("stopped", note)] if note else targets.notes
+        context = session.context(notes, stopped)
         sources = session.all_sources()
         findings = examine(
             session.observer,
@@ -281,8 +291,14 @@ def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
 
 def _failure_note(error: BaseException, cell: Cell) -> str:
     """The note that a cell failed, with the line and the error."""
-    frames = traceback.walk_tb(error.__traceback__)
-    lines = [line for frame, line in frames if frame.f_code.co_filename == cell.filename]
-    where = f" at line {lines[0]}" if lines else ""
+    line = _failing_line(error, cell)
+    where = f" at line {line}" if line else ""
     what = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".rstrip(": ")
     return f"The cell stopped{where} with {what}; this is what was recorded until then."
+
+
+def _failing_line(error: BaseException, cell: Cell) -> int | None:
+    """The line of the cell at which an error stopped it."""
+    frames = traceback.walk_tb(error.__traceback__)
+    lines = (line for frame, line in frames if frame.f_code.co_filename == cell.filename)
+    return next(lines, None)

@@ -106,6 +106,7 @@ def examine(
     context: Context | None = None,
     max_nodes: int = MAX_NODES,
     kinds: Collection[Kind] = (),
+    iteration: int | None = None,
 ) -> Findings:
     """Differentiate a recording up to an order, and compute the contents of its report.
 
@@ -123,6 +124,8 @@ def examine(
         The largest number of nodes of the graph.
     kinds : collection of {'jacobian', 'hessian'}, optional
         The full matrices to compute beside the gradients.
+    iteration : int, optional
+        The number of the iteration that the graph shows of outermost loops, from 1 on; the last if left out.
 
     Returns
     -------
@@ -140,7 +143,7 @@ def examine(
         context or Context(),
         observer.gradient_calls(),
     )
-    drawn = draw(subject, max_nodes)
+    drawn = draw(subject, max_nodes, iteration)
     derivatives = {
         (t, s, level): replace(
             _derivative(subject, (t, s, level)),
@@ -163,7 +166,7 @@ def examine(
     nonfinite = _nonfinite(subject)
     return Findings(
         _variables(subject),
-        drawn.graph,
+        drawn.marked(nonfinite, subject.records),
         tuple(derivatives.values()),
         tuple(name for name, _ in targets),
         operations,
