@@ -7,7 +7,7 @@ from html import escape
 
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import limits
-from tapemagic.display.elements import FONT, element
+from tapemagic.display.elements import element, report
 from tapemagic.display.faces import gradients, graph, lines, trace, training, variables, verdict
 from tapemagic.display.styles import CODE, SMALL, TITLE
 from tapemagic.display.svg import Drawing
@@ -44,7 +44,7 @@ def page(findings: Findings, drawing: Drawing, value: str | None) -> str:
 def assembled(findings: Findings, parts: Mapping[str, str], value: str | None) -> str:
     """The whole report as HTML, of faces in HTML by their titles; those for which there is no room are named."""
     sections = [section(*part) for part in parts.items()]
-    return element("div", FONT, head(findings, value) + "".join(sections))
+    return report(head(findings, value) + "".join(sections))
 
 
 def parts(findings: Findings, drawing: Drawing) -> dict[str, str]:

@@ -98,6 +98,8 @@ class _Converter(HTMLParser):
             self._tables[-1].rows.append([])
         elif tag not in {"tbody", "thead"}:
             self._open(tag, given)
+        if tag == "style":
+            self._parts.append([])
 
     def _open(self, tag: str, given: Mapping[str, str]) -> None:
         style = given.get("style", "").replace(" ", "")
@@ -114,7 +116,7 @@ class _Converter(HTMLParser):
         is_literal = "white-space:pre" in style or tag == "pre"
         self._is_literal += is_literal
         begin = ""
-        if is_literal or "monospace" in style:
+        if is_literal or tag == "code" or "monospace" in style:
             begin += "\\ttfamily "
         if tag in BOLD or "font-weight:600" in style or "font-weight:bold" in style:
             begin += "\\bfseries "
@@ -137,6 +139,8 @@ class _Converter(HTMLParser):
             self._break()
         elif self._ends and self._ends[-1][0] == tag:
             name, end = self._ends.pop()
+            if name == "style":
+                self._parts.pop()
             self._is_literal -= end.endswith("p")
             self._parts[-1].append(end.removesuffix("p"))
             if name in {"td", "th"} and self._tables:

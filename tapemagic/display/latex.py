@@ -15,9 +15,7 @@ from tapemagic.display.svg import Drawing, fitted
 from tapemagic.display.tex import GLYPH, tex
 
 
-def latex(
-    findings: Findings, drawing: Drawing, parts: Mapping[str, str], value: str | None
-) -> str:
+def latex(findings: Findings, drawing: Drawing, parts: Mapping[str, str], value: str | None) -> str:
     """A report as LaTeX, of its faces in HTML by their titles.
 
     Returns
@@ -43,7 +41,8 @@ def latex(
         for title, face in shown.items()
     ]
     body = "\\par\n".join([head, *sections])
-    return f"\\begingroup\\footnotesize\\parindent0pt\\LTleft0pt\n{GLYPH}{COMMANDS}{body}\\par\\endgroup"
+    commands = GLYPH * ("\\tapeglyph" in body) + COMMANDS * ("pgfpicture" in body)
+    return f"\\begingroup\\footnotesize\\parindent0pt\\LTleft0pt\n{commands}{body}\\par\\endgroup"
 
 
 def trace(found: Trace) -> str:

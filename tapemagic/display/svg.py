@@ -191,7 +191,9 @@ def _merged(outlines: Iterable[Steps]) -> str:
                 word = "c"
             elif kind == "E":
                 cx, cy, rx, ry = points
-                data.append(f"M{cx - rx} {cy}a{rx} {ry} 0 1 0 {2 * rx} 0a{rx} {ry} 0 1 0 {-2 * rx} 0z")  # fmt: skip
+                data.append(
+                    f"M{cx} {cy - ry}a{rx} {ry} 0 1 0 1 0z"
+                )  # from the top to a point beside it
                 continue
             else:
                 word, numbers = "z", ()
