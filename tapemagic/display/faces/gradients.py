@@ -11,7 +11,7 @@ from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.own_gradients import OwnGradient
 from tapemagic.display import matrices
 from tapemagic.display.elements import element, plain, rows_of
-from tapemagic.display.styles import NAME, QUIET
+from tapemagic.display.styles import QUIET
 
 TITLE = "Gradients"
 MOST_OWN = 30
@@ -40,7 +40,7 @@ def html(findings: Findings) -> str:
             result = escape(entry.text)
             if words := remark(entry):
                 result += element("span", QUIET, plain(words))
-        rows.append([element("span", NAME, plain(entry.symbol)), str(entry.order), result])
+        rows.append([f"<code>{plain(entry.symbol)}</code>", str(entry.order), result])
     table = rows_of(("gradient", "order", "value"), rows) if rows else ""
     return table + own(findings.own_gradients) + matrices.html(findings.matrices)
 

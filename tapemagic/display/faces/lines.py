@@ -6,7 +6,7 @@ from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.lines import LineValue, SourceLine
 from tapemagic.display.elements import aligned, element, plain
-from tapemagic.display.styles import BAD, NAME, QUIET, RULE
+from tapemagic.display.styles import BAD, CODE, QUIET, RULE
 
 TITLE = "Lines"
 WIDEST = 48
@@ -49,12 +49,12 @@ def html(findings: Findings) -> str:
     if not any(line.values for line in findings.source_lines):
         return ""
     heading = "".join(f"<th>{plain(words)}" for words in ("", "", "value", _heading(findings)))
-    rows = [f'<tr style="text-align:left;{QUIET}">{heading}</tr>']
+    rows = [f'<tr style="{QUIET}">{heading}</tr>']
     for line, more in _with_gaps(findings.source_lines):
         if more:
             rows.append(f'<tr style="{QUIET}"><td><td>… {more:,} more lines</tr>')
         rows.append(_row(line))
-    style = f"{NAME};border-collapse:collapse;font-size:12px;line-height:1.5;text-align:left"
+    style = f"{CODE};border-collapse:collapse;font-size:12px;line-height:1.5"
     table = f'<table cellpadding="2" style="{style}">{"".join(rows)}</table>'
     return element("div", "overflow-x:auto", table)
 
@@ -71,9 +71,7 @@ def _row(line: SourceLine) -> str:
         "<b>None</b>" if value.gradient == "None" else plain(value.gradient)
         for value in line.values
     )
-    wrap = ' style="white-space:pre-wrap"' if line.values else ""
-    style = f"text-align:left;vertical-align:top;border-top:{RULE}"
-    return f'<tr style="{style}"><td>{line.number}<td>{source}<td{wrap}>{made}<td{wrap}>{gradients}</tr>'
+    return f'<tr style="border-top:{RULE}"><td>{line.number}<td>{source}<td>{made}<td>{gradients}</tr>'
 
 
 def _heading(findings: Findings) -> str:

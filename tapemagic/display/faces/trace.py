@@ -102,10 +102,10 @@ def _table(part: TracePart) -> str:
     """One part of the table."""
     heads = "".join(f"<th>{plain(words)}</th>" for words in headings(part))
     body = "".join(map(_row, part.rows))
-    style = f"{NAME}-wrap;border-collapse:collapse;font-size:12px;line-height:1.5;text-align:left"
+    style = f"{NAME}-wrap;border-collapse:collapse;font-size:12px;line-height:1.5"
     return (
         f'<table cellpadding="2" style="{style}">'
-        f'<tr style="text-align:left;{QUIET}">{heads}</tr>{body}</table>'
+        f'<tr style="{QUIET}">{heads}</tr>{body}</table>'
     )
 
 
@@ -117,7 +117,7 @@ def _row(row: TraceRow) -> str:
         element("span", BAD, plain(backward(step))) if not step.is_finite else plain(backward(step))
         for step in reversed(row.reverse)
     )
-    style = f"text-align:left;vertical-align:top;border-top:{RULE}"
+    style = f"border-top:{RULE}"
     if row.words:
         style += f";{QUIET}"
     return f'<tr style="{style}"><td>{left}<td>{right}</tr>'

@@ -8,7 +8,7 @@ from tapemagic.analysis.formatting import format_shape, printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Value
 from tapemagic.display.elements import aligned, element, rows_of
-from tapemagic.display.styles import NAME, QUIET, TARGET, WATCHED
+from tapemagic.display.styles import QUIET, TARGET, WATCHED
 
 TITLE = "Variables"
 HEADINGS = ("name", "role", "shape", "dtype", "value", "line")
@@ -37,8 +37,8 @@ def html(findings: Findings) -> str:
         name, role, *rest = row(value)
         rows.append(
             [
-                element("span", NAME, escape(name)),
-                element("span", ROLES[value.role], escape(role)),
+                f"<code>{escape(name)}</code>",
+                element("span", ROLES[value.role], escape(role)) if ROLES[value.role] else escape(role),
                 *map(escape, rest),
             ]
         )
