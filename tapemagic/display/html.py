@@ -11,6 +11,11 @@ from tapemagic.display.faces import gradients, graph, lines, trace, training, va
 from tapemagic.display.styles import TITLE
 from tapemagic.display.svg import Drawing
 
+TITLES = tuple(
+    face.TITLE for face in (variables, graph, gradients, trace, lines, training)
+)
+"""The titles of the faces, in the order of the tabs."""
+
 
 def faces(findings: Findings, drawing: Drawing, live: bool = False) -> Mapping[str, str]:
     """The HTML of each face by its title; empty where there is nothing to show."""

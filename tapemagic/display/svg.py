@@ -11,9 +11,12 @@ from dataclasses import dataclass
 
 import graphviz
 
+from tapemagic.display.appearance import Engine, Theme, themed_picture
+
 INSTALL = (
     "install Graphviz (apt install graphviz, brew install graphviz, or conda install graphviz)"
 )
+ANY_ENGINE = '%config TapeMagics.engine = "auto"'
 
 ROOM = 900
 """The largest width and height of a picture in pixels; a larger one is scaled down."""
@@ -29,27 +32,37 @@ class Drawing:
     svg: str | None
     reason: str = ""
 
+    def in_theme(self, theme: Theme) -> Drawing:
+        """The drawing with the colours of a theme."""
+        return self if self.svg is None else Drawing(themed_picture(self.svg, theme))
 
-def draw(source: str) -> Drawing:
+
+def draw(source: str, engine: Engine = "auto") -> Drawing:
     """Draw DOT source.
 
     Parameters
     ----------
     source : str
         DOT.
+    engine : {'auto', 'dot', 'pygraphviz', 'none'}, optional
+        The ``dot`` program, the Graphviz inside pygraphviz, or nothing; by default the first of them that works.
 
     Returns
     -------
     Drawing
         With the SVG element alone, or with the reason why nothing could be drawn.
     """
+    if engine == "none":
+        return Drawing(None, "no picture, because TapeMagics.engine is 'none'")
+    drawers = {"dot": _by_dot, "pygraphviz": _by_pygraphviz}
     problems = []
-    for drawer in (_by_dot, _by_pygraphviz):
+    for drawer in drawers.values() if engine == "auto" else [drawers[engine]]:
         try:
             return Drawing(_element(drawer(source)))
         except UnavailableError as problem:
             problems.append(str(problem))
-    return Drawing(None, f"no picture: {'; '.join(problems)}. To see it, {INSTALL}")
+    advice = INSTALL if engine == "auto" else f"{INSTALL}, or write {ANY_ENGINE}"
+    return Drawing(None, f"no picture: {'; '.join(problems)}. To see it, {advice}")
 
 
 class UnavailableError(Exception):

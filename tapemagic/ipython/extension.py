@@ -6,7 +6,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from tapemagic.ipython.magics import TapeMagics
 
-MAGICS = {"cell": ("tape",), "line": ("tape", "gradient", "why", "check_gradient")}
+MAGICS = {"cell": ("tape",), "line": ("tape", "gradient", "why", "check_gradient", "tape_graph")}
 
 
 def load(shell: InteractiveShell) -> None:

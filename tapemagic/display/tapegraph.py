@@ -1,0 +1,73 @@
+"""TapeGraph: the graph of a recording alone, which %tape_graph returns."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from tapemagic.analysis.formatting import printable, significant_digits
+from tapemagic.analysis.report.findings import Findings
+from tapemagic.display.appearance import Style, themed_page
+from tapemagic.display.dot import dot
+from tapemagic.display.elements import FONT, element, plain
+from tapemagic.display.faces import graph
+from tapemagic.display.styles import QUIET
+from tapemagic.display.svg import Drawing, draw
+
+NOTHING = "nothing was recorded: no operation had a watched value as its input"
+
+
+class DotSource(str):
+    """The source of a picture in Graphviz's language DOT: a string that is shown as it is written."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class TapeGraph:
+    """The graph of a recording, as a picture and as equations.
+
+    Attributes
+    ----------
+    findings : Findings
+        The recording as plain data.
+    """
+
+    def __init__(self, findings: Findings, style: Style) -> None:
+        self.findings = findings
+        self._style = style
+
+    @cached_property
+    def dot(self) -> DotSource:
+        """The graph as DOT source."""
+        with significant_digits(self._style.digits):
+            return DotSource(dot(self.findings.graph, self.findings.lines))
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The drawing of the graph, or the reason why there is none."""
+        return draw(self.dot, self._style.engine).in_theme(self._style.theme)
+
+    def __repr__(self) -> str:
+        with significant_digits(self._style.digits):
+            equations = [printable(words) for words in graph.sentences(self.findings.graph)]
+            omitted = graph.omissions(self.findings)
+        return "\n".join([self._headline(), *equations, *omitted])
+
+    def _headline(self) -> str:
+        found = self.findings
+        targets = f"target{'s' * (len(found.targets) > 1)} {', '.join(found.targets)}"
+        what = f"{found.operations:,} operation{'s' * (found.operations != 1)} recorded"
+        what = what if found.graph.steps else NOTHING
+        return printable(f"%tape_graph: {', '.join([what, *[targets] * bool(found.targets)])}")
+
+    def _repr_html_(self) -> str:
+        with significant_digits(self._style.digits):
+            picture = graph.html(self.findings, self.drawing)
+        headline = element("div", QUIET, plain(self._headline()))
+        return themed_page(element("div", FONT, headline + picture), self._style.theme)
+
+    def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
