@@ -30,6 +30,7 @@ from tapemagic.display.report import TapeReport
 from tapemagic.display.tapegraph import DotSource, TapeGraph
 from tapemagic.engine.events import origin_of
 from tapemagic.ipython.check import CheckReport, check_gradient
+from tapemagic.ipython.completion import Completion
 from tapemagic.ipython.graphs import LEAST_NODES, MOST_NODES, tape_graph
 from tapemagic.ipython.lines import (
     check_names,
@@ -96,8 +97,9 @@ class TapeMagics(Magics):
     shell: InteractiveShell
 
     def __init__(self, shell: InteractiveShell) -> None:
-        super().__init__(shell)
         self.last: Session | None = None
+        self.completion = Completion(self)
+        super().__init__(shell)
         self._reports = ShownReports(shell)
 
     @no_var_expand
