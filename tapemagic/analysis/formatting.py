@@ -57,6 +57,8 @@ def significant_digits(count: int) -> Iterator[None]:
 
 def format_number(value: Any) -> str:
     """A number with its significant digits; a real one has a decimal point or an exponent."""
+    if value is np.ma.masked:
+        return "masked"
     if isinstance(value, (bool, np.bool_, int, np.integer)):
         return str(value)
     if isinstance(value, (complex, np.complexfloating)):
@@ -152,6 +154,14 @@ def format_line(place: Place) -> str:
         "" if CELL_FILE.search(place.file) or place.file.startswith("<") else Path(place.file).name
     )
     return f"line {place.line}" + (f" of {name}" if name else "") + (f" ({short})" if short else "")
+
+
+def format_lines(lines: tuple[int, int] | None) -> str:
+    """Lines of a cell: line 4, or lines 4–5; a loop where they are not known."""
+    if lines is None:
+        return "loop"
+    first, last = lines
+    return f"line {first}" if first == last else f"lines {first}–{last}"
 
 
 def derivative_symbol(target: str, source: str, order: int) -> str:

@@ -61,6 +61,6 @@ def themed_page(content: str, theme: Theme) -> str:
     return element("div", style, content)
 
 
-def themed_picture(svg: str, theme: Theme) -> str:
-    """A picture with the colours of a theme for what has no background of its own."""
-    return svg.replace(f'"{GROUND}"', f'"{THEMES[theme][1]}"')
+def ground_of(theme: Theme) -> str:
+    """The colour of lines and text without a background in the pictures of a theme."""
+    return THEMES[theme][1]

@@ -11,9 +11,7 @@ from tapemagic.display.faces import gradients, graph, lines, trace, training, va
 from tapemagic.display.styles import TITLE
 from tapemagic.display.svg import Drawing
 
-TITLES = tuple(
-    face.TITLE for face in (variables, graph, gradients, trace, lines, training)
-)
+TITLES = tuple(face.TITLE for face in (variables, graph, gradients, trace, lines, training))
 """The titles of the faces, in the order of the tabs."""
 
 

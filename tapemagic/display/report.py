@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -10,8 +11,9 @@ from tapemagic.analysis.formatting import format_cell_value, significant_digits
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Graph
 from tapemagic.display import html
-from tapemagic.display.appearance import Style, themed_page
+from tapemagic.display.appearance import Style, ground_of, themed_page
 from tapemagic.display.dot import dot
+from tapemagic.display.inserts import Inserts
 from tapemagic.display.svg import Drawing, draw
 from tapemagic.display.text import text
 
@@ -49,12 +51,19 @@ class TapeReport:
     def dot(self) -> str:
         """The graph as DOT source."""
         with significant_digits(self._style.digits):
-            return dot(self.findings.graph, self.findings.lines)
+            return dot(self.findings.graph, self.findings.lines, self._inserts)
+
+    @cached_property
+    def _inserts(self) -> Inserts:
+        """The small pictures in the graph."""
+        with significant_digits(self._style.digits):
+            return Inserts(self.findings.graph)
 
     @cached_property
     def drawing(self) -> Drawing:
         """The drawing of the graph, or the reason why there is none."""
-        return draw(self.dot, self._style.engine).in_theme(self._style.theme)
+        drawing = draw(self.dot, self._inserts.by_number, self._style.engine)
+        return replace(drawing, ground=ground_of(self._style.theme))
 
     def __repr__(self) -> str:
         shown = self._shown_value()
@@ -81,9 +90,7 @@ class TapeReport:
         from tapemagic.display import widgets
 
         if self._view is None:
-            self._view = widgets.tabs(
-                self.findings, self.drawing, self._shown_value(), self._style
-            )
+            self._view = widgets.tabs(self.findings, self.drawing, self._shown_value(), self._style)
         return widgets.view(self._view)
 
     def close(self) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from tapemagic.analysis.formatting import printable, significant_digits
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.display.appearance import Style, themed_page
+from tapemagic.analysis.report.graph import Value
+from tapemagic.display.appearance import Style, ground_of, themed_page
 from tapemagic.display.dot import dot
 from tapemagic.display.elements import FONT, element, plain
 from tapemagic.display.faces import graph
+from tapemagic.display.inserts import Inserts
 from tapemagic.display.styles import QUIET
 from tapemagic.display.svg import Drawing, draw
 
@@ -40,6 +43,12 @@ class TapeGraph:
         self._style = style
 
     @cached_property
+    def _inserts(self) -> Inserts:
+        """The small pictures in the graph."""
+        with significant_digits(self._style.digits):
+            return Inserts(self.findings.graph)
+
+    @cached_property
     def dot(self) -> DotSource:
         """The graph as DOT source."""
         with significant_digits(self._style.digits):
@@ -48,13 +57,18 @@ class TapeGraph:
     @cached_property
     def drawing(self) -> Drawing:
         """The drawing of the graph, or the reason why there is none."""
-        return draw(self.dot, self._style.engine).in_theme(self._style.theme)
+        with significant_digits(self._style.digits):
+            source = dot(self.findings.graph, self.findings.lines, self._inserts)
+        drawing = draw(source, self._inserts.by_number, self._style.engine)
+        return replace(drawing, ground=ground_of(self._style.theme))
 
     def __repr__(self) -> str:
         with significant_digits(self._style.digits):
-            equations = [printable(words) for words in graph.sentences(self.findings.graph)]
+            equations = graph.sentences(self.findings.graph)
             omitted = graph.omissions(self.findings)
-        return "\n".join([self._headline(), *equations, *omitted])
+        values = [_value(value) for value in self.findings.graph.values if value.role != "constant"]
+        paragraphs = [[self._headline()], equations, omitted, values]
+        return "\n\n".join("\n".join(map(printable, lines)) for lines in paragraphs if lines)
 
     def _headline(self) -> str:
         found = self.findings
@@ -71,3 +85,9 @@ class TapeGraph:
 
     def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def _value(value: Value) -> str:
+    """A value of a graph with its gradient, in one line."""
+    gradient = f", gradient {value.gradient}" if value.gradient is not None else ""
+    return f"{value.name or f'v{value.index}'} = {value.text}{gradient}"

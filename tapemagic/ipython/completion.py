@@ -82,7 +82,9 @@ def cursor_in(context: CompletionContext) -> Cursor | None:
     found = LINE.match(context.text_until_cursor)
     if found is None or found[1] not in OPTIONS:
         return None
-    if found[1].startswith("%%") and (above.strip() or not context.text_until_cursor.startswith("%")):
+    if found[1].startswith("%%") and (
+        above.strip() or not context.text_until_cursor.startswith("%")
+    ):
         return None
     word = WORD.search(found[2])
     assert word is not None  # noqa: S101 -- it matches an empty word, too
@@ -138,7 +140,9 @@ class Completion:
             return []
         else:
             candidates = self._names(cursor)
-        return [(text, hint) for text, hint in dict(candidates).items() if text.startswith(cursor.word)]
+        return [
+            (text, hint) for text, hint in dict(candidates).items() if text.startswith(cursor.word)
+        ]
 
     def _names(self, cursor: Cursor) -> Iterator[tuple[str, str]]:
         if cursor.magic == "%%tape":

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from IPython.core.error import UsageError
 
 from tapemagic.analysis.formatting import significant_digits
-from tapemagic.analysis.report.findings import Findings, examine
-from tapemagic.analysis.report.folding import Block, fold
+from tapemagic.analysis.report.findings import examine
+from tapemagic.analysis.report.folding import fold
+from tapemagic.analysis.report.view import most_iterations
 from tapemagic.analysis.snapshot import Named, snapshot_of
 from tapemagic.display.appearance import Style
 from tapemagic.display.tapegraph import DotSource, TapeGraph
@@ -61,23 +61,14 @@ def tape_graph(
     if options.target is not None:
         targets = [_target(options.target, session, namespace)]
     iteration = _iteration(options.iteration, observer)
+    room = nodes or min(MOST_NODES, LARGER * max_nodes)
+    sources, context = session.all_sources(), session.context()
     with significant_digits(style.digits):
-        findings = _examined(
-            session, observer, targets, nodes or min(MOST_NODES, LARGER * max_nodes), iteration
+        findings = examine(
+            observer, targets, sources, session.order, context, room, iteration=iteration
         )
     graph = TapeGraph(findings, style)
     return graph.dot if options.dot else graph
-
-
-def _examined(
-    session: Session,
-    observer: Observer,
-    targets: Sequence[Named],
-    nodes: int,
-    iteration: int | None,  # noqa: ARG001
-) -> Findings:
-    sources = session.all_sources()
-    return examine(observer, targets, sources, session.order, session.context(), nodes)
 
 
 def _target(name: str, session: Session, namespace: dict[str, Any]) -> Named:
@@ -112,16 +103,3 @@ def _number(text: str, name: str, least: int, most: int) -> int | None:
             f"%tape_graph: --{name} is a whole number from {least} to {most}, not {text!r}"
         )
     return int(text)
-
-
-def most_iterations(block: Block) -> int:
-    """How many times the outermost loop that goes round most often does; 0 if there is no loop."""
-    stack, most = [block], 0
-    while stack:
-        for part in stack.pop().parts:
-            if isinstance(part, Block):
-                if part.kind == "loop":
-                    most = max(most, len(part.parts))
-                else:
-                    stack.append(part)
-    return most

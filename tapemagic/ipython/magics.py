@@ -247,9 +247,7 @@ class TapeMagics(Magics):
         """Show the graph of the last %%tape cell alone, and more of it than in the report."""
         __tracebackhide__ = True
         options = parse_line(self.tape_graph, line.rstrip("; "), "%tape_graph")
-        graph = tape_graph(
-            options, self.last, self.shell.user_ns, self.max_nodes, self._style()
-        )
+        graph = tape_graph(options, self.last, self.shell.user_ns, self.max_nodes, self._style())
         return shown(graph, line, self.shell)
 
 

@@ -209,9 +209,7 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
             "MINE",
         ),
         Option(("target",), "", "The name of what is differentiated.", "TARGET"),
-        Option(
-            ("source",), "", "The name of what it is differentiated with respect to.", "SOURCE"
-        ),
+        Option(("source",), "", "The name of what it is differentiated with respect to.", "SOURCE"),
         Option(
             ("--rtol",),
             "allowed relative difference",

@@ -12,7 +12,7 @@ import pytest
 import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings, examine
 from tapemagic.display import dot as dot_module
-from tapemagic.display.dot import dot, operation_label, ordinal, shortened, value_label, width
+from tapemagic.display.dot import dot, operation_label, shortened, value_label, width
 from tapemagic.display.svg import draw
 from tapemagic.engine.tape.observer import Observer
 from tests.analysis import recordings
@@ -78,13 +78,6 @@ def test_width(monkeypatch: pytest.MonkeyPatch, found: Findings) -> None:
     assert points / 72 == pytest.approx(width(found.graph), rel=0.1)
 
 
-def test_orders_have_names() -> None:
-    """Up to the third in words."""
-    assert ["computation", "third derivative", "derivative of order 7"] == [
-        ordinal(i) for i in (0, 3, 7)
-    ]
-
-
 def test_a_long_value_is_cut() -> None:
     """A box does not grow without end."""
     assert "a" * 48 == shortened("a" * 48)
@@ -93,7 +86,7 @@ def test_a_long_value_is_cut() -> None:
 
 def test_the_gap() -> None:
     """The gap in a long graph says how many operations it stands for."""
-    assert re.search(r'label="\d+ more operations".*style="filled,dashed"', source(chain(100)))
+    assert re.search(r'label="\d+ more operations".*peripheries=2', source(chain(100)))
 
 
 def test_hidden_inputs() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,19 +28,30 @@ def adjoints_of(
     belong to a k-th derivative, are sources of the gradients of the derivatives of that order. The targets may be
     derivatives themselves, and the cell may compute higher orders than were asked for; then the nearest order is used.
     """
-    goals = [list(targets)]
-    goals += [
+    adjoints: dict[int, Any] = {}
+    level_of = levels(snapshot, targets, order)
+    for level, goal in enumerate(goals_of(targets, found, order)):
+        for i, gradient in gradients_of_all(snapshot, goal).items():
+            if level_of(i) == level:
+                adjoints[i] = gradient
+    return adjoints
+
+
+def goals_of(
+    targets: Sequence[Traced], found: GradientTable, order: int
+) -> list[list[Traced]]:
+    """The values whose gradients are the adjoints, for each level: the targets, then their derivatives."""
+    derivatives = [
         [g for (_, _, k), g in found.gradients.items() if k == level and g is not None]
         for level in range(1, order)
     ]
+    return [list(targets), *derivatives]
+
+
+def levels(snapshot: Snapshot, targets: Sequence[Traced], order: int) -> Callable[[int], int]:
+    """A function that gives the level of a value by its id: that of the goals of which it has the gradient."""
     first = max((snapshot.order_of(id_of(target)) for target in targets), default=0)
-    adjoints: dict[int, Any] = {}
-    for level, goal in enumerate(goals):
-        for i, gradient in gradients_of_all(snapshot, goal).items():
-            frame = min(max(snapshot.order_of(i) - first, 0), order - 1)
-            if frame == level:
-                adjoints[i] = gradient
-    return adjoints
+    return lambda i: min(max(snapshot.order_of(i) - first, 0), order - 1)
 
 
 def gradients_of_all(snapshot: Snapshot, targets: Sequence[Traced]) -> dict[int, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from tapemagic.analysis.explain.causes import why_none
 from tapemagic.analysis.explain.incomplete import missing, withheld
 from tapemagic.analysis.explain.query import Question
-from tapemagic.analysis.formatting import derivative_symbol, dtype_name, format_value
+from tapemagic.analysis.formatting import dtype_name, format_value
 from tapemagic.analysis.nonfinite import (
     NonFinite,
     first_nonfinite,
@@ -25,7 +25,7 @@ from tapemagic.analysis.report.derivatives import (
     differentiate,
     name_of_sum,
 )
-from tapemagic.analysis.report.graph import MAX_NODES, Graph, GraphLabels, Value, draw
+from tapemagic.analysis.report.graph import MAX_NODES, Graph, Value, draw
 from tapemagic.analysis.report.jacobians import hessians, jacobians
 from tapemagic.analysis.report.lines import SourceLine, lines_of
 from tapemagic.analysis.report.matrices import Kind, Matrix
@@ -35,7 +35,7 @@ from tapemagic.analysis.report.trace import Trace, trace_of
 from tapemagic.analysis.report.training import Training, training_of
 from tapemagic.analysis.report.variable_versions import format_reads
 from tapemagic.analysis.report.verdict import Statement, verdict
-from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
+from tapemagic.analysis.snapshot import Named, snapshot_of
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 
@@ -103,6 +103,7 @@ def examine(
     context: Context | None = None,
     max_nodes: int = MAX_NODES,
     kinds: Collection[Kind] = (),
+    iteration: int | None = None,
 ) -> Findings:
     """Differentiate a recording up to an order, and compute the contents of its report.
 
@@ -120,6 +121,8 @@ def examine(
         The largest number of nodes of the graph.
     kinds : collection of {'jacobian', 'hessian'}, optional
         The full matrices to compute beside the gradients.
+    iteration : int, optional
+        The number of the iteration that the graph shows of outermost loops, from 1 on; the last if left out.
 
     Returns
     -------
@@ -130,7 +133,7 @@ def examine(
     subject = Subject(
         snapshot_of(observer), operations, targets, sources, order, found, context or Context()
     )
-    drawn = draw(subject.snapshot, _labels(subject), max_nodes)
+    drawn = draw(subject, max_nodes, iteration)
     derivatives = {
         (t, s, level): replace(
             _derivative(subject, (t, s, level)),
@@ -153,7 +156,7 @@ def examine(
     nonfinite = _nonfinite(subject)
     return Findings(
         _variables(subject),
-        drawn.with_gradients(subject.adjoints),
+        drawn.graph,
         tuple(derivatives.values()),
         tuple(name for name, _ in targets),
         operations,
@@ -168,26 +171,6 @@ def examine(
         trace_of(subject),
         lines_of(subject),
         training_of(subject),
-    )
-
-
-def _labels(subject: Subject) -> GraphLabels:
-    """The names and roles of the values in a graph."""
-    whole, split = subject.whole, subject.split
-    both = [*subject.sources, *subject.targets]
-    return GraphLabels(
-        subject.names,
-        subject.roles,
-        [
-            (name, _array(value))
-            for name, value in subject.context.named
-            if not _tracked(whole, value)
-        ],
-        {
-            id(array): _seed_name(subject.known_names.get(i, ""), array)
-            for array, i in whole.origins.seeds
-        },
-        [(name, x) for name, x in both if id_of(x) not in split.versions] if whole.records else [],
     )
 
 
@@ -239,15 +222,6 @@ def _derivative(subject: Subject, key: Key) -> Derivative:
             f"around here {target_name} is a polynomial of degree {level - 1} or less in {source_name}"
         )
     return Derivative(target_name, source_name, level, tuple(source.shape), text, why)
-
-
-def _seed_name(target: str, seed: Any) -> str:
-    """The name dy/dy of the seed of a reverse sweep, if that is 1; empty otherwise."""
-    return derivative_symbol(target, target, 1) if target and np.all(seed == 1) else ""
-
-
-def _tracked(snapshot: Snapshot, value: Any) -> bool:
-    return isinstance(value, Traced) and snapshot.tracks(id_of(value))
 
 
 def _array(value: Any) -> Any:

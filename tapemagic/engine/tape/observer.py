@@ -68,6 +68,8 @@ class Origins(NamedTuple):
         For each record, the place in the program that recorded it; plain tuples in the order of `Site`.
     calls : sequence of Call
         The calls of the user's functions in which operations were recorded; the first is the top level.
+    sweeps : sequence of (int, tuple of int)
+        For each reverse sweep, the number of records before it, and the ids of what it differentiated.
     orders : sequence of int
         For each record, 0 if the user wrote it, k if it belongs to a k-th derivative.
     order_of : mapping of int to int
@@ -81,6 +83,7 @@ class Origins(NamedTuple):
     order_of: Mapping[int, int] = {}
     seeds: Sequence[tuple[Any, int]] = ()
     calls: Sequence[Call] = (TOP,)
+    sweeps: Sequence[tuple[int, tuple[int, ...]]] = ()
 
     @property
     def lines(self) -> Sequence[int | None]:
@@ -117,6 +120,7 @@ class Observer(Tape):
         self._sites: list[tuple[int | None, int, int, int]] = []
         self._orders: list[int] = []
         self._seeds: list[tuple[Any, int]] = []
+        self._sweeps: list[tuple[int, tuple[int, ...]]] = []
         self._depths = [0]
         self._order_of: dict[int, int] = {}
         super().__init__(True, watch_accessed_variables)
@@ -127,6 +131,7 @@ class Observer(Tape):
         self._sites.clear()
         self._orders.clear()
         self._seeds.clear()
+        self._sweeps.clear()
         self._order_of.clear()
         super()._clear()
 
@@ -143,6 +148,7 @@ class Observer(Tape):
             dict(self._order_of),
             tuple(self._seeds),
             tuple(self._calls),
+            tuple(self._sweeps),
         )
 
     def extent(self) -> tuple[int, ...]:
@@ -195,6 +201,7 @@ class Observer(Tape):
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         self._depths.append(1 + max((self._order_of.get(i, 0) for i in targets), default=0))
+        self._sweeps.append((len(self._records), tuple(targets)))
         self._seeds += [(seed._value, i) for i, seed in targets.items()]
 
     def _sweep_ends(self) -> None:
