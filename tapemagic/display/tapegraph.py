@@ -10,7 +10,7 @@ from tapemagic.analysis.formatting import printable, significant_digits
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Value
 from tapemagic.display.appearance import Style, ground_of, themed_page
-from tapemagic.display.dot import dot
+from tapemagic.display.dot import dot, orders_with_gradients
 from tapemagic.display.elements import FONT, element, plain
 from tapemagic.display.faces import graph
 from tapemagic.display.inserts import Inserts
@@ -66,7 +66,12 @@ class TapeGraph:
         with significant_digits(self._style.digits):
             equations = graph.sentences(self.findings.graph)
             omitted = graph.omissions(self.findings)
-        values = [_value(value) for value in self.findings.graph.values if value.role != "constant"]
+        with_gradients = orders_with_gradients(self.findings.graph)
+        values = [
+            _value(value, value.order in with_gradients)
+            for value in self.findings.graph.values
+            if value.role != "constant"
+        ]
         paragraphs = [[self._headline()], equations, omitted, values]
         return "\n\n".join("\n".join(map(printable, lines)) for lines in paragraphs if lines)
 
@@ -87,7 +92,7 @@ class TapeGraph:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
-def _value(value: Value) -> str:
-    """A value of a graph with its gradient, in one line."""
-    gradient = f", gradient {value.gradient}" if value.gradient is not None else ""
-    return f"{value.name or f'v{value.index}'} = {value.text}{gradient}"
+def _value(value: Value, with_gradient: bool) -> str:
+    """A value of a graph in one line, with its gradient or without."""
+    words = f"{value.name or f'v{value.index}'} = {value.text}"
+    return f"{words}, gradient {value.gradient}" if with_gradient else words

@@ -24,6 +24,7 @@ from tapemagic.analysis.explain.explain import Explanation
 from tapemagic.analysis.formatting import DIGITS, significant_digits
 from tapemagic.analysis.report.findings import MATRICES, examine
 from tapemagic.analysis.report.graph import MAX_NODES
+from tapemagic.analysis.report.statement import Statement
 from tapemagic.display.appearance import Engine, Style, Theme
 from tapemagic.display.html import TITLES
 from tapemagic.display.report import TapeReport
@@ -60,8 +61,8 @@ NO_OPTION = "%tape has no option {}, only -o: write %%tape with its options abov
 class TapeMagics(Magics):
     """The magics %%tape and %tape, which record a cell or an expression and show a report.
 
-    %tape_graph, %gradient and %why use the recording of the last cell, and %check_gradient compares a derivative by hand
-    with it. The traits are the settings of ``%config TapeMagics``.
+    %tape_graph, %gradient and %why use the recording of the last cell, and %check_gradient compares a derivative by
+    hand with it. The traits are the settings of ``%config TapeMagics``.
     """
 
     digits = WholeNumber(
@@ -83,8 +84,8 @@ class TapeMagics(Magics):
     theme = Choice(
         get_args(Theme),
         Style.theme,
-        "The colours of reports: 'auto', the default, takes those of the page; 'light' and 'dark' bring a white or black "
-        "page of their own, for slides and for files whose readers may have another theme.",
+        "The colours of reports: 'auto', the default, takes those of the page; 'light' and 'dark' bring a white or "
+        "black page of their own, for slides and for files whose readers may have another theme.",
     )
     engine = Choice(
         get_args(Engine),
@@ -147,13 +148,12 @@ class TapeMagics(Magics):
         with significant_digits(style.digits):
             targets = choose(session, value, request.targets)
             session.targets, session.order = targets.named, request.order
-            notes = [note or targets.problem, *session.notes()]
             findings = examine(
                 session.observer,
                 targets.named,
                 session.all_sources(),
                 request.order,
-                session.context("; ".join(filter(None, notes))),
+                session.context([Statement("stopped", note)] if note else targets.notes),
                 self.max_nodes,
                 request.matrices,
             )

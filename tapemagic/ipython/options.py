@@ -226,5 +226,5 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
         ),
     ),
 }
-"""The options of each magic, by its name with percent signs. %tape, %gradient, %why and %check_gradient read their lines, which
-hold expressions, in their own ways: what stands here of them is for the help, and for tab completion."""
+"""The options of each magic, by its name with percent signs. %tape, %gradient, %why and %check_gradient read their
+lines, which hold expressions, in their own ways: what stands here of them is for the help, and for tab completion."""

@@ -11,6 +11,7 @@ from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import subscript
 from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.context import Context
+from tapemagic.analysis.report.statement import Statement
 from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.events import Place
@@ -149,14 +150,14 @@ class Session:
             self._snapshot = extent, snapshot_of(self.observer)
         return self._snapshot[1]
 
-    def context(self, note: str = "") -> Context:
+    def context(self, notes: Sequence[Statement] = ()) -> Context:
         """The names and lines of the cell, for its report."""
         return Context(
             self._named_values(),
             self.found_names(),
             self.assigned,
             self.cell.lines,
-            note,
+            [*notes, *self._notes()],
             self.bindings,
             self.program(),
         )
@@ -178,12 +179,10 @@ class Session:
         """The reason for a gradient that is None, or its paths, in the names of the cell."""
         return explain(self.question(y, target, x, source))
 
-    def notes(self) -> list[str]:
+    def _notes(self) -> list[Statement]:
         """Notes for the report on lists that became arrays because they are watched."""
-        return [
-            f"{name} was a {kind} and is an array now, because it is watched: {name} + {name} adds the numbers in it"
-            for name, kind in self.lists.items()
-        ]
+        text = "{0} was a {1} and is an array now, because it is watched: {0} + {0} adds the numbers in it"
+        return [Statement("note", text.format(*item)) for item in self.lists.items()]
 
     def last_exit(self, but: Container[int] = ()) -> str:
         """The end of a sentence on the last exit from the tape, except for values with the ids `but`."""

@@ -16,16 +16,16 @@ from tapemagic.analysis.formatting import (
     without_subscript,
 )
 from tapemagic.analysis.nonfinite import is_finite
+from tapemagic.analysis.report.constants import ConstantNames
 from tapemagic.analysis.report.contributions import NOTHING, Place, Share, passed_on, shares, starts
 from tapemagic.analysis.report.folding import Block, Part, fold
 from tapemagic.analysis.report.formulas import adjoint_formula, value_formula
-from tapemagic.analysis.report.graph import GraphLabels
 from tapemagic.analysis.report.layout import Line, laid_out, ordinal
 from tapemagic.analysis.report.notation import Piece, Symbol, bar, escaped, symbol_of
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary, summarise
 from tapemagic.engine.recording import Absent, Record, silence
-from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
+from tapemagic.engine.tensor.tensor import id_of, unwrap
 
 ROOM = 60
 """The number of rows for the operations of the cell."""
@@ -202,7 +202,7 @@ class _Table:
         self._subject = subject
         self._lines = lines
         self._order = order
-        self._labels = _constants(subject)
+        self._labels = ConstantNames(subject)
         self._constant_names: dict[int, str] = {}
 
     @cached_property
@@ -459,25 +459,10 @@ class _Table:
             return Symbol("None", r"\text{None}")
         key = id(value)
         if key not in self._constant_names:
-            self._constant_names[key] = self._labels.of_constant(value)
+            self._constant_names[key] = self._labels.of(value)[0]
         if name := self._constant_names[key]:
             return symbol_of(name)
         return _number(value)
-
-
-def _constants(subject: Subject) -> GraphLabels:
-    """The names of constants."""
-    arrays = [
-        (name, unwrap(x) if isinstance(x, Traced) else x)
-        for name, x in subject.context.named
-        if not (isinstance(x, Traced) and subject.whole.tracks(id_of(x)))
-    ]
-    seeds = {
-        id(array): derivative_symbol(name, name, 1) if name and np.all(array == 1) else ""
-        for array, i in subject.whole.origins.seeds
-        for name in [subject.known_names.get(i, "")]
-    }
-    return GraphLabels(arrays=arrays, seeds=seeds)
 
 
 def _several(x: Any) -> tuple[Any, ...]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from types import CodeType
 from typing import Any, NamedTuple
 
+from tapemagic.engine.events import origin_of
+from tapemagic.engine.recording import tick
 from tapemagic.engine.tape.recorder import contents_of
 from tapemagic.engine.tape.sweep import Gradients
 from tapemagic.engine.tape.tape import Sweep, Tape, tape_of
@@ -50,6 +53,42 @@ class Call(NamedTuple):
     name: str = ""
     code: CodeType | None = None
     site: Site = Site()
+
+
+class GradientCall(NamedTuple):
+    """A call by which the program took gradients, of whatever tape; of one in a loop the last.
+
+    Attributes
+    ----------
+    method : str
+        ``"gradient"``, ``"jacobian"`` or ``"batch_jacobian"``.
+    targets, sources, results : sequence of Tensor or Variable
+        A result is None where there is no gradient.
+    weighted : bool
+        Whether the call gave the gradients of the targets.
+    tape : Tape or None
+        The tape, if a result is None: it knows why.
+    time : int
+        The time of the call, by the clock that numbers values.
+    code, offset : code object, int
+        The instruction that made the call.
+    line : int or None
+        The line of the cell.
+    count : int
+        The number of times that the instruction was run for these variables.
+    """
+
+    method: str
+    targets: Sequence[Any]
+    sources: Sequence[Any]
+    results: Sequence[Any]
+    weighted: bool
+    tape: Any
+    time: int
+    code: CodeType
+    offset: int
+    line: int | None
+    count: int
 
 
 Where = Callable[[], tuple[int | None, int, int, int]]
@@ -123,6 +162,7 @@ class Observer(Tape):
         self._sweeps: list[tuple[int, tuple[int, ...]]] = []
         self._depths = [0]
         self._order_of: dict[int, int] = {}
+        self._taken: dict[Any, GradientCall] = {}
         super().__init__(True, watch_accessed_variables)
         self._keeps = True
         self._warned = True
@@ -206,6 +246,39 @@ class Observer(Tape):
 
     def _sweep_ends(self) -> None:
         self._depths.pop()
+
+    def _gradient_taken(
+        self,
+        tape: Any,
+        method: str,
+        targets: Sequence[Any],
+        sources: Sequence[Any],
+        results: Sequence[Any],
+        weighted: bool,
+    ) -> None:
+        frame = sys._getframe(3)  # that of the program; between are two methods of the tape
+        code, offset = frame.f_code, frame.f_lasti
+        if origin_of(code.co_filename) != "":
+            return
+        key = code, offset, tuple(x._id for x in sources if isinstance(x, Variable))
+        before = self._taken.pop(key, None)
+        self._taken[key] = GradientCall(
+            method,
+            tuple(targets),
+            tuple(sources),
+            tuple(results),
+            weighted,
+            tape if any(x is None for x in results) else None,
+            tick(),
+            code,
+            offset,
+            self._where()[0],
+            1 + (before.count if before else 0),
+        )
+
+    def gradient_calls(self) -> Sequence[GradientCall]:
+        """The calls by which the program took gradients, the last one last."""
+        return tuple(self._taken.values())
 
 
 def _storing(
