@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets import TraitError
 
 from tapemagic.ipython.magics import TapeMagics
 
@@ -10,20 +13,23 @@ MAGICS = {"cell": ("tape",), "line": ("tape", "gradient", "why", "check_gradient
 
 
 def load(shell: InteractiveShell) -> None:
-    """Register the magics, also with %config, and their tab completion.
-
-    Raises
-    ------
-    TraitError
-        If a setting in the configuration of IPython is invalid.
-    """
-    try:
-        magics = TapeMagics(shell)
-    except Exception:
-        _forget(shell)
-        raise
+    """Register the magics, also with %config, and their tab completion."""
+    _drop_invalid_settings(shell)
+    magics = TapeMagics(shell)
     shell.register_magics(magics)
     magics.completion.install()
+
+
+def _drop_invalid_settings(shell: InteractiveShell) -> None:
+    """Log the invalid settings in the configuration of IPython, and remove them from it."""
+    settings = shell.config.get(TapeMagics.__name__, {})
+    for name, trait in TapeMagics.class_traits(config=True).items():
+        try:
+            if name in settings:
+                trait.validate(None, settings[name])
+        except TraitError as error:
+            logging.getLogger("tapemagic").error("%s; it is %r now", error, trait.default_value)
+            del settings[name]
 
 
 def unload(shell: InteractiveShell) -> None:
@@ -31,11 +37,6 @@ def unload(shell: InteractiveShell) -> None:
     for kind, magic_names in MAGICS.items():
         for name in magic_names:
             shell.magics_manager.magics[kind].pop(name, None)
-    _forget(shell)
-
-
-def _forget(shell: InteractiveShell) -> None:
-    """Remove the magics from what %config knows, and from tab completion."""
     for magics in shell.configurables:
         if isinstance(magics, TapeMagics):
             magics.completion.remove()

@@ -92,6 +92,11 @@ class Kernel:
         assert "" == ran.stderr
         return ran.text or ran.stdout
 
+    def complete(self, source: str) -> list[str]:
+        """The completions at the end of a text, as a front end asks for them."""
+        reply = self._client.kc.complete(source, len(source), reply=True, timeout=30)
+        return list(run_sync(ensure_async)(reply)["content"]["matches"])
+
     def interrupt_after(self, seconds: float) -> None:
         """Interrupt what the kernel runs then, as the square button does."""
         stop = partial(os.kill, self._client.km.provisioner.pid, signal.SIGINT)
