@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -20,12 +21,13 @@ THEMES: dict[Theme, tuple[str, str]] = {
 """The style of a page, and the colour of lines and text without a background in its pictures."""
 
 OWN_COLOURS = {
-    "<table": "color:inherit;background:none",
-    "<tr": "background:none",
-    "<th": "color:inherit",
-    "<td": "color:inherit",
+    "table": "color:inherit;background:none",
+    "tr": "background:none",
+    "th": "color:inherit",
+    "td": "color:inherit",
 }
 """The elements to which front ends give colours of their own, and the styles that undo that."""
+COLOURED = re.compile(rf"<({'|'.join(OWN_COLOURS)})( [^>]*)?>")
 
 
 @dataclass(frozen=True)
@@ -55,10 +57,17 @@ def themed_page(content: str, theme: Theme) -> str:
     style, _ = THEMES[theme]
     if not style:
         return content
-    for tag, own in OWN_COLOURS.items():
-        content = content.replace(f'{tag} style="', f'{tag} style="{own};')
-        content = content.replace(f"{tag}>", f'{tag} style="{own}">')
-    return element("div", style, content)
+    return element("div", style, COLOURED.sub(_with_colours_of_the_page, content))
+
+
+def _with_colours_of_the_page(tag: re.Match[str]) -> str:
+    """A tag with a style that undoes the colours of the front end, in front of its own style."""
+    own, attributes = f' style="{OWN_COLOURS[tag[1]]}', tag[2] or ""
+    if ' style="' in attributes:
+        attributes = attributes.replace(' style="', f"{own};", 1)
+    else:
+        attributes += f'{own}"'
+    return f"<{tag[1]}{attributes}>"
 
 
 def ground_of(theme: Theme) -> str:

@@ -8,6 +8,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets import TraitError
 
 from tapemagic.ipython.magics import TapeMagics
+from tapemagic.ipython.settings import Setting
 
 MAGICS = {"cell": ("tape",), "line": ("tape", "gradient", "why", "check_gradient", "tape_graph")}
 
@@ -25,7 +26,7 @@ def _drop_invalid_settings(shell: InteractiveShell) -> None:
     settings = shell.config.get(TapeMagics.__name__, {})
     for name, trait in TapeMagics.class_traits(config=True).items():
         try:
-            if name in settings:
+            if name in settings and isinstance(trait, Setting):
                 trait.validate(None, settings[name])
         except TraitError as error:
             logging.getLogger("tapemagic").error("%s; it is %r now", error, trait.default_value)

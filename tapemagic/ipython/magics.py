@@ -75,19 +75,19 @@ class TapeMagics(Magics):
         f"How many nodes the graph in a report has room for, from 20 to 2000; by default {MAX_NODES}. "
         "%tape_graph shows more.",
     )
-    first_tab = Choice(
+    first_tab = Choice[str](
         TITLES,
         Style.first_tab,
         f"The tab that is open at first, one of {', '.join(TITLES)}; by default Graph. A report without that tab "
         "opens the graph.",
     )
-    theme = Choice(
+    theme = Choice[Theme](
         get_args(Theme),
         Style.theme,
         "The colours of reports: 'auto', the default, takes those of the page; 'light' and 'dark' bring a white or "
         "black page of their own, for slides and for files whose readers may have another theme.",
     )
-    engine = Choice(
+    engine = Choice[Engine](
         get_args(Engine),
         Style.engine,
         "What draws the graph: 'dot' is the program of Graphviz, 'pygraphviz' the Graphviz inside of that package, and "

@@ -51,7 +51,7 @@ class Option:
             words["action"] = "store_true"
         if self.nargs:
             words["nargs"] = self.nargs
-        return argument(*self.names, **words)  # type: ignore[no-any-return]
+        return argument(*self.names, **words)
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ class Help(MagicHelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=26, width=WIDTH)
 
-    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str = "") -> None:
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
         """Add the usage as a code block; argparse reads two percent signs as one."""
         escaped = usage.strip().replace("%", "%%")
         super().add_usage(escaped, actions, groups, prefix or "Usage::\n\n  ")

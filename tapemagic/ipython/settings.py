@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from traitlets import TraitError, TraitType
 
+Value = TypeVar("Value")
+Word = TypeVar("Word", bound=str)
 
-class WholeNumber(TraitType[int, int]):
+
+class Setting(TraitType[Value, Value]):
+    """A setting that tells by itself which values it takes."""
+
+    def validate(self, obj: Any, value: Any) -> Value:
+        """The value to store.
+
+        Raises
+        ------
+        TraitError
+            If it takes no such value, in a sentence.
+        """
+        raise NotImplementedError
+
+
+class WholeNumber(Setting[int]):
     """A whole number within limits.
 
     Examples
@@ -34,23 +51,23 @@ class WholeNumber(TraitType[int, int]):
         )
 
 
-class Choice(TraitType[str, str]):
+class Choice(Setting[Word]):
     """One of several words, whether in capital or in small letters.
 
     Examples
     --------
     >>> from traitlets import HasTraits
     >>> class Example(HasTraits):
-    ...     theme = Choice(["auto", "light", "dark"])
+    ...     theme = Choice(["auto", "light", "dark"], "auto")
     >>> Example(theme="Dark").theme
     'dark'
     """
 
-    def __init__(self, choices: Sequence[str], default: str = "", help: str = "") -> None:  # noqa: A002 -- as in traitlets
+    def __init__(self, choices: Sequence[Word], default: Word, help: str = "") -> None:  # noqa: A002 -- as in traitlets
         self._choices = tuple(choices)
-        super().__init__(default or choices[0], help=help, config=True)
+        super().__init__(default, help=help, config=True)
 
-    def validate(self, obj: Any, value: Any) -> str:  # noqa: ARG002 -- as in traitlets
+    def validate(self, obj: Any, value: Any) -> Word:  # noqa: ARG002 -- as in traitlets
         """The choice that the value names."""
         for choice in self._choices:
             if isinstance(value, str) and value.strip().lower() == choice.lower():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dis
 import sys
-from collections.abc import Mapping
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -66,14 +65,13 @@ class ShownReports:
         text : str
             The text of the cell, by which it is known if the front end says nothing of it.
         """
-        message: Mapping[str, Any] = getattr(self._shell, "get_parent", dict)() or {}
+        message: dict[str, Any] = getattr(self._shell, "get_parent", dict)() or {}
         cell = message.get("metadata", {}).get("cellId") or message.get("content", {}).get("code")
         run = message.get("header", {}).get("msg_id") or object()
         key = str(cell or text)
-        last, reports = self._of_cell.get(key, (run, []))
-        if last != run:
-            for report in reports:
+        if key not in self._of_cell or self._of_cell[key][0] != run:
+            _, earlier = self._of_cell.get(key, (run, []))
+            for report in earlier:
                 report.close()
-            reports = []
-        self._of_cell[key] = run, reports
-        return reports
+            self._of_cell[key] = run, []
+        return self._of_cell[key][1]

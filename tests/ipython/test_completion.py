@@ -85,7 +85,8 @@ def test_after_a_cell(run: Run, complete: Complete, cell: str, expected: list[st
     assert expected == complete(cell)
 
 
-def test_hints(shell: InteractiveShell, complete: Complete) -> None:
+@pytest.mark.usefixtures("complete")
+def test_hints(shell: InteractiveShell) -> None:
     """Each completion has a few words beside it."""
     [matcher] = shell.Completer.custom_matchers
 

@@ -103,8 +103,7 @@ def shown_by(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch, source: s
     monkeypatch.setattr("tapemagic.ipython.shown.display", displayed.append)
     shell.run_cell(source).raise_error()
     return [
-        getattr(x, "findings", None) and x.findings.targets[0] or type(x).__name__
-        for x in displayed
+        x.findings.targets[0] if hasattr(x, "findings") else type(x).__name__ for x in displayed
     ]
 
 
