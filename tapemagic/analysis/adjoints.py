@@ -58,22 +58,3 @@ class _Heard:
         for position in range(len(self._records) - 1, -1, -1):
             self._hear(position, self._gradients)
             yield self._records[position]
-
-
-def size_of(value: Any) -> float:
-    """The size of a number, or the Euclidean norm of an array; nan or infinite only if the value holds such.
-
-    Examples
-    --------
-    >>> size_of(np.array([3.0, -4.0])), size_of(-2.0), size_of(np.array([1e200, 0.0]))
-    (5.0, 2.0, 1e+200)
-    """
-    if not np.ndim(value):
-        return float(abs(value))
-    flat = np.abs(value).reshape(-1).astype(np.float64, copy=False)
-    largest = float(flat.max(initial=0.0))
-    if not largest or not np.isfinite(largest):
-        return largest
-    if 1e-100 < largest < 1e100:  # squares neither overflow nor vanish
-        return float(np.sqrt(flat @ flat))
-    return largest * float(np.linalg.norm(flat / largest))

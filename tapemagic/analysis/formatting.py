@@ -31,8 +31,8 @@ CELL_FILE = re.compile(r"<ipython-input-|ipykernel_\d+")
 LONGEST_LINE = 60
 """The number of characters shown of a line."""
 
-DIFFERENTIAL = re.compile(r"d+[^\W\d]?[\d₀-₉]*")
-"""Names that behind a d would look like another derivative: d, dy, dw1."""
+DIFFERENTIAL = re.compile(r"d+[^\W\d]?[\d₀-₉]*|d[^\W_]+_d\w+")
+"""Names that behind a d would look like another derivative: d, dy, dw1, dy_dx."""
 
 LONGEST_VALUE = 2000
 """The number of characters shown of a cell's value."""

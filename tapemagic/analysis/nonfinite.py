@@ -91,9 +91,7 @@ class NonFinite:
     target: int = 0
 
 
-def first_nonfinite(
-    snapshot: Snapshot, within: Container[int] | None = None
-) -> NonFinite | None:
+def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) -> NonFinite | None:
     """The first value in a recording that is not finite.
 
     Parameters
@@ -138,6 +136,29 @@ def first_nonfinite(
                 return _found(
                     snapshot, position, index, cause, map(format_value, operands), value[index]
                 )
+    return None
+
+
+def nonfinite_on(
+    snapshot: Snapshot, line: int, operation: str, kind: Literal["nan", "inf"]
+) -> NonFinite | None:
+    """The first nan, or infinity, that an operation on a line made of finite values; None if there is none."""
+    find = np.isnan if kind == "nan" else np.isinf
+    for position, (number, at) in enumerate(
+        zip(snapshot.records, snapshot.origins.lines, strict=True)
+    ):
+        if at != line or snapshot.origins.orders[position]:
+            continue
+        record = Record._make(number)
+        if record.name != operation or not all(map(is_finite, record.values)):
+            continue
+        for value in record.output if isinstance(record.output, tuple) else (record.output,):
+            if not is_finite(value) and find(value).any():
+                index = tuple(int(k[0]) for k in np.nonzero(find(value))) if value.ndim else ()
+                operands = [_element(x, value.shape, index) for x in record.values]
+                cause = _cause(record.name, operands, value[index])
+                texts = map(format_value, operands)
+                return _found(snapshot, position, index, cause, texts, value[index])
     return None
 
 
@@ -257,16 +278,12 @@ def _passed_on(
             found = _found(
                 snapshot, position, index, cause, map(format_value, operands), passed[index]
             )
-            found = replace(
-                found, way="backward", incoming=format_value(incoming), operand=place
-            )
+            found = replace(found, way="backward", incoming=format_value(incoming), operand=place)
             return found if incoming != 0 else _of_zero(snapshot, found, edge, passed.shape)
     return None
 
 
-def _of_zero(
-    snapshot: Snapshot, fact: NonFinite, edge: Edge, shape: tuple[int, ...]
-) -> NonFinite:
+def _of_zero(snapshot: Snapshot, fact: NonFinite, edge: Edge, shape: tuple[int, ...]) -> NonFinite:
     """A gradient that is nan although the operation was given 0, with the derivative, and what gave the 0."""
     slope = np.asarray(edge.passed(np.ones(edge.y.shape, edge.y.dtype)[()]))
     value = slope[fact.index] if slope.shape == shape else slope

@@ -48,13 +48,25 @@ STYLES: dict[Role, dict[str, str]] = {
 PAGE = 8.5
 """The largest width, in inches, of a picture drawn from left to right; a wider one is drawn from top to bottom."""
 MAX_READERS = 3
-"""The most operations to which edges lead from one box of a constant or a watched value; beside others it is repeated."""
+"""The most operations to which edges lead from the box of a constant or watched value; beside others it is repeated."""
 MAX_LABELLED = 12
 """The most operations of a picture that has room for local derivatives on its edges."""
-FOLDED = {"shape": "box", "style": "filled,rounded", "peripheries": "2", "color": QUIET}
+BAD_NODE = {"fillcolor": "#fee2e2", "color": "#b91c1c", "penwidth": "2.4"}
+"""The look of the first value that is not finite."""
+FOLDED = {
+    "fillcolor": "#f3f4f6",
+    "shape": "box",
+    "style": "filled,rounded",
+    "peripheries": "2",
+    "color": QUIET,
+}
 """The look of a node that stands for several operations."""
 LETTER, NODE_GAP, LABEL_GAP = 0.07, 1.0, 0.22
 """In inches: the width of a letter on an edge, and of the room for an operation, and for the label of an edge."""
+OPERATION = {"fillcolor": "#f3f4f6", "color": "#9ca3af", "shape": "ellipse"}
+"""The look of an operation."""
+ONE_LINE = 24
+"""The most characters of a name and a value in one line of a box."""
 LONGEST = 48
 """The most characters of a name, value or line that are shown."""
 
@@ -220,7 +232,7 @@ def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
                 value_label(value, drawn.down, value.order in shown),
                 shape="record",
                 tooltip=tooltip(quoted),
-                **STYLES[value.role],
+                **(STYLES[value.role] | (BAD_NODE if value.bad else {})),
             )
     for step in graph.steps:
         if step.frame != frame:
@@ -235,11 +247,11 @@ def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
                     tooltip=tooltip(f"{value.role} {value.name} again".replace("  ", " ")),
                     **STYLES["constant"],
                 )
-        folded = FOLDED if step.elided else {"color": "#9ca3af", "shape": "ellipse"}
+        folded = FOLDED if step.elided else OPERATION
+        folded = folded | (BAD_NODE if step.bad else {})
         source.node(
             f"s{step.index}",
             operation_label(step, drawn.inserts.of_step(step)),
-            fillcolor="#f3f4f6",
             height="0.3",
             width="0.5",
             margin="0.04,0.02",
@@ -298,8 +310,12 @@ def value_label(value: Value, down: bool, gradient: bool) -> str:
 def fields(value: Value, gradient: bool) -> list[str]:
     """The lines of text in the box of a value, with its gradient or without."""
     role = "" if value.role in ("intermediate", "constant") else f" ({value.role})"
-    shown = [shortened(value.name) + role] if value.name else []
-    shown.append(shortened(value.text))
+    name = value.name or value.symbol
+    shown = [shortened(name) + role] if name else []
+    if name and not role and len(name) + len(value.text) <= ONE_LINE:
+        shown = [f"{name} = {value.text}"]
+    else:
+        shown.append(shortened(value.text))
     if gradient and value.role != "constant":
         shown.append(f"gradient {shortened(str(value.gradient))}")
     return shown

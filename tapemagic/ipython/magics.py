@@ -133,7 +133,13 @@ class TapeMagics(Magics):
             with session:
                 value = session.cell.run(session.named)
         except BaseException as error:
-            report = self._report(session, None, request, _failure_note(error, session.cell))
+            report = self._report(
+                session,
+                None,
+                request,
+                _failure_note(error, session.cell),
+                _failing_line(error, session.cell),
+            )
             reports.append(report)
             display(report)
             error.__traceback__ = _of_the_user(error.__traceback__)
@@ -142,7 +148,12 @@ class TapeMagics(Magics):
         return reports[-1]
 
     def _report(
-        self, session: Session, value: Any, request: DerivativeRequest, note: str = ""
+        self,
+        session: Session,
+        value: Any,
+        request: DerivativeRequest,
+        note: str = "",
+        stopped: int | None = None,
     ) -> TapeReport:
         style = self._style()
         with significant_digits(style.digits):
@@ -153,7 +164,7 @@ class TapeMagics(Magics):
                 targets.named,
                 session.all_sources(),
                 request.order,
-                session.context([Statement("stopped", note)] if note else targets.notes),
+                session.context([Statement("stopped", note)] if note else targets.notes, stopped),
                 self.max_nodes,
                 request.matrices,
             )
@@ -283,8 +294,14 @@ def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
 
 def _failure_note(error: BaseException, cell: Cell) -> str:
     """The note that a cell failed, with the line and the error."""
-    frames = traceback.walk_tb(error.__traceback__)
-    lines = [line for frame, line in frames if frame.f_code.co_filename == cell.filename]
-    where = f" at line {lines[0]}" if lines else ""
+    line = _failing_line(error, cell)
+    where = f" at line {line}" if line else ""
     what = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".rstrip(": ")
     return f"The cell stopped{where} with {what}; this is what was recorded until then."
+
+
+def _failing_line(error: BaseException, cell: Cell) -> int | None:
+    """The line of the cell at which an error stopped it."""
+    frames = traceback.walk_tb(error.__traceback__)
+    lines = (line for frame, line in frames if frame.f_code.co_filename == cell.filename)
+    return next(lines, None)

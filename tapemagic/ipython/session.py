@@ -19,6 +19,7 @@ from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
 from tapemagic.ipython.callsites import CallSites
 from tapemagic.ipython.celltape import CellTape
+from tapemagic.ipython.floating_point import FloatingPointWarnings
 from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.watchable import is_number, is_watchable, watchable
 
@@ -75,6 +76,7 @@ class Session:
         self.targets: Sequence[Named] = ()
         self.order = 1
         self._operations = 0
+        self._warnings = FloatingPointWarnings(cell.filename)
         for name in watch:
             if name in cell.namespace and (
                 name not in cell.assigned or is_watchable(cell.namespace[name])
@@ -84,12 +86,14 @@ class Session:
     def __enter__(self) -> Self:
         self.observer.__enter__()
         self.tape.__enter__()
+        self._warnings.__enter__()
         for name, value in self._initial.items():
             self.cell.namespace[name] = held = self._bind(name, value)
             self.bindings[name] = [(id_of(held), None)]
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._warnings.__exit__()
         self.tape.__exit__(None, None, None)
         self.observer.__exit__(None, None, None)
         self._sites.forget()
@@ -150,7 +154,7 @@ class Session:
             self._snapshot = extent, snapshot_of(self.observer)
         return self._snapshot[1]
 
-    def context(self, notes: Sequence[Statement] = ()) -> Context:
+    def context(self, notes: Sequence[Statement] = (), stopped: int | None = None) -> Context:
         """The names and lines of the cell, for its report."""
         return Context(
             self._named_values(),
@@ -160,6 +164,8 @@ class Session:
             [*notes, *self._notes()],
             self.bindings,
             self.program(),
+            stopped,
+            list(self._warnings.found.values()),
         )
 
     def program(self) -> Program:

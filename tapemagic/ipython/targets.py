@@ -89,12 +89,12 @@ def _limited(named: Sequence[Named], is_value: bool = False, most: int = MAX_TAR
 
 def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> Sequence[Statement]:
     """A statement on a plain number, the cell's value or assigned last, into which a value went that left the tape."""
-    shown = listed([target for target, _ in chosen])
+    shown = listed([target for target, _ in chosen]) + (" is" if len(chosen) == 1 else " are")
     numbers: list[Named] = []
     if session.cell.last:
         numbers.append((session.cell.last[0], value))
         if _is_real(value) and (how := session.exit_on_last_line()):
-            text = f"{how}, and {shown} is shown in the place of {session.cell.last[0]}"
+            text = f"{how}, and {shown} shown in the place of {session.cell.last[0]}"
             return [Statement("left", text)]
     for name, assigned in reversed(session.history):
         if any(assigned is x for _, x in chosen):
@@ -109,7 +109,7 @@ def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> Seque
         question = replace(question, y=name, target=number, x=x, source=source)
         reason = surely_through_exit(question)
         if reason is not None:
-            text = f"{shown} is shown in the place of {name}: {reason.text}"
+            text = f"{shown} shown in the place of {name}: {reason.text}"
             return [Statement("left", text)]
     return []
 
@@ -121,9 +121,7 @@ def _is_real(value: Any) -> bool:
     )
 
 
-def _in_result(
-    session: Session, value: Any, purposes: Purposes | None = None
-) -> Sequence[Named]:
+def _in_result(session: Session, value: Any, purposes: Purposes | None = None) -> Sequence[Named]:
     """The computed tensors in the value of the cell, if that is a list, tuple or dict."""
     if not isinstance(value, CONTAINERS):
         return []
@@ -155,9 +153,7 @@ def _last_assigned(session: Session, purposes: Purposes | None = None) -> Sequen
     return []
 
 
-def _assigned_elsewhere(
-    session: Session, purposes: Purposes | None = None
-) -> Sequence[Named]:
+def _assigned_elsewhere(session: Session, purposes: Purposes | None = None) -> Sequence[Named]:
     """The last computed value that is neither the value of the cell nor assigned at its top level.
 
     A function may have assigned a global name, or the cell a part of a list, of a dict or of an object.

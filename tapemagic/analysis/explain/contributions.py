@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.analysis.adjoints import heard_sweep, size_of
+from tapemagic.analysis.adjoints import heard_sweep
 from tapemagic.analysis.explain.chain_rule import Edge
 from tapemagic.analysis.formatting import format_line, format_number
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.events import Place
 from tapemagic.engine.operations.scatter import dense
 from tapemagic.engine.recording import Record, silence
+from tapemagic.engine.tape.gradient_steps import size_of
 from tapemagic.engine.tape.observer import Site
 from tapemagic.engine.tape.sweep import Gradients, fit, reachable
 from tapemagic.engine.tensor.tensor import id_of

@@ -37,9 +37,7 @@ def adjoints_of(
     return adjoints
 
 
-def goals_of(
-    targets: Sequence[Traced], found: GradientTable, order: int
-) -> list[list[Traced]]:
+def goals_of(targets: Sequence[Traced], found: GradientTable, order: int) -> list[list[Traced]]:
     """The values whose gradients are the adjoints, for each level: the targets, then their derivatives."""
     derivatives = [
         [g for (_, _, k), g in found.gradients.items() if k == level and g is not None]
@@ -79,5 +77,5 @@ def gradients_of_all(snapshot: Snapshot, targets: Sequence[Traced]) -> dict[int,
 def _kept(g: Any) -> Any:
     """A gradient as the tape gives it: conjugated if complex; a large one as a summary."""
     if g.dtype.kind == "c":
-        g = np.conjugate(g)
+        g = np.conjugate(g) + g.dtype.type(0)  # without negative zeros
     return g if g.nbytes <= SMALL else summarise(g)

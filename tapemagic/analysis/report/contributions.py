@@ -180,10 +180,12 @@ def passed_on(record: Record, position: int, given: Any) -> Any:
     if isinstance(x, Absent) or x.nbytes > SMALL:
         return None
     try:
-        part = _rule(record, position)(given, record.output, *record.values, **(record.params or {}))
+        part = _rule(record, position)(
+            given, record.output, *record.values, **(record.params or {})
+        )
         if part is None:
             return NOTHING
         part = fit(dense(part), x, record.operation, position)
     except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
         return None
-    return np.conjugate(part) if part.dtype.kind == "c" else part
+    return np.conjugate(part) + part.dtype.type(0) if part.dtype.kind == "c" else part

@@ -166,7 +166,7 @@ def examine(
     nonfinite = _nonfinite(subject)
     return Findings(
         _variables(subject),
-        drawn.graph,
+        drawn.marked(nonfinite, subject.records),
         tuple(derivatives.values()),
         tuple(name for name, _ in targets),
         operations,

@@ -64,6 +64,11 @@ def _at_zero_of_result(record: Record) -> Any:
     return record.output == 0
 
 
+def _without_spread(record: Record) -> Any:
+    """Whether the numbers of a standard deviation are equal, and more than one."""
+    return (record.output == 0) & (np.size(record.values[0]) > np.size(record.output))
+
+
 def _tied(record: Record) -> Any:
     x, y = record.values
     return np.equal(x, y) if record.ids[0] != record.ids[1] or record.ids[0] <= 0 else False
@@ -83,7 +88,9 @@ def _bent(record: Record) -> Any:
 
 def _alpha(record: Record) -> Any:
     default = 0.2 if record.name == "leaky_relu" else 1.0
-    return record.values[1] if len(record.values) > 1 else (record.params or {}).get("alpha", default)
+    return (
+        record.values[1] if len(record.values) > 1 else (record.params or {}).get("alpha", default)
+    )
 
 
 def _slope_of_alpha(record: Record, _tracked: list[int]) -> str:
@@ -134,6 +141,8 @@ KINKS: Mapping[str, Kink] = {
     "norm": Kink("norm", "at exactly 0", _at_zero_of_result, NONE_THERE),
     "vector_norm": Kink("vector_norm", "at exactly 0", _at_zero_of_result, NONE_THERE),
     "hypot": Kink("hypot", "at exactly 0", _at_zero_of_result, NONE_THERE),
+    "std": Kink("std", "of equal numbers", _without_spread, NONE_THERE),
+    "nanstd": Kink("nanstd", "of equal numbers", _without_spread, NONE_THERE),
 }  # fmt: skip
 """Operations with kinks, by name."""
 
@@ -220,7 +229,9 @@ def _given(record: Record, g: Any) -> Any:
 
 def _cotangents(subject: Subject, records: list[Record]) -> dict[int, Any]:
     """The gradients with respect to the results of operations, in full."""
-    known = {i: subject.adjoints.get(i) for record in records if isinstance(i := record.output_id, int)}
+    known = {
+        i: subject.adjoints.get(i) for record in records if isinstance(i := record.output_id, int)
+    }
     large = [i for i, g in known.items() if isinstance(g, Summary)]
     if large:
         targets = [value for _, value in subject.targets]

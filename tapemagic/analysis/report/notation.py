@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from tapemagic.analysis.formatting import SUBSCRIPTS, printable
@@ -16,7 +16,8 @@ CHOICE, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
 """How tightly the parts of a formula hold together: those that hold less stand in brackets."""
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-ATOMIC = re.compile(r"[^\W\d][\w.₀-₉]*(\[[\w'\".]*\])*|\d[\d.]*(e\+?\d+)?|\[.*\]|nan|inf")
+ATOMIC = re.compile(r"[^\W\d][\w.₀-₉]*(\[[\w'\".]*\])*|\d[\d.]*|\[.*\]|nan|inf")
+SCIENTIFIC = re.compile(r"\d[\d.]*e[+-]?\d+")
 NEGATIVE = re.compile(r"-[\d.]+(e[+-]?\d+)?|-inf")
 WHOLE = re.compile(r"(\d+)(\.0)?")
 RELATIONS: Mapping[type, tuple[str, str]] = {
@@ -28,11 +29,10 @@ RELATIONS: Mapping[type, tuple[str, str]] = {
 }
 CALLED = {"sigmoid": "σ"}
 LATEX_FUNCTIONS = frozenset(
-    "ln sin cos tan sinh cosh tanh arcsin arccos arctan max min det".split()
+    ["ln", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "max", "min", "det"]
 )
 GREEK = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi "
-    "omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split()
+    ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"]
 )
 SPELLED = {"lamda": "lambda", "final sigma": "varsigma"}
 ESCAPED = {
@@ -150,7 +150,7 @@ def rendered(
     return _Writer(symbols, reduction or Reduction()).write(_parsed(expression))
 
 
-@cache
+@lru_cache(1024)
 def _parsed(expression: str) -> ast.expr:
     return ast.parse(expression, mode="eval").body
 
@@ -169,6 +169,8 @@ class _Writer:
                 return self.operand(self.symbols[name])
             case ast.Constant(value):
                 return Piece(str(value), str(value), ATOM)
+            case ast.Tuple():
+                return Piece(ast.unparse(node), ast.unparse(node), ATOM)
             case ast.BinOp(left, op, right):
                 return self.binary(left, op, right)
             case ast.UnaryOp(ast.USub(), inner):
@@ -196,6 +198,8 @@ class _Writer:
         text, latex = symbol
         if NEGATIVE.fullmatch(text):
             return Piece(text, latex, SIGN)
+        if SCIENTIFIC.fullmatch(text):
+            return Piece(text, latex, POWER)
         first = text[:1] + text[2:] if text[1:2] == "\u0304" else text
         return Piece(text, latex, ATOM if ATOMIC.fullmatch(first) else CHOICE)
 
@@ -227,9 +231,7 @@ class _Writer:
             return Piece(x.text + whole[1].translate(SUPERSCRIPTS), latex, POWER)
         return Piece(f"{x.text}^{z.inside(ATOM).text}", latex, POWER)
 
-    def compared(
-        self, left: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]
-    ) -> Piece:
+    def compared(self, left: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]) -> Piece:
         """A comparison."""
         text, latex, _ = self.write(left)
         for op, other in zip(ops, others, strict=True):
@@ -250,9 +252,7 @@ def call(name: str, given: list[Symbol]) -> Piece:
     texts, latexes = ", ".join(x.text for x in given), ", ".join(x.latex for x in given)
     command = f"\\{name}" if name in LATEX_FUNCTIONS else rf"\operatorname{{{escaped(name)}}}"
     command = r"\sigma" if name == "sigmoid" else command
-    return Piece(
-        f"{CALLED.get(name, name)}({texts})", rf"{command}\left({latexes}\right)", ATOM
-    )
+    return Piece(f"{CALLED.get(name, name)}({texts})", rf"{command}\left({latexes}\right)", ATOM)
 
 
 def _root(x: Piece, _axis: object) -> Piece:
@@ -279,18 +279,12 @@ def total(x: Piece, axis: object) -> Piece:
 
 def _mean(x: Piece, axis: object) -> Piece:
     end = "" if axis is None else f", axis={axis}"
-    return Piece(
-        f"mean({x.text}{end})", rf"\operatorname{{mean}}\left({x.latex}{end}\right)", ATOM
-    )
+    return Piece(f"mean({x.text}{end})", rf"\operatorname{{mean}}\left({x.latex}{end}\right)", ATOM)
 
 
 def _spread(x: Piece, axis: object) -> Piece:
     """A value for each of the elements over which a sum went."""
     return x if axis is None else _called("repeat", x, f", axis={axis}")
-
-
-def _like(x: Piece, _axis: object) -> Piece:
-    return _called("reshape", x, "")
 
 
 def _called(name: str, x: Piece, end: str) -> Piece:
@@ -305,6 +299,5 @@ NOTATIONS: Mapping[str, Callable[[Piece, object], Piece]] = {
     "total": total,
     "mean": _mean,
     "spread": _spread,
-    "like": _like,
 }
 """Functions with a notation of their own."""

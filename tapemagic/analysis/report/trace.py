@@ -19,9 +19,9 @@ from tapemagic.analysis.nonfinite import is_finite
 from tapemagic.analysis.report.constants import ConstantNames
 from tapemagic.analysis.report.contributions import NOTHING, Place, Share, passed_on, shares, starts
 from tapemagic.analysis.report.folding import Block, Part, fold
-from tapemagic.analysis.report.formulas import adjoint_formula, value_formula
+from tapemagic.analysis.report.formulas import adjoint_formula, is_known, value_formula
 from tapemagic.analysis.report.layout import Line, laid_out, ordinal
-from tapemagic.analysis.report.notation import Piece, Symbol, bar, escaped, symbol_of
+from tapemagic.analysis.report.notation import CHOICE, Piece, Symbol, bar, escaped, symbol_of
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary, summarise
 from tapemagic.engine.recording import Absent, Record, silence
@@ -171,15 +171,20 @@ def _part(subject: Subject, order: int, positions: Sequence[int]) -> TracePart:
 
 def _goal(subject: Subject, order: int) -> str:
     """The words for what the adjoints are the gradients of."""
-    keys = [
-        key for key, g in subject.found.gradients.items() if key[2] == order and g is not None
-    ]
+    keys = [key for key, g in subject.found.gradients.items() if key[2] == order and g is not None]
     if order >= subject.order:
         return ""
-    named = [
-        (derivative_symbol(subject.targets[t][0], subject.sources[s][0], order), subject.found.gradients[t, s, order])
-        for t, s, _ in keys
-    ] if order else list(subject.targets)
+    named = (
+        [
+            (
+                derivative_symbol(subject.targets[t][0], subject.sources[s][0], order),
+                subject.found.gradients[t, s, order],
+            )
+            for t, s, _ in keys
+        ]
+        if order
+        else list(subject.targets)
+    )
     tracked = [(name, x) for name, x in named if subject.snapshot.tracks(id_of(x))]
     names = " + ".join(name for name, _ in tracked)
     if len(tracked) > 1 or any(x.size != 1 for _, x in tracked):
@@ -279,7 +284,9 @@ class _Table:
     def _final(symbol: Symbol, adjoint: Any) -> AdjointStep:
         """An adjoint to which nothing is added any more."""
         name = bar(symbol)
-        return AdjointStep(name.text, "", name.latex, after=_text(adjoint), is_finite=_finite(adjoint))
+        return AdjointStep(
+            name.text, "", name.latex, after=_text(adjoint), is_finite=_finite(adjoint)
+        )
 
     def _operation(self, line: Line) -> TraceRow:
         position = line.position or 0
@@ -289,20 +296,23 @@ class _Table:
         formula = value_formula(record, inputs)
         numbers = _numbers(record.values)
         results = _several(record.output)
-        made = [self._symbol(x, i) for x, i in zip(results, _several(record.output_id), strict=True)]
-        plain = all(i > 0 and self._subject.snapshot.tracks(i) for i in record.ids)
+        made = [
+            self._symbol(x, i) for x, i in zip(results, _several(record.output_id), strict=True)
+        ]
         return TraceRow(
             "operation",
             symbol=", ".join(x.text for x in made),
             formula=formula.text,
             latex=f"{', '.join(x.latex for x in made)} = {formula.latex}",
-            numbers=_different(value_formula(record, numbers).text, formula.text) if numbers else "",
+            numbers=_different(value_formula(record, numbers).text, formula.text)
+            if numbers
+            else "",
             value="; ".join(map(_text, results)),
             number=position,
             line=self._subject.snapshot.origins.sites[position][0],
             path=line.path,
             reverse=tuple(self._steps(position, record, inputs, made, numbers)),
-            is_finite=all(map(is_finite, results)) and (plain or True),
+            is_finite=all(map(is_finite, results)),
         )
 
     def _steps(
@@ -364,6 +374,8 @@ class _Table:
     ) -> tuple[Piece, Piece | None]:
         """The formula of a share, and that with numbers put in."""
         adjoints = self._subject.adjoints
+        if not _is_chain(record):
+            return _through(bar(made[0]), record.name), None
         if len(made) == 1 and not isinstance(record.output, tuple):
             [y] = made
             piece = adjoint_formula(record, k, inputs, y, bar(y))
@@ -372,9 +384,7 @@ class _Table:
             if piece:
                 put_in = None
                 if known:
-                    put_in = adjoint_formula(
-                        record, k, numbers, _number(record.output), _number(g)
-                    )
+                    put_in = adjoint_formula(record, k, numbers, _number(record.output), _number(g))
                 return piece, put_in
             slope = self._slope(record, k) if known else ""
             put = Piece(f"{_bracketed(_text(g))} · {_bracketed(slope)}", "", 3) if slope else None
@@ -422,7 +432,9 @@ class _Table:
             record = self._subject.records[position]
             results = zip(_several(record.output), _several(record.output_id), strict=True)
             for value, i in results:
-                last = next((place for place, s in self._shares.get(i, {}).items() if s.is_last), None)
+                last = next(
+                    (place for place, s in self._shares.get(i, {}).items() if s.is_last), None
+                )
                 if last and last[0] in positions:
                     found[i] = value
         return found
@@ -442,7 +454,9 @@ class _Table:
             return ""
         names = {without_subscript(self._subject.names.get(r.output_id, "")) for r in made}
         name = names.pop() if len(names) == 1 else ""
-        return f"{name or 'the last value of each'} {_range(outputs)}{self._adjoint_range(made, name)}"
+        return (
+            f"{name or 'the last value of each'} {_range(outputs)}{self._adjoint_range(made, name)}"
+        )
 
     def _adjoint_range(self, made: Sequence[Record], name: str) -> str:
         adjoints = [self._subject.adjoints.get(record.output_id) for record in made]
@@ -511,12 +525,29 @@ def _bracketed(number: str) -> str:
 
 def _chain(g: Symbol, y: Symbol, x: Symbol) -> Piece:
     """The chain rule, for an operation without a formula."""
-    names = [part.text if part.text.replace("_", "a").isalnum() else f"({part.text})" for part in (y, x)]
+    names = [
+        part.text if part.text.replace("_", "a").isalnum() else f"({part.text})" for part in (y, x)
+    ]
     latex = rf"{g.latex} \cdot \frac{{\partial {y.latex}}}{{\partial {x.latex}}}"
     return Piece(f"{g.text} · ∂{names[0]}/∂{names[1]}", latex, 3)
+
+
+def _is_chain(record: Record) -> bool:
+    """Whether an operation passes on its true derivative with respect to real numbers."""
+    values = (*record.values, *_several(record.output))
+    return is_known(record) and not any(
+        getattr(x, "dtype", np.dtype(float)).kind == "c" for x in values
+    )
+
+
+def _through(g: Symbol, name: str) -> Piece:
+    """An adjoint that goes through an operation with a rule of its own."""
+    return Piece(f"{g.text} through {name}", rf"{g.latex}\text{{ through {escaped(name)}}}", CHOICE)
 
 
 def _range(values: Sequence[Any]) -> str:
     """The range of some numbers in words."""
     known = np.array(values)
-    return format_entries(known) if known.size > 6 else f"{format_entries(known.min())} to {format_entries(known.max())}"
+    if known.size > 6:
+        return format_entries(known)
+    return f"{format_entries(known.min())} to {format_entries(known.max())}"

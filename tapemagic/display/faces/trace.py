@@ -31,7 +31,9 @@ def html(findings: Findings) -> str:
     parts = [_table(first)]
     for part in others:
         words = f"<summary>{plain(_title(part))}</summary>"
-        parts.append(element("details", SMALL.replace(QUIET, "margin-top:6px"), words + _table(part)))
+        parts.append(
+            element("details", SMALL.replace(QUIET, "margin-top:6px"), words + _table(part))
+        )
     return "".join(parts)
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.recording import tick
+from tapemagic.engine.tape.gradient_steps import GradientStep, GradientSteps
 from tapemagic.engine.tape.recorder import contents_of
 from tapemagic.engine.tape.sweep import Gradients
 from tapemagic.engine.tape.tape import Sweep, Tape, tape_of
@@ -109,6 +110,8 @@ class Origins(NamedTuple):
         The calls of the user's functions in which operations were recorded; the first is the top level.
     sweeps : sequence of (int, tuple of int)
         For each reverse sweep, the number of records before it, and the ids of what it differentiated.
+    steps : sequence of GradientStep
+        The calls by which the program took the gradients of Variables, oldest first.
     orders : sequence of int
         For each record, 0 if the user wrote it, k if it belongs to a k-th derivative.
     order_of : mapping of int to int
@@ -123,6 +126,7 @@ class Origins(NamedTuple):
     seeds: Sequence[tuple[Any, int]] = ()
     calls: Sequence[Call] = (TOP,)
     sweeps: Sequence[tuple[int, tuple[int, ...]]] = ()
+    steps: Sequence[GradientStep] = ()
 
     @property
     def lines(self) -> Sequence[int | None]:
@@ -162,6 +166,7 @@ class Observer(Tape):
         self._sweeps: list[tuple[int, tuple[int, ...]]] = []
         self._depths = [0]
         self._order_of: dict[int, int] = {}
+        self._steps = GradientSteps()
         self._taken: dict[Any, GradientCall] = {}
         super().__init__(True, watch_accessed_variables)
         self._keeps = True
@@ -173,6 +178,7 @@ class Observer(Tape):
         self._seeds.clear()
         self._sweeps.clear()
         self._order_of.clear()
+        self._steps.clear()
         super()._clear()
 
     def _taker(self) -> Callable[[Any], None]:
@@ -189,6 +195,7 @@ class Observer(Tape):
             tuple(self._seeds),
             tuple(self._calls),
             tuple(self._sweeps),
+            tuple(self._steps.steps),
         )
 
     def extent(self) -> tuple[int, ...]:
@@ -256,6 +263,8 @@ class Observer(Tape):
         results: Sequence[Any],
         weighted: bool,
     ) -> None:
+        if method == "gradient" and not weighted:
+            self._steps.add(targets, sources, results, self._where()[0], len(self._records))
         frame = sys._getframe(3)  # that of the program; between are two methods of the tape
         code, offset = frame.f_code, frame.f_lasti
         if origin_of(code.co_filename) != "":
