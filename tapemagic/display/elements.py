@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from html import escape
 
 from tapemagic.analysis.formatting import printable
@@ -16,7 +16,8 @@ HEAD = f"{CELL};font-weight:600;{QUIET}"
 
 def element(tag: str, style: str, content: str) -> str:
     """An HTML element with an inline style; the content is HTML."""
-    return f'<{tag} style="{style}">{content}</{tag}>'
+    styled = f' style="{style}"' if style else ""
+    return f"<{tag}{styled}>{content}</{tag}>"
 
 
 def plain(words: str) -> str:
@@ -35,6 +36,22 @@ def rows_of(headings: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
     lines = ("".join(element("td", CELL, cell) for cell in cells) for cells in rows)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return table("".join(element("th", HEAD, escape(words)) for words in headings), body)
+
+
+def listing(headings: Sequence[str], rows: Iterable[Sequence[str]], left: Collection[int]) -> str:
+    """A table with the columns of the numbers `left` aligned left, and all others aligned right; all cells are HTML.
+
+    It has the padding and the lines of the page's own tables, so that a cell needs next to no style.
+    """
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        style = ' style="text-align:left"'
+        parts = (f"<{tag}{style * (k in left)}>{cell}</{tag}>" for k, cell in enumerate(cells))
+        return f"<tr>{''.join(parts)}</tr>"
+
+    body = "".join(line("td", cells) for cells in rows)
+    content = f"<thead>{line('th', headings)}</thead><tbody>{body}</tbody>"
+    return element("table", f"border-collapse:collapse;text-align:right;margin:0;{FONT}", content)
 
 
 def image(svg: str, words: str, style: str) -> str:

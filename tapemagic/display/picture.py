@@ -301,9 +301,7 @@ class _Reader:
             self._styles[found] = tuple(sorted(_normal(key, value, place) for key, value in found))
         return self._styles[found]
 
-    def _with_inserts(
-        self, parts: list[Outline | Words | Inset]
-    ) -> list[Outline | Words | Inset]:
+    def _with_inserts(self, parts: list[Outline | Words | Inset]) -> list[Outline | Words | Inset]:
         """The parts with each insert in place of the lines of its marker."""
         markers: dict[int, list[Words]] = {}
         for part in parts:

@@ -45,10 +45,10 @@ from tapemagic.ipython.watchable import is_number
 from tapemagic.ipython.why import why
 
 EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
-OPTION = re.compile(r"-[tpn]\b|--(?:target|persistent|name|no-auto-watch|jacobian|hessian)\b")
+OPTION = re.compile(r"-[tpn]\b|--(?:target|persistent|name|no-auto-watch|jacobian|hessian|check)\b")
 NO_OPTION = "%tape has no option {}, only -o: write %%tape with its options above a cell, and the expression in it"
 USAGE = """%%tape [NAME ...] [-t NAME ...] [-o ORDER] [-p] [-n TAPE_NAME]
-          [--no-auto-watch] [--jacobian] [--hessian]
+          [--no-auto-watch] [--jacobian] [--hessian] [--check]
   %%tape [-o ORDER] EXPRESSION"""
 """The usage in the help of %%tape: IPython writes a % in front, and argparse reads two as one."""
 
@@ -95,6 +95,9 @@ class TapeMagics(Magics):
     @argument("--no-auto-watch", action="store_true", help="do not watch Variables by themselves")
     @argument("--jacobian", action="store_true", help="show the derivatives of every element, too")
     @argument("--hessian", action="store_true", help="show the matrix of second derivatives, too")
+    @argument(
+        "--check", action="store_true", help="compare the gradients with difference quotients"
+    )
     @line_cell_magic
     def tape(self, line: str, cell: str | None = None) -> TapeReport | None:
         """Run a cell of NumPy on a recording tape, and show variables, graph and gradients.
@@ -103,7 +106,8 @@ class TapeMagics(Magics):
         assigned in the cell. What ``-t`` names is differentiated, or the value of the expression at the end
         of the cell, or else the last value that the cell assigned and that depends on what is watched.
         In the cell and after it, ``tape`` is the GradientTape. ``--jacobian`` and ``--hessian`` add the full
-        matrices of first and second derivatives to the gradients.
+        matrices of first and second derivatives to the gradients. ``--check`` compares the gradients with difference
+        quotients, for which it repeats the recorded operations with changed values: branches and constants stay.
 
         ``%tape EXPRESSION`` does the same for one expression: every number in it is watched. Of the options
         it has ``-o`` alone.
@@ -122,7 +126,7 @@ class TapeMagics(Magics):
         ready.namespace[options.name] = session.tape
         self._last = session
         request = DerivativeRequest(
-            targets, order, [kind for kind in MATRICES if getattr(options, kind)]
+            targets, order, [kind for kind in MATRICES if getattr(options, kind)], options.check
         )
         return self._run(session, request, self._cell_id() or cell)
 
@@ -159,6 +163,7 @@ class TapeMagics(Magics):
             context,
             max(MIN_NODES, self.max_nodes),
             request.matrices,
+            request.check,
         )
         return TapeReport(findings, value, targets.is_value)
 
