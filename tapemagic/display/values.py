@@ -36,7 +36,7 @@ def text(summary: Summary) -> str:
 def html(summary: Summary, pictured: bool = True, bad: bool = False) -> str:
     """A value without its shape: a small table, or a picture with range and mean beside it; red where it is `bad`."""
     if len(summary.rows) > 1:
-        words = element("span", GRID, "<br>".join(map(plain, grid(summary.rows, "  "))))
+        words = element("span", GRID, "\n".join(map(plain, grid(summary.rows, "  "))))
     else:
         words = plain(summary.details)
     words = element("span", BAD, words) if bad else words

@@ -101,8 +101,13 @@ def _gradient(subject: Subject, number: int) -> Any:
     return sum(found[1:], found[0]) if found else None
 
 
-def first_not_finite(rows: Sequence[NamedValue]) -> tuple[int | None, int | None]:
-    """The rows of the first value, and of the first gradient on the way back, that are not finite."""
-    values = [k for k, row in enumerate(rows) if not row.value.is_finite]
-    gradients = [k for k, row in enumerate(rows) if row.gradient and not row.gradient.is_finite]
-    return min(values, default=None), max(gradients, default=None)
+def not_finite(rows: Sequence[NamedValue]) -> tuple[set[int], set[int]]:
+    """The indices of the rows where a nan or an infinity may have begun: in a value, and in a gradient.
+
+    Of values these are the constants, and the first one that was computed or watched; gradients are computed from the
+    last value to the first.
+    """
+    bad = [row for row in rows if not row.value.is_finite]
+    first = [row.index for row in bad if row.role != "constant"][:1]
+    gradients = [row.index for row in rows if row.gradient and not row.gradient.is_finite]
+    return {row.index for row in bad if row.role == "constant"} | {*first}, set(gradients[-1:])

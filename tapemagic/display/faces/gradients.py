@@ -27,7 +27,7 @@ CHECKED = (
 
 def text(findings: Findings) -> str:
     """The gradients as equations, and the full matrices; empty if there are none."""
-    equations = "\n".join([*map(equation, shown(findings.derivatives)), *_notes(findings)])
+    equations = "\n".join([*map(equation, rows_of(findings)[:MAX_ROWS]), *_notes(findings)])
     return "\n\n".join(filter(None, [equations, matrices.text(findings.matrices)]))
 
 
@@ -35,7 +35,7 @@ def html(findings: Findings) -> str:
     """A table of gradients for each target, and the full matrices; empty if there are none."""
     if not findings.derivatives:
         return ""
-    rows = shown(findings.derivatives)
+    rows = rows_of(findings)[:MAX_ROWS]
     pictured = rows[:MAX_PICTURED]
     tables = [
         _table(list(group), {id(entry) for entry in pictured})
@@ -48,10 +48,18 @@ def html(findings: Findings) -> str:
     return "".join(parts) + matrices.html(findings.matrices)
 
 
-def shown(derivatives: Sequence[Derivative]) -> list[Derivative]:
-    """The rows that are shown, target by target."""
-    targets = list(dict.fromkeys(entry.target for entry in derivatives))
-    return sorted(derivatives, key=lambda entry: targets.index(entry.target))[:MAX_ROWS]
+def rows_of(findings: Findings) -> list[Derivative]:
+    """The gradients target by target; after a None, those of higher order are left out."""
+    place = {target: k for k, target in enumerate(entry.target for entry in findings.derivatives)}
+    ended: set[tuple[str, str]] = set()
+    rows = []
+    for entry in sorted(findings.derivatives, key=lambda entry: place[entry.target]):
+        pair = (entry.target, entry.source)
+        if pair not in ended:
+            rows.append(entry)
+        if entry.value is None:
+            ended.add(pair)
+    return rows
 
 
 def equation(derivative: Derivative) -> str:
@@ -79,8 +87,10 @@ def _remarks(derivative: Derivative) -> list[str]:
 
 def _table(rows: Sequence[Derivative], pictured: Collection[int]) -> str:
     """The gradients of one target as a table."""
+    head = ("gradient", "shape", "value", "remarks")
     body = [_cells(entry, id(entry) in pictured) for entry in rows]
-    return listing(("gradient", "value", "shape", "remarks"), body, (0, 1, 3))
+    count = 4 if any(cells[3] for cells in body) else 3
+    return listing(head[:count], [cells[:count] for cells in body], (0, 2, 3))
 
 
 def _cells(derivative: Derivative, pictured: bool) -> tuple[str, str, str, str]:
@@ -89,17 +99,19 @@ def _cells(derivative: Derivative, pictured: bool) -> tuple[str, str, str, str]:
     value, check = derivative.value, derivative.check
     size = format_shape(derivative.shape)
     if value is None:
-        return symbol, "<b>None</b>", size, plain(derivative.reason or "")
+        return symbol, size, "<b>None</b>", plain(derivative.reason or "")
     words = [plain(part) for part in (derivative.note, derivative.reason or "") if part]
     if check is not None:
         words.append(element("span", OUTCOMES[check.outcome], plain(check.text)))
     number = values.html(value, pictured, bad=not value.is_finite)
-    return symbol, number, size, "; ".join(words)
+    return symbol, size, number, "; ".join(words)
 
 
 def _notes(findings: Findings) -> list[str]:
     """What is not shown, and what was compared with difference quotients."""
-    rest = len(findings.derivatives) - MAX_ROWS
-    more = [f"and {rest:,} more"] if rest > 0 else []
+    rows = rows_of(findings)
+    more = [f"and {len(rows) - MAX_ROWS:,} more"] if len(rows) > MAX_ROWS else []
+    if len(rows) < len(findings.derivatives):
+        more.append("Where a derivative is None, so are those of higher order.")
     checks = [entry.check for entry in findings.derivatives if entry.check]
     return more + [CHECKED] * any(check.outcome != "not checked" for check in checks)

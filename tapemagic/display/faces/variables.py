@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tapemagic.analysis.formatting import format_shape, printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.summary import Summary
-from tapemagic.analysis.report.variables import NamedValue, first_not_finite
+from tapemagic.analysis.report.variables import NamedValue, not_finite
 from tapemagic.display import values
 from tapemagic.display.elements import element, listing, plain
 from tapemagic.display.styles import NAME, QUIET, SMALL, TARGET, WATCHED
@@ -41,9 +41,10 @@ def html(findings: Findings) -> str:
     if not findings.variables:
         return ""
     rows = shown(findings.variables)
-    bad = first_not_finite(rows)
+    values_bad, gradients_bad = not_finite(rows)
     lines = [
-        _html_cells(row, k < MAX_PICTURED, k == bad[0], k == bad[1]) for k, row in enumerate(rows)
+        _html_cells(row, k < MAX_PICTURED, row.index in values_bad, row.index in gradients_bad)
+        for k, row in enumerate(rows)
     ]
     head, *body = _without_gradients([tuple(map(plain, headings(findings))), *lines], findings)
     left = [k for k, words in enumerate(head) if words not in ("shape", "dtype", "line")]
