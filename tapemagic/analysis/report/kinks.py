@@ -20,9 +20,6 @@ BETWEEN = "{} was taken as its slope; any from {} to {} would do"
 NONE_THERE = "0 was taken as its slope, where it has none"
 JUMP = "0 was taken as its slope, although it jumps there"
 SHARED = "equal numbers share its slope evenly; other shares would do"
-CHOSEN = "the slope of the branch that it chose was taken; the other one begins here"
-
-COMPARISONS = {"greater", "greater_equal", "less", "less_equal"}
 
 
 @dataclass(frozen=True)
@@ -165,15 +162,11 @@ def kinks(subject: Subject) -> Iterator[Statement]:
     lines, orders = subject.whole.origins.lines, subject.whole.origins.orders
     candidates: list[tuple[int, Record, Any, str, str]] = []
     tracked = subject.snapshot.tracked
-    comparisons: dict[int, Record] = {}
     for position, record in enumerate(subject.records[: subject.operations]):
         if orders and orders[position]:
             continue
-        if record.name in COMPARISONS:
-            comparisons[record.output_id] = record  # type: ignore[index]
-            continue
         inputs = [place for place, i in enumerate(record.ids) if i in tracked]
-        for mask, name, taken in _kinks_of(record, inputs, comparisons):
+        for mask, name, taken in _kinks_of(record, inputs):
             candidates.append((position, record, mask, name, taken))
     cotangents = _cotangents(subject, [record for _, record, *_ in candidates])
     for position, record, mask, name, taken in candidates:
@@ -192,9 +185,7 @@ def kinks(subject: Subject) -> Iterator[Statement]:
         yield Statement("kink", _sentence(place), place.line)
 
 
-def _kinks_of(
-    record: Record, inputs: list[int], comparisons: Mapping[int, Record]
-) -> Iterator[tuple[Any, str, str]]:
+def _kinks_of(record: Record, inputs: list[int]) -> Iterator[tuple[Any, str, str]]:
     """The elements at a kink, the operation with the point in words, and what was taken there."""
     if not inputs or any(isinstance(value, Absent) for value in (*record.values, record.output)):
         return
@@ -209,11 +200,6 @@ def _kinks_of(
         mask = (share > 0) & (share < 1)
         if np.any(mask):
             yield mask, f"{name} with ties", SHARED
-    elif name == "where" and record.ids[0] in comparisons:
-        x, y = comparisons[record.ids[0]].values
-        mask = np.equal(x, y) if not isinstance(x, Absent) and not isinstance(y, Absent) else False
-        if np.any(mask):
-            yield mask, "where exactly at its boundary", CHOSEN
 
 
 def _edge(record: Record) -> Edge:

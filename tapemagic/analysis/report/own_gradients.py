@@ -21,8 +21,6 @@ from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 LONGEST = 24
 """The number of characters up to which an expression of the program serves as a name."""
 
-NO_CONNECTION = "what its tape recorded does not lead from {1} to {0}"
-
 
 @dataclass(frozen=True)
 class OwnGradient:
@@ -66,9 +64,9 @@ class OwnGradient:
 
     @property
     def origin(self) -> str:
-        """The tape, the line, and how often, as in ``by the tape inner (line 5, the last of 100)``."""
-        taken = "" if self.method == "gradient" else f" ({self.method})"
-        tape = f"by the tape {self.tape}{taken}" if self.tape else f"by a tape{taken}"
+        """The tape, the line, and how often, as in ``taken by inner (line 5, the last of 100)``."""
+        method = "" if self.method == "gradient" else f".{self.method}"
+        tape = f"taken by {self.tape or 'a tape'}{method}"
         where = [f"line {self.line}"] if self.line else []
         where += [f"the last of {self.count:,}"] if self.count > 1 else []
         more = f"; {self.remark}" if self.remark else ""
