@@ -54,12 +54,15 @@ def choose(session: Session, value: Any, wanted: Sequence[str]) -> Targets:
         return _requested(session, wanted)
     purposes = Purposes(session)
     values = list(value) if isinstance(value, (list, tuple)) else [value]
+    losses = purposes.losses()
     if values and all(map(session.observer.tracks, values)):
-        if not all(map(purposes.is_trained, values)):
+        is_log = values[0] is not value and not session.cell.is_display
+        if not (losses and is_log) and not all(map(purposes.is_trained, values)):
             return _limited(_named_results(session, values), is_value=True)
+    if losses:
+        return _limited(losses)
     found = (
-        purposes.losses()
-        or _in_result(session, value, purposes)
+        _in_result(session, value, purposes)
         or _last_assigned(session, purposes)
         or _assigned_elsewhere(session, purposes)
         or purposes.differentiated()
