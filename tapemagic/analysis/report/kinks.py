@@ -14,6 +14,7 @@ from tapemagic.analysis.report.statement import Statement
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.engine.recording import Absent, Record, silence
+from tapemagic.engine.registry import NUMBERED, Operation
 from tapemagic.engine.tensor.tensor import unwrap, wrap
 
 BETWEEN = "{} was taken as its slope; any from {} to {} would do"
@@ -144,6 +145,10 @@ KINKS: Mapping[str, Kink] = {
 EXTREMES = {"max", "min", "amax", "amin", "nanmax", "nanmin"}
 
 
+BENT = KINKS.keys() | EXTREMES
+"""The names of all operations with kinks."""
+
+
 @dataclass
 class Place:
     """The kinks of one operation on one line, as far as they were counted."""
@@ -161,10 +166,12 @@ def kinks(subject: Subject) -> Iterator[Statement]:
     found: dict[tuple[str, str, int | None], Place] = {}
     lines, orders = subject.whole.origins.lines, subject.whole.origins.orders
     candidates: list[tuple[int, Record, Any, str, str]] = []
-    tracked = subject.snapshot.tracked
-    for position, record in enumerate(subject.records[: subject.operations]):
-        if orders and orders[position]:
+    tracked, records = subject.snapshot.tracked, subject.snapshot.records[: subject.operations]
+    bent = {i for i in {record[0] for record in records} if _is_bent(NUMBERED[i])}
+    for position, plain in enumerate(records):
+        if plain[0] not in bent or (orders and orders[position]):
             continue
+        record = Record._make(plain)
         inputs = [place for place, i in enumerate(record.ids) if i in tracked]
         for mask, name, taken in _kinks_of(record, inputs):
             candidates.append((position, record, mask, name, taken))
@@ -174,7 +181,7 @@ def kinks(subject: Subject) -> Iterator[Statement]:
         if g is None:
             continue
         passing = mask & (_given(record, g) != 0)
-        hits = int(np.count_nonzero(passing))
+        hits = int(np.count_nonzero(passing)) if np.ndim(passing) else int(passing)
         if hits:
             line = lines[position] if lines else None
             place = found.setdefault((name, taken, line), Place(name, taken, line))
@@ -183,6 +190,14 @@ def kinks(subject: Subject) -> Iterator[Statement]:
             place.times += 1
     for place in found.values():
         yield Statement("kink", _sentence(place), place.line)
+
+
+def _is_bent(operation: Operation) -> bool:
+    """Whether an operation is one of those with kinks, and not a user's of the same name."""
+    function = operation.function
+    module = getattr(function, "__module__", None) or ""
+    is_known = isinstance(function, np.ufunc) or module.split(".")[0] in ("numpy", "tapemagic")
+    return is_known and operation.name in BENT
 
 
 def _kinks_of(record: Record, inputs: list[int]) -> Iterator[tuple[Any, str, str]]:
