@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tapemagic.analysis.formatting import (
+    SHOWN,
     derivative_symbol,
     format_entries,
     format_value,
@@ -518,7 +519,9 @@ def _finite(value: Any) -> bool:
 
 def _brief(value: Any) -> str:
     """A value that is short enough to stand in a sum; empty otherwise."""
-    text = "" if value is None else _text(value)
+    if value is None or isinstance(value, Summary) or np.size(value) > SHOWN:
+        return ""
+    text = _text(value)
     return text if len(text) <= SHORT else ""
 
 

@@ -54,25 +54,27 @@ def html(findings: Findings) -> str:
     for line, more in _with_gaps(findings.source_lines):
         if more:
             rows.append(f'<td colspan="3" style="{CELL};{QUIET}">… {more:,} more lines</td>')
-        rows.append(_cells(line, width))
+        rows += _cells(line, width)
     body = "".join(f'<tr style="border-top:{RULE}">{row}</tr>' for row in rows)
     return element("div", "overflow-x:auto", f'<table style="{TABLE}">{body}</table>')
 
 
-def _cells(line: SourceLine, width: int) -> str:
+def _cells(line: SourceLine, width: int) -> list[str]:
+    """The cells of a row; of two rows, where the source is long."""
     source = _marked(_source(line), not line.stopped)
     number = element("span", QUIET, f"{line.number:>{width}}  ")
+    alone = f'<td colspan="3" style="{CELL}">{number}{source}</td>'
     if not line.values:
-        return f'<td colspan="3" style="{CODE}">{number}{source}</td>'
+        return [alone]
     made = "<br>".join(_marked(_made(value), value.is_finite) for value in line.values)
     gradients = "<br>".join(
         "<b>None</b>" if value.gradient == "None" else plain(value.gradient)
         for value in line.values
     )
-    return (
-        f'<td style="{CODE}">{number}{source}</td><td style="{CELL}">{made}</td>'
-        f'<td style="{CELL}">{gradients}</td>'
-    )
+    beside = f'<td style="{CELL}">{made}</td><td style="{CELL}">{gradients}</td>'
+    if len(line.text) > WIDEST:
+        return [alone, f"<td></td>{beside}"]
+    return [f'<td style="{CODE}">{number}{source}</td>{beside}']
 
 
 def _marked(words: str, is_plain: bool) -> str:

@@ -69,10 +69,10 @@ def backward(step: AdjointStep) -> str:
     words = f"{step.symbol} = {step.symbol} + {step.formula}"
     if step.before and (numbers := step.numbers or step.added):
         words += f" = {step.before} + {numbers}"
+    if step.after:
+        words += f" = {step.after}"
     elif step.added:
         words += f", which adds {step.added}"
-    if step.after:
-        words += f" = {step.after}" if step.before else f"; in all {step.after}"
     return printable(words)
 
 
