@@ -27,8 +27,8 @@ CELL_FILE = re.compile(r"<ipython-input-|ipykernel_\d+")
 LONGEST_LINE = 60
 """The number of characters shown of a line."""
 
-DIFFERENTIAL = re.compile(r"d+[^\W\d]?[\d₀-₉]*")
-"""Names that behind a d would look like another derivative: d, dy, dw1."""
+DIFFERENTIAL = re.compile(r"d+[^\W\d]?[\d₀-₉]*|d[^\W_]+_d\w+")
+"""Names that behind a d would look like another derivative: d, dy, dw1, dy_dx."""
 
 LONGEST_VALUE = 2000
 """The number of characters shown of a cell's value."""
@@ -36,6 +36,8 @@ LONGEST_VALUE = 2000
 
 def format_number(value: Any) -> str:
     """A number with six significant digits; a real one has a decimal point or an exponent."""
+    if value is np.ma.masked:
+        return "masked"
     if isinstance(value, (bool, np.bool_, int, np.integer)):
         return str(value)
     if isinstance(value, (complex, np.complexfloating)):
@@ -131,6 +133,14 @@ def format_line(place: Place) -> str:
         "" if CELL_FILE.search(place.file) or place.file.startswith("<") else Path(place.file).name
     )
     return f"line {place.line}" + (f" of {name}" if name else "") + (f" ({short})" if short else "")
+
+
+def format_lines(lines: tuple[int, int] | None) -> str:
+    """Lines of a cell: line 4, or lines 4–5; a loop where they are not known."""
+    if lines is None:
+        return "loop"
+    first, last = lines
+    return f"line {first}" if first == last else f"lines {first}–{last}"
 
 
 def derivative_symbol(target: str, source: str, order: int) -> str:

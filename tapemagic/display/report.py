@@ -9,9 +9,11 @@ from typing import Any
 from tapemagic.analysis.formatting import format_cell_value
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Graph
-from tapemagic.display import html
+from tapemagic.display import html, limits
 from tapemagic.display.dot import dot
-from tapemagic.display.svg import Drawing, draw
+from tapemagic.display.inserts import Inserts
+from tapemagic.display.latex import latex
+from tapemagic.display.svg import Drawing, draw, fitted
 from tapemagic.display.text import text
 
 
@@ -42,12 +44,17 @@ class TapeReport:
     @cached_property
     def dot(self) -> str:
         """The graph as DOT source."""
-        return dot(self.findings.graph, self.findings.lines)
+        return dot(self.findings.graph, self.findings.lines, self._inserts)
+
+    @cached_property
+    def _inserts(self) -> Inserts:
+        """The small pictures in the graph."""
+        return Inserts(self.findings.graph)
 
     @cached_property
     def drawing(self) -> Drawing:
         """The drawing of the graph, or the reason why there is none."""
-        return draw(self.dot)
+        return draw(self.dot, self._inserts.by_number)
 
     def __repr__(self) -> str:
         shown = self._shown_value()
@@ -60,11 +67,26 @@ class TapeReport:
     def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = {"text/plain": repr(self)}
         try:
-            bundle["text/html"] = html.page(self.findings, self.drawing, self._shown_value())
+            bundle["text/html"] = page = self._page()
+            bundle["text/latex"] = self._latex(page)
             bundle.update(self._widget())
         except Exception as error:  # noqa: BLE001 -- whatever fails in drawing, the text is shown
             warnings.warn(f"the report could not be drawn in full: {error!r}", stacklevel=2)
         return bundle
+
+    def _page(self, room: int = limits.PAGE) -> str:
+        """The report as HTML of at most so many characters."""
+        return html.page(self.findings, self.drawing, self._shown_value(), room)
+
+    def _latex(self, page: str) -> str:
+        """A page as LaTeX, which only nbconvert's PDF prefers to HTML; or a smaller page, if that is too long."""
+        picture = self.drawing.picture
+        pictures = {} if picture is None else {fitted(self.drawing)[0]: picture}
+        for smaller in (45_000, 22_000, limits.HEADLINE):
+            if len(made := latex(page, pictures)) <= limits.PAPER:
+                return made
+            page = self._page(smaller)
+        return latex(page, pictures)
 
     def _widget(self) -> dict[str, Any]:
         """The MIME bundle of the widget; all displays of a report share one widget."""

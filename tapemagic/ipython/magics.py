@@ -25,6 +25,7 @@ from tapemagic.analysis.explain.caller import Explanations
 from tapemagic.analysis.explain.explain import Explanation
 from tapemagic.analysis.report.findings import MATRICES, examine
 from tapemagic.analysis.report.graph import MAX_NODES
+from tapemagic.analysis.report.statement import Statement
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.events import origin_of
 from tapemagic.ipython.check import CheckReport, check_gradient
@@ -73,6 +74,11 @@ class TapeMagics(Magics):
         super().__init__(shell)
         self._last: Session | None = None
         self._shown: dict[str, TapeReport] = {}
+
+    @property
+    def last(self) -> Session | None:
+        """The last cell that was run with %%tape or %tape; None if there is none."""
+        return self._last
 
     @no_var_expand
     @output_can_be_silenced
@@ -157,8 +163,8 @@ class TapeMagics(Magics):
         stopped: int | None = None,
     ) -> TapeReport:
         targets = choose(session, value, request.targets)
-        notes = [note or targets.problem, *session.notes()]
-        context = session.context("; ".join(filter(None, notes)), stopped)
+        notes = [Statement("stopped", note)] if note else targets.notes
+        context = session.context(notes, stopped)
         sources = session.all_sources()
         findings = examine(
             session.observer,

@@ -26,7 +26,7 @@ def test_the_square() -> None:
         Value(1, "y", "target", (), "float64", "9.0", "1.0", 2),
     ) == found.variables
     assert (Derivative("y", "a", 1, (), "6.0"),) == found.derivatives
-    assert (("y",), 1, 1, "") == (found.targets, found.operations, found.order, found.note)
+    assert (("y",), 1, 1) == (found.targets, found.operations, found.order)
 
 
 def test_roles_of_the_regression() -> None:

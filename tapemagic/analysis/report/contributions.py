@@ -180,7 +180,9 @@ def passed_on(record: Record, position: int, given: Any) -> Any:
     if isinstance(x, Absent) or x.nbytes > SMALL:
         return None
     try:
-        part = _rule(record, position)(given, record.output, *record.values, **(record.params or {}))
+        part = _rule(record, position)(
+            given, record.output, *record.values, **(record.params or {})
+        )
         if part is None:
             return NOTHING
         part = fit(dense(part), x, record.operation, position)

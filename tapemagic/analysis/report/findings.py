@@ -11,7 +11,7 @@ import numpy as np
 from tapemagic.analysis.explain.causes import why_none
 from tapemagic.analysis.explain.incomplete import missing, withheld
 from tapemagic.analysis.explain.query import Question
-from tapemagic.analysis.formatting import derivative_symbol, dtype_name, format_value
+from tapemagic.analysis.formatting import dtype_name, format_value
 from tapemagic.analysis.nonfinite import (
     NonFinite,
     first_nonfinite,
@@ -25,17 +25,19 @@ from tapemagic.analysis.report.derivatives import (
     differentiate,
     name_of_sum,
 )
-from tapemagic.analysis.report.graph import MAX_NODES, Graph, GraphLabels, Value, draw
+from tapemagic.analysis.report.graph import MAX_NODES, Graph, Value, draw
 from tapemagic.analysis.report.jacobians import hessians, jacobians
 from tapemagic.analysis.report.lines import SourceLine, lines_of
 from tapemagic.analysis.report.matrices import Kind, Matrix
+from tapemagic.analysis.report.own_gradients import OwnGradient, own_gradients
+from tapemagic.analysis.report.statement import Statement
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import summarise
 from tapemagic.analysis.report.trace import Trace, trace_of
 from tapemagic.analysis.report.training import Training, training_of
 from tapemagic.analysis.report.variable_versions import format_reads
-from tapemagic.analysis.report.verdict import Statement, verdict
-from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
+from tapemagic.analysis.report.verdict import verdict
+from tapemagic.analysis.snapshot import Named, snapshot_of
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 
@@ -58,7 +60,6 @@ class Findings:
     order : int
     lines : tuple of str
         The lines of the cell.
-    note : str
     matrices : tuple of Matrix
     drawn : int
         The number of the cell's operations that the graph shows.
@@ -74,6 +75,8 @@ class Findings:
         The lines of the cell with the values and gradients that they made.
     training : Training or None
         The loss and the gradients over the steps of a loop.
+    own_gradients : tuple of OwnGradient
+        The gradients that the program took itself.
     """
 
     variables: tuple[Value, ...]
@@ -83,7 +86,6 @@ class Findings:
     operations: int
     order: int = 1
     lines: tuple[str, ...] = ()
-    note: str = ""
     matrices: tuple[Matrix, ...] = ()
     drawn: int = 0
     changed: tuple[tuple[str, int], ...] = ()
@@ -92,6 +94,7 @@ class Findings:
     trace: Trace | None = None
     source_lines: tuple[SourceLine, ...] = ()
     training: Training | None = None
+    own_gradients: tuple[OwnGradient, ...] = ()
 
 
 @np.errstate(all="ignore")  # the operations of the cell have warned already
@@ -103,6 +106,7 @@ def examine(
     context: Context | None = None,
     max_nodes: int = MAX_NODES,
     kinds: Collection[Kind] = (),
+    iteration: int | None = None,
 ) -> Findings:
     """Differentiate a recording up to an order, and compute the contents of its report.
 
@@ -120,6 +124,8 @@ def examine(
         The largest number of nodes of the graph.
     kinds : collection of {'jacobian', 'hessian'}, optional
         The full matrices to compute beside the gradients.
+    iteration : int, optional
+        The number of the iteration that the graph shows of outermost loops, from 1 on; the last if left out.
 
     Returns
     -------
@@ -128,9 +134,16 @@ def examine(
     operations = len(observer.records)
     found = differentiate(observer, targets, sources, order)
     subject = Subject(
-        snapshot_of(observer), operations, targets, sources, order, found, context or Context()
+        snapshot_of(observer),
+        operations,
+        targets,
+        sources,
+        order,
+        found,
+        context or Context(),
+        observer.gradient_calls(),
     )
-    drawn = draw(subject.snapshot, _labels(subject), max_nodes)
+    drawn = draw(subject, max_nodes, iteration)
     derivatives = {
         (t, s, level): replace(
             _derivative(subject, (t, s, level)),
@@ -153,13 +166,12 @@ def examine(
     nonfinite = _nonfinite(subject)
     return Findings(
         _variables(subject),
-        drawn.with_gradients(subject.adjoints),
+        drawn.marked(nonfinite, subject.records),
         tuple(derivatives.values()),
         tuple(name for name, _ in targets),
         operations,
         order,
         tuple(subject.context.lines),
-        subject.context.note,
         tuple(matrices),
         sum(position < operations for position in drawn.positions),
         tuple((subject.known_names.get(i, ""), len(numbers)) for i, numbers in versions.items()),
@@ -168,41 +180,25 @@ def examine(
         trace_of(subject),
         lines_of(subject),
         training_of(subject),
-    )
-
-
-def _labels(subject: Subject) -> GraphLabels:
-    """The names and roles of the values in a graph."""
-    whole, split = subject.whole, subject.split
-    both = [*subject.sources, *subject.targets]
-    return GraphLabels(
-        subject.names,
-        subject.roles,
-        [
-            (name, _array(value))
-            for name, value in subject.context.named
-            if not _tracked(whole, value)
-        ],
-        {
-            id(array): _seed_name(subject.known_names.get(i, ""), array)
-            for array, i in whole.origins.seeds
-        },
-        [(name, x) for name, x in both if id_of(x) not in split.versions] if whole.records else [],
+        own_gradients(subject),
     )
 
 
 def _nonfinite(subject: Subject) -> tuple[NonFinite, ...]:
-    """The first nan or infinity of the recording, and of the gradients of each target."""
+    """For each target, the first nan or infinity among the values it was computed from, or else of its gradients."""
     snapshot = subject.whole
-    facts: dict[NonFinite | None, None] = {}
+    facts: list[NonFinite] = []
     for t, (_, target) in enumerate(subject.targets):
         found = subject.found.gradients.items()
         gradients = [g for (of, _, level), g in found if of == t and level == 1]
+        fact = None
         if not is_finite(unwrap(target)):
-            facts[first_nonfinite(snapshot)] = None
+            fact = first_nonfinite(snapshot, snapshot.above(id_of(target), blocked=True))
         elif not all(is_finite(unwrap(g)) for g in gradients if g is not None):
-            facts[first_nonfinite_gradient(snapshot, target)] = None
-    return tuple(fact for fact in facts if fact is not None)
+            fact = first_nonfinite_gradient(snapshot, target)
+        if fact is not None:
+            facts.append(replace(fact, target=id_of(target)))
+    return tuple(facts)
 
 
 def _derivative(subject: Subject, key: Key) -> Derivative:
@@ -239,15 +235,6 @@ def _derivative(subject: Subject, key: Key) -> Derivative:
             f"around here {target_name} is a polynomial of degree {level - 1} or less in {source_name}"
         )
     return Derivative(target_name, source_name, level, tuple(source.shape), text, why)
-
-
-def _seed_name(target: str, seed: Any) -> str:
-    """The name dy/dy of the seed of a reverse sweep, if that is 1; empty otherwise."""
-    return derivative_symbol(target, target, 1) if target and np.all(seed == 1) else ""
-
-
-def _tracked(snapshot: Snapshot, value: Any) -> bool:
-    return isinstance(value, Traced) and snapshot.tracks(id_of(value))
 
 
 def _array(value: Any) -> Any:

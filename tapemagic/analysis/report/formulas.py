@@ -320,7 +320,9 @@ def value_formula(record: Record, inputs: Sequence[Symbol]) -> Piece:
     formula = formula_of(record)
     if formula and formula.value:
         try:
-            return rendered(formula.value, dict(zip(INPUTS, inputs, strict=False)), reduction_of(record))
+            return rendered(
+                formula.value, dict(zip(INPUTS, inputs, strict=False)), reduction_of(record)
+            )
         except KeyError:  # an input that the operation was not given
             pass
     given = [*inputs]
@@ -343,7 +345,9 @@ def _parameters(record: Record) -> list[Symbol]:
 def parameter_text(value: Any) -> str:
     """A parameter in a few characters."""
     if isinstance(value, np.ndarray):
-        return format_entries(value) if value.size <= SHOWN else f"{format_shape(value.shape)} array"
+        return (
+            format_entries(value) if value.size <= SHOWN else f"{format_shape(value.shape)} array"
+        )
     if isinstance(value, (bool, int, float, complex, np.generic)):
         return format_entries(value)
     if isinstance(value, str) and len(value) <= 30 and value.isprintable():
@@ -392,7 +396,9 @@ def adjoint_formula(
         latex = rf"{g.latex}\text{{ {words} [{escaped(place)}], else }}0"
         return Piece(text, latex, CHOICE)
     formula = formula_of(record)
-    expression = formula.adjoints[position] if formula and position < len(formula.adjoints) else None
+    expression = (
+        formula.adjoints[position] if formula and position < len(formula.adjoints) else None
+    )
     if expression is None:
         return None
     names = dict(zip(INPUTS, inputs, strict=False)) | {"y": y, "g": g}
@@ -422,4 +428,6 @@ def _summed(piece: Piece, record: Record, x: Any, result: Any) -> Piece:
     axes += [k + lead for k, (a, b) in enumerate(zip(shape, full[lead:], strict=True)) if a != b]
     if not axes:
         return piece
-    return total(piece, None if len(axes) == len(full) else axes[0] if len(axes) == 1 else tuple(axes))
+    return total(
+        piece, None if len(axes) == len(full) else axes[0] if len(axes) == 1 else tuple(axes)
+    )

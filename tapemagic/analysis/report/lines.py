@@ -84,7 +84,10 @@ def lines_of(subject: Subject) -> tuple[SourceLine, ...]:
     made = _Made(subject)
     return tuple(
         SourceLine(
-            number, _cut(lines[number - 1]), tuple(made.on(number)), number == subject.context.stopped
+            number,
+            _cut(lines[number - 1]),
+            tuple(made.on(number)),
+            number == subject.context.stopped,
         )
         for number in numbers
     )

@@ -29,11 +29,10 @@ RELATIONS: Mapping[type, tuple[str, str]] = {
 }
 CALLED = {"sigmoid": "σ"}
 LATEX_FUNCTIONS = frozenset(
-    "ln sin cos tan sinh cosh tanh arcsin arccos arctan max min det".split()
+    ["ln", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "max", "min", "det"]
 )
 GREEK = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi "
-    "omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split()
+    ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"]
 )
 SPELLED = {"lamda": "lambda", "final sigma": "varsigma"}
 ESCAPED = {
@@ -232,9 +231,7 @@ class _Writer:
             return Piece(x.text + whole[1].translate(SUPERSCRIPTS), latex, POWER)
         return Piece(f"{x.text}^{z.inside(ATOM).text}", latex, POWER)
 
-    def compared(
-        self, left: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]
-    ) -> Piece:
+    def compared(self, left: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]) -> Piece:
         """A comparison."""
         text, latex, _ = self.write(left)
         for op, other in zip(ops, others, strict=True):
@@ -255,9 +252,7 @@ def call(name: str, given: list[Symbol]) -> Piece:
     texts, latexes = ", ".join(x.text for x in given), ", ".join(x.latex for x in given)
     command = f"\\{name}" if name in LATEX_FUNCTIONS else rf"\operatorname{{{escaped(name)}}}"
     command = r"\sigma" if name == "sigmoid" else command
-    return Piece(
-        f"{CALLED.get(name, name)}({texts})", rf"{command}\left({latexes}\right)", ATOM
-    )
+    return Piece(f"{CALLED.get(name, name)}({texts})", rf"{command}\left({latexes}\right)", ATOM)
 
 
 def _root(x: Piece, _axis: object) -> Piece:
@@ -284,9 +279,7 @@ def total(x: Piece, axis: object) -> Piece:
 
 def _mean(x: Piece, axis: object) -> Piece:
     end = "" if axis is None else f", axis={axis}"
-    return Piece(
-        f"mean({x.text}{end})", rf"\operatorname{{mean}}\left({x.latex}{end}\right)", ATOM
-    )
+    return Piece(f"mean({x.text}{end})", rf"\operatorname{{mean}}\left({x.latex}{end}\right)", ATOM)
 
 
 def _spread(x: Piece, axis: object) -> Piece:

@@ -19,6 +19,7 @@ from tapemagic.analysis.report.folding import Block, fold
 from tapemagic.analysis.report.variable_versions import Reads, SplitVersions, reads, split_versions
 from tapemagic.analysis.snapshot import Named, Snapshot
 from tapemagic.engine.recording import Record
+from tapemagic.engine.tape.observer import GradientCall
 from tapemagic.engine.tensor.tensor import has_id, id_of
 from tapemagic.engine.tensor.variable import Variable
 
@@ -42,6 +43,8 @@ class Subject:
         The derivatives of the targets with respect to the sources.
     context : Context
         The names and lines of the program.
+    gradient_calls : sequence of GradientCall
+        The calls by which the program itself took gradients.
     """
 
     whole: Snapshot
@@ -51,6 +54,7 @@ class Subject:
     order: int
     found: GradientTable
     context: Context = field(default_factory=Context)
+    gradient_calls: Sequence[GradientCall] = ()
 
     @cached_property
     def known_names(self) -> Mapping[int, str]:

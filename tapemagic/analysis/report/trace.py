@@ -17,16 +17,16 @@ from tapemagic.analysis.formatting import (
     without_subscript,
 )
 from tapemagic.analysis.nonfinite import is_finite
+from tapemagic.analysis.report.constants import ConstantNames
 from tapemagic.analysis.report.contributions import NOTHING, Place, Share, passed_on, shares, starts
 from tapemagic.analysis.report.folding import Block, Part
 from tapemagic.analysis.report.formulas import adjoint_formula, is_known, value_formula
-from tapemagic.analysis.report.graph import GraphLabels
 from tapemagic.analysis.report.layout import Line, laid_out, ordinal
 from tapemagic.analysis.report.notation import CHOICE, Piece, Symbol, bar, escaped, symbol_of
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary, summarise
 from tapemagic.engine.recording import Absent, Record, silence
-from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
+from tapemagic.engine.tensor.tensor import id_of, unwrap
 
 ROOM = 60
 """The number of rows for the operations of the cell."""
@@ -183,15 +183,20 @@ def _first(part: Part) -> int:
 
 def _goal(subject: Subject, order: int) -> str:
     """The words for what the adjoints are the gradients of."""
-    keys = [
-        key for key, g in subject.found.gradients.items() if key[2] == order and g is not None
-    ]
+    keys = [key for key, g in subject.found.gradients.items() if key[2] == order and g is not None]
     if order >= subject.order:
         return ""
-    named = [
-        (derivative_symbol(subject.targets[t][0], subject.sources[s][0], order), subject.found.gradients[t, s, order])
-        for t, s, _ in keys
-    ] if order else list(subject.targets)
+    named = (
+        [
+            (
+                derivative_symbol(subject.targets[t][0], subject.sources[s][0], order),
+                subject.found.gradients[t, s, order],
+            )
+            for t, s, _ in keys
+        ]
+        if order
+        else list(subject.targets)
+    )
     tracked = [(name, x) for name, x in named if subject.snapshot.tracks(id_of(x))]
     names = " + ".join(name for name, _ in tracked)
     if len(tracked) > 1 or any(x.size != 1 for _, x in tracked):
@@ -214,7 +219,7 @@ class _Table:
         self._subject = subject
         self._lines = lines
         self._order = order
-        self._labels = _constants(subject)
+        self._labels = ConstantNames(subject)
         self._constant_names: dict[int, str] = {}
 
     @cached_property
@@ -291,7 +296,9 @@ class _Table:
     def _final(symbol: Symbol, adjoint: Any) -> AdjointStep:
         """An adjoint to which nothing is added any more."""
         name = bar(symbol)
-        return AdjointStep(name.text, "", name.latex, after=_text(adjoint), is_finite=_finite(adjoint))
+        return AdjointStep(
+            name.text, "", name.latex, after=_text(adjoint), is_finite=_finite(adjoint)
+        )
 
     def _operation(self, line: Line) -> TraceRow:
         position = line.position or 0
@@ -301,13 +308,17 @@ class _Table:
         formula = value_formula(record, inputs)
         numbers = _numbers(record.values)
         results = _several(record.output)
-        made = [self._symbol(x, i) for x, i in zip(results, _several(record.output_id), strict=True)]
+        made = [
+            self._symbol(x, i) for x, i in zip(results, _several(record.output_id), strict=True)
+        ]
         return TraceRow(
             "operation",
             symbol=", ".join(x.text for x in made),
             formula=formula.text,
             latex=f"{', '.join(x.latex for x in made)} = {formula.latex}",
-            numbers=_different(value_formula(record, numbers).text, formula.text) if numbers else "",
+            numbers=_different(value_formula(record, numbers).text, formula.text)
+            if numbers
+            else "",
             value="; ".join(map(_text, results)),
             number=position,
             line=self._subject.snapshot.origins.sites[position][0],
@@ -394,9 +405,7 @@ class _Table:
             if piece:
                 put_in = None
                 if known:
-                    put_in = adjoint_formula(
-                        record, k, numbers, _number(record.output), _number(g)
-                    )
+                    put_in = adjoint_formula(record, k, numbers, _number(record.output), _number(g))
                 return piece, put_in
             slope = self._slope(record, k) if known else ""
             put = Piece(f"{_bracketed(_text(g))} · {_bracketed(slope)}", "", 3) if slope else None
@@ -444,7 +453,9 @@ class _Table:
             record = self._subject.records[position]
             results = zip(_several(record.output), _several(record.output_id), strict=True)
             for value, i in results:
-                last = next((place for place, s in self._shares.get(i, {}).items() if s.is_last), None)
+                last = next(
+                    (place for place, s in self._shares.get(i, {}).items() if s.is_last), None
+                )
                 if last and last[0] in positions:
                     found[i] = value
         return found
@@ -464,7 +475,9 @@ class _Table:
             return ""
         names = {without_subscript(self._subject.names.get(r.output_id, "")) for r in made}
         name = names.pop() if len(names) == 1 else ""
-        return f"{name or 'the last value of each'} {_range(outputs)}{self._adjoint_range(made, name)}"
+        return (
+            f"{name or 'the last value of each'} {_range(outputs)}{self._adjoint_range(made, name)}"
+        )
 
     def _adjoint_range(self, made: Sequence[Record], name: str) -> str:
         adjoints = [self._subject.adjoints.get(record.output_id) for record in made]
@@ -481,25 +494,10 @@ class _Table:
             return Symbol("None", r"\text{None}")
         key = id(value)
         if key not in self._constant_names:
-            self._constant_names[key] = self._labels.of_constant(value)
+            self._constant_names[key] = self._labels.of(value)[0]
         if name := self._constant_names[key]:
             return symbol_of(name)
         return _number(value)
-
-
-def _constants(subject: Subject) -> GraphLabels:
-    """The names of constants."""
-    arrays = [
-        (name, unwrap(x) if isinstance(x, Traced) else x)
-        for name, x in subject.context.named
-        if not (isinstance(x, Traced) and subject.whole.tracks(id_of(x)))
-    ]
-    seeds = {
-        id(array): derivative_symbol(name, name, 1) if name and np.all(array == 1) else ""
-        for array, i in subject.whole.origins.seeds
-        for name in [subject.known_names.get(i, "")]
-    }
-    return GraphLabels(arrays=arrays, seeds=seeds)
 
 
 def _several(x: Any) -> tuple[Any, ...]:
@@ -550,7 +548,9 @@ def _bracketed(number: str) -> str:
 
 def _chain(g: Symbol, y: Symbol, x: Symbol) -> Piece:
     """The chain rule, for an operation without a formula."""
-    names = [part.text if part.text.replace("_", "a").isalnum() else f"({part.text})" for part in (y, x)]
+    names = [
+        part.text if part.text.replace("_", "a").isalnum() else f"({part.text})" for part in (y, x)
+    ]
     latex = rf"{g.latex} \cdot \frac{{\partial {y.latex}}}{{\partial {x.latex}}}"
     return Piece(f"{g.text} · ∂{names[0]}/∂{names[1]}", latex, 3)
 
@@ -571,4 +571,6 @@ def _through(g: Symbol, name: str) -> Piece:
 def _range(values: Sequence[Any]) -> str:
     """The range of some numbers in words."""
     known = np.array(values)
-    return format_entries(known) if known.size > 6 else f"{format_entries(known.min())} to {format_entries(known.max())}"
+    if known.size > 6:
+        return format_entries(known)
+    return f"{format_entries(known.min())} to {format_entries(known.max())}"
