@@ -12,6 +12,7 @@ import numpy as np
 from tapemagic.analysis.formatting import format_value
 from tapemagic.analysis.nonfinite import is_finite
 from tapemagic.analysis.report.adjoints import levels
+from tapemagic.analysis.report.notation import symbol_of
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary, summarise
 from tapemagic.analysis.report.variable_versions import format_reads
@@ -126,13 +127,14 @@ class _Made:
         for name in found[:MAX_NAMES]:
             known = [i for i in names.get(name, ()) if i in self._values]
             if known:
-                yield self._value(name, known[-1], len(names[name]), known[0])
+                yield self._value(symbol_of(name).text, known[-1], len(names[name]), known[0])
             elif name in constants:
-                yield _constant(name, constants[name])
+                yield _constant(symbol_of(name).text, constants[name])
         if not found and number in self._results:
             results, records = self._results[number], self.subject.records
             first, last = (_last(records[k].output_id) for k in (results.first, results.last))
-            yield self._value(self.subject.symbols.get(last, "value"), last, results.runs, first)
+            symbol = symbol_of(self.subject.symbols.get(last, "value")).text
+            yield self._value(symbol, last, results.runs, first)
 
     def _value(self, symbol: str, i: int, runs: int, first: int) -> LineValue:
         value = self._values[i]

@@ -533,7 +533,9 @@ def _number(value: Any) -> Symbol:
 
 def _numbers(values: Sequence[Any]) -> list[Symbol]:
     """The values as symbols, if all are numbers; else nothing."""
-    if len(values) > MAX_NUMBERS or any(x is None or isinstance(x, Absent) or np.shape(x) for x in values):
+    if len(values) > MAX_NUMBERS or any(
+        x is None or isinstance(x, Absent) or np.shape(x) for x in values
+    ):
         return []
     return [_number(x) for x in values]
 
