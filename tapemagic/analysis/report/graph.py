@@ -206,7 +206,7 @@ def draw(subject: Subject, max_nodes: int = MAX_NODES, iteration: int | None = N
     """
     max_inputs = max(2, min(MAX_INPUTS, max_nodes // 10))
     snapshot = subject.snapshot
-    positions, cell = subject.positions, subject.cell
+    positions, cell = subject.positions, subject.tree
     if any(len(record[2]) > max_inputs for record in snapshot.records):
         positions = drawn_positions(snapshot.records, subject.names, subject.roles, max_inputs)
         cell = folded(snapshot, positions)

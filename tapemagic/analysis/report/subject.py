@@ -117,8 +117,8 @@ class Subject:
         return drawn_positions(self.snapshot.records, self.names, self.roles)
 
     @cached_property
-    def cell(self) -> Block:
-        """These operations as a tree."""
+    def tree(self) -> Block:
+        """The operations that a report shows as a tree of loops, iterations, calls and derivatives."""
         return fold(self.snapshot, self.positions)
 
     @cached_property
