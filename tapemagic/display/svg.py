@@ -33,6 +33,7 @@ LEAST = 0.55
 """The smallest scale at which a picture can be read; one that is larger still is scrolled."""
 PIXELS = 96 / 72 / UNIT
 """Pixels in a unit of a picture."""
+DRAWERS = (by_dot, by_pygraphviz)
 DEFAULTS = {
     "text-anchor": "middle",
     "font-family": "Helvetica,Arial,sans-serif",
@@ -78,7 +79,7 @@ def draw(source: str, inserts: Mapping[int, Insert] | None = None) -> Drawing:
         Or the reason why nothing could be drawn.
     """
     problems = []
-    for drawer in (by_dot, by_pygraphviz):
+    for drawer in DRAWERS:
         try:
             return Drawing(read(drawer(source), inserts))
         except TooLongError as problem:
