@@ -12,6 +12,8 @@ from tapemagic.display.faces import gradients, graph, lines, trace, training, va
 from tapemagic.display.styles import CODE, SMALL, TITLE
 from tapemagic.display.svg import Drawing
 
+TITLES = tuple(face.TITLE for face in (variables, graph, gradients, trace, lines, training))
+"""The titles of the faces, in the order of the tabs."""
 LONG = {trace.TITLE, lines.TITLE, training.TITLE}
 """The faces that a reader can close."""
 LEAST_IMPORTANT = (

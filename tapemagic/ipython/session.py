@@ -46,6 +46,10 @@ class Session:
         The ids of the tensors that each name was bound to, with the lines, oldest first.
     lists : dict of str to str
         The types of lists and tuples that became tensors because they are watched, by name.
+    targets : sequence of (name, tensor)
+        The values that its report differentiates.
+    order : int
+        The highest order of derivatives in its report.
 
     Raises
     ------
@@ -69,6 +73,9 @@ class Session:
         self._unused_ids: set[int] = set()
         self._snapshot: tuple[tuple[int, ...], Snapshot] | None = None
         self.lists: dict[str, str] = {}
+        self.targets: Sequence[Named] = ()
+        self.order = 1
+        self._operations = 0
         self._warnings = FloatingPointWarnings(cell.filename)
         for name in watch:
             if name in cell.namespace and (
@@ -90,6 +97,7 @@ class Session:
         self.tape.__exit__(None, None, None)
         self.observer.__exit__(None, None, None)
         self._sites.forget()
+        self._operations, *_ = self.observer.extent()
         self._drop_unused()
 
     def _drop_unused(self) -> None:
@@ -134,6 +142,10 @@ class Session:
         if isinstance(value, CONTAINERS):
             self.lists[name] = type(value).__name__
         return made
+
+    def recording(self) -> Observer:
+        """What the cell recorded, without the derivatives that its report took."""
+        return self.observer.copy(self._operations)
 
     def snapshot(self) -> Snapshot:
         """The contents of the recording so far; the same object as long as nothing more is recorded."""
