@@ -149,7 +149,7 @@ class Summary:
         low, high = (format_number(int(x) if whole else x) for x in (self.low, self.high))
         what = "absolute values " if self.absolute else ""
         if low == high:
-            return [f"{what}all {low}"]
+            return [f"{what}all {'' if self.low == self.high else 'about '}{low}"]
         return [f"{what}{low} to {high}", f"mean {format_number(self.mean)}"]
 
     @property

@@ -11,7 +11,7 @@ from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import matrices, values
 from tapemagic.display.elements import element, listing, plain
 from tapemagic.display.styles import BAD, NAME, SMALL
-from tapemagic.display.thumbnails import LEGEND
+from tapemagic.display.thumbnails import legend
 
 TITLE = "Gradients"
 MAX_ROWS = 60
@@ -41,9 +41,7 @@ def html(findings: Findings) -> str:
         _table(list(group), {id(entry) for entry in pictured})
         for _, group in groupby(rows, lambda entry: entry.target)
     ]
-    notes = _notes(findings)
-    if any(entry.value is not None and entry.value.cells for entry in pictured):
-        notes.append(f"Pictures: {LEGEND}.")
+    notes = [*_notes(findings), *legend(entry.value for entry in pictured)]
     parts = [*tables, *(element("div", SMALL, plain(note)) for note in notes)]
     return "".join(parts) + matrices.html(findings.matrices)
 
