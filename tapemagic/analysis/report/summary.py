@@ -1,4 +1,4 @@
-"""Summary: what a report shows of an array, so that it need not hold the array."""
+"""Summary: an array as a report shows it, which need not hold the array then."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PLAIN = (np.ndarray, np.generic, bool, int, float, complex)
 
 @dataclass(frozen=True)
 class Summary:
-    """What a report shows of an array.
+    """An array as a report shows it: its size, range and mean, and the cells of its picture.
 
     Attributes
     ----------

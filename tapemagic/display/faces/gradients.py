@@ -72,13 +72,13 @@ def equation(derivative: Derivative) -> str:
 
 
 def remark(derivative: Derivative) -> str:
-    """What follows a value: that it is the gradient of a sum, what it lacks, and how it compares."""
+    """The words behind a value: that it is the gradient of a sum, what it lacks, and how it compares."""
     note = f", {derivative.note}" if derivative.note else ""
     return note + "".join(f"; {words}" for words in _remarks(derivative))
 
 
 def _remarks(derivative: Derivative) -> list[str]:
-    """What a derivative lacks, and how it compares with difference quotients."""
+    """The parts that a derivative lacks, and how it compares with difference quotients."""
     compared = derivative.check.text if derivative.check else ""
     return [words for words in (derivative.reason, compared) if words]
 
@@ -106,7 +106,7 @@ def _cells(derivative: Derivative, pictured: bool) -> tuple[str, str, str, str]:
 
 
 def _notes(findings: Findings) -> list[str]:
-    """What is not shown, and what was compared with difference quotients."""
+    """Notes on rows that are not shown, and on what was compared with difference quotients."""
     rows = rows_of(findings)
     more = [f"and {len(rows) - MAX_ROWS:,} more"] if len(rows) > MAX_ROWS else []
     if len(rows) < len(findings.derivatives):
