@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import graphviz
 
 from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.graph import Graph, Step, Value
 from tapemagic.analysis.report.subject import Role
+from tapemagic.display.inserts import Inserts
 from tapemagic.display.styles import GROUND
 
 SYMBOLS = {
@@ -46,18 +48,30 @@ STYLES: dict[Role, dict[str, str]] = {
 PAGE = 8.5
 """The largest width, in inches, of a picture drawn from left to right; a wider one is drawn from top to bottom."""
 MAX_READERS = 3
-"""The most operations to which edges lead from one box of a constant or a watched value; beside others it is repeated."""
+"""The most operations to which edges lead from the box of a constant or watched value; beside others it is repeated."""
 MAX_LABELLED = 12
 """The most operations of a picture that has room for local derivatives on its edges."""
-FOLDED = {"shape": "box", "style": "filled,rounded", "peripheries": "2", "color": QUIET}
+BAD_NODE = {"fillcolor": "#fee2e2", "color": "#b91c1c", "penwidth": "2.4"}
+"""The look of the first value that is not finite."""
+FOLDED = {
+    "fillcolor": "#f3f4f6",
+    "shape": "box",
+    "style": "filled,rounded",
+    "peripheries": "2",
+    "color": QUIET,
+}
 """The look of a node that stands for several operations."""
 LETTER, NODE_GAP, LABEL_GAP = 0.07, 1.0, 0.22
 """In inches: the width of a letter on an edge, and of the room for an operation, and for the label of an edge."""
+OPERATION = {"fillcolor": "#f3f4f6", "color": "#9ca3af", "shape": "ellipse"}
+"""The look of an operation."""
+ONE_LINE = 24
+"""The most characters of a name and a value in one line of a box."""
 LONGEST = 48
 """The most characters of a name, value or line that are shown."""
 
 
-def dot(graph: Graph, lines: Sequence[str] = ()) -> str:
+def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None) -> str:
     """The DOT source of a graph.
 
     Parameters
@@ -65,6 +79,8 @@ def dot(graph: Graph, lines: Sequence[str] = ()) -> str:
     graph : Graph
     lines : sequence of str
         The cell, from which the tooltips quote.
+    inserts : Inserts, optional
+        The small pictures for which boxes have room.
 
     Returns
     -------
@@ -100,7 +116,7 @@ def dot(graph: Graph, lines: Sequence[str] = ()) -> str:
             "fontcolor": GROUND,
         },
     )
-    _frame(source, None, graph, place, lines, down)
+    _frame(source, None, Drawn(graph, place, lines, inserts or Inserts(graph), down))
     labelled = len(graph.steps) <= MAX_LABELLED
     for step in graph.steps:
         slopes = dict(step.slopes) if labelled else {}
@@ -180,17 +196,20 @@ class Places:
         return value in self._repeated and step is not self._readers[value][0]
 
 
-def _frame(
-    source: graphviz.Digraph,
-    frame: int | None,
-    graph: Graph,
-    place: Places,
-    lines: Sequence[str],
-    down: bool,
-) -> None:
+class Drawn(NamedTuple):
+    """A graph, with all that its nodes are drawn from."""
+
+    graph: Graph
+    place: Places
+    lines: Sequence[str]
+    inserts: Inserts
+    down: bool
+
+
+def _frame(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
     """Add the nodes of a frame, or those outside of all, and the frames in it."""
-    _nodes(source, frame, graph, place, lines, down)
-    for index, inner in enumerate(graph.frames):
+    _nodes(source, frame, drawn)
+    for index, inner in enumerate(drawn.graph.frames):
         if inner.parent == frame:
             with source.subgraph(name=f"cluster_{index}") as cluster:
                 cluster.attr(
@@ -199,27 +218,21 @@ def _frame(
                     color=GROUND,
                     fillcolor=FRAME,
                 )
-                _frame(cluster, index, graph, place, lines, down)
+                _frame(cluster, index, drawn)
 
 
-def _nodes(
-    source: graphviz.Digraph,
-    frame: int | None,
-    graph: Graph,
-    place: Places,
-    lines: Sequence[str],
-    down: bool,
-) -> None:
+def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
+    graph, place, lines = drawn.graph, drawn.place, drawn.lines
     shown = orders_with_gradients(graph)
     for value in graph.values:
         if place.frame[value.index] == frame:
             quoted = source_line(value.line, lines) or f"{value.role} {value.name}".rstrip()
             source.node(
                 f"n{value.index}",
-                value_label(value, down, value.order in shown),
+                value_label(value, drawn.down, value.order in shown),
                 shape="record",
                 tooltip=tooltip(quoted),
-                **STYLES[value.role],
+                **(STYLES[value.role] | (BAD_NODE if value.bad else {})),
             )
     for step in graph.steps:
         if step.frame != frame:
@@ -234,11 +247,11 @@ def _nodes(
                     tooltip=tooltip(f"{value.role} {value.name} again".replace("  ", " ")),
                     **STYLES["constant"],
                 )
-        folded = FOLDED if step.elided else {"color": "#9ca3af", "shape": "ellipse"}
+        folded = FOLDED if step.elided else OPERATION
+        folded = folded | (BAD_NODE if step.bad else {})
         source.node(
             f"s{step.index}",
-            operation_label(step),
-            fillcolor="#f3f4f6",
+            operation_label(step, drawn.inserts.of_step(step)),
             height="0.3",
             width="0.5",
             margin="0.04,0.02",
@@ -280,10 +293,12 @@ def orders_with_gradients(graph: Graph) -> set[int]:
     return {value.order for value in graph.values if value.gradient is not None}
 
 
-def operation_label(step: Step) -> str:
-    """The label of an operation: its symbol, or its name."""
-    more = f"\\n… {step.hidden:,} not shown" if step.hidden else ""
-    return str(graphviz.escape(SYMBOLS.get(step.name, step.name))) + more
+def operation_label(step: Step, insert: Sequence[str] = ()) -> str:
+    """The label of an operation: its symbol, or its name, and the lines that stand for a small picture."""
+    label = [SYMBOLS.get(step.name, shortened(printable(step.name)))]
+    if step.hidden:
+        label.append(f"… {step.hidden:,} not shown")
+    return "\\n".join([*(str(graphviz.escape(line)) for line in label), *insert])
 
 
 def value_label(value: Value, down: bool, gradient: bool) -> str:
@@ -295,8 +310,12 @@ def value_label(value: Value, down: bool, gradient: bool) -> str:
 def fields(value: Value, gradient: bool) -> list[str]:
     """The lines of text in the box of a value, with its gradient or without."""
     role = "" if value.role in ("intermediate", "constant") else f" ({value.role})"
-    shown = [shortened(value.name) + role] if value.name else []
-    shown.append(shortened(value.text))
+    name = value.name or value.symbol
+    shown = [shortened(name) + role] if name else []
+    if name and not role and len(name) + len(value.text) <= ONE_LINE:
+        shown = [f"{name} = {value.text}"]
+    else:
+        shown.append(shortened(value.text))
     if gradient and value.role != "constant":
         shown.append(f"gradient {shortened(str(value.gradient))}")
     return shown

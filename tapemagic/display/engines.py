@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,14 +25,7 @@ class TooLongError(Exception):
 def by_dot(source: str) -> str:
     """Draw with the ``dot`` program, which is stopped after `LIMIT` seconds."""
     try:
-        run = subprocess.run(
-            ["dot", "-Tsvg"],  # noqa: S607 -- Graphviz is where the PATH says
-            input=source.encode(),
-            capture_output=True,
-            timeout=LIMIT,
-            check=True,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        )
+        drawn, status = _run(["dot", "-Tsvg"], source.encode())
     except FileNotFoundError:
         raise UnavailableError("there is no 'dot' program on the PATH") from None
     except OSError as error:
@@ -40,14 +34,29 @@ def by_dot(source: str) -> str:
         ) from None
     except subprocess.TimeoutExpired:
         raise TooLongError(f"Graphviz was stopped after {LIMIT:g} seconds") from None
-    except subprocess.CalledProcessError as error:
-        raise UnavailableError(f"'dot' failed ({_reason(error)})") from None
-    return run.stdout.decode(errors="replace")
+    if status:
+        raise UnavailableError(f"'dot' failed (exit status {status})")
+    return drawn.decode(errors="replace")
 
 
-def _reason(error: subprocess.CalledProcessError) -> str:
-    """The exit of the program in words: a signal or a number."""
-    return f"Command 'dot' {str(error).partition('] ')[2] or error}".rstrip(".") + "."
+def _run(command: list[str], given: bytes) -> tuple[bytes, int]:
+    """The output and exit status of a program, which does not outlive this call whatever happens."""
+    with subprocess.Popen(  # noqa: S603 -- Graphviz is where the PATH says
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    ) as process:
+        try:
+            drawn, _ = process.communicate(given, timeout=LIMIT)
+        except BaseException:
+            if hasattr(os, "killpg"):  # the program may be a script that started others
+                os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+            raise
+    return drawn, process.returncode
 
 
 def by_pygraphviz(source: str) -> str:

@@ -14,6 +14,8 @@ from xml.etree import ElementTree as ET
 
 UNIT = 10
 """Units in a point."""
+PIXEL = 0.75 * UNIT
+"""Units in a pixel, in which a document without a viewBox is measured."""
 STEPS = re.compile(r"([MLHVCZmlhvcz])([^A-Za-z]*(?:e-?\d+[^A-Za-z]*)*)")
 NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?")
 MOVE = re.compile(r"(translate|scale)\(([^)]*)\)")
@@ -207,10 +209,15 @@ def read(document: str, inserts: Mapping[int, Insert] | None = None) -> Picture:
         raise ValueError(str(error)) from None
     if root.tag.rpartition("}")[2] != "svg":
         raise ValueError("no svg element")
-    size = root.get("viewBox", "").split() or ["0", "0", root.get("width"), root.get("height")]
-    width, height = (round(UNIT * float((length or "0").removesuffix("pt"))) for length in size[2:])
+    place = _Place()
+    size = root.get("viewBox", "").split()[2:]
+    if not size:
+        size = [root.get("width", "0"), root.get("height", "0")]
+        place = _Place(PIXEL, PIXEL)
+    width, height = (round(place.sx * float(length.removesuffix("pt"))) for length in size)
     reader = _Reader(inserts or {})
-    reader.read(root, "", "", {}, _Place())
+    style = {key: root.attrib[key] for key in root.attrib.keys() & STYLED}
+    reader.read(root, "", "", style, place)
     return Picture(width, height, tuple(reader.items))
 
 
@@ -265,6 +272,9 @@ class _Reader:
         for child in element:
             tag = child.tag.rpartition("}")[2]
             if tag in GROUPS:
+                if parts:
+                    self._add(kind, title, parts)
+                    parts = []
                 given = child.attrib
                 name = given.get("class", "")
                 more = {key: given[key] for key in given.keys() & STYLED}
@@ -277,6 +287,9 @@ class _Reader:
                 )
             elif tag != "title" and (part := self._part(tag, child, inherited, place)) is not None:
                 parts.append(part)
+        self._add(kind, title, parts)
+
+    def _add(self, kind: Kind, title: str, parts: list[Outline | Words | Inset]) -> None:
         if parts := self._with_inserts(parts):
             self.items.append(Item(kind, title, tuple(parts)))
 
@@ -297,6 +310,8 @@ class _Reader:
 
     def _style(self, given: Mapping[str, str], kept: set[str], place: _Place) -> Style:
         found = tuple(entry for entry in given.items() if entry[0] in kept)
+        if kept is PAINT and "stroke" in given and "stroke-width" not in given:
+            found += (("stroke-width", "1"),)
         if found not in self._styles:
             self._styles[found] = tuple(sorted(_normal(key, value, place) for key, value in found))
         return self._styles[found]
@@ -359,9 +374,9 @@ def _steps(tag: str, given: Mapping[str, str], place: _Place) -> Steps:
         ry = float(given.get("ry") or given["r"]) * place.sy
         return (("E", (x, y, round(rx), round(ry))),)
     if tag == "rect":
-        x, y = float(given.get("x", 0)), float(given.get("y", 0))
-        right, bottom = x + float(given["width"]), y + float(given["height"])
-        corners = [x, y, right, y, right, bottom, x, bottom]
+        left, top = float(given.get("x", 0)), float(given.get("y", 0))
+        right, bottom = left + float(given["width"]), top + float(given["height"])
+        corners = [left, top, right, top, right, bottom, left, bottom]
         points = place.points(map(str, corners))
         return (("M", points[:2]), ("L", points[2:]), ("Z", ()))
     if tag == "line":
@@ -398,10 +413,24 @@ def _path(data: str, place: _Place) -> Steps:
             for i in range(0, len(points), 6):
                 curve = points[i : i + 6]
                 ends = (end, end := curve[4:])  # type: ignore[assignment]
-                is_straight = curve[:2] in ends and curve[2:4] in ends
-                steps.append(("L", end) if is_straight else ("C", curve))
+                steps.append(("L", end) if _is_straight(ends[0], curve) else ("C", curve))
         end = points[-2:]  # type: ignore[assignment]
     return tuple(steps)
+
+
+def _is_straight(start: tuple[int, ...], curve: tuple[int, ...]) -> bool:
+    """Whether the control points of a curve lie on the line between its ends, to half a point."""
+    x, y = start
+    dx, dy = curve[4] - x, curve[5] - y
+    limit = UNIT / 2 * max(abs(dx), abs(dy), 1)
+    return (
+        abs((curve[0] - x) * dy - (curve[1] - y) * dx) <= limit
+        and abs((curve[2] - x) * dy - (curve[3] - y) * dx) <= limit
+        and min(x, curve[4]) - UNIT <= curve[0] <= max(x, curve[4]) + UNIT
+        and min(x, curve[4]) - UNIT <= curve[2] <= max(x, curve[4]) + UNIT
+        and min(y, curve[5]) - UNIT <= curve[1] <= max(y, curve[5]) + UNIT
+        and min(y, curve[5]) - UNIT <= curve[3] <= max(y, curve[5]) + UNIT
+    )
 
 
 def _absolute(letter: str, numbers: list[float], start: tuple[float, float]) -> list[str]:

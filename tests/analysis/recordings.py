@@ -37,6 +37,12 @@ def record(
     return examine(observer, targets, sources, order, context, max_nodes, kinds, check)
 
 
+def notes(found: Findings) -> str:
+    """The sentences of a verdict that are neither results nor about single gradients."""
+    topics = {"stopped", "left", "note"}
+    return "; ".join(said.text for said in found.verdict if said.topic in topics)
+
+
 def square() -> Findings:
     """The quickstart's first example."""
     return record(lambda x: x**2, 3.0)

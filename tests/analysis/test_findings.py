@@ -30,7 +30,7 @@ def test_the_square() -> None:
         NamedValue(1, "y", "target", nine, one, 2),
     ) == found.variables
     assert (Derivative("y", "a", 1, (), "6.0", value=six),) == found.derivatives
-    assert (("y",), 1, 1, "") == (found.targets, found.operations, found.order, found.note)
+    assert (("y",), 1, 1) == (found.targets, found.operations, found.order)
 
 
 def test_roles_of_the_regression() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings
+from tapemagic.analysis.report.statement import Statement
 from tapemagic.display import html
 from tapemagic.display.faces import graph
 from tapemagic.display.report import TapeReport
@@ -110,16 +111,16 @@ def test_reasons() -> None:
 
 def test_notes_and_values() -> None:
     """The cell's value, and what there is to say, stand on top."""
-    read = page(replace(square(), note="It <stopped>."), "'<i>value</i>'")
+    said = (Statement("stopped", "It <stopped>."), *square().verdict)
+    read = page(replace(square(), verdict=said), "'<i>value</i>'")
 
-    assert re.search(r"target y'<i>value</i>'It <stopped>\..*Variables", read.text, re.DOTALL)
+    assert re.search(r"target y'<i>value</i>'error It <stopped>\..*Variables", read.text, re.DOTALL)
 
 
 def test_nothing_recorded() -> None:
     """Sections without content are left out."""
-    found = replace(
-        square(), variables=(), derivatives=(), targets=(), graph=record(lambda a: a, 1.0).graph
-    )
+    graph = record(lambda a: a, 1.0).graph
+    found = replace(square(), variables=(), derivatives=(), targets=(), graph=graph, verdict=())
 
     assert not re.search("Variables|Graph|Gradients", page(found).text)
 
@@ -128,7 +129,7 @@ def test_nothing_recorded() -> None:
 def test_escaped(name: str) -> None:
     """Whatever a variable is called, it is text and nothing else."""
     found = record(lambda w: w * 2, tm.Variable(1.0), **{name: 2.0})
-    found = replace(found, note=name, targets=(name,), derivatives=(
+    found = replace(found, verdict=(Statement("note", name),), targets=(name,), derivatives=(
         replace(
             found.derivatives[0], target=name, source=name, text=None, value=None, reason=name
         ),

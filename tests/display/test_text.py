@@ -8,6 +8,7 @@ from textwrap import dedent
 import numpy as np
 
 import tapemagic as tm
+from tapemagic.analysis.report.statement import Statement
 from tapemagic.display.faces.gradients import equation
 from tapemagic.display.text import text
 from tests.analysis.recordings import chain, product, record, regression, square
@@ -17,6 +18,7 @@ def test_the_square() -> None:
     """The smallest report."""
     expected = """\
         %%tape: 1 operation recorded, 1 watched, target y
+        y = 9.0; dy/da = 6.0
 
         name  role     shape   dtype    value  gradient of y  line
         a     watched  number  float64  3.0    6.0
@@ -31,6 +33,9 @@ def test_two_orders() -> None:
     """Derivatives of two orders, one of which is None for a reason."""
     expected = """\
         %%tape: 3 operations recorded, 2 watched, target y
+        d²y/db² is None: the derivative of order 1 does not depend on b any more, \
+so this one is zero: around here y is a polynomial of degree 1 or less in b
+        y = 5.45578; dy/da = 0.231011, dy/db = 1.81859, d²y/da² = -7.95267
 
         name  role     shape   dtype    value    gradient of y  line
         a     watched  number  float64  2.0      0.231011
@@ -50,6 +55,7 @@ def test_the_regression() -> None:
     """Variables and constants."""
     expected = """\
         %%tape: 5 operations recorded, 2 watched, target y
+        y = 106.917; dy/da = [[70.3333], [89.3333]], dy/db = [19.0]
 
         name  role      shape   dtype    value                                 gradient of y           line
         a     variable  2×1     float64  [[1.0], [2.0]]                        [[70.3333], [89.3333]]
@@ -76,14 +82,16 @@ def test_large_arrays_and_many_operations() -> None:
 
 def test_a_note() -> None:
     """What there is to say comes before the tables."""
-    found = replace(square(), note="The cell stopped.")
+    found = replace(square(), verdict=(Statement("stopped", "The cell\nstopped."),))
 
-    assert "target y\n\nThe cell stopped.\n\nname" in text(found)
+    assert "target y\nThe cell stopped.\n\nname" in text(found)
 
 
 def test_nothing_at_all() -> None:
     """A recording of nothing is one line."""
-    found = replace(square(), variables=(), derivatives=(), targets=(), operations=0, drawn=0)
+    found = replace(
+        square(), variables=(), derivatives=(), targets=(), operations=0, drawn=0, verdict=()
+    )
 
     assert "%%tape: 0 operations recorded, 0 watched" == text(found)
 
@@ -92,7 +100,7 @@ def test_names_with_line_ends() -> None:
     """A name cannot break a line."""
     found = record(lambda a: a * 2, tm.Variable(1.0, name="w\nx"), **{"k\nl": 1.0})
 
-    assert 9 == len(text(found).splitlines()) + 1
+    assert 9 == len(text(found).splitlines())
     assert "k l" in text(found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,14 +20,16 @@ from tapemagic.analysis.report.graph import MAX_NODES, Graph, draw
 from tapemagic.analysis.report.jacobians import hessians, jacobians
 from tapemagic.analysis.report.lines import SourceLine, lines_of
 from tapemagic.analysis.report.matrices import Kind, Matrix
+from tapemagic.analysis.report.own_gradients import OwnGradient, own_gradients
+from tapemagic.analysis.report.statement import Statement
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.trace import Trace, trace_of
 from tapemagic.analysis.report.training import Training, training_of
 from tapemagic.analysis.report.variables import NamedValue, named_values
-from tapemagic.analysis.report.verdict import Statement, verdict
+from tapemagic.analysis.report.verdict import verdict
 from tapemagic.analysis.snapshot import Named, snapshot_of
 from tapemagic.engine.tape.observer import Observer
-from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.engine.tensor.tensor import id_of, unwrap
 
 MATRICES: dict[Kind, Callable[..., list[Matrix]]] = {"jacobian": jacobians, "hessian": hessians}
 """The functions that compute the full matrices of each kind."""
@@ -48,7 +50,6 @@ class Findings:
     order : int
     lines : tuple of str
         The lines of the cell.
-    note : str
     matrices : tuple of Matrix
     drawn : int
         The number of the cell's operations that the graph shows.
@@ -64,6 +65,8 @@ class Findings:
         The lines of the cell with the values and gradients that they made.
     training : Training or None
         The loss and the gradients over the steps of a loop.
+    own_gradients : tuple of OwnGradient
+        The gradients that the program took itself.
     """
 
     variables: tuple[NamedValue, ...]
@@ -73,7 +76,6 @@ class Findings:
     operations: int
     order: int = 1
     lines: tuple[str, ...] = ()
-    note: str = ""
     matrices: tuple[Matrix, ...] = ()
     drawn: int = 0
     changed: tuple[tuple[str, int], ...] = ()
@@ -82,6 +84,7 @@ class Findings:
     trace: Trace | None = None
     source_lines: tuple[SourceLine, ...] = ()
     training: Training | None = None
+    own_gradients: tuple[OwnGradient, ...] = ()
 
 
 @np.errstate(all="ignore")  # the operations of the cell have warned already
@@ -93,6 +96,7 @@ def examine(
     context: Context | None = None,
     max_nodes: int = MAX_NODES,
     kinds: Collection[Kind] = (),
+    iteration: int | None = None,
     check: bool = False,
 ) -> Findings:
     """Differentiate a recording up to an order, and compute the contents of its report.
@@ -111,6 +115,8 @@ def examine(
         The largest number of nodes of the graph.
     kinds : collection of {'jacobian', 'hessian'}, optional
         The full matrices to compute beside the gradients.
+    iteration : int, optional
+        The number of the iteration that the graph shows of outermost loops, from 1 on; the last if left out.
     check : bool, optional
         Whether to compare the gradients with difference quotients.
 
@@ -121,9 +127,16 @@ def examine(
     operations = len(observer.records)
     found = differentiate(observer, targets, sources, order)
     subject = Subject(
-        snapshot_of(observer), operations, targets, sources, order, found, context or Context()
+        snapshot_of(observer),
+        operations,
+        targets,
+        sources,
+        order,
+        found,
+        context or Context(),
+        observer.gradient_calls(),
     )
-    drawn = draw(subject, max_nodes)
+    drawn = draw(subject, max_nodes, iteration)
     derivatives = gradient_rows(subject, check)
     reasons = {
         (t, s): None if entry.text else entry.reason
@@ -140,13 +153,12 @@ def examine(
     nonfinite = _nonfinite(subject)
     return Findings(
         named_values(subject),
-        drawn.graph,
+        drawn.marked(nonfinite, subject.records),
         tuple(derivatives.values()),
         tuple(name for name, _ in targets),
         operations,
         order,
         tuple(subject.context.lines),
-        subject.context.note,
         tuple(matrices),
         sum(position < operations for position in drawn.positions),
         tuple((subject.known_names.get(i, ""), len(numbers)) for i, numbers in versions.items()),
@@ -155,18 +167,22 @@ def examine(
         trace_of(subject),
         lines_of(subject),
         training_of(subject),
+        own_gradients(subject),
     )
 
 
 def _nonfinite(subject: Subject) -> tuple[NonFinite, ...]:
-    """The first nan or infinity of the recording, and of the gradients of each target."""
+    """For each target, the first nan or infinity among the values it was computed from, or else of its gradients."""
     snapshot = subject.whole
-    facts: dict[NonFinite | None, None] = {}
+    facts: list[NonFinite] = []
     for t, (_, target) in enumerate(subject.targets):
         found = subject.found.gradients.items()
         gradients = [g for (of, _, level), g in found if of == t and level == 1]
+        fact = None
         if not is_finite(unwrap(target)):
-            facts[first_nonfinite(snapshot)] = None
+            fact = first_nonfinite(snapshot, snapshot.above(id_of(target), blocked=True))
         elif not all(is_finite(unwrap(g)) for g in gradients if g is not None):
-            facts[first_nonfinite_gradient(snapshot, target)] = None
-    return tuple(fact for fact in facts if fact is not None)
+            fact = first_nonfinite_gradient(snapshot, target)
+        if fact is not None:
+            facts.append(replace(fact, target=id_of(target)))
+    return tuple(facts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -12,6 +12,7 @@ import numpy as np
 
 from tapemagic.analysis.explain.chain_rule import Edge
 from tapemagic.analysis.formatting import dtype_name, format_lines, format_value
+from tapemagic.analysis.nonfinite import NonFinite
 from tapemagic.analysis.report.carried import Carried, carried
 from tapemagic.analysis.report.constants import ConstantNames
 from tapemagic.analysis.report.dead_ends import drawn_positions, first_and_last
@@ -46,6 +47,10 @@ class Value:
     gradient: str | None = None
     line: int | None = None
     order: int = 0
+    symbol: str = ""
+    """What a value without a name is called in the trace: v3."""
+    bad: bool = False
+    """Whether the first nan or infinity is in this value, or in its gradient."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,8 @@ class Step:
         Of a loop, the first and the last iteration folded here, and the number of all.
     carried : tuple of Carried
         Of a loop, the values that it carries from iteration to iteration.
+    bad : bool
+        Whether the first nan or infinity is inside these operations.
     """
 
     index: int
@@ -94,6 +101,7 @@ class Step:
     lines: tuple[int, int] | None = None
     iterations: tuple[int, int, int] | None = None
     carried: tuple[Carried, ...] = ()
+    bad: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,10 +149,44 @@ class Graph:
 
 @dataclass(frozen=True)
 class DrawnGraph:
-    """A graph with the positions of the records that it shows, those in folds included."""
+    """A graph with its connections to the recording.
+
+    Attributes
+    ----------
+    graph : Graph
+    positions : collection of int
+        The positions of the records that it shows, those in folds included.
+    values : mapping of int to int
+        The index in the graph of each value that has a box, by its id.
+    steps : mapping of int to int
+        The index of the step that made a value, by the value's id.
+    """
 
     graph: Graph
     positions: Collection[int]
+    values: Mapping[int, int]
+    steps: Mapping[int, int]
+
+    def marked(self, facts: Iterable[NonFinite], records: Sequence[Record]) -> Graph:
+        """The graph in which the places are marked where the first nan or infinity of each target is."""
+        values, steps = list(self.graph.values), list(self.graph.steps)
+        for fact in facts:
+            record = records[fact.record]
+            backward = fact.way == "backward" or fact.cause == "input"
+            ids = record.ids if backward else _numbers(record.output_id)
+            shown = [self.values[i] for i in ids if i in self.values]
+            bad = [k for k in shown if not _looks_finite(values[k], fact.way)]
+            for k in bad:
+                values[k] = replace(values[k], bad=True)
+            made = self.steps.get(_numbers(record.output_id)[0])
+            if not bad and made is not None:
+                steps[made] = replace(steps[made], bad=True)
+        return replace(self.graph, values=tuple(values), steps=tuple(steps))
+
+
+def _looks_finite(value: Value, way: str) -> bool:
+    text = value.gradient if way == "backward" else value.text
+    return text is None or not ("nan" in text or "inf" in text)
 
 
 def draw(subject: Subject, max_nodes: int = MAX_NODES, iteration: int | None = None) -> DrawnGraph:
@@ -164,19 +206,23 @@ def draw(subject: Subject, max_nodes: int = MAX_NODES, iteration: int | None = N
     """
     max_inputs = max(2, min(MAX_INPUTS, max_nodes // 10))
     snapshot = subject.snapshot
-    positions = drawn_positions(snapshot.records, subject.names, subject.roles, max_inputs)
-    cell = folded(snapshot, positions)
+    positions, cell = subject.positions, subject.tree
+    if any(len(record[2]) > max_inputs for record in snapshot.records):
+        positions = drawn_positions(snapshot.records, subject.names, subject.roles, max_inputs)
+        cell = folded(snapshot, positions)
     plans = (plan(cell, view, subject.operations, iteration) for view in VIEWS)
     for planned in plans:
         if 2 * len(planned.items) <= max_nodes:
-            graph = _GraphBuilder(subject, max_inputs, planned).build(max_nodes)
+            builder = _GraphBuilder(subject, max_inputs, planned)
+            graph = builder.build(max_nodes)
             if graph.nodes <= max_nodes and _depth(graph) <= MAX_DEPTH:
-                return DrawnGraph(graph, positions)
+                return DrawnGraph(graph, positions, builder.index, builder.producer)
     ends = max(1, min(max_nodes // 4, len(planned.items) // 2))
     while True:
-        graph = _GraphBuilder(subject, max_inputs, planned.without_middle(ends)).build(max_nodes)
+        builder = _GraphBuilder(subject, max_inputs, planned.without_middle(ends))
+        graph = builder.build(max_nodes)
         if graph.nodes <= max_nodes or ends == 1:
-            return DrawnGraph(graph, positions)
+            return DrawnGraph(graph, positions, builder.index, builder.producer)
         ends = max(1, min(ends - 1, ends * max_nodes // graph.nodes))
 
 
@@ -294,8 +340,9 @@ class _GraphBuilder:
         gradient = self.subject.adjoints.get(i)
         entries = None if gradient is None else summarise(gradient).entries
         text, kind = format_value(value), dtype_name(value)
+        symbol = "" if name else self.subject.symbols.get(i, "")
         self.values.append(
-            Value(index, name, role, np.shape(value), kind, text, entries, line, order)
+            Value(index, name, role, np.shape(value), kind, text, entries, line, order, symbol)
         )
         return index
 
@@ -318,8 +365,9 @@ class _GraphBuilder:
                     given.setdefault(i, value)
             inside.update(_numbers(record[-1]))
         index = len(self.steps)
-        into = [self.index_of(value, i, None) for i, value in given.items()]
-        shown = tuple(first_and_last(into, self.max_inputs))
+        known = [i for i in given if i in self.index or i in self.snapshot.leaves]
+        chosen = first_and_last(known or list(given), self.max_inputs)
+        shown = tuple(self.index_of(given[i], i, None) for i in chosen)
         last = fold.first + len(fold.parts) - 1
         self.add(
             Step(
@@ -330,7 +378,7 @@ class _GraphBuilder:
                 fold.lines[0] if fold.lines else None,
                 fold.order,
                 len(positions),
-                len(into) - len(shown),
+                len(given) - len(shown),
                 kind=fold.kind,
                 frame=frame,
                 lines=fold.lines,

@@ -8,12 +8,15 @@ from itertools import groupby
 from tapemagic.analysis.formatting import format_shape, printable
 from tapemagic.analysis.report.derivatives import Derivative
 from tapemagic.analysis.report.findings import Findings
+from tapemagic.analysis.report.own_gradients import OwnGradient
 from tapemagic.display import matrices, values
 from tapemagic.display.elements import element, listing, plain
-from tapemagic.display.styles import BAD, NAME, SMALL
+from tapemagic.display.styles import BAD, NAME, QUIET, SMALL
 from tapemagic.display.thumbnails import legend
 
 TITLE = "Gradients"
+MOST_OWN = 30
+"""The number of rows for gradients that the program took itself."""
 MAX_ROWS = 60
 MAX_PICTURED = 24
 """The number of rows that have pictures."""
@@ -28,12 +31,13 @@ CHECKED = (
 def text(findings: Findings) -> str:
     """The gradients as equations, and the full matrices; empty if there are none."""
     equations = "\n".join([*map(equation, rows_of(findings)[:MAX_ROWS]), *_notes(findings)])
-    return "\n\n".join(filter(None, [equations, matrices.text(findings.matrices)]))
+    parts = [equations, own_text(findings.own_gradients), matrices.text(findings.matrices)]
+    return "\n\n".join(filter(None, parts))
 
 
 def html(findings: Findings) -> str:
     """A table of gradients for each target, and the full matrices; empty if there are none."""
-    if not findings.derivatives:
+    if not (findings.derivatives or findings.own_gradients):
         return ""
     rows = rows_of(findings)[:MAX_ROWS]
     pictured = rows[:MAX_PICTURED]
@@ -43,7 +47,7 @@ def html(findings: Findings) -> str:
     ]
     notes = [*_notes(findings), *legend(entry.value for entry in pictured)]
     parts = [*tables, *(element("div", SMALL, plain(note)) for note in notes)]
-    return "".join(parts) + matrices.html(findings.matrices)
+    return "".join(parts) + own(findings.own_gradients) + matrices.html(findings.matrices)
 
 
 def rows_of(findings: Findings) -> list[Derivative]:
@@ -58,6 +62,28 @@ def rows_of(findings: Findings) -> list[Derivative]:
         if entry.value is None:
             ended.add(pair)
     return rows
+
+
+def own_text(gradients: Sequence[OwnGradient]) -> str:
+    """The gradients that the program took itself, as equations."""
+    rest = len(gradients) - MOST_OWN
+    more = [f"and {rest:,} more gradients of the cell"] if rest > 0 else []
+    return "\n".join([*(printable(str(entry)) for entry in gradients[:MOST_OWN]), *more])
+
+
+def own(gradients: Sequence[OwnGradient]) -> str:
+    """The table of the gradients that the program took itself, with its tapes; empty if it took none."""
+    if not gradients:
+        return ""
+    rows = []
+    for entry in gradients[:MOST_OWN]:
+        symbol = f"{entry.name} = {entry.symbol}" if entry.name else entry.symbol
+        reason = element("span", QUIET, plain(entry.reason))
+        value = f"<b>None</b> {reason}" if entry.text is None else plain(entry.text)
+        rows.append([element("span", NAME, plain(symbol)), value, plain(entry.origin)])
+    rest = len(gradients) - MOST_OWN
+    more = element("div", QUIET, f"and {rest:,} more") if rest > 0 else ""
+    return listing(("in the cell", "value", "taken"), rows, range(3)) + more
 
 
 def equation(derivative: Derivative) -> str:

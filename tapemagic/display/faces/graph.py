@@ -85,10 +85,7 @@ def alternative(findings: Findings) -> str:
 
 def sentences(graph: Graph) -> list[str]:
     """Each operation as an equation, such as ``y = multiply(x, x)``."""
-    name = [
-        value.name or (value.text if value.role == "constant" else f"v{value.index}")
-        for value in graph.values
-    ]
+    name = [value.name or value.symbol or value.text for value in graph.values]
     return [
         f"{', '.join(name[i] for i in step.outputs) or '…'} = "
         f"{step.name}({', '.join(name[i] for i in step.inputs)})"
