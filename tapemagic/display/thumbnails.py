@@ -6,7 +6,10 @@ import math
 from collections.abc import Iterable
 from itertools import groupby
 
+import numpy as np
+
 from tapemagic.analysis.formatting import format_shape
+from tapemagic.analysis.report.cells import Cells, block_means, rounded
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.display.elements import image
 from tapemagic.display.heatmap import MARKS, shades
