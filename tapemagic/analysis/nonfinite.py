@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -139,6 +140,29 @@ def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) ->
     return None
 
 
+def nonfinite_on(
+    snapshot: Snapshot, line: int, operation: str, kind: Literal["nan", "inf"]
+) -> NonFinite | None:
+    """The first nan, or infinity, that an operation on a line made of finite values; None if there is none."""
+    find = np.isnan if kind == "nan" else np.isinf
+    for position, (number, at) in enumerate(
+        zip(snapshot.records, snapshot.origins.lines, strict=True)
+    ):
+        if at != line or snapshot.origins.orders[position]:
+            continue
+        record = Record._make(number)
+        if record.name != operation or not all(map(is_finite, record.values)):
+            continue
+        for value in record.output if isinstance(record.output, tuple) else (record.output,):
+            if not is_finite(value) and find(value).any():
+                index = tuple(int(k[0]) for k in np.nonzero(find(value))) if value.ndim else ()
+                operands = [_element(x, value.shape, index) for x in record.values]
+                cause = _cause(record.name, operands, value[index])
+                texts = map(format_value, operands)
+                return _found(snapshot, position, index, cause, texts, value[index])
+    return None
+
+
 def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | None:
     """The first gradient that is not finite on the way back from a target, although the one before it was.
 
@@ -172,11 +196,13 @@ def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | Non
         known = {
             i: np.conjugate(unwrap(g)) for i, g in zip(ids, results, strict=True) if g is not None
         }
-        if all(map(is_finite, known.values())):
-            return None
-        for position, record in reversed(list(enumerate(records))):
+        bad = {i for i, g in known.items() if not is_finite(g)}
+        for position in range(len(records) - 1, -1, -1) if bad else ():
+            record = records[position]
+            if bad.isdisjoint(record.ids):
+                continue
             for made in _made(record):
-                if made in known and is_finite(known[made]):
+                if made in known and made not in bad:
                     found = _passed_on(snapshot, position, record, made, known)
                     if found is not None:
                         return found
@@ -194,7 +220,9 @@ def _made(record: Record) -> tuple[int, ...]:
 
 def is_finite(value: Any) -> bool:
     """Whether a value is finite, or is none of numbers that are known."""
-    if isinstance(value, Absent) or not isinstance(value, (np.ndarray, np.generic, float, complex)):
+    if isinstance(value, float):  # np.float64 among them
+        return isfinite(value)
+    if isinstance(value, Absent) or not isinstance(value, (np.ndarray, np.generic, complex)):
         return True
     return np.asarray(value).dtype.kind not in "fc" or bool(np.all(np.isfinite(value)))
 

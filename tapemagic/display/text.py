@@ -14,8 +14,6 @@ def text(findings: Findings) -> str:
     """The whole report as text; what there is no room for is named."""
     shown = {face.TITLE: words for face in FACES if (words := face.text(findings))}
     kept = limits.kept(shown, limits.WORDS - limits.HEADLINE, LEAST_IMPORTANT)
-    parts = [
-        words if title in kept else limits.left_out(title) for title, words in shown.items()
-    ]
+    parts = [words if title in kept else limits.left_out(title) for title, words in shown.items()]
     head = limits.shortened(verdict.text(findings), limits.HEADLINE - 1000)
     return "\n\n".join(filter(None, [head, *parts]))

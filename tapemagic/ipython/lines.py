@@ -16,13 +16,13 @@ from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.ipython.runcell import Cell
 
 
-def parse_line(magic: Any, line: str) -> Any:
+def parse_line(magic: Any, line: str, name: str = "%%tape") -> Any:
     """The options in the line of a magic; a UsageError for an unmatched quotation mark."""
     try:
         return parse_argstring(magic, line)
     except ValueError as error:
         raise UsageError(
-            f"%%tape: {error} in {line!r}: write names apart, as in %%tape x y"
+            f"{name}: {error} in {line!r}: write names apart, as in {name} x y"
         ) from None
 
 

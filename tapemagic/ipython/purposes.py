@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 from tapemagic.analysis.report.dead_ends import READS
 from tapemagic.analysis.report.own_gradients import target_names
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.recording import is_gradient_stamp
 from tapemagic.engine.tensor.tensor import Traced, id_of
-from tapemagic.engine.tensor.variable import Variable
 from tapemagic.ipython.session import Session
 
 
@@ -34,9 +32,15 @@ class Purposes:
         return number in self._steps or number in self._given or self._is_moved(value)
 
     def is_trained(self, value: Traced) -> bool:
-        """Whether a value is a Variable to which the cell assigned, beside what it differentiates itself."""
-        is_assigned = isinstance(value, Variable) and id_of(value) in self._assigned
-        return is_assigned and bool(self.differentiated())
+        """Whether a value is that of a Variable to which the cell assigned, beside what it differentiates itself."""
+        return self._variable_of(value) in self._assigned and bool(self.differentiated())
+
+    def _variable_of(self, value: Traced) -> int:
+        """The id of the Variable that was read; of any other value its own."""
+        for number, _, ids, _, _, output_id in reversed(self._session.snapshot().records):
+            if output_id == id_of(value):
+                return int(ids[0]) if number in READS else id_of(value)
+        return id_of(value)
 
     def losses(self) -> Sequence[Named]:
         """What the cell differentiates itself, if it assigns to Variables."""

@@ -19,6 +19,7 @@ from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
 from tapemagic.ipython.callsites import CallSites
 from tapemagic.ipython.celltape import CellTape
+from tapemagic.ipython.floating_point import FloatingPointWarnings
 from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.watchable import is_number, is_watchable, watchable
 
@@ -45,6 +46,10 @@ class Session:
         The ids of the tensors that each name was bound to, with the lines, oldest first.
     lists : dict of str to str
         The types of lists and tuples that became tensors because they are watched, by name.
+    targets : sequence of (name, tensor)
+        The values that its report differentiates.
+    order : int
+        The highest order of derivatives in its report.
 
     Raises
     ------
@@ -68,6 +73,10 @@ class Session:
         self._unused_ids: set[int] = set()
         self._snapshot: tuple[tuple[int, ...], Snapshot] | None = None
         self.lists: dict[str, str] = {}
+        self.targets: Sequence[Named] = ()
+        self.order = 1
+        self._operations = 0
+        self._warnings = FloatingPointWarnings(cell.filename)
         for name in watch:
             if name in cell.namespace and (
                 name not in cell.assigned or is_watchable(cell.namespace[name])
@@ -77,15 +86,18 @@ class Session:
     def __enter__(self) -> Self:
         self.observer.__enter__()
         self.tape.__enter__()
+        self._warnings.__enter__()
         for name, value in self._initial.items():
             self.cell.namespace[name] = held = self._bind(name, value)
             self.bindings[name] = [(id_of(held), None)]
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._warnings.__exit__()
         self.tape.__exit__(None, None, None)
         self.observer.__exit__(None, None, None)
         self._sites.forget()
+        self._operations, *_ = self.observer.extent()
         self._drop_unused()
 
     def _drop_unused(self) -> None:
@@ -131,6 +143,10 @@ class Session:
             self.lists[name] = type(value).__name__
         return made
 
+    def recording(self) -> Observer:
+        """What the cell recorded, without the derivatives that its report took."""
+        return self.observer.copy(self._operations)
+
     def snapshot(self) -> Snapshot:
         """The contents of the recording so far; the same object as long as nothing more is recorded."""
         extent = self.observer.extent()
@@ -138,7 +154,7 @@ class Session:
             self._snapshot = extent, snapshot_of(self.observer)
         return self._snapshot[1]
 
-    def context(self, notes: Sequence[Statement] = ()) -> Context:
+    def context(self, notes: Sequence[Statement] = (), stopped: int | None = None) -> Context:
         """The names and lines of the cell, for its report."""
         return Context(
             self._named_values(),
@@ -148,6 +164,8 @@ class Session:
             [*notes, *self._notes()],
             self.bindings,
             self.program(),
+            stopped,
+            list(self._warnings.found.values()),
         )
 
     def program(self) -> Program:

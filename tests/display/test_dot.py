@@ -72,9 +72,9 @@ def test_width(monkeypatch: pytest.MonkeyPatch, found: Findings) -> None:
     """The width of a picture that would grow to the right is foreseen well enough."""
     monkeypatch.setattr(dot_module, "PAGE", 1000)
 
-    picture = draw(source(found)).svg
+    picture = draw(source(found)).live
 
-    points = float(re.findall(r'<svg width="(\d+)pt"', str(picture))[0])
+    points = float(re.findall(r'width="(\d+)pt"', str(picture))[0])
     assert points / 72 == pytest.approx(width(found.graph), rel=0.1)
 
 
@@ -107,7 +107,7 @@ def test_escaped(name: str) -> None:
         y = x * weight
     found = examine(observer, [("y", y)], [("x", x), (name, weight)])
 
-    picture = draw(source(found)).svg
+    picture = draw(source(found)).live
 
     assert picture is not None
     root = ET.fromstring(picture)  # noqa: S314 -- we drew it

@@ -9,6 +9,7 @@ import pytest
 from IPython.core.error import UsageError
 from IPython.lib.pretty import pretty
 
+from tests.analysis.recordings import notes
 from tests.ipython.conftest import Run
 
 
@@ -118,8 +119,8 @@ def test_a_report_without_a_target_says_where_the_value_went(run: Run) -> None:
     """Where all that was computed is plain, the report names the way out."""
     report = run("%%tape a b\na, b = 3.0, 4.0\nlength = np.sqrt(np.sum(np.array([a, b]) ** 2))")
 
-    assert "nothing was computed from what is watched" in report.findings.note
-    assert "write np.stack([a, b]) in place of np.array([a, b])" in report.findings.note
+    assert "nothing was computed from what is watched" in notes(report.findings)
+    assert "write np.stack([a, b]) in place of np.array([a, b])" in notes(report.findings)
 
 
 def test_a_cell_that_runs_twice(run: Run) -> None:

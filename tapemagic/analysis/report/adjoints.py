@@ -77,5 +77,5 @@ def gradients_of_all(snapshot: Snapshot, targets: Sequence[Traced]) -> dict[int,
 def _kept(g: Any) -> Any:
     """A gradient as the tape gives it: conjugated if complex; a large one as a summary."""
     if g.dtype.kind == "c":
-        g = np.conjugate(g)
+        g = np.conjugate(g) + g.dtype.type(0)  # without negative zeros
     return g if g.nbytes <= SMALL else summarise(g)

@@ -188,4 +188,4 @@ def passed_on(record: Record, position: int, given: Any) -> Any:
         part = fit(dense(part), x, record.operation, position)
     except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
         return None
-    return np.conjugate(part) if part.dtype.kind == "c" else part
+    return np.conjugate(part) + part.dtype.type(0) if part.dtype.kind == "c" else part

@@ -1,8 +1,7 @@
 """Formulas of operations and of what they pass on to the adjoints of their inputs.
 
 In a formula a, b and c are the inputs, y is the result, g the adjoint of the result, and n the number of elements of
-which a mean is taken. ``total`` adds up, ``spread`` repeats for each element of what was added up, ``like`` brings into
-the shape of the input.
+which a mean is taken. ``total`` adds up, and ``spread`` repeats for each element of what was added up.
 """
 
 from __future__ import annotations
@@ -60,7 +59,6 @@ _ABSOLUTE = _row("abs(a)", "g * sign(a)")
 _DEGREES = _row(None, "g * pi / 180")
 _RADIANS = _row(None, "g * 180 / pi")
 _SAME = _row(None, "g")
-_SHAPED = _row(None, "like(g)")
 
 # fmt: off
 FORMULAS: Mapping[str, Formula] = {
@@ -122,18 +120,11 @@ FORMULAS: Mapping[str, Formula] = {
     "softmax_cross_entropy": _row(None, "-(spread(g) * log_softmax(b))", "spread(g) * (softmax(b) * total(a) - a)"),
     "sparse_softmax_cross_entropy": _row(None, None, "spread(g) * (softmax(b) - one_hot(a))"),
     "sigmoid_cross_entropy": _row(None, "-(g * b)", "g * (sigmoid(b) - a)"),
-    "sum":         _row("total(a)", "spread(g)"),
     "mean":        _row("mean(a)", "spread(g) / n"),
-    "det":         _row(None, "g * y * inv(a).T"),
-    "inv":         _row(None, "-(y.T @ g @ y.T)"),
     "read":        _row("a", "g"),
     "copy":        _SAME,
     "astype":      _SAME,
     "broadcast_to": _SAME,
-    "reshape":     _SHAPED,
-    "ravel":       _SHAPED,
-    "squeeze":     _SHAPED,
-    "expand_dims": _SHAPED,
 }
 """The formulas of operations by their names."""
 
@@ -157,19 +148,20 @@ LAST_AXIS = {
 """Operations that go along the last axis if they are not told another."""
 
 
+def is_known(record: Record) -> bool:
+    """Whether an operation is one of NumPy, SciPy or this package, with its true derivative."""
+    function = record.operation.function
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return module.partition(".")[0] in OURS and "call" not in (record.params or {})
+
+
 def formula_of(record: Record) -> Formula | None:
     """The formula of a recorded operation; None if there is none that fits."""
-    function = record.operation.function
-    module = (getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
-    params = record.params or {}
-    if module not in OURS or "call" in params or "where" in params:
+    if not is_known(record) or "where" in (record.params or {}):
         return None
     name = record.name
     chosen = CHOSEN.get(name)
-    found = chosen(record) if chosen else FORMULAS.get(name)
-    if found and name in {"det", "inv"} and record.values[0].ndim != 2:
-        return None
-    return found
+    return chosen(record) if chosen else FORMULAS.get(name)
 
 
 def _power(record: Record) -> Formula:
@@ -210,9 +202,31 @@ def _solve(record: Record) -> Formula | None:
     }.get(tuple(np.ndim(x) for x in record.values))
 
 
+def _determinant(record: Record) -> Formula | None:
+    regular = record.values[0].ndim == 2 and record.output != 0
+    return _row(None, "g * y * inv(a).T") if regular else None
+
+
+def _inverse(record: Record) -> Formula | None:
+    return _row(None, "-(y.T @ g @ y.T)") if record.values[0].ndim == 2 else None
+
+
+def _sum(record: Record) -> Formula:
+    """The sum of the elements, unless it began with another number."""
+    [x], params = record.values, record.params or {}
+    plain = isinstance(x, Absent) or np.allclose(np.sum(x, **params), record.output, equal_nan=True)
+    return _row("total(a)" if plain else None, "spread(g)")
+
+
 def _transpose(record: Record) -> Formula | None:
     plain = record.values[0].ndim == 2 and not (record.params or {}).get("axes")
     return _row("a.T", "g.T") if plain else None
+
+
+def _shaped(record: Record) -> Formula | None:
+    shape = record.values[0].shape
+    plain = (record.params or {}).get("order", "C") == "C"
+    return _row(None, f"reshape(g, {shape})") if plain else None
 
 
 def _clip(record: Record) -> Formula | None:
@@ -261,8 +275,15 @@ CHOSEN: Mapping[str, Callable[[Record], Formula | None]] = {
     "inner": _vector_product,
     "outer": _outer,
     "solve": _solve,
+    "det": _determinant,
+    "inv": _inverse,
+    "sum": _sum,
     "transpose": _transpose,
     "clip": _clip,
+    "reshape": _shaped,
+    "ravel": _shaped,
+    "squeeze": _shaped,
+    "expand_dims": _shaped,
     "max": _extreme,
     "min": _extreme,
     "norm": _norm,
@@ -277,6 +298,7 @@ def reduction_of(record: Record) -> Reduction:
     """The axis along which an operation adds up; None if its input has no other."""
     default = -1 if record.name in LAST_AXIS else None
     axis = (record.params or {}).get("axis", default)
+    axis = tuple(axis) if isinstance(axis, (list, np.ndarray)) and np.ndim(axis) else axis
     is_vector = max((np.ndim(x) for x in record.values), default=0) < 2
     return Reduction(None if is_vector else axis)
 

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from tapemagic.analysis.formatting import SUBSCRIPTS, printable
@@ -15,8 +15,12 @@ from tapemagic.analysis.formatting import SUBSCRIPTS, printable
 CHOICE, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
 """How tightly the parts of a formula hold together: those that hold less stand in brackets."""
 
+LONGEST = 60
+"""The number of characters shown of a name."""
+
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-ATOMIC = re.compile(r"[^\W\d][\w.₀-₉]*(\[[\w'\".]*\])*|\d[\d.]*(e\+?\d+)?|\[.*\]|nan|inf")
+ATOMIC = re.compile(r"[^\W\d][\w.₀-₉]*(\[[\w'\".]*\])*|\d[\d.]*|\[.*\]|nan|inf")
+SCIENTIFIC = re.compile(r"\d[\d.]*e[+-]?\d+")
 NEGATIVE = re.compile(r"-[\d.]+(e[+-]?\d+)?|-inf")
 WHOLE = re.compile(r"(\d+)(\.0)?")
 RELATIONS: Mapping[type, tuple[str, str]] = {
@@ -27,13 +31,14 @@ RELATIONS: Mapping[type, tuple[str, str]] = {
     ast.Eq: ("=", "="),
 }
 CALLED = {"sigmoid": "σ"}
-LATEX_FUNCTIONS = frozenset(
-    "ln sin cos tan sinh cosh tanh arcsin arccos arctan max min det".split()
-)
-GREEK = frozenset(
+FUNCTIONS = "ln sin cos tan sinh cosh tanh arcsin arccos arctan max min det"
+LATEX_FUNCTIONS = frozenset(FUNCTIONS.split())
+SMALL_LETTERS = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi "
-    "omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split()
+    "omega varsigma"
 )
+CAPITALS = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+GREEK = frozenset(f"{SMALL_LETTERS} {CAPITALS}".split())
 SPELLED = {"lamda": "lambda", "final sigma": "varsigma"}
 ESCAPED = {
     "\\": r"\textbackslash{}",
@@ -80,6 +85,7 @@ def symbol_of(name: str) -> Symbol:
     (Symbol(text='w₁₂', latex='w_{12}'), Symbol(text='loss', latex='\\\\mathrm{loss}'))
     """
     name = printable(name)
+    name = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
     stem = name.rstrip(SUBSCRIPTS + "0123456789")
     index = name[len(stem) :].translate({ord(s): str(k) for k, s in enumerate(SUBSCRIPTS)})
     letter = _letter(stem)
@@ -150,7 +156,7 @@ def rendered(
     return _Writer(symbols, reduction or Reduction()).write(_parsed(expression))
 
 
-@cache
+@lru_cache(1024)
 def _parsed(expression: str) -> ast.expr:
     return ast.parse(expression, mode="eval").body
 
@@ -169,6 +175,8 @@ class _Writer:
                 return self.operand(self.symbols[name])
             case ast.Constant(value):
                 return Piece(str(value), str(value), ATOM)
+            case ast.Tuple():
+                return Piece(ast.unparse(node), ast.unparse(node), ATOM)
             case ast.BinOp(left, op, right):
                 return self.binary(left, op, right)
             case ast.UnaryOp(ast.USub(), inner):
@@ -196,6 +204,8 @@ class _Writer:
         text, latex = symbol
         if NEGATIVE.fullmatch(text):
             return Piece(text, latex, SIGN)
+        if SCIENTIFIC.fullmatch(text):
+            return Piece(text, latex, POWER)
         first = text[:1] + text[2:] if text[1:2] == "\u0304" else text
         return Piece(text, latex, ATOM if ATOMIC.fullmatch(first) else CHOICE)
 
@@ -283,10 +293,6 @@ def _spread(x: Piece, axis: object) -> Piece:
     return x if axis is None else _called("repeat", x, f", axis={axis}")
 
 
-def _like(x: Piece, _axis: object) -> Piece:
-    return _called("reshape", x, "")
-
-
 def _called(name: str, x: Piece, end: str) -> Piece:
     latex = rf"\operatorname{{{name}}}\left({x.latex}{end}\right)"
     return Piece(f"{name}({x.text}{end})", latex, ATOM)
@@ -299,6 +305,5 @@ NOTATIONS: Mapping[str, Callable[[Piece, object], Piece]] = {
     "total": total,
     "mean": _mean,
     "spread": _spread,
-    "like": _like,
 }
 """Functions with a notation of their own."""

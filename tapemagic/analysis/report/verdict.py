@@ -10,7 +10,7 @@ from tapemagic.analysis.formatting import format_value
 from tapemagic.analysis.nonfinite import NonFinite, is_finite
 from tapemagic.analysis.report.derivatives import Derivative
 from tapemagic.analysis.report.kinks import kinks
-from tapemagic.analysis.report.nonfinite_text import describe
+from tapemagic.analysis.report.nonfinite_text import describe, describe_warning
 from tapemagic.analysis.report.statement import Statement, Topic, by_severity
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.engine.tensor.tensor import id_of, unwrap
@@ -28,6 +28,8 @@ LONGEST_REASON = 200
 """The number of characters of a reason."""
 
 GRADIENTS = "Gradients"
+KINDS = {"overflow": "overflow", "division by zero": "divide by zero"}
+"""The kinds of warnings about operations whose result is not finite, by the cause."""
 OTHERS: Mapping[Topic, tuple[str, str]] = {
     "nonfinite": ("other place", "other places"),
     "warning": ("other line", "other lines"),
@@ -58,10 +60,10 @@ def verdict(
         What is wrong first, then the results, then remarks.
     """
     facts = list(dict.fromkeys(_nonfinite(subject, nonfinite)))
-    told = [(fact.line, fact.operation) for fact in nonfinite if fact.way == "forward"]
     found = [
         *facts,
-        *(note for note in subject.context.notes if not _is_told(note, told)),
+        *_warnings(subject, nonfinite),
+        *subject.context.notes,
         *_missing(derivatives),
         *_results(subject, derivatives),
         *kinks(subject),
@@ -96,11 +98,16 @@ def _first(group: Sequence[Statement], limit: int) -> Sequence[Statement]:
     return [*group[: limit - 1], replace(last, text=text)]
 
 
-def _is_told(note: Statement, told: Sequence[tuple[int | None, str]]) -> bool:
-    """Whether a warning is about the operation where a nan or an infinity began, of which the verdict tells."""
-    return note.topic == "warning" and any(
-        note.line == line and f" in {operation} " in note.text for line, operation in told
-    )
+def _warnings(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Statement]:
+    """The warnings of NumPy, but for those about the operations where a nan or an infinity began."""
+    forward = [fact for fact in nonfinite if fact.way == "forward"]
+    told = {(fact.line, fact.operation) for fact in forward}
+    told |= {(fact.line, KINDS.get(fact.cause, "invalid value")) for fact in forward}
+    for warning in subject.context.warnings:
+        at = {(warning.line, warning.operation), (warning.line, warning.kind)}
+        if warning.is_backward or told.isdisjoint(at):
+            text = describe_warning(subject, warning)
+            yield Statement("warning", text, warning.line)
 
 
 def _nonfinite(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Statement]:
@@ -135,7 +142,9 @@ def _results(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[St
         rest = len(rows) - SHOWN
         more = f", and {rest:,} more, in {GRADIENTS}" if rest > 0 else ""
         value = f"{name} = {format_value(unwrap(target))}"
-        yield Statement("result", f"{value}; {listed}{more}" if rows else value, face=GRADIENTS)
+        summed = f"of the sum of {name}: " if any(row.summed == name for row in rows) else ""
+        text = f"{value}; {summed}{listed}{more}" if rows else value
+        yield Statement("result", text, face=GRADIENTS)
 
 
 def cut(reason: str) -> str:
