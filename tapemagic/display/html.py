@@ -7,7 +7,7 @@ from html import escape
 
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import limits
-from tapemagic.display.elements import FONT, element
+from tapemagic.display.elements import element, report
 from tapemagic.display.faces import gradients, graph, lines, trace, training, variables, verdict
 from tapemagic.display.styles import CODE, SMALL, TITLE
 from tapemagic.display.svg import Drawing
@@ -38,15 +38,22 @@ def faces(findings: Findings, drawing: Drawing, live: bool = False) -> Mapping[s
     }
 
 
-def page(findings: Findings, drawing: Drawing, value: str | None, room: int = limits.PAGE) -> str:
-    """The whole report as HTML, of at most so many characters; what there is no room for is named."""
+def page(findings: Findings, drawing: Drawing, value: str | None) -> str:
+    """The whole report as HTML."""
+    return assembled(findings, parts(findings, drawing), value)
+
+
+def assembled(findings: Findings, parts: Mapping[str, str], value: str | None) -> str:
+    """The whole report as HTML, of faces in HTML by their titles; those for which there is no room are named."""
+    sections = [section(*part) for part in parts.items()]
+    return report(head(findings, value) + "".join(sections))
+
+
+def parts(findings: Findings, drawing: Drawing) -> dict[str, str]:
+    """The HTML of the faces that have something to show; empty if there is no room for it beside the others."""
     shown = {title: face for title, face in faces(findings, drawing).items() if face}
-    kept = limits.kept(shown, room - limits.HEADLINE, LEAST_IMPORTANT)
-    sections = [
-        section(title, face) if title in kept else element("div", SMALL, limits.left_out(title))
-        for title, face in shown.items()
-    ]
-    return element("div", FONT, head(findings, value) + "".join(sections))
+    kept = limits.kept(shown, limits.PAGE - limits.HEADLINE, LEAST_IMPORTANT)
+    return {title: face if title in kept else "" for title, face in shown.items()}
 
 
 def head(findings: Findings, value: str | None) -> str:
@@ -59,6 +66,8 @@ def head(findings: Findings, value: str | None) -> str:
 
 def section(title: str, face: str) -> str:
     """A face under its heading; the long ones can be closed."""
+    if not face:
+        return element("div", SMALL, limits.left_out(title))
     if title in LONG:
         return f'<details open="">{element("summary", TITLE, escape(title))}{face}</details>'
     return element("div", TITLE, escape(title)) + face

@@ -10,12 +10,12 @@ from typing import Any
 from tapemagic.analysis.formatting import format_cell_value, significant_digits
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Graph
-from tapemagic.display import html, limits
+from tapemagic.display import html
 from tapemagic.display.appearance import Style, ground_of, themed_page
 from tapemagic.display.dot import dot
 from tapemagic.display.inserts import Inserts
 from tapemagic.display.latex import latex
-from tapemagic.display.svg import Drawing, draw, fitted
+from tapemagic.display.svg import Drawing, draw
 from tapemagic.display.text import text
 
 
@@ -79,27 +79,14 @@ class TapeReport:
         bundle: dict[str, Any] = {"text/plain": repr(self)}
         try:
             with significant_digits(self._style.digits):
-                page = self._page()
+                parts, value = html.parts(self.findings, self.drawing), self._shown_value()
+                page = html.assembled(self.findings, parts, value)
                 bundle["text/html"] = themed_page(page, self._style.theme)
-                bundle["text/latex"] = self._latex(page)
+                bundle["text/latex"] = latex(self.findings, self.drawing, parts, value)
                 bundle.update(self._widget())
         except Exception as error:  # noqa: BLE001 -- whatever fails in drawing, the text is shown
             warnings.warn(f"the report could not be drawn in full: {error!r}", stacklevel=2)
         return bundle
-
-    def _page(self, room: int = limits.PAGE) -> str:
-        """The report as HTML of at most so many characters."""
-        return html.page(self.findings, self.drawing, self._shown_value(), room)
-
-    def _latex(self, page: str) -> str:
-        """A page as LaTeX, which only nbconvert's PDF prefers to HTML; or a smaller page, if that is too long."""
-        picture = self.drawing.picture
-        pictures = {} if picture is None else {fitted(self.drawing)[0]: picture}
-        for smaller in (45_000, 22_000, limits.HEADLINE):
-            if len(made := latex(page, pictures)) <= limits.PAPER:
-                return made
-            page = self._page(smaller)
-        return latex(page, pictures)
 
     def _widget(self) -> dict[str, Any]:
         """The MIME bundle of the widget; all displays of a report share one widget."""

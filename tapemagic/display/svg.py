@@ -55,13 +55,13 @@ class Drawing:
     @cached_property
     def svg(self) -> str | None:
         """The picture as an SVG element for an image, without tooltips, which no image shows."""
-        return self.picture and _in_grey(write(self.picture), self.ground)
+        return None if self.picture is None else _in_grey(write(self.picture), self.ground)
 
     @cached_property
     def live(self) -> str | None:
         """The picture as an SVG element for a live page: with tooltips, and with the grey of the page's theme."""
         ground = LIVE_GROUND if self.ground == GROUND else self.ground
-        return self.picture and _in_grey(write_live(self.picture), ground)
+        return None if self.picture is None else _in_grey(write_live(self.picture), ground)
 
 
 def draw(
@@ -201,7 +201,9 @@ def _merged(outlines: Iterable[Steps]) -> str:
                 word = "c"
             elif kind == "E":
                 cx, cy, rx, ry = points
-                data.append(f"M{cx - rx} {cy}a{rx} {ry} 0 1 0 {2 * rx} 0a{rx} {ry} 0 1 0 {-2 * rx} 0z")  # fmt: skip
+                data.append(
+                    f"M{cx} {cy - ry}a{rx} {ry} 0 1 0 1 0z"
+                )  # from the top to a point beside it
                 continue
             else:
                 word, numbers = "z", ()

@@ -6,22 +6,23 @@ import math
 from itertools import groupby
 
 from tapemagic.analysis.formatting import format_shape
-from tapemagic.analysis.report.cells import Cells
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.display.elements import image
-from tapemagic.display.heatmap import colour
-from tapemagic.display.pixels import Colours, pixels
+from tapemagic.display.heatmap import MARKS, shades
+from tapemagic.display.pixels import pixels
 from tapemagic.display.styles import GROUND
 
 SIDE, CURVE = 60, (96, 30)
 """In pixels: the larger side of a heat-map or image, and the size of a curve."""
 SLIMMEST = 3
 """The largest ratio of the sides of a heat-map."""
-LINE, MARKS = "#3b82f6", ("#ff00ff", "#000000")
-"""The colour of a curve, and those of the pattern in the place of numbers that are not finite."""
+LINE = "#3b82f6"
 FAR = 3
 """A curve shows zero unless it is this many times its own range away."""
-LEGEND = "blue: negative, white: zero, orange: positive, each picture on its own scale; large arrays by means of blocks"
+LEGEND = (
+    "blue: negative, white: zero, orange: positive, chequered: not finite; "
+    "each picture on its own scale; large arrays by means of blocks"
+)
 
 
 def thumbnail(summary: Summary, width: float, height: float) -> str:
@@ -39,7 +40,7 @@ def thumbnail(summary: Summary, width: float, height: float) -> str:
     """
     if summary.kind == "vector" and summary.cells:
         return _curve(summary.cells[0], width, height)
-    colours = summary.colours or _shades(summary.cells)
+    colours = summary.colours or shades(summary.cells)
     if not colours:
         return ""
     wide, tall = _fitted(summary, width, height)
@@ -81,19 +82,6 @@ def _fitted(summary: Summary, width: float, height: float) -> tuple[float, float
     rows, columns = summary.shape if len(summary.shape) == 2 else (len(shown), len(shown[0]))
     ratio = min(max(columns / rows, 1 / SLIMMEST), SLIMMEST)
     return min(width, round(height * ratio, 1)), min(height, round(width / ratio, 1))
-
-
-def _shades(cells: Cells) -> Colours:
-    """The colours of a heat-map; where a number is not finite, a pattern of four squares in each cell."""
-    most = max((abs(x) for row in cells for x in row if math.isfinite(x)), default=0.0) or 1.0
-    if all(math.isfinite(x) for row in cells for x in row):
-        return [[colour(x / most) for x in row] for row in cells]
-    rows: list[list[str]] = []
-    for row in cells:
-        for first, second in (MARKS, MARKS[::-1]):
-            pairs = ([colour(x / most)] * 2 if math.isfinite(x) else [first, second] for x in row)
-            rows.append([shade for pair in pairs for shade in pair])
-    return rows
 
 
 def _curve(points: tuple[float, ...], width: float, height: float) -> str:

@@ -53,7 +53,7 @@ from tapemagic.ipython.watchable import is_number
 from tapemagic.ipython.why import why
 
 EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
-OPTION = re.compile(r"-[tpn]\b|--(?:target|persistent|name|no-auto-watch|jacobian|hessian)\b")
+OPTION = re.compile(r"-[tpn]\b|--(?:target|persistent|name|no-auto-watch|jacobian|hessian|check)\b")
 NO_OPTION = "%tape has no option {}, only -o: write %%tape with its options above a cell, and the expression in it"
 
 
@@ -121,7 +121,7 @@ class TapeMagics(Magics):
         ready.namespace[options.name] = session.tape
         self.last = session
         request = DerivativeRequest(
-            targets, order, [kind for kind in MATRICES if getattr(options, kind)]
+            targets, order, [kind for kind in MATRICES if getattr(options, kind)], options.check
         )
         return self._run(session, request, cell)
 
@@ -167,6 +167,7 @@ class TapeMagics(Magics):
                 session.context([Statement("stopped", note)] if note else targets.notes, stopped),
                 self.max_nodes,
                 request.matrices,
+                check=request.check,
             )
         return TapeReport(findings, value, targets.is_value, style)
 

@@ -149,6 +149,11 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
             "all second derivatives",
             "Show the matrix of all second derivatives.",
         ),
+        Option(
+            ("--check",),
+            "compare with difference quotients",
+            "Compare every gradient with difference quotients of what was recorded.",
+        ),
     ),
     "%tape": (
         ORDER,

@@ -36,9 +36,11 @@ CASES = harness.collect("CASES")
 MORE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "read": (lambda x: x * 1.0, (tm.Variable(2.0),)),
     "cross entropy": (
-        lambda x: tm.nn.softmax_cross_entropy_with_logits([[0.2, 0.9]], x)
-        if hasattr(tm, "nn")
-        else x * 1.0,
+        lambda x: (
+            tm.nn.softmax_cross_entropy_with_logits([[0.2, 0.9]], x)
+            if hasattr(tm, "nn")
+            else x * 1.0
+        ),
         (np.array([[0.3, 1.2]]),),
     ),
     "power 3": (lambda x: x**3, (np.array([-1.5, 0.5]),)),
@@ -148,10 +150,15 @@ def test_every_formula_is_that_of_the_rule() -> None:
                 mine = mine.sum(axis=lead)
                 kept = tuple(i for i, (p, q) in enumerate(zip(x.shape, mine.shape)) if p != q)
                 summed = mine.sum(axis=kept, keepdims=True)
-                assert "Σ" in piece.text or "sum(" in piece.text or np.size(mine) in (0, 1), (name, piece)
+                assert "Σ" in piece.text or "sum(" in piece.text or np.size(mine) in (0, 1), (
+                    name,
+                    piece,
+                )
                 mine = summed
             expected = passed_on(record, k, g)
-            np.testing.assert_allclose(mine, expected, rtol=1e-9, atol=1e-12, err_msg=f"{name} {expression}")
+            np.testing.assert_allclose(
+                mine, expected, rtol=1e-9, atol=1e-12, err_msg=f"{name} {expression}"
+            )
             seen.add((record.name, k))
     known = {(n, k) for n, f in FORMULAS.items() for k, x in enumerate(f.adjoints) if x}
     assert known - seen == set()
@@ -169,6 +176,8 @@ def test_every_formula_gives_the_value() -> None:
             value = evaluated(formula.value, record)
         except NameError:
             continue
-        np.testing.assert_allclose(value, record.output, rtol=1e-9, atol=1e-12, err_msg=f"{name} {formula.value}")
+        np.testing.assert_allclose(
+            value, record.output, rtol=1e-9, atol=1e-12, err_msg=f"{name} {formula.value}"
+        )
         seen.add(record.name)
     assert {n for n, f in FORMULAS.items() if f.value} - seen == set()

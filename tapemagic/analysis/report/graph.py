@@ -206,8 +206,10 @@ def draw(subject: Subject, max_nodes: int = MAX_NODES, iteration: int | None = N
     """
     max_inputs = max(2, min(MAX_INPUTS, max_nodes // 10))
     snapshot = subject.snapshot
-    positions = drawn_positions(snapshot.records, subject.names, subject.roles, max_inputs)
-    cell = folded(snapshot, positions)
+    positions, cell = subject.positions, subject.tree
+    if any(len(record[2]) > max_inputs for record in snapshot.records):
+        positions = drawn_positions(snapshot.records, subject.names, subject.roles, max_inputs)
+        cell = folded(snapshot, positions)
     plans = (plan(cell, view, subject.operations, iteration) for view in VIEWS)
     for planned in plans:
         if 2 * len(planned.items) <= max_nodes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tapemagic.analysis.formatting import format_lines
 from tapemagic.analysis.report.folding import Block, Part
 
 MAX_ITERATIONS = 3
@@ -17,10 +18,10 @@ class Line:
 
     Attributes
     ----------
-    block : Block, int or None
-        The operation at this position; the block of which this is the heading; None for several parts together.
     path : tuple of str
         The headings above it.
+    position : int or None
+        That of the operation in the recording; None for a heading, and for several parts together.
     words : str
         Of a heading, its text; of what stands together, a description.
     hidden : tuple of Block and int
@@ -137,7 +138,7 @@ class _Layout:
                 more = len(hidden)
                 plural = "s" * (more > 1)
                 yield Line(path, words=f"{more:,} more iteration{plural}", hidden=hidden)
-            words = f"{lines_text(block)}, iteration {k + 1:,} of {count:,}"
+            words = f"{format_lines(block.lines)}, iteration {k + 1:,} of {count:,}"
             yield Line(path, words=words)
             iteration = block.parts[k]
             inner = iteration.parts if isinstance(iteration, Block) else (iteration,)
@@ -155,21 +156,13 @@ def _counted(parts: Sequence[Part]) -> str:
 def title_of(block: Block) -> str:
     """The name of a block in words."""
     if block.kind == "call":
-        where = f", {lines_text(block)}" if block.lines else ""
+        where = f", {format_lines(block.lines)}" if block.lines else ""
         return f"{block.name}(){where}"
     if block.kind == "derivative":
         return f"{ordinal(block.order)} derivative"
-    return f"{lines_text(block)}, {len(block.parts):,} iterations"
+    return f"{format_lines(block.lines)}, {len(block.parts):,} iterations"
 
 
 def ordinal(order: int) -> str:
     """The word for the order of a derivative."""
     return {1: "first", 2: "second", 3: "third"}.get(order, f"{order}th")
-
-
-def lines_text(block: Block) -> str:
-    """The lines of a block: line 4, or lines 4–5."""
-    if block.lines is None:
-        return "loop" if block.kind == "loop" else "lines"
-    first, last = block.lines
-    return f"line {first}" if first == last else f"lines {first}–{last}"

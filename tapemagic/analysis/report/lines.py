@@ -12,6 +12,7 @@ import numpy as np
 from tapemagic.analysis.formatting import format_value
 from tapemagic.analysis.nonfinite import is_finite
 from tapemagic.analysis.report.adjoints import levels
+from tapemagic.analysis.report.notation import symbol_of
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary, summarise
 from tapemagic.analysis.report.variable_versions import format_reads
@@ -120,19 +121,20 @@ class _Made:
 
     def on(self, number: int) -> Iterator[LineValue]:
         """The values that a line made: what it assigns, or else the result of its last operation."""
-        names = self._names.get(number, {})
-        for name, ids in list(names.items())[:MAX_NAMES]:
-            known = [i for i in ids if i in self._values]
+        names, constants = self._names.get(number, {}), self._constants.get(number, {})
+        text = self.subject.context.lines[number - 1]
+        found = sorted({**names, **constants}, key=text.find)
+        for name in found[:MAX_NAMES]:
+            known = [i for i in names.get(name, ()) if i in self._values]
             if known:
-                yield self._value(name, known[-1], len(ids), known[0])
-        constants = self._constants.get(number, ())
-        for name, value in constants[: MAX_NAMES - len(names)]:
-            yield LineValue(name, np.shape(value), format_value(value), is_finite=is_finite(value))
-        if not names and not constants and number in self._results:
-            found = self._results[number]
-            records = self.subject.records
-            first, last = (_last(records[k].output_id) for k in (found.first, found.last))
-            yield self._value(self.subject.symbols.get(last, ""), last, found.runs, first)
+                yield self._value(symbol_of(name).text, known[-1], len(names[name]), known[0])
+            elif name in constants:
+                yield _constant(symbol_of(name).text, constants[name])
+        if not found and number in self._results:
+            results, records = self._results[number], self.subject.records
+            first, last = (_last(records[k].output_id) for k in (results.first, results.last))
+            symbol = symbol_of(self.subject.symbols.get(last, "value")).text
+            yield self._value(symbol, last, results.runs, first)
 
     def _value(self, symbol: str, i: int, runs: int, first: int) -> LineValue:
         value = self._values[i]
@@ -177,14 +179,14 @@ class _Made:
         return found
 
     @cached_property
-    def _constants(self) -> Mapping[int, Sequence[tuple[str, Any]]]:
+    def _constants(self) -> Mapping[int, Mapping[str, Any]]:
         """The numbers and arrays off the tape that each line assigned last."""
         context = self.subject.context
-        found: dict[int, list[tuple[str, Any]]] = {}
+        found: dict[int, dict[str, Any]] = {}
         for name, value in context.named:
             line = context.assigned.get(name)
             if line is not None and not isinstance(value, Traced):
-                found.setdefault(line, []).append((name, value))
+                found.setdefault(line, {})[name] = value
         return found
 
     @cached_property
@@ -222,6 +224,10 @@ class _Made:
             if isinstance(value, Traced):
                 found[id_of(value)] = unwrap(value)
         return {i: x for i, x in found.items() if x is not None and not isinstance(x, Absent)}
+
+
+def _constant(name: str, value: Any) -> LineValue:
+    return LineValue(name, np.shape(value), format_value(value), is_finite=is_finite(value))
 
 
 def _last(made: Any) -> int:

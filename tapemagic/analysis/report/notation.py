@@ -15,6 +15,9 @@ from tapemagic.analysis.formatting import SUBSCRIPTS, printable
 CHOICE, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
 """How tightly the parts of a formula hold together: those that hold less stand in brackets."""
 
+LONGEST = 60
+"""The number of characters shown of a name."""
+
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 ATOMIC = re.compile(r"[^\W\d][\w.₀-₉]*(\[[\w'\".]*\])*|\d[\d.]*|\[.*\]|nan|inf")
 SCIENTIFIC = re.compile(r"\d[\d.]*e[+-]?\d+")
@@ -28,12 +31,14 @@ RELATIONS: Mapping[type, tuple[str, str]] = {
     ast.Eq: ("=", "="),
 }
 CALLED = {"sigmoid": "σ"}
-LATEX_FUNCTIONS = frozenset(
-    ["ln", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "max", "min", "det"]
+FUNCTIONS = "ln sin cos tan sinh cosh tanh arcsin arccos arctan max min det"
+LATEX_FUNCTIONS = frozenset(FUNCTIONS.split())
+SMALL_LETTERS = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi "
+    "omega varsigma"
 )
-GREEK = frozenset(
-    ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"]
-)
+CAPITALS = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+GREEK = frozenset(f"{SMALL_LETTERS} {CAPITALS}".split())
 SPELLED = {"lamda": "lambda", "final sigma": "varsigma"}
 ESCAPED = {
     "\\": r"\textbackslash{}",
@@ -80,6 +85,7 @@ def symbol_of(name: str) -> Symbol:
     (Symbol(text='w₁₂', latex='w_{12}'), Symbol(text='loss', latex='\\\\mathrm{loss}'))
     """
     name = printable(name)
+    name = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
     stem = name.rstrip(SUBSCRIPTS + "0123456789")
     index = name[len(stem) :].translate({ord(s): str(k) for k, s in enumerate(SUBSCRIPTS)})
     letter = _letter(stem)

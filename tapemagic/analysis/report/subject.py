@@ -15,6 +15,7 @@ from tapemagic.analysis.report.adjoints import Adjoints, adjoints_of
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.dead_ends import drawn_positions
 from tapemagic.analysis.report.derivatives import GradientTable
+from tapemagic.analysis.report.folding import Block, fold
 from tapemagic.analysis.report.variable_versions import Reads, SplitVersions, reads, split_versions
 from tapemagic.analysis.snapshot import Named, Snapshot
 from tapemagic.engine.recording import Record
@@ -114,6 +115,11 @@ class Subject:
     def positions(self) -> Sequence[int]:
         """The positions of the operations that a report shows, without dead ends that are side effects of others."""
         return drawn_positions(self.snapshot.records, self.names, self.roles)
+
+    @cached_property
+    def tree(self) -> Block:
+        """The operations that a report shows as a tree of loops, iterations, calls and derivatives."""
+        return fold(self.snapshot, self.positions)
 
     @cached_property
     def symbols(self) -> Mapping[int, str]:

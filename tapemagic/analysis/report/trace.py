@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tapemagic.analysis.formatting import (
+    SHOWN,
     derivative_symbol,
     format_entries,
     format_value,
@@ -18,7 +19,7 @@ from tapemagic.analysis.formatting import (
 from tapemagic.analysis.nonfinite import is_finite
 from tapemagic.analysis.report.constants import ConstantNames
 from tapemagic.analysis.report.contributions import NOTHING, Place, Share, passed_on, shares, starts
-from tapemagic.analysis.report.folding import Block, Part, fold
+from tapemagic.analysis.report.folding import Block, Part
 from tapemagic.analysis.report.formulas import adjoint_formula, is_known, value_formula
 from tapemagic.analysis.report.layout import Line, laid_out, ordinal
 from tapemagic.analysis.report.notation import CHOICE, Piece, Symbol, bar, escaped, symbol_of
@@ -37,7 +38,13 @@ FEW = 40
 """The number of operations up to which those of derivatives in the cell are shown."""
 
 MAX_INPUTS = 12
-"""The number of watched values that have a row, and of shares in one row."""
+"""The number of watched values that have a row."""
+
+MAX_STEPS = 6
+"""The number of steps in one row."""
+
+MAX_NUMBERS = 3
+"""The number of inputs up to which an operation is written with numbers put in."""
 
 SHORT = 24
 """The number of characters of a value that stands in a formula."""
@@ -160,13 +167,18 @@ def trace_of(subject: Subject) -> Trace | None:
 
 def _part(subject: Subject, order: int, positions: Sequence[int]) -> TracePart:
     room = ROOM_OF_DERIVATIVE if order else ROOM
-    block = fold(subject.snapshot, positions)
-    if order:
-        block = Block("cell", tuple(positions))
-    lines = laid_out(block, room, len(positions) <= FEW)
+    parts: tuple[Part, ...] = tuple(positions)
+    if not order:
+        parts = tuple(part for part in subject.tree.parts if _first(part) < subject.operations)
+    lines = laid_out(Block("cell", parts), room, len(positions) <= FEW)
     rows = tuple(_Table(subject, lines, order).rows())
     title = f"{ordinal(order).capitalize()} derivative" if order else ""
     return TracePart(order, title, _goal(subject, order), rows, len(positions))
+
+
+def _first(part: Part) -> int:
+    """The position of the first operation of a part."""
+    return next(part.positions()) if isinstance(part, Block) else part
 
 
 def _goal(subject: Subject, order: int) -> str:
@@ -240,7 +252,7 @@ class _Table:
         for position in self._shown:
             record = self._subject.records[position]
             wanted.update(_several(record.output_id))
-            wanted.update(record.ids[:MAX_INPUTS])
+            wanted.update(record.ids[:MAX_STEPS])
         return shares(self._subject, wanted & self._subject.adjoints.keys(), set(self._shown))
 
     @cached_property
@@ -333,8 +345,17 @@ class _Table:
             if share is None:
                 continue
             count += 1
-            if count <= MAX_INPUTS:
+            if count <= MAX_STEPS:
                 yield self._step(record, k, share, inputs, made, numbers)
+        reached = self._reached(record)
+        if reached > MAX_STEPS >= count:
+            yield AdjointStep(f"… {reached - count:,} more inputs", "", "")
+
+    def _reached(self, record: Record) -> int:
+        """The number of inputs of an operation that have adjoints, if it passes on anything."""
+        known = self._subject.adjoints
+        reached = not known.keys().isdisjoint(_several(record.output_id))
+        return sum(i in known for i in record.ids) if reached else 0
 
     def _step(
         self,
@@ -422,7 +443,7 @@ class _Table:
             words,
             path=line.path,
             operations=len(positions),
-            reverse=tuple(steps[:MAX_INPUTS]),
+            reverse=tuple(steps[:MAX_STEPS]),
         )
 
     def _finished_in(self, positions: set[int]) -> dict[int, Any]:
@@ -496,7 +517,9 @@ def _finite(value: Any) -> bool:
 
 def _brief(value: Any) -> str:
     """A value that is short enough to stand in a sum; empty otherwise."""
-    text = "" if value is None else _text(value)
+    if value is None or isinstance(value, Summary) or np.size(value) > SHOWN:
+        return ""
+    text = _text(value)
     return text if len(text) <= SHORT else ""
 
 
@@ -510,7 +533,9 @@ def _number(value: Any) -> Symbol:
 
 def _numbers(values: Sequence[Any]) -> list[Symbol]:
     """The values as symbols, if all are numbers; else nothing."""
-    if any(x is None or isinstance(x, Absent) or np.shape(x) for x in values):
+    if len(values) > MAX_NUMBERS or any(
+        x is None or isinstance(x, Absent) or np.shape(x) for x in values
+    ):
         return []
     return [_number(x) for x in values]
 

@@ -9,7 +9,10 @@ from tapemagic.display.elements import aligned, element, plain
 from tapemagic.display.styles import BAD, NAME, QUIET, RULE
 
 TITLE = "Lines"
-WIDEST = 48
+TABLE = f"{NAME};border-collapse:collapse;font-size:12px;margin:0"
+CELL = "text-align:left;vertical-align:top;white-space:pre-wrap;padding:1px 14px 1px 0"
+CODE = CELL.replace("pre-wrap", "pre")
+WIDEST = 60
 """The width of the source in text; values of longer lines stand below them."""
 
 
@@ -24,12 +27,9 @@ def text(findings: Findings) -> str:
         source = _source(line)
         cells = [(_made(value), value.gradient) for value in line.values] or [("", "")]
         if line.values and len(source) > WIDEST:
-            rows.append((str(line.number), source, "", ""))
-            cells = [("", ""), *cells][1:]
-            rows += [("", "", *map(printable, cell)) for cell in cells]
-            continue
-        rows.append((str(line.number), source, *map(printable, cells[0])))
-        rows += [("", "", *map(printable, cell)) for cell in cells[1:]]
+            cells.insert(0, ("", ""))
+        rows.append((str(line.number), source, *cells[0]))
+        rows += [("", "", *cell) for cell in cells[1:]]
     return _columns(rows)
 
 
@@ -48,32 +48,37 @@ def html(findings: Findings) -> str:
     """The lines as HTML; empty if none made a value."""
     if not any(line.values for line in findings.source_lines):
         return ""
-    heading = "".join(f"<th>{plain(words)}" for words in ("", "", "value", _heading(findings)))
-    rows = [f'<tr style="text-align:left;{QUIET}">{heading}</tr>']
+    heads = ("", "value", _heading(findings))
+    rows = ["".join(f'<th style="{CELL}">{plain(words)}</th>' for words in heads)]
+    width = len(str(findings.source_lines[-1].number))
     for line, more in _with_gaps(findings.source_lines):
         if more:
-            rows.append(f'<tr style="{QUIET}"><td><td>… {more:,} more lines</tr>')
-        rows.append(_row(line))
-    style = f"{NAME};border-collapse:collapse;font-size:12px;line-height:1.5;text-align:left"
-    table = f'<table cellpadding="2" style="{style}">{"".join(rows)}</table>'
-    return element("div", "overflow-x:auto", table)
+            rows.append(f'<td colspan="3" style="{CELL};{QUIET}">… {more:,} more lines</td>')
+        rows += _cells(line, width)
+    body = "".join(f'<tr style="border-top:{RULE}">{row}</tr>' for row in rows)
+    return element("div", "overflow-x:auto", f'<table style="{TABLE}">{body}</table>')
 
 
-def _row(line: SourceLine) -> str:
-    source = plain(_source(line))
-    if line.stopped:
-        source = element("span", BAD, source)
-    made = "<br>".join(
-        plain(_made(value)) if value.is_finite else element("span", BAD, plain(_made(value)))
-        for value in line.values
-    )
+def _cells(line: SourceLine, width: int) -> list[str]:
+    """The cells of a row; of two rows, where the source is long."""
+    source = _marked(_source(line), not line.stopped)
+    number = element("span", QUIET, f"{line.number:>{width}}  ")
+    alone = f'<td colspan="3" style="{CELL}">{number}{source}</td>'
+    if not line.values:
+        return [alone]
+    made = "<br>".join(_marked(_made(value), value.is_finite) for value in line.values)
     gradients = "<br>".join(
         "<b>None</b>" if value.gradient == "None" else plain(value.gradient)
         for value in line.values
     )
-    wrap = ' style="white-space:pre-wrap"' if line.values else ""
-    style = f"text-align:left;vertical-align:top;border-top:{RULE}"
-    return f'<tr style="{style}"><td>{line.number}<td>{source}<td{wrap}>{made}<td{wrap}>{gradients}</tr>'
+    beside = f'<td style="{CELL}">{made}</td><td style="{CELL}">{gradients}</td>'
+    if len(line.text) > WIDEST:
+        return [alone, f"<td></td>{beside}"]
+    return [f'<td style="{CODE}">{number}{source}</td>{beside}']
+
+
+def _marked(words: str, is_plain: bool) -> str:
+    return plain(words) if is_plain else element("span", BAD, plain(words))
 
 
 def _heading(findings: Findings) -> str:
@@ -90,11 +95,10 @@ def _source(line: SourceLine) -> str:
 
 def _made(value: LineValue) -> str:
     """The name of a value, the value, and how often the line ran."""
-    last = f"{value.symbol} = {value.value}" if value.symbol else value.value
     if value.runs == 1:
-        return last
+        return printable(f"{value.symbol} = {value.value}")
     first = f"first {value.first}, " if value.first else ""
-    return f"{value.symbol}: {value.runs:,} times; {first}last {value.value}"
+    return printable(f"{value.symbol}: {value.runs:,} times; {first}last {value.value}")
 
 
 def _with_gaps(lines: tuple[SourceLine, ...]) -> list[tuple[SourceLine, int]]:

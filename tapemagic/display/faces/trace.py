@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from unicodedata import combining
 
 from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.trace import AdjointStep, TracePart, TraceRow
 from tapemagic.display.elements import element, plain
-from tapemagic.display.styles import BAD, NAME, QUIET, RULE, SMALL
+from tapemagic.display.styles import BAD, NAME, QUIET, RULE
 
 TITLE = "Trace"
+TABLE = f"{NAME};border-collapse:collapse;font-size:12px;margin:0"
+CELL = "text-align:left;vertical-align:top;white-space:pre-wrap;padding:1px 14px 1px 0"
 INDENT = "  "
 WIDEST = 60
 """The width of the first column of text; longer entries stand on a line of their own."""
@@ -31,17 +34,14 @@ def html(findings: Findings) -> str:
     parts = [_table(first)]
     for part in others:
         words = f"<summary>{plain(_title(part))}</summary>"
-        parts.append(
-            element("details", SMALL.replace(QUIET, "margin-top:6px"), words + _table(part))
-        )
+        parts.append(element("details", "margin-top:6px", words + _table(part)))
     return "".join(parts)
 
 
 def headings(part: TracePart) -> tuple[str, str]:
     """The headings of the two columns."""
-    if not part.goal:
-        return "values ↓", ""
-    return "values ↓", f"adjoints: the gradients of {part.goal} ↑"
+    adjoints = f"adjoints, from the last line up ↑: gradients of {part.goal}"
+    return "values, from the first line down ↓", adjoints if part.goal else ""
 
 
 def forward(row: TraceRow) -> str:
@@ -53,7 +53,7 @@ def forward(row: TraceRow) -> str:
     return INDENT * len(row.path) + printable(" = ".join(_without_repeats(parts)))
 
 
-def _without_repeats(parts) -> list[str]:
+def _without_repeats(parts: Iterable[str]) -> list[str]:
     found: list[str] = []
     for part in parts:
         if not found or part != found[-1]:
@@ -63,12 +63,17 @@ def _without_repeats(parts) -> list[str]:
 
 def backward(step: AdjointStep) -> str:
     """A step of the reverse sweep as an equation."""
-    formula, numbers = step.formula, step.numbers or step.added
-    if step.before is not None:
-        formula = f"{step.symbol} + {formula}" if formula else ""
-        numbers = f"{step.before} + {numbers}" if step.before and numbers else ""
-    parts = filter(None, (step.symbol, formula, numbers, step.after))
-    return printable(" = ".join(_without_repeats(parts)))
+    if step.before is None or not step.formula:
+        equation = (step.symbol, step.formula, step.numbers, step.after)
+        return printable(" = ".join(_without_repeats(filter(None, equation))))
+    words = f"{step.symbol} = {step.symbol} + {step.formula}"
+    if step.before and (numbers := step.numbers or step.added):
+        words += f" = {step.before} + {numbers}"
+    if step.after:
+        words += f" = {step.after}"
+    elif step.added:
+        words += f", which adds {step.added}"
+    return printable(words)
 
 
 def _title(part: TracePart) -> str:
@@ -100,24 +105,20 @@ def _width(words: str) -> int:
 
 def _table(part: TracePart) -> str:
     """One part of the table."""
-    heads = "".join(f"<th>{plain(words)}</th>" for words in headings(part))
-    body = "".join(map(_row, part.rows))
-    style = f"{NAME}-wrap;border-collapse:collapse;font-size:12px;line-height:1.5;text-align:left"
-    return (
-        f'<table cellpadding="2" style="{style}">'
-        f'<tr style="text-align:left;{QUIET}">{heads}</tr>{body}</table>'
-    )
+    heads = "".join(f'<th style="{CELL}">{plain(words)}</th>' for words in headings(part))
+    return f'<table style="{TABLE}"><tr style="{QUIET}">{heads}</tr>{"".join(map(_row, part.rows))}</table>'
 
 
 def _row(row: TraceRow) -> str:
-    left = plain(forward(row))
-    if not row.is_finite:
-        left = element("span", BAD, left)
-    right = "<br>".join(
-        element("span", BAD, plain(backward(step))) if not step.is_finite else plain(backward(step))
-        for step in reversed(row.reverse)
-    )
-    style = f"text-align:left;vertical-align:top;border-top:{RULE}"
-    if row.words:
-        style += f";{QUIET}"
-    return f'<tr style="{style}"><td>{left}<td>{right}</tr>'
+    left = _marked(forward(row), row.is_finite)
+    steps = [_marked(backward(step), step.is_finite) for step in reversed(row.reverse)]
+    style = f"border-top:{RULE}{f';{QUIET}' if row.words else ''}"
+    if not steps:
+        return f'<tr style="{style}"><td colspan="2" style="{CELL}">{left}</td></tr>'
+    cells = "".join(f'<td style="{CELL}">{cell}</td>' for cell in (left, "<br>".join(steps)))
+    return f'<tr style="{style}">{cells}</tr>'
+
+
+def _marked(words: str, is_finite: bool) -> str:
+    """An equation as HTML; one whose value is nan or infinite is marked."""
+    return plain(words) if is_finite else element("span", BAD, plain(words))

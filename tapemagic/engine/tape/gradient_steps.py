@@ -75,9 +75,11 @@ class GradientSteps:
         records: int,
     ) -> None:
         """Add a call."""
-        taken = {x: g for x, g in zip(sources, results, strict=True) if isinstance(x, Variable)}
+        pairs = zip(sources, results, strict=True)
+        taken = {x._id: (x, g) for x, g in pairs if isinstance(x, Variable)}
         if not taken:
             return
+        variables = tuple(x for x, _ in taken.values())
         self.steps.append(
             GradientStep(
                 tuple(target._id for target in targets),
@@ -85,10 +87,10 @@ class GradientSteps:
                 sum(target.size for target in targets) != 1,
                 line,
                 records,
-                tuple(taken),
-                tuple(number_of(x._value) for x in taken),
-                tuple(map(self._is_new, taken)),
-                tuple(None if g is None else size_of(g._value) for g in taken.values()),
+                variables,
+                tuple(number_of(x._value) for x in variables),
+                tuple(map(self._is_new, variables)),
+                tuple(None if g is None else size_of(g._value) for _, g in taken.values()),
             )
         )
 
