@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from itertools import groupby
 
 from tapemagic.analysis.formatting import format_shape
@@ -19,10 +20,7 @@ SLIMMEST = 3
 LINE = "#3b82f6"
 FAR = 3
 """A curve shows zero unless it is this many times its own range away."""
-LEGEND = (
-    "blue: negative, white: zero, orange: positive, chequered: not finite; "
-    "each picture on its own scale; large arrays by means of blocks"
-)
+COLOURS = "blue: negative, white: zero, orange: positive, chequered: not finite"
 
 
 def thumbnail(summary: Summary, width: float, height: float) -> str:
@@ -61,6 +59,21 @@ def picture(summary: Summary) -> str:
     box = f'viewBox="-1 -1 {width + 2} {height + 2}" width="{width + 2}" height="{height + 2}"'
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" {box}>{content}</svg>'
     return image(svg, words(summary), "display:block")
+
+
+def legend(summaries: Iterable[Summary | None]) -> list[str]:
+    """The meaning of the pictures of some arrays, as a sentence; empty if there are none."""
+    drawn = [summary for summary in summaries if summary is not None]
+    parts = []
+    if any(summary.kind == "matrix" and summary.cells for summary in drawn):
+        parts.append(COLOURS)
+    if any(summary.kind == "vector" and summary.cells for summary in drawn):
+        parts.append("grey line: zero")
+    if any(summary.cells for summary in drawn):
+        parts.append("each picture on its own scale")
+    if any(summary.size > sum(map(len, summary.cells)) for summary in drawn if summary.cells):
+        parts.append("of large arrays the means of blocks")
+    return [f"Pictures: {'; '.join(parts)}."] if parts else []
 
 
 def words(summary: Summary) -> str:

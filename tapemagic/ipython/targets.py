@@ -218,7 +218,9 @@ def _why_none_computed(session: Session, value: Any) -> str:
     if computed:
         return "there is no name for what was computed: give it one, write -t, or end the cell with the value"
     instead = _constant_instead(session, value) or exit_
-    return f"nothing was computed from what is watched, so there is nothing to differentiate{instead}"
+    return (
+        f"nothing was computed from what is watched, so there is nothing to differentiate{instead}"
+    )
 
 
 def _constant_instead(session: Session, value: Any) -> str:
@@ -228,7 +230,11 @@ def _constant_instead(session: Session, value: Any) -> str:
         name, last = session.cell.last[0], value
     names = dict((id_of(x), source) for source, x in session.all_sources())
     if isinstance(last, Traced):
-        return f": {name} is {names[id_of(last)]} itself" if names.get(id_of(last), name) != name else ""
+        return (
+            f": {name} is {names[id_of(last)]} itself"
+            if names.get(id_of(last), name) != name
+            else ""
+        )
     if not is_number(last) or not names:
         return ""
     branch = constant_branch(session.program(), name, last, next(iter(names.values())))

@@ -82,7 +82,9 @@ def _no_tensor(q: Question) -> Reason | None:
     if q.target is None:
         return Reason("no tensor", f"{q.y} is None: the function that made it may lack a return")
     sure = exits(q, Certainty.YES)
-    if all(map(is_flat, exits(q, Certainty.PERHAPS))) and (branch := constant_branch(q.program, q.y, q.target, q.x)):
+    if all(map(is_flat, exits(q, Certainty.PERHAPS))) and (
+        branch := constant_branch(q.program, q.y, q.target, q.x)
+    ):
         return Reason("constant", branch)
     text = f"{q.y} is {_a(type_of(q.target))} and no tensor, so no tape knows how it was computed"
     found = sure or exits(q, Certainty.PERHAPS)[-1:]

@@ -37,7 +37,7 @@ TOLERANCE = 1e-7
 TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4}
 """The relative difference that counts as none, in double precision and below."""
 SHORTER, ROUGHER = 1e-2, 1e-5
-"""Where a gradient differs, a step that is shorter by this factor is tried, with this tolerance."""
+"""The factor of the shorter step that is tried where a gradient differs, and the tolerance for it."""
 SLIGHT = 1e-3
 """Entries smaller than this, relative to the largest, are only as exact as one of this size."""
 KINK = 1e-2

@@ -155,9 +155,7 @@ def _place(subject: Subject, position: int) -> Place | None:
     return Place(place.file, line, "")
 
 
-def _name(
-    subject: Subject, record: Record, place: int, text: str, index: tuple[int, ...]
-) -> str:
+def _name(subject: Subject, record: Record, place: int, text: str, index: tuple[int, ...]) -> str:
     """The name of an input, with the index of its element; empty if it has none."""
     name = subject.known_names.get(record.ids[place], "")
     value = record.values[place]

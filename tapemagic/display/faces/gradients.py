@@ -12,7 +12,7 @@ from tapemagic.analysis.report.own_gradients import OwnGradient
 from tapemagic.display import matrices, values
 from tapemagic.display.elements import element, listing, plain
 from tapemagic.display.styles import BAD, NAME, QUIET, SMALL
-from tapemagic.display.thumbnails import LEGEND
+from tapemagic.display.thumbnails import legend
 
 TITLE = "Gradients"
 MOST_OWN = 30
@@ -45,9 +45,7 @@ def html(findings: Findings) -> str:
         _table(list(group), {id(entry) for entry in pictured})
         for _, group in groupby(rows, lambda entry: entry.target)
     ]
-    notes = _notes(findings)
-    if any(entry.value is not None and entry.value.cells for entry in pictured):
-        notes.append(f"Pictures: {LEGEND}.")
+    notes = [*_notes(findings), *legend(entry.value for entry in pictured)]
     parts = [*tables, *(element("div", SMALL, plain(note)) for note in notes)]
     return "".join(parts) + own(findings.own_gradients) + matrices.html(findings.matrices)
 
@@ -100,13 +98,13 @@ def equation(derivative: Derivative) -> str:
 
 
 def remark(derivative: Derivative) -> str:
-    """What follows a value: that it is the gradient of a sum, what it lacks, and how it compares."""
+    """The words behind a value: that it is the gradient of a sum, what it lacks, and how it compares."""
     note = f", {derivative.note}" if derivative.note else ""
     return note + "".join(f"; {words}" for words in _remarks(derivative))
 
 
 def _remarks(derivative: Derivative) -> list[str]:
-    """What a derivative lacks, and how it compares with difference quotients."""
+    """The parts that a derivative lacks, and how it compares with difference quotients."""
     compared = derivative.check.text if derivative.check else ""
     return [words for words in (derivative.reason, compared) if words]
 
@@ -134,7 +132,7 @@ def _cells(derivative: Derivative, pictured: bool) -> tuple[str, str, str, str]:
 
 
 def _notes(findings: Findings) -> list[str]:
-    """What is not shown, and what was compared with difference quotients."""
+    """Notes on rows that are not shown, and on what was compared with difference quotients."""
     rows = rows_of(findings)
     more = [f"and {len(rows) - MAX_ROWS:,} more"] if len(rows) > MAX_ROWS else []
     if len(rows) < len(findings.derivatives):

@@ -11,7 +11,7 @@ from tapemagic.analysis.report.variables import NamedValue, not_finite
 from tapemagic.display import values
 from tapemagic.display.elements import element, listing, plain
 from tapemagic.display.styles import NAME, QUIET, SMALL, TARGET, WATCHED
-from tapemagic.display.thumbnails import LEGEND
+from tapemagic.display.thumbnails import legend
 
 TITLE = "Variables"
 ROLES = {
@@ -49,9 +49,7 @@ def html(findings: Findings) -> str:
     head, *body = _without_gradients([tuple(map(plain, headings(findings))), *lines], findings)
     left = [k for k, words in enumerate(head) if words not in ("shape", "dtype", "line")]
     notes = _more(findings)
-    drawn = [summary for row in rows[:MAX_PICTURED] for summary in (row.value, row.gradient)]
-    if any(summary is not None and summary.cells for summary in drawn):
-        notes.append(f"Pictures: {LEGEND}.")
+    notes += legend(x for row in rows[:MAX_PICTURED] for x in (row.value, row.gradient))
     return listing(head, body, left) + "".join(element("div", SMALL, plain(note)) for note in notes)
 
 
