@@ -7,7 +7,7 @@ from html import escape
 
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display.elements import FONT, element
-from tapemagic.display.faces import gradients, graph, lines, trace, training, variables, verdict
+from tapemagic.display.faces import failure, gradients, graph, lines, trace, training, variables, verdict
 from tapemagic.display.styles import TITLE
 from tapemagic.display.svg import Drawing
 
@@ -26,7 +26,7 @@ def faces(findings: Findings, drawing: Drawing, live: bool = False) -> Mapping[s
 
 def page(findings: Findings, drawing: Drawing, value: str | None) -> str:
     """The whole report as HTML."""
-    parts = [verdict.html(findings, value)]
+    parts = [failure.html(findings), verdict.html(findings, value)]
     for words, face in faces(findings, drawing).items():
         if face:
             parts += [title(words), face]

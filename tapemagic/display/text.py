@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.display.faces import gradients, lines, trace, training, variables, verdict
+from tapemagic.display.faces import failure, gradients, lines, trace, training, variables, verdict
 
 
 def text(findings: Findings) -> str:
     """The whole report as text."""
-    faces = (verdict, variables, gradients, trace, lines, training)
+    faces = (failure, verdict, variables, gradients, trace, lines, training)
     return "\n\n".join(filter(None, (face.text(findings) for face in faces)))

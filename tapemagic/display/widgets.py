@@ -10,7 +10,7 @@ import ipywidgets
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import html
 from tapemagic.display.elements import element
-from tapemagic.display.faces import verdict
+from tapemagic.display.faces import failure, verdict
 from tapemagic.display.styles import QUIET
 from tapemagic.display.svg import Drawing
 
@@ -30,7 +30,7 @@ def tabs(findings: Findings, drawing: Drawing, value: str | None) -> ipywidgets.
     tab = ipywidgets.Tab(
         [ipywidgets.HTML(page) for page in shown.values()], titles=list(shown), selected_index=1
     )
-    return ipywidgets.VBox([ipywidgets.HTML(verdict.html(findings, value)), tab])
+    return ipywidgets.VBox([ipywidgets.HTML(failure.html(findings) + verdict.html(findings, value)), tab])
 
 
 def view(widget: ipywidgets.Widget) -> dict[str, Any]:

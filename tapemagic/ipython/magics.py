@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import traceback
-from types import TracebackType
+import warnings
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -23,11 +22,13 @@ from traitlets import Int
 
 from tapemagic.analysis.explain.caller import Explanations
 from tapemagic.analysis.explain.explain import Explanation
+from tapemagic.analysis.formatting import printable
+from tapemagic.analysis.report.failure import Failure
 from tapemagic.analysis.report.findings import MATRICES, examine
 from tapemagic.analysis.report.graph import MAX_NODES
 from tapemagic.display.report import TapeReport
-from tapemagic.engine.events import origin_of
 from tapemagic.ipython.check import CheckReport, check_gradient
+from tapemagic.ipython.failure import free_of_others, read_failure
 from tapemagic.ipython.lines import (
     check_names,
     check_options,
@@ -51,6 +52,10 @@ USAGE = """%%tape [NAME ...] [-t NAME ...] [-o ORDER] [-p] [-n TAPE_NAME]
           [--no-auto-watch] [--jacobian] [--hessian]
   %%tape [-o ORDER] EXPRESSION"""
 """The usage in the help of %%tape: IPython writes a % in front, and argparse reads two as one."""
+
+RAN = "the cell has run, and its variables and its tape are there: %why and %gradient can ask them"
+INTERRUPTED = f"the report was interrupted; {RAN}"
+UNREPORTED = f"the report could not be made ({{}}); {RAN}"
 
 MIN_NODES = 20
 """The smallest number of nodes for which pictures are made."""
@@ -126,7 +131,7 @@ class TapeMagics(Magics):
         )
         return self._run(session, request, self._cell_id() or cell)
 
-    def _run(self, session: Session, request: DerivativeRequest, key: str) -> TapeReport:
+    def _run(self, session: Session, request: DerivativeRequest, key: str) -> TapeReport | None:
         """Run the cell and return its report; if the cell fails, show the report of the recording until then."""
         __tracebackhide__ = True
         if key in self._shown:
@@ -135,21 +140,45 @@ class TapeMagics(Magics):
             with session:
                 value = session.cell.run(session.named)
         except BaseException as error:
-            self._shown[key] = report = self._report(
-                session, None, request, _failure_note(error, session.cell)
-            )
-            display(report)
-            error.__traceback__ = _of_the_user(error.__traceback__)
+            failure = read_failure(error, session)
+            report = self._try_report(session, None, request, failure)
+            if report is not None:
+                self._shown[key] = report
+                display(report)
+            free_of_others(error)
             raise
-        self._shown[key] = report = self._report(session, value, request)
+        report = self._try_report(session, value, request)
+        if report is not None:
+            self._shown[key] = report
         return report
 
+    def _try_report(
+        self, session: Session, value: Any, request: DerivativeRequest, failure: Failure | None = None
+    ) -> TapeReport | None:
+        """The report on a cell that has run; a warning and None if it cannot be made.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If it is interrupted, unless the cell has failed already.
+        """
+        __tracebackhide__ = True
+        try:
+            return self._report(session, value, request, failure)
+        except KeyboardInterrupt:
+            if failure is None:
+                raise KeyboardInterrupt(INTERRUPTED) from None
+        except Exception as error:  # noqa: BLE001 -- whatever a user's objects do, the cell has run
+            what = f"{type(error).__name__}: {printable(str(error))}".rstrip(": ")
+            warnings.warn(UNREPORTED.format(what), stacklevel=2)
+        return None
+
     def _report(
-        self, session: Session, value: Any, request: DerivativeRequest, note: str = ""
+        self, session: Session, value: Any, request: DerivativeRequest, failure: Failure | None
     ) -> TapeReport:
         targets = choose(session, value, request.targets)
-        notes = [note or targets.problem, *session.notes()]
-        context = session.context("; ".join(filter(None, notes)))
+        notes = [targets.problem if failure is None else "", *session.notes()]
+        context = session.context("; ".join(filter(None, notes)), failure)
         sources = session.all_sources()
         findings = examine(
             session.observer,
@@ -167,7 +196,7 @@ class TapeMagics(Magics):
         parent: dict[str, Any] = getattr(self.shell, "get_parent", dict)() or {}
         return str(parent.get("metadata", {}).get("cellId", ""))
 
-    def _expression(self, line: str) -> TapeReport:
+    def _expression(self, line: str) -> TapeReport | None:
         """Run an expression as %tape, with every number in it watched, and return its report."""
         __tracebackhide__ = True
         [(separate, attached, source)] = EXPRESSION.findall(line.strip())
@@ -262,22 +291,3 @@ def _prepare_expression(shell: InteractiveShell, source: str) -> Cell:
         if option:
             raise UsageError(NO_OPTION.format(option[0])) from None
         raise
-
-
-def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of this package."""
-    if trace is None:
-        return None
-    rest = _of_the_user(trace.tb_next)
-    if origin_of(trace.tb_frame.f_code.co_filename) is None:
-        return rest
-    return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
-
-
-def _failure_note(error: BaseException, cell: Cell) -> str:
-    """The note that a cell failed, with the line and the error."""
-    frames = traceback.walk_tb(error.__traceback__)
-    lines = [line for frame, line in frames if frame.f_code.co_filename == cell.filename]
-    where = f" at line {lines[0]}" if lines else ""
-    what = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".rstrip(": ")
-    return f"The cell stopped{where} with {what}; this is what was recorded until then."

@@ -11,6 +11,7 @@ from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import subscript
 from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.context import Context
+from tapemagic.analysis.report.failure import Failure
 from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.events import Place
@@ -137,7 +138,7 @@ class Session:
             self._snapshot = extent, snapshot_of(self.observer)
         return self._snapshot[1]
 
-    def context(self, note: str = "") -> Context:
+    def context(self, note: str = "", failure: Failure | None = None) -> Context:
         """The names and lines of the cell, for its report."""
         return Context(
             self._named_values(),
@@ -147,6 +148,7 @@ class Session:
             note,
             self.bindings,
             self.program(),
+            failure,
         )
 
     def program(self) -> Program:
@@ -246,7 +248,7 @@ class Session:
     def _watched(self) -> list[Any]:
         """The watched variables, and the watched tensors that have a name."""
         values: dict[int, Any] = {id_of(x): x for x in self.observer.watched_variables()}
-        held = [*dict(self.history).values(), *self.cell.namespace.values()]
+        held = [*dict(self.history).values(), *self.cell.namespace.copy().values()]
         for value in held:
             if isinstance(value, Traced) and self.observer.watches(value):
                 values.setdefault(id_of(value), value)
@@ -271,7 +273,7 @@ class Session:
 
     def notebook(self) -> tuple[list[Named], list[Named]]:
         """The named values of the notebook: those that the cell uses, and the others, without hidden names."""
-        namespace = self.cell.namespace
+        namespace = self.cell.namespace.copy()  # a thread may add to it meanwhile
         mentioned = self.cell.read | self.cell.assigned
         used = [(name, x) for name, x in namespace.items() if name in mentioned]
         others = [

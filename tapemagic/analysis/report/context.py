@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tapemagic.analysis.explain.query import Program
+from tapemagic.analysis.report.failure import Failure
 from tapemagic.analysis.snapshot import Named
 
 Bindings = Sequence[tuple[int, int | None]]
@@ -34,6 +35,8 @@ class Context:
         The ids of the values that each name was bound to, with the lines, oldest first.
     program : Program
         The program, for explanations.
+    failure : Failure or None
+        The line at which the cell stopped, if it did.
     """
 
     named: Sequence[Named] = ()
@@ -43,3 +46,4 @@ class Context:
     note: str = ""
     bindings: Mapping[str, Bindings] = field(default_factory=dict)
     program: Program = CELL
+    failure: Failure | None = None

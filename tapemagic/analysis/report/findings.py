@@ -25,6 +25,7 @@ from tapemagic.analysis.report.derivatives import (
     differentiate,
     name_of_sum,
 )
+from tapemagic.analysis.report.failure import Failure
 from tapemagic.analysis.report.graph import MAX_NODES, Graph, GraphLabels, Value, draw
 from tapemagic.analysis.report.jacobians import hessians, jacobians
 from tapemagic.analysis.report.lines import SourceLine, lines_of
@@ -74,6 +75,8 @@ class Findings:
         The lines of the cell with the values and gradients that they made.
     training : Training or None
         The loss and the gradients over the steps of a loop.
+    failure : Failure or None
+        The line at which the cell stopped, if it did.
     """
 
     variables: tuple[Value, ...]
@@ -92,6 +95,7 @@ class Findings:
     trace: Trace | None = None
     source_lines: tuple[SourceLine, ...] = ()
     training: Training | None = None
+    failure: Failure | None = None
 
 
 @np.errstate(all="ignore")  # the operations of the cell have warned already
@@ -168,6 +172,7 @@ def examine(
         trace_of(subject),
         lines_of(subject),
         training_of(subject),
+        subject.context.failure,
     )
 
 
