@@ -97,7 +97,10 @@ def format_cell_value(value: Any, is_target: bool) -> str | None:
     """The repr of a cell's value; None if the report shows it already, or its repr may differ between runs."""
     if value is None or is_target or not _has_stable_repr(value):
         return None
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception as error:  # noqa: BLE001 -- a class of the user's own may raise anything
+        return f"a {type(value).__name__}, whose repr() raises {type(error).__name__}"
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]} …"
 
 

@@ -15,6 +15,9 @@ from tapemagic.display.svg import Drawing, draw
 from tapemagic.display.text import text
 
 
+INTERRUPTED = "the drawing of the report was interrupted; the cell has run, and its variables and its tape are there"
+
+
 class TapeReport:
     """The result of a ``%%tape`` cell, as text, HTML, graph and widget.
 
@@ -62,6 +65,8 @@ class TapeReport:
         try:
             bundle["text/html"] = html.page(self.findings, self.drawing, self._shown_value())
             bundle.update(self._widget())
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(INTERRUPTED) from None
         except Exception as error:  # noqa: BLE001 -- whatever fails in drawing, the text is shown
             warnings.warn(f"the report could not be drawn in full: {error!r}", stacklevel=2)
         return bundle

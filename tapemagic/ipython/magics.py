@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from contextlib import suppress
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -140,11 +141,7 @@ class TapeMagics(Magics):
             with session:
                 value = session.cell.run(session.named)
         except BaseException as error:
-            failure = read_failure(error, session)
-            report = self._try_report(session, None, request, failure)
-            if report is not None:
-                self._shown[key] = report
-                display(report)
+            self._show_partial(session, request, error, key)
             free_of_others(error)
             raise
         report = self._try_report(session, value, request)
@@ -152,22 +149,35 @@ class TapeMagics(Magics):
             self._shown[key] = report
         return report
 
+    def _show_partial(
+        self, session: Session, request: DerivativeRequest, error: BaseException, key: str
+    ) -> None:
+        """Show the report of the recording until an error, unless that is interrupted."""
+        with suppress(KeyboardInterrupt):
+            report = self._try_report(session, None, request, read_failure(error, session))
+            if report is not None:
+                self._shown[key] = report
+                display(report)
+
     def _try_report(
-        self, session: Session, value: Any, request: DerivativeRequest, failure: Failure | None = None
+        self,
+        session: Session,
+        value: Any,
+        request: DerivativeRequest,
+        failure: Failure | None = None,
     ) -> TapeReport | None:
         """The report on a cell that has run; a warning and None if it cannot be made.
 
         Raises
         ------
         KeyboardInterrupt
-            If it is interrupted, unless the cell has failed already.
+            If it is interrupted.
         """
         __tracebackhide__ = True
         try:
             return self._report(session, value, request, failure)
         except KeyboardInterrupt:
-            if failure is None:
-                raise KeyboardInterrupt(INTERRUPTED) from None
+            raise KeyboardInterrupt(INTERRUPTED) from None
         except Exception as error:  # noqa: BLE001 -- whatever a user's objects do, the cell has run
             what = f"{type(error).__name__}: {printable(str(error))}".rstrip(": ")
             warnings.warn(UNREPORTED.format(what), stacklevel=2)

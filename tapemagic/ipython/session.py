@@ -180,7 +180,7 @@ class Session:
         for event in self.snapshot().events[::-1]:
             if event.kind == "exit" and event.number not in but:
                 name = self.found_names().get(event.number, "a value")
-                return f": {name} left the tape through {way(event)}"
+                return f": {name} left the tape through {way(event, self.cell.namespace)}"
         return ""
 
     def exit_on_last_line(self) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from tapemagic.analysis.explain.program_text import lines_of_file, names_bound, on_line, text_of
 from tapemagic.analysis.formatting import printable
@@ -113,7 +116,8 @@ def failure_of(stop: Stop) -> Failure:
         tree, line = text_of(stop.place)
         node, scope = _running(tree, stop.span)
         statements = [scope] if scope is not None else on_line(tree, line)
-        given, uncertain = _given(node, stop.arguments), _uncertain(stop, tree, line)
+        arguments = stop.arguments or _shapes_told(error)
+        given, uncertain = _given(node, arguments), _uncertain(stop, tree, line)
         names = Names(stop.namespace, given, uncertain, stop.why_none)
         found = misfit(error, node, names, statements)
         plain = isinstance(error, Exception)
@@ -179,11 +183,20 @@ def _given(node: ast.AST | None, arguments: Sequence[Any]) -> dict[ast.AST, Any]
     return found
 
 
+def _shapes_told(error: BaseException) -> Sequence[Any]:
+    """Arrays of the shapes that NumPy names where it cannot broadcast them."""
+    text = str(error)
+    if not text.startswith("operands could not be broadcast together with shapes "):
+        return ()
+    shapes = re.findall(r"\(([\d,]*)\)", text)
+    return [np.broadcast_to(0.0, [int(n) for n in shape.split(",") if n]) for shape in shapes]
+
+
 def _uncertain(stop: Stop, tree: ast.AST, line: int) -> Collection[str]:
     """The names that clauses behind a failing line bind, and those of comprehensions whose names are gone."""
     found: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Try) and any(
+        if isinstance(node, ast.Try | ast.TryStar) and any(
             part.lineno <= line <= (part.end_lineno or 0) for part in node.body
         ):
             found |= names_bound([*node.handlers, *node.finalbody])

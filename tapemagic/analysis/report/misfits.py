@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.formatting import bracketed, format_shape
+from tapemagic.analysis.explain.advice import math_function, math_instead
+from tapemagic.analysis.formatting import format_shape
 from tapemagic.analysis.report.operands import UNKNOWN, Names, Operand, written
 from tapemagic.analysis.report.slips import slip
 from tapemagic.engine.tensor.tensor import Traced, unwrap
@@ -20,8 +21,11 @@ Shape = tuple[int, ...]
 
 OUT_OF_BOUNDS = re.compile(r"index (-?\d+) is out of bounds for axis (\d+) with size (\d+)")
 
-MATH = {"pow": "power", "fsum": "sum", "gamma": "", "lgamma": "", "erf": "", "erfc": ""}
-"""Functions of the module math with another name in NumPy, or with none."""
+CORE_SIZES = re.compile(r"^matmul: Input operand 1 has .*\(size (\d+) is different from (\d+)\)$")
+
+GROWN = re.compile(
+    r"^non-broadcastable output operand with shape \(([\d,]*)\) doesn't match the broadcast shape \(([\d,]*)\)$"
+)
 
 JOINING = {"concatenate", "hstack", "vstack", "dstack", "column_stack"}
 
@@ -57,10 +61,13 @@ def misfit(
         Empty if there is nothing to say that the message of the error does not say.
     """
     if said := slip(error, node, names, line):
-        return Misfit(said)
+        return Misfit(said, (node,) if isinstance(node, ast.Name) else ())
     match node:
         case ast.BinOp(left, operator, right) | ast.AugAssign(left, operator, right):
-            return _of_operator(error, operator, [names.operand(left), names.operand(right)], names)
+            given = [names.operand(left), names.operand(right)]
+            found = _of_operator(error, operator, given, names)
+            is_written = isinstance(node, ast.AugAssign) and isinstance(error, ValueError)
+            return found if found.sentence or not is_written else _of_writing(error, *given)
         case ast.Compare(left, [_], [right]):
             return _of_elementwise([names.operand(left), names.operand(right)])
         case ast.Subscript(value, index):
@@ -80,13 +87,19 @@ def _of_operator(
     left, right = given
     if isinstance(error, TypeError):
         if isinstance(operator, ast.BitXor) and any(_is_real(x.value) for x in given):
-            text = f"^ is 'exclusive or' of bits in Python: write {bracketed(left.text)} ** {bracketed(right.text)}"
+            text = f"^ is 'exclusive or' of bits in Python: write {_factor(left)} ** {_factor(right)}"
             return _about(text, left, right)
         return _of_types(given, names)
     if isinstance(error, ValueError):
         is_product = isinstance(operator, ast.MatMult)
-        return _of_matmul("@", left, right) if is_product else _of_elementwise(given)
+        return _of_matmul("@", left, right, str(error)) if is_product else _of_elementwise(given)
     return NOTHING
+
+
+def _factor(x: Operand) -> str:
+    """An expression to stand beside an operator, in brackets where it needs them."""
+    atoms = ast.Name | ast.Constant | ast.Attribute | ast.Subscript | ast.Call
+    return x.text if isinstance(x.node, atoms) else f"({x.text})"
 
 
 def _is_real(value: Any) -> bool:
@@ -120,15 +133,17 @@ def _count(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'s' * (number != 1)}"
 
 
-def _of_matmul(name: str, left: Operand, right: Operand) -> Misfit:
+def _of_matmul(name: str, left: Operand, right: Operand, message: str = "") -> Misfit:
     """Sizes that do not fit in a product of matrices."""
     a, b = left.shape, right.shape
     if a is None or b is None:
-        return NOTHING
+        told = CORE_SIZES.search(message)
+        text = f"the inner sizes {told[2]} and {told[1]} differ" if told else ""
+        return Misfit(text, (left.node, right.node)) if told else NOTHING
     if not a or not b:
         if name not in ("@", "matmul"):
             return NOTHING
-        text = f"and {name} multiplies vectors and matrices: write {bracketed(left.text)} * {bracketed(right.text)}"
+        text = f"and {name} multiplies vectors and matrices: write {_factor(left)} * {_factor(right)}"
         number = left if not a else right
         return _about(f"{number.text} is one number, {text}", number)
     inner = a[-1], b[-1] if name == "inner" else b[-2:][0]
@@ -166,6 +181,16 @@ def _of_elementwise(given: Sequence[Operand]) -> Misfit:
     return _about(f"{_sizes(*pair)}, which cannot be combined: {found[0]}", *pair)
 
 
+def _of_writing(error: BaseException, left: Operand, right: Operand) -> Misfit:
+    """An array that would have to grow to hold a result."""
+    found = GROWN.search(str(error))
+    if not found:
+        return NOTHING
+    held, made = (_size(tuple(int(n) for n in part.split(",") if n)) for part in found.groups())
+    text = f"{left.text} is {held}, and the result is {made}, which does not fit into it"
+    return _about(text, left, right)
+
+
 def _of_index(error: BaseException, owner: Operand, index: Operand) -> Misfit:
     """An index that is out of range, or a key that does not exist."""
     if isinstance(error, KeyError) and type(owner.value) is dict:
@@ -186,8 +211,8 @@ def _of_index(error: BaseException, owner: Operand, index: Operand) -> Misfit:
         axes = _count(len(shape), "axis").replace("axiss", "axes")
         given = len(index.node.elts) if isinstance(index.node, ast.Tuple) else 1
         what = f"{_size(shape)}, with {axes}" if shape else "one number, without axes"
-        many = f"{written(index.node)} gives {_count(given, 'index').replace('indexs', 'indices')}"
-        return _about(f"{owner.text} is {what}, and {many}", owner, index)
+        many = f"{given} indices are" if given > 1 else "an index is"
+        return _about(f"{owner.text} is {what}, and {many} given", owner, index)
     return NOTHING
 
 
@@ -213,6 +238,8 @@ def _of_call(error: BaseException, node: ast.Call, names: Names) -> Misfit:
         if not isinstance(owner.value, Traced | np.ndarray):
             return NOTHING
         given = [owner, *given]
+        if name in ("assign", "assign_add", "assign_sub") and isinstance(error, ValueError):
+            return _about("", *given[:2])
         if name == "item" and isinstance(error, ValueError) and len(given) == 1 and owner.shape:
             return _about(f"item() is for one number, and {_sizes(owner)}: {_one_of(owner)}", owner)
         if name == "reshape" and len(given) > 2:
@@ -221,17 +248,13 @@ def _of_call(error: BaseException, node: ast.Call, names: Names) -> Misfit:
     elif isinstance(function, Traced | np.ndarray | float | int) and not callable(function):
         text = f"{written(node.func)} is no function: write * for a product, or [...] for an element"
         return Misfit(text, (node.func,)) if isinstance(error, TypeError) else NOTHING
-    elif function in (float, int, complex) or _is_of_math(function):
-        return _of_plain_number(error, node, function, given)
+    elif by_math := math_function(node.func, names.namespace):
+        return _of_plain_number(error, by_math, given, math_instead(node, by_math))
+    elif function is float or function is int or function is complex:
+        return _of_plain_number(error, f"{function.__name__}()", given)
     else:
         name = _numpy_name(function)
     return _of_numpy(error, name, given, words, names) if name else NOTHING
-
-
-def _is_of_math(function: Any) -> bool:
-    return getattr(function, "__module__", "") == "math" and function is getattr(
-        math, getattr(function, "__name__", ""), None
-    )
 
 
 def _numpy_name(function: Any) -> str:
@@ -246,19 +269,13 @@ def _one_of(x: Operand) -> str:
 
 
 def _of_plain_number(
-    error: BaseException, node: ast.Call, function: Any, given: Sequence[Operand]
+    error: BaseException, function: str, given: Sequence[Operand], instead: str = ""
 ) -> Misfit:
     """An array in a call of float(), int() or a function of math."""
     wrong = next((x for x in given if x.shape and isinstance(x.value, Traced | np.ndarray)), None)
     if wrong is None or not isinstance(error, TypeError | ValueError):
         return NOTHING
-    if not _is_of_math(function):
-        return _about(f"{function.__name__}() makes one number, and {_sizes(wrong)}: {_one_of(wrong)}", wrong)
-    name = MATH.get(function.__name__, function.__name__)
-    others = ", ".join(written(part) for part in node.args)
-    has_one = name and isinstance(getattr(np, name, None), np.ufunc | type(np.sum))
-    advice = f"write np.{name}({others})" if has_one else _one_of(wrong)
-    return _about(f"{written(node.func)} takes one number, and {_sizes(wrong)}: {advice}", wrong)
+    return _about(f"{function} takes one number, and {_sizes(wrong)}: {instead or _one_of(wrong)}", wrong)
 
 
 def _of_numpy(

@@ -189,14 +189,18 @@ def operands_on(root: ast.AST, names: Names) -> Iterator[Operand]:
     Functions, comprehensions and classes have names of their own, and are left out; so are constants.
     """
     for node in _parts(root):
-        if isinstance(node, (ast.Constant, *SCOPES)):
+        if isinstance(node, (ast.Constant, *SCOPES)) or _is_negative_number(node):
             continue
         value = names.value(node) if isinstance(node, ast.expr) and _is_read(node, root) else UNKNOWN
-        is_display = isinstance(node, ast.List | ast.Tuple) and node not in names.given
+        is_display = isinstance(node, ast.List | ast.Tuple)
         if value is UNKNOWN or is_display:
             yield from operands_on(node, names)
         elif label(value):
             yield Operand(node, written(node), value)  # type: ignore[arg-type]
+
+
+def _is_negative_number(node: ast.AST) -> bool:
+    return isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
 
 
 def _parts(root: ast.AST) -> Sequence[ast.AST]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.analysis.explain.advice import listed
 from tapemagic.analysis.report.operands import Names, written
 
 IMPORTS = {
@@ -60,6 +61,12 @@ OF_LIBRARIES = {
 """What to write in place of functions of other libraries that are called otherwise here."""
 
 
+ALIKE = 0.65
+"""The least similarity of names: that of three letters of which one differs."""
+
+HIDDEN = {"In", "Out", "get_ipython", "exit", "quit", "open"}
+"""The names that IPython puts into every notebook."""
+
 OWN = {
     "GradientTape", "Variable", "constant", "custom_gradient", "grad", "hessian", "jacobian", "jacfwd", "jacrev", "jvp",
     "one_hot", "relu", "sigmoid", "softmax", "softplus", "stop_gradient", "value_and_grad", "vjp",
@@ -94,11 +101,14 @@ def slip(error: BaseException, node: ast.AST | None, names: Names, line: Iterabl
     return ""
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
-    """The most similar of some names, whatever their case; empty if none is similar."""
-    candidates = {other.lower(): other for other in known if not other.startswith("_")}
-    found = difflib.get_close_matches(name.lower(), sorted(candidates), 1, 0.7)
-    return candidates[found[0]] if found else ""
+def _similar(name: str, known: Iterable[str]) -> str:
+    """The names most similar to one, whatever their case, as the end of a sentence; empty if none is similar."""
+    candidates = {other.lower(): other for other in known if other[:1].isalpha()}
+    found = difflib.get_close_matches(name.lower(), sorted(candidates), 3, ALIKE)
+    scores = [difflib.SequenceMatcher(None, other, name.lower()).ratio() for other in found]
+    best = [candidates[x] for x, score in zip(found, scores, strict=True) if score == scores[0]]
+    names = "names are" if len(best) > 1 else "name is"
+    return f"the most similar {names} {listed(best)}" if best else ""
 
 
 def _unbound(error: UnboundLocalError) -> str:
@@ -117,9 +127,9 @@ def _unknown_name(error: NameError, names: Names, line: Iterable[ast.AST]) -> st
         return f"{LIBRARIES[name]} is not imported here{_of_library(name, line)}"
     if name in IMPORTS or name in sys.stdlib_module_names:
         return f"the module {name} is not imported: write {IMPORTS.get(name, f'import {name}')} above"
-    near = _nearest(name, names.namespace)
+    near = _similar(name, names.namespace.keys() - HIDDEN)
     if near:
-        return f"there is no {name}: the most similar name is {near}"
+        return f"there is no {name} here: {near}"
     return f"there is no {name} here: NumPy's is np.{name}" if callable(vars(np).get(name)) else ""
 
 
@@ -145,9 +155,11 @@ def _unknown_attribute(error: AttributeError, node: ast.AST | None, names: Names
     if owner is None:
         reason = names.reason(attribute.value)
         return f"{text} is None: {reason}" if reason else f"{text} is None, which has no {name}"
-    known: Iterable[str] = vars(owner) if isinstance(owner, ModuleType) else _stored(owner)
-    near = _nearest(name, known)
-    return f"{text} has no {name}: the most similar name is {text}.{near}" if near else ""
+    known = list(vars(owner)) if isinstance(owner, ModuleType) else _stored(owner)
+    if name in known:
+        return ""
+    near = _similar(name, known)
+    return f"{text} has no {name}: {near}" if near else ""
 
 
 def _stored(owner: Any) -> list[str]:

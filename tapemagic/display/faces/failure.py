@@ -14,8 +14,8 @@ from tapemagic.display.styles import BAD, NAME
 UNDERLINE = {False: "─", True: "^"}
 """The characters under operands: those that do not fit have the second."""
 
-GAP = 2
-"""The columns between two labels."""
+GAP = 1
+"""The least number of columns between two labels."""
 
 UNTIL = "This is what was recorded until then."
 
