@@ -17,6 +17,7 @@ DIGITS = 6
 """Significant digits of a number."""
 
 SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
+AS_SUBSCRIPTS = str.maketrans("0123456789", SUBSCRIPTS)
 
 SHOWN = 6
 """The size of the largest array whose elements are all written out."""
@@ -117,7 +118,7 @@ def _has_stable_repr(value: Any) -> bool:
 
 def subscript(number: int) -> str:
     """A number in subscript digits, as in w₂, the second value of a variable w."""
-    return str(number).translate(str.maketrans("0123456789", SUBSCRIPTS))
+    return str(number).translate(AS_SUBSCRIPTS)
 
 
 def without_subscript(name: str) -> str:

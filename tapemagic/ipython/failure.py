@@ -67,9 +67,9 @@ def _is_user(trace: TracebackType) -> bool:
 
 
 def _line_in(trace: TracebackType | None, filename: str) -> int | None:
-    """The line of the cell that failed, or that called what failed."""
+    """The line at the top level of the cell that failed, or that called what failed."""
     lines = [t.tb_lineno for t in _walk(trace) if t.tb_frame.f_code.co_filename == filename]
-    return lines[-1] if lines else None
+    return lines[0] if lines else None
 
 
 def _stop(error: BaseException, session: Session) -> Stop:

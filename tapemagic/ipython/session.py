@@ -67,6 +67,7 @@ class Session:
         self._initial: dict[str, Any] = {}
         self._unused_ids: set[int] = set()
         self._snapshot: tuple[tuple[int, ...], Snapshot] | None = None
+        self._names: tuple[int, dict[int, str]] | None = None
         self.lists: dict[str, str] = {}
         for name in watch:
             if name in cell.namespace and (
@@ -99,6 +100,7 @@ class Session:
             if self.sources.get(name) is not x and id_of(x) not in used
         ]
         self._unused_ids = {id_of(x) for x in unused}
+        self._names = None
         self.history = [
             (name, value) for name, value in self.history if not any(value is x for x in unused)
         ]
@@ -208,6 +210,11 @@ class Session:
 
     def found_names(self) -> dict[int, str]:
         """The names of values by id; earlier values of a name have a subscript."""
+        if self._names is None or self._names[0] != len(self.history):
+            self._names = len(self.history), self._names_in_history()
+        return self._names[1].copy()
+
+    def _names_in_history(self) -> dict[int, str]:
         found: dict[int, str] = {}
         versions: dict[str, list[int]] = {}
         for name, value in self.history:
@@ -216,8 +223,9 @@ class Session:
                 versions.setdefault(name, []).append(id_of(value))
         latest = dict(self.history)
         for name, numbers in versions.items():
+            last = id_of(latest[name]) if has_id(latest[name]) else None
             for version, number in enumerate(numbers, 1):
-                if not has_id(latest[name]) or number != id_of(latest[name]):
+                if number != last:
                     found[number] = name + subscript(version)
         return found
 

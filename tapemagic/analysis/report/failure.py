@@ -52,7 +52,7 @@ class Failure:
     Attributes
     ----------
     line : int or None
-        The line of the cell that failed, or that called what failed.
+        The line at the top level of the cell that failed, or that called what failed.
     error : str
         The type of the error.
     message : str

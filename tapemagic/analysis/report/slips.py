@@ -61,8 +61,10 @@ OF_LIBRARIES = {
 """What to write in place of functions of other libraries that are called otherwise here."""
 
 
-ALIKE = 0.65
-"""The least similarity of names: that of three letters of which one differs."""
+ALIKE, ALIKE_SHORT = 0.75, 0.65
+"""The least similarity of names, and of those with up to `SHORT` letters: three of which one differs."""
+
+SHORT = 4
 
 HIDDEN = {"In", "Out", "get_ipython", "exit", "quit", "open"}
 """The names that IPython puts into every notebook."""
@@ -104,7 +106,7 @@ def slip(error: BaseException, node: ast.AST | None, names: Names, line: Iterabl
 def _similar(name: str, known: Iterable[str]) -> str:
     """The names most similar to one, whatever their case, as the end of a sentence; empty if none is similar."""
     candidates = {other.lower(): other for other in known if other[:1].isalpha()}
-    found = difflib.get_close_matches(name.lower(), sorted(candidates), 3, ALIKE)
+    found = difflib.get_close_matches(name.lower(), sorted(candidates), 3, ALIKE if len(name) > SHORT else ALIKE_SHORT)
     scores = [difflib.SequenceMatcher(None, other, name.lower()).ratio() for other in found]
     best = [candidates[x] for x, score in zip(found, scores, strict=True) if score == scores[0]]
     names = "names are" if len(best) > 1 else "name is"
