@@ -7,7 +7,16 @@ from html import escape
 
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display.elements import FONT, element
-from tapemagic.display.faces import failure, gradients, graph, lines, trace, training, variables, verdict
+from tapemagic.display.faces import (
+    failure,
+    gradients,
+    graph,
+    lines,
+    trace,
+    training,
+    variables,
+    verdict,
+)
 from tapemagic.display.styles import TITLE
 from tapemagic.display.svg import Drawing
 

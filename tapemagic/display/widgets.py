@@ -30,7 +30,9 @@ def tabs(findings: Findings, drawing: Drawing, value: str | None) -> ipywidgets.
     tab = ipywidgets.Tab(
         [ipywidgets.HTML(page) for page in shown.values()], titles=list(shown), selected_index=1
     )
-    return ipywidgets.VBox([ipywidgets.HTML(failure.html(findings) + verdict.html(findings, value)), tab])
+    return ipywidgets.VBox(
+        [ipywidgets.HTML(failure.html(findings) + verdict.html(findings, value)), tab]
+    )
 
 
 def view(widget: ipywidgets.Widget) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-from tapemagic.analysis.formatting import CELL_FILE
-from tapemagic.analysis.report.failure import Failure, Stop, failure_of
+from tapemagic.analysis.formatting import CELL_FILE, printable
+from tapemagic.analysis.report.failure import Failure, Stop, failure_of, message_of
 from tapemagic.engine.events import Place, origin_of
 from tapemagic.ipython.none_gradient import why_none_at
 from tapemagic.ipython.session import Session
@@ -25,7 +25,8 @@ def read_failure(error: BaseException, session: Session) -> Failure:
     try:
         return failure_of(_stop(error, session))
     except Exception:  # noqa: BLE001 -- objects of the user's may do anything: the error itself is told
-        return failure_of(Stop(error, _line_in(error.__traceback__, session.cell.filename)))
+        line = _line_in(error.__traceback__, session.cell.filename)
+        return Failure(line, type(error).__name__, printable(message_of(error).partition("\n")[0]))
 
 
 def free_of_others(error: BaseException, seen: set[int] | None = None) -> None:

@@ -48,7 +48,9 @@ def _advice(parser: Any, message: str) -> str:
         return _unknown_option(parser, option) if option else _misplaced(found[1])
     if found := WITHOUT_VALUE.match(message):
         option = found[1].partition("/")[0]
-        value = next(x.metavar or x.dest.upper() for x in parser._actions if option in x.option_strings)
+        value = next(
+            x.metavar or x.dest.upper() for x in parser._actions if option in x.option_strings
+        )
         return f"{found[1].replace('/', ' or ')} needs a value: write {option} {value}"
     return VALUE_GIVEN.sub(r"\1 takes no value: write \1 alone", message)
 

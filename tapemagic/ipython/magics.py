@@ -125,6 +125,7 @@ class TapeMagics(Magics):
         ready = prepare(self.shell, [f"%%tape {line}".rstrip()], cell)
         check_names(ready, watch, targets)
         session = Session(ready, watch, options.persistent, not options.no_auto_watch)
+        session.tape_name = options.name
         ready.namespace[options.name] = session.tape
         self._last = session
         request = DerivativeRequest(

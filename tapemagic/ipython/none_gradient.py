@@ -24,7 +24,9 @@ from tapemagic.engine.tensor.tensor import has_id, id_of
 from tapemagic.ipython.session import Session
 
 
-def why_none_at(place: Place, node: ast.expr, namespace: Mapping[str, Any], session: Session) -> str:
+def why_none_at(
+    place: Place, node: ast.expr, namespace: Mapping[str, Any], session: Session
+) -> str:
     """The reason why an expression on a line is None.
 
     Parameters
@@ -45,7 +47,11 @@ def why_none_at(place: Place, node: ast.expr, namespace: Mapping[str, Any], sess
     name = next(iter(names_read(node) or names_bound([node])), "")
     binding = [part for part in ast.walk(tree) if _binds(part, name)]
     match binding:
-        case [ast.Assign([target], ast.Call(ast.Attribute(taker, "gradient"), [y, sources, *_])) as taken]:
+        case [
+            ast.Assign(
+                [target], ast.Call(ast.Attribute(taker, "gradient"), [y, sources, *_])
+            ) as taken
+        ]:
             x = _source_of(written(node), target, sources)
         case _:
             return ""
@@ -58,7 +64,15 @@ def why_none_at(place: Place, node: ast.expr, namespace: Mapping[str, Any], sess
     values = [Names(namespace).value(part) for part in (taker, y, x)]
     if any(value is UNKNOWN for value in values) or not isinstance(values[0], Tape):
         return ""
-    return _reason(values[0], written(taker), (written(y), values[1]), (written(x), values[2]), place, namespace, session)
+    return _reason(
+        values[0],
+        written(taker),
+        (written(y), values[1]),
+        (written(x), values[2]),
+        place,
+        namespace,
+        session,
+    )
 
 
 def _binds(node: ast.AST, name: str) -> bool:

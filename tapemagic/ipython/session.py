@@ -43,6 +43,8 @@ class Session:
         The lines on which the cell last assigned its names.
     bindings : dict of str to list of (int, int or None)
         The ids of the tensors that each name was bound to, with the lines, oldest first.
+    tape_name : str
+        The notebook's name for the tape; empty if it has none.
     lists : dict of str to str
         The types of lists and tuples that became tensors because they are watched, by name.
 
@@ -57,6 +59,7 @@ class Session:
     ) -> None:
         self.cell = cell
         self.watch = tuple(watch)
+        self.tape_name = ""
         self._sites = CallSites(cell.filename)
         self.observer = Observer(self._sites.here, auto_watch, self._sites.calls)
         self.tape = CellTape(self.observer, persistent, auto_watch)
@@ -171,11 +174,18 @@ class Session:
         return explain(self.question(y, target, x, source))
 
     def notes(self) -> list[str]:
-        """Notes for the report on lists that became arrays because they are watched."""
-        return [
+        """Notes for the report on lists that became arrays because they are watched, and on a tape without a name."""
+        notes = [
             f"{name} was a {kind} and is an array now, because it is watched: {name} + {name} adds the numbers in it"
             for name, kind in self.lists.items()
         ]
+        name = self.tape_name
+        if name and self.cell.namespace.get(name) is not self.tape:
+            notes.append(
+                f"{name} does not stand for the tape any more, since the cell deleted the name or gave it to another "
+                "value; %gradient and %why still ask the tape"
+            )
+        return notes
 
     def last_exit(self, but: Container[int] = ()) -> str:
         """The end of a sentence on the last exit from the tape, except for values with the ids `but`."""

@@ -402,7 +402,11 @@ PITFALLS = [
     (on_one_line, "not connected", "it depends on w"),
     (copied_without_constants, "left the tape", "copy.deepcopy() on line"),
     (assigned_a_number, "left the tape", "w.assign(float(x) * 3)"),
-    (by_another_name, "left the tape", "math.cos(x)): math.cos gives a plain number: write np.cos(x)"),
+    (
+        by_another_name,
+        "left the tape",
+        "math.cos(x)): math.cos gives a plain number: write np.cos(x)",
+    ),
     (swapped, "not connected", "y was computed from x, and not x from y"),
     (compared_by_the_rule, "linear", "the second derivative is zero"),
     (before_of_something_else, "not connected", ""),

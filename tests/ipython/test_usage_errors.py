@@ -37,7 +37,10 @@ times = []
         ("x --hessian=3", "--hessian takes no value: write --hessian alone"),
         ("x -t", "-t or --target needs a value: write -t NAME"),
         ("x -n", "-n or --name needs a value: write -n TAPE_NAME"),
-        ("x -p text", "'text' stands behind the options: write the names to watch in front of them"),
+        (
+            "x -p text",
+            "'text' stands behind the options: write the names to watch in front of them",
+        ),
         ("x 'y", "No closing quotation"),
         ("x -o 0", "the order is a whole number from 1 to 9, not '0': write -o 2"),
         ("x -o abc", "the order is a whole number from 1 to 9, not 'abc'"),

@@ -123,15 +123,22 @@ def failure_of(stop: Stop) -> Failure:
         plain = isinstance(error, Exception)
         operands = [x for part in statements for x in operands_on(part, names) if plain]
         lines = tuple(_lines(stop.place, node, operands, found.operands))
-    message = printable(str(error).partition("\n")[0])
     return Failure(
         stop.line,
         type(error).__name__,
-        "" if found.sentence else message,
+        "" if found.sentence else printable(message_of(error).partition("\n")[0]),
         stop.where,
         lines,
         printable(found.sentence),
     )
+
+
+def message_of(error: BaseException) -> str:
+    """The message of an error; empty if it cannot be had."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 -- a class of the user's own may raise anything
+        return ""
 
 
 def _running(tree: ast.AST, span: Span | None) -> tuple[ast.AST | None, ast.AST | None]:
@@ -185,7 +192,7 @@ def _given(node: ast.AST | None, arguments: Sequence[Any]) -> dict[ast.AST, Any]
 
 def _shapes_told(error: BaseException) -> Sequence[Any]:
     """Arrays of the shapes that NumPy names where it cannot broadcast them."""
-    text = str(error)
+    text = message_of(error)
     if not text.startswith("operands could not be broadcast together with shapes "):
         return ()
     shapes = re.findall(r"\(([\d,]*)\)", text)

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from tapemagic.analysis.formatting import format_shape
 from tapemagic.analysis.report.operands import UNKNOWN, Names, Operand, written
 from tapemagic.analysis.report.slips import slip
 from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.errors import RankError
 
 Shape = tuple[int, ...]
 
@@ -26,6 +28,9 @@ CORE_SIZES = re.compile(r"^matmul: Input operand 1 has .*\(size (\d+) is differe
 GROWN = re.compile(
     r"^non-broadcastable output operand with shape \(([\d,]*)\) doesn't match the broadcast shape \(([\d,]*)\)$"
 )
+
+NOT_ONE = "arrays can be converted to Python scalars"
+"""The words of NumPy where an array of several elements is to be one number."""
 
 JOINING = {"concatenate", "hstack", "vstack", "dstack", "column_stack"}
 
@@ -87,7 +92,9 @@ def _of_operator(
     left, right = given
     if isinstance(error, TypeError):
         if isinstance(operator, ast.BitXor) and any(_is_real(x.value) for x in given):
-            text = f"^ is 'exclusive or' of bits in Python: write {_factor(left)} ** {_factor(right)}"
+            text = (
+                f"^ is 'exclusive or' of bits in Python: write {_factor(left)} ** {_factor(right)}"
+            )
             return _about(text, left, right)
         return _of_types(given, names)
     if isinstance(error, ValueError):
@@ -108,15 +115,26 @@ def _is_real(value: Any) -> bool:
 
 def _of_types(given: Sequence[Operand], names: Names) -> Misfit:
     """An operand that is no number."""
+    numbers = (Traced, np.ndarray, np.generic, bool, int, float, complex, list, tuple)
     for x in given:
         if isinstance(x.value, str):
             return _about(f"{x.text} is text, and no number: float(...) makes a number of it", x)
         if x.value is None:
             reason = names.reason(x.node)
-            return _about(f"{x.text} is None: {reason}" if reason else f"{x.text} is None, and no number", x)
+            return _about(
+                f"{x.text} is None: {reason}" if reason else f"{x.text} is None, and no number", x
+            )
+        if isinstance(x.value, FunctionType | BuiltinFunctionType | np.ufunc):
+            return _about(f"{x.text} is a function, and no number: call it, as in {x.text}(x)", x)
         if isinstance(x.value, Traced | np.ndarray) and unwrap(x.value).dtype.kind in "OSU":
             what = f"an array of dtype {unwrap(x.value).dtype}"
-            return _about(f"{x.text} is {what}, and not of numbers: convert it with .astype(float)", x)
+            return _about(
+                f"{x.text} is {what}, and not of numbers: convert it with .astype(float)", x
+            )
+    others = [x for x in given if x.value is not UNKNOWN and not isinstance(x.value, numbers)]
+    if len(others) == 1:
+        [x] = others
+        return _about(f"{x.text} is of type {type(x.value).__name__}, and no number", x)
     return NOTHING
 
 
@@ -143,7 +161,9 @@ def _of_matmul(name: str, left: Operand, right: Operand, message: str = "") -> M
     if not a or not b:
         if name not in ("@", "matmul"):
             return NOTHING
-        text = f"and {name} multiplies vectors and matrices: write {_factor(left)} * {_factor(right)}"
+        text = (
+            f"and {name} multiplies vectors and matrices: write {_factor(left)} * {_factor(right)}"
+        )
         number = left if not a else right
         return _about(f"{number.text} is one number, {text}", number)
     inner = a[-1], b[-1] if name == "inner" else b[-2:][0]
@@ -166,7 +186,10 @@ def _clash(shapes: Sequence[Shape]) -> tuple[str, list[int]] | None:
             pair = [others[0], differing[0]]
             where = "the last axis has" if back == 1 else f"axis -{back} has"
             one, two = (sizes[k] for k in pair)
-            return f"sizes along an axis must be equal, or one of them 1, and {where} {one} and {two}", pair
+            return (
+                f"sizes along an axis must be equal, or one of them 1, and {where} {one} and {two}",
+                pair,
+            )
     return None
 
 
@@ -195,9 +218,17 @@ def _of_index(error: BaseException, owner: Operand, index: Operand) -> Misfit:
     """An index that is out of range, or a key that does not exist."""
     if isinstance(error, KeyError) and type(owner.value) is dict:
         keys = [repr(key) for key in owner.value if type(key) in (str, int)]
-        known = f"its keys are {', '.join(keys[:6])}{', …' * (len(keys) > 6)}" if keys else "it is empty"
+        known = (
+            f"its keys are {', '.join(keys[:6])}{', …' * (len(keys) > 6)}"
+            if keys
+            else "it is empty"
+        )
         what = f"no key {error.args[0]!r}" if type(error.args[0]) in (str, int) else "no such key"
-        return _about(f"{owner.text} has {what}: {known}", owner, index) if keys or not owner.value else NOTHING
+        return (
+            _about(f"{owner.text} has {what}: {known}", owner, index)
+            if keys or not owner.value
+            else NOTHING
+        )
     if not isinstance(error, IndexError):
         return NOTHING
     if found := OUT_OF_BOUNDS.search(str(error)):
@@ -207,7 +238,9 @@ def _of_index(error: BaseException, owner: Operand, index: Operand) -> Misfit:
     if type(owner.value) in (list, tuple):
         if type(index.value) is int:
             return _about(_out_of_range(owner, index.value, len(owner.value), ""), owner, index)
-    elif shape is not None and str(error).startswith(("too many indices", "invalid index to scalar")):
+    elif shape is not None and str(error).startswith(
+        ("too many indices", "invalid index to scalar")
+    ):
         axes = _count(len(shape), "axis").replace("axiss", "axes")
         given = len(index.node.elts) if isinstance(index.node, ast.Tuple) else 1
         what = f"{_size(shape)}, with {axes}" if shape else "one number, without axes"
@@ -246,7 +279,9 @@ def _of_call(error: BaseException, node: ast.Call, names: Names) -> Misfit:
             lengths = ast.Tuple([x.node for x in given[1:]], ast.Load())
             given = [owner, names.operand(lengths)]
     elif isinstance(function, Traced | np.ndarray | float | int) and not callable(function):
-        text = f"{written(node.func)} is no function: write * for a product, or [...] for an element"
+        text = (
+            f"{written(node.func)} is no function: write * for a product, or [...] for an element"
+        )
         return Misfit(text, (node.func,)) if isinstance(error, TypeError) else NOTHING
     elif by_math := math_function(node.func, names.namespace):
         return _of_plain_number(error, by_math, given, math_instead(node, by_math))
@@ -272,10 +307,15 @@ def _of_plain_number(
     error: BaseException, function: str, given: Sequence[Operand], instead: str = ""
 ) -> Misfit:
     """An array in a call of float(), int() or a function of math."""
-    wrong = next((x for x in given if x.shape and isinstance(x.value, Traced | np.ndarray)), None)
-    if wrong is None or not isinstance(error, TypeError | ValueError):
+    if not isinstance(error, TypeError | ValueError):
         return NOTHING
-    return _about(f"{function} takes one number, and {_sizes(wrong)}: {instead or _one_of(wrong)}", wrong)
+    arrays = [x for x in given if x.shape and isinstance(x.value, Traced | np.ndarray)]
+    if arrays:
+        advice = instead or _one_of(arrays[0])
+        return _about(f"{function} takes one number, and {_sizes(arrays[0])}: {advice}", arrays[0])
+    if len(given) == 1 and (isinstance(error, RankError) or NOT_ONE in str(error)):
+        return _about(f"{function} takes one number: {instead or _one_of(given[0])}", *given)
+    return NOTHING
 
 
 def _of_numpy(
@@ -300,7 +340,9 @@ def _of_numpy(
     if name in ("matmul", "dot", "inner", "vdot") and len(given) == 2:
         return _of_matmul(name, *given)
     if name == "reshape":
-        return _of_reshape([*given, *(words[word] for word in ("shape", "newshape") if word in words)])
+        return _of_reshape(
+            [*given, *(words[word] for word in ("shape", "newshape") if word in words)]
+        )
     if name == "stack" or name in JOINING:
         return _of_joining(name, given, words)
     if isinstance(getattr(np, name, None), np.ufunc) or name in ("where", "isclose", "allclose"):
@@ -316,14 +358,20 @@ def _of_axis(error: np.exceptions.AxisError, given: Sequence[Operand]) -> Misfit
     if not error.ndim:
         return _about(f"{owner.text} is one number: it has no axis {error.axis}", owner)
     axes = "axis 0 alone" if error.ndim == 1 else f"axes 0 to {error.ndim - 1}"
-    return _about(f"{owner.text} is {_size(owner.shape)}, with {axes}: it has no axis {error.axis}", owner)
+    return _about(
+        f"{owner.text} is {_size(owner.shape)}, with {axes}: it has no axis {error.axis}", owner
+    )
 
 
 def _of_matrix(name: str, x: Operand, shape: Shape) -> Misfit:
     """A matrix that is not square, or something that is no matrix."""
     if len(shape) >= 2 and shape[-1] != shape[-2]:
         return _about(f"{_sizes(x)}, and np.linalg.{name} needs a square matrix", x)
-    return _about(f"{_sizes(x)}, and np.linalg.{name} needs a matrix", x) if len(shape) < 2 else NOTHING
+    return (
+        _about(f"{_sizes(x)}, and np.linalg.{name} needs a matrix", x)
+        if len(shape) < 2
+        else NOTHING
+    )
 
 
 def _of_reshape(given: Sequence[Operand]) -> Misfit:
@@ -335,7 +383,9 @@ def _of_reshape(given: Sequence[Operand]) -> Misfit:
     if not all(isinstance(n, int | np.integer) for n in lengths):
         return NOTHING
     size, rest = math.prod(x.shape or ()), math.prod(n for n in lengths if n != -1)
-    has = f"{x.text} has {_count(size, 'element')}" + f" ({_size(x.shape)})" * (len(x.shape or ()) > 1)
+    has = f"{x.text} has {_count(size, 'element')}" + f" ({_size(x.shape)})" * (
+        len(x.shape or ()) > 1
+    )
     shape = "×".join(str(n) if n != -1 else "?" for n in lengths)
     parts = wanted.node.elts if isinstance(wanted.node, ast.Tuple) else [wanted.node]
     if lengths.count(-1) == 1 and rest > 0 and size % rest:
@@ -380,7 +430,9 @@ def _parts_of(x: Operand) -> Iterator[Operand]:
     nodes = getattr(x.node, "elts", [])
     for k, value in enumerate(x.value):
         own = len(nodes) == len(x.value)
-        yield Operand(nodes[k] if own else x.node, written(nodes[k]) if own else f"{x.text}[{k}]", value)
+        yield Operand(
+            nodes[k] if own else x.node, written(nodes[k]) if own else f"{x.text}[{k}]", value
+        )
 
 
 def _as_joined(name: str, shape: Shape) -> Shape:

@@ -114,8 +114,12 @@ class Names:
                 values = tuple(map(self._index, parts))
                 return UNKNOWN if any(x is UNKNOWN for x in values) else values
             case ast.Slice(lower, upper, step):
-                values = tuple(None if end is None else self._index(end) for end in (lower, upper, step))
-                return slice(*values) if all(type(x) in (int, type(None)) for x in values) else UNKNOWN
+                values = tuple(
+                    None if end is None else self._index(end) for end in (lower, upper, step)
+                )
+                return (
+                    slice(*values) if all(type(x) in (int, type(None)) for x in values) else UNKNOWN
+                )
         value = self.value(node)
         return value if type(value) in KEYS else UNKNOWN
 
@@ -191,7 +195,9 @@ def operands_on(root: ast.AST, names: Names) -> Iterator[Operand]:
     for node in _parts(root):
         if isinstance(node, (ast.Constant, *SCOPES)) or _is_negative_number(node):
             continue
-        value = names.value(node) if isinstance(node, ast.expr) and _is_read(node, root) else UNKNOWN
+        value = (
+            names.value(node) if isinstance(node, ast.expr) and _is_read(node, root) else UNKNOWN
+        )
         is_display = isinstance(node, ast.List | ast.Tuple)
         if value is UNKNOWN or is_display:
             yield from operands_on(node, names)
@@ -211,4 +217,6 @@ def _parts(root: ast.AST) -> Sequence[ast.AST]:
 
 def _is_read(node: ast.expr, parent: ast.AST) -> bool:
     """Whether the value of an expression is read: not where a name or an element is assigned."""
-    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load) or isinstance(parent, ast.AugAssign)
+    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load) or isinstance(
+        parent, ast.AugAssign
+    )

@@ -95,9 +95,9 @@ def slip(error: BaseException, node: ast.AST | None, names: Names, line: Iterabl
     if isinstance(error, AttributeError):
         return _unknown_attribute(error, node, names)
     match node:
-        case ast.Call(ast.Attribute(_, "gradient") as function, [target], []) if (
-            isinstance(error, TypeError) and "'sources'" in str(error)
-        ):
+        case ast.Call(ast.Attribute(_, "gradient") as function, [target], []) if isinstance(
+            error, TypeError
+        ) and "'sources'" in str(error):
             call = f"{written(function)}({written(target)}"
             return f"gradient() needs a target and its sources: write {call}, x), or {call}, [w, b]) for several"
     return ""
@@ -106,7 +106,9 @@ def slip(error: BaseException, node: ast.AST | None, names: Names, line: Iterabl
 def _similar(name: str, known: Iterable[str]) -> str:
     """The names most similar to one, whatever their case, as the end of a sentence; empty if none is similar."""
     candidates = {other.lower(): other for other in known if other[:1].isalpha()}
-    found = difflib.get_close_matches(name.lower(), sorted(candidates), 3, ALIKE if len(name) > SHORT else ALIKE_SHORT)
+    found = difflib.get_close_matches(
+        name.lower(), sorted(candidates), 3, ALIKE if len(name) > SHORT else ALIKE_SHORT
+    )
     scores = [difflib.SequenceMatcher(None, other, name.lower()).ratio() for other in found]
     best = [candidates[x] for x, score in zip(found, scores, strict=True) if score == scores[0]]
     names = "names are" if len(best) > 1 else "name is"
@@ -128,7 +130,9 @@ def _unknown_name(error: NameError, names: Names, line: Iterable[ast.AST]) -> st
     if name in LIBRARIES:
         return f"{LIBRARIES[name]} is not imported here{_of_library(name, line)}"
     if name in IMPORTS or name in sys.stdlib_module_names:
-        return f"the module {name} is not imported: write {IMPORTS.get(name, f'import {name}')} above"
+        return (
+            f"the module {name} is not imported: write {IMPORTS.get(name, f'import {name}')} above"
+        )
     near = _similar(name, names.namespace.keys() - HIDDEN)
     if near:
         return f"there is no {name} here: {near}"

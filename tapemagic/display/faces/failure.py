@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import starmap
 
 from tapemagic.analysis.report.failure import FailedLine, Failure, Mark
 from tapemagic.analysis.report.findings import Findings
@@ -17,6 +18,9 @@ UNDERLINE = {False: "─", True: "^"}
 GAP = 1
 """The least number of columns between two labels."""
 
+BAD_TEXT = "color:#dc2626;font-weight:600"
+"""The style of what does not fit, which is seen on a light and on a dark page."""
+
 UNTIL = "This is what was recorded until then."
 
 
@@ -25,8 +29,7 @@ def text(findings: Findings) -> str:
     failure = findings.failure
     if failure is None:
         return ""
-    rows = [row for line in failure.lines for row in _rows(line, _head(failure, line))]
-    shown = "\n".join("".join(part for part, _ in row).rstrip() for row in rows)
+    shown = "\n".join("".join(part for part, _ in row).rstrip() for row in marked(failure))
     sentences = "\n".join(filter(None, (shown, failure.sentence)))
     return "\n\n".join(filter(None, (headline(failure), sentences, UNTIL)))
 
@@ -36,20 +39,17 @@ def html(findings: Findings) -> str:
     failure = findings.failure
     if failure is None:
         return ""
-    rows = [row for line in failure.lines for row in _rows(line, _head(failure, line))]
-    shown = "\n".join(
-        "".join(element("span", BAD_TEXT, escape(part)) if bad else escape(part) for part, bad in row)
-        for row in rows
-    )
     parts = [element("span", BAD, escape(headline(failure)))]
-    if shown:
+    if failure.lines:
+        shown = "\n".join("".join(starmap(_part, row)) for row in marked(failure))
         parts.append(element("div", f"{NAME};margin:6px 0;overflow-x:auto", shown))
     if failure.sentence:
         parts.append(element("div", "", escape(failure.sentence)))
     return "".join([*parts, element("div", "margin:6px 0", UNTIL)])
 
 
-BAD_TEXT = "color:#dc2626;font-weight:600"
+def _part(words: str, bad: bool) -> str:
+    return element("span", BAD_TEXT, escape(words)) if bad else escape(words)
 
 
 def headline(failure: Failure) -> str:
@@ -68,6 +68,11 @@ Row = list[tuple[str, bool]]
 """Parts of a row of text, each with whether it is about what does not fit."""
 
 
+def marked(failure: Failure) -> list[Row]:
+    """The lines of the program, each with its place in front, and with marks and labels below."""
+    return [row for line in failure.lines for row in _rows(line, _head(failure, line))]
+
+
 def _rows(line: FailedLine, head: str) -> Iterator[Row]:
     """A line of the program, a row of underlines, and rows of labels."""
     start = _width(head)
@@ -81,9 +86,8 @@ def _rows(line: FailedLine, head: str) -> Iterator[Row]:
         yield _row(lines)
     waiting = [_label(column, width, mark) for column, width, mark in places if mark.label]
     while waiting:
-        placed, rest = _fitting(waiting)
+        placed, waiting = _fitting(waiting)
         yield _row(placed)
-        waiting = rest
 
 
 def _program(line: FailedLine, head: str) -> Row:
