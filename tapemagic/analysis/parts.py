@@ -75,7 +75,7 @@ def items(structure: Any) -> Iterator[Named]:
 
 
 def _searched(value: Any, opaque: tuple[type, ...]) -> Iterator[Named]:
-    """The first items of a value, or of the attributes in its ``__dict__``, which other threads may change meanwhile."""
+    """The first items of a value, or of the attributes in its ``__dict__``: other threads may change both."""
     if isinstance(value, dict):
         plain = (str, int, float, type(None))
         found = list(islice(dict.items(value), MAX_ITEMS))

@@ -14,7 +14,6 @@ from tapemagic.display.dot import dot
 from tapemagic.display.svg import Drawing, draw
 from tapemagic.display.text import text
 
-
 INTERRUPTED = "the drawing of the report was interrupted; the cell has run, and its variables and its tape are there"
 
 

@@ -66,7 +66,8 @@ def _unknown_option(parser: Any, option: str) -> str:
 
 def _misplaced(words: str) -> str:
     """Advice on names that stand behind options."""
-    return f"{printable(words)!r} stands behind the options: write the names to watch in front of them, as in %%tape x y -o 2"
+    where = "write the names to watch in front of them, as in %%tape x y -o 2"
+    return f"{printable(words)!r} stands behind the options: {where}"
 
 
 def names_in(words: list[str]) -> list[str]:

@@ -89,7 +89,7 @@ def way_out(event: Event) -> str:
 
 
 def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
-    """The replacement for a conversion that left the tape, by its name, the text of its line and what names stand for."""
+    """The replacement for a conversion that left the tape, by its name, its line and what names stand for."""
     what = str(event.what)
     library = event.place.library if event.place else ""
     if library == "scipy":

@@ -208,8 +208,7 @@ def _uncertain(stop: Stop, tree: ast.AST, line: int) -> Collection[str]:
         ):
             found |= names_bound([*node.handlers, *node.finalbody])
         if isinstance(node, ast.comprehension) and not stop.in_comprehension:
-            if node.target.lineno <= line <= (node.iter.end_lineno or 0):
-                found |= names_bound([node.target])
+            found |= names_bound([node.target])
     return found
 
 
@@ -237,7 +236,7 @@ def _marks(
     number: int, row: str, operands: Sequence[Operand], bad: Collection[ast.AST]
 ) -> list[Mark]:
     """The marks on one line, from left to right."""
-    known = {x.node: x.label for x in operands}
+    known: dict[ast.AST, str] = {x.node: x.label for x in operands}
     found: list[Mark] = []
     for node in [*known, *(node for node in bad if node not in known)]:
         if getattr(node, "lineno", None) == getattr(node, "end_lineno", None) == number:

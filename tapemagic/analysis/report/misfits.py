@@ -338,7 +338,7 @@ def _of_numpy(
     if not isinstance(error, ValueError) or not given:
         return NOTHING
     if name in ("matmul", "dot", "inner", "vdot") and len(given) == 2:
-        return _of_matmul(name, *given)
+        return _of_matmul(name, given[0], given[1])
     if name == "reshape":
         return _of_reshape(
             [*given, *(words[word] for word in ("shape", "newshape") if word in words)]

@@ -158,7 +158,7 @@ def written(node: ast.AST) -> str:
 def shape_of(value: Any, depth: int = 0) -> tuple[int, ...] | None:
     """The shape of an array, a number or nested lists of them; None for anything else."""
     if isinstance(value, Traced | np.ndarray | np.generic):
-        return np.shape(unwrap(value))
+        return tuple(np.shape(unwrap(value)))
     if isinstance(value, bool | int | float | complex):
         return ()
     if type(value) in (list, tuple) and depth < DEEPEST:
