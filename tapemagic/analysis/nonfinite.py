@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -61,6 +62,17 @@ class NonFinite:
         The value, or the gradient with respect to the input, at this element.
     incoming : str
         Of a gradient, the finite gradient that the operation was given; empty for values.
+    operand : int or None
+        The position of the input that was not finite to begin with, or, of a gradient, of that with respect to which it
+        is.
+    slope : str
+        Of a gradient that is nan although the operation was given 0, the derivative that was multiplied by it.
+    unchosen : int or None
+        Of such a gradient, the position in the recording of the `where` that chose its other branch there.
+    branch : int
+        The position, among the arguments of that `where`, of the branch that it did not choose.
+    target : int
+        The id of the target to which this leads; 0 for that of nobody.
     """
 
     way: Literal["forward", "backward"]
@@ -73,14 +85,21 @@ class NonFinite:
     operands: tuple[str, ...]
     result: str
     incoming: str = ""
+    operand: int | None = None
+    slope: str = ""
+    unchosen: int | None = None
+    branch: int = 0
+    target: int = 0
 
 
-def first_nonfinite(snapshot: Snapshot) -> NonFinite | None:
+def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) -> NonFinite | None:
     """The first value in a recording that is not finite.
 
     Parameters
     ----------
     snapshot : Snapshot
+    within : container of int, optional
+        The ids of the results that count; all if left out.
 
     Returns
     -------
@@ -102,11 +121,14 @@ def first_nonfinite(snapshot: Snapshot) -> NonFinite | None:
     for position, record in enumerate(_records(snapshot)):
         if orders and orders[position]:
             continue
-        for operand in record.values:
+        if within is not None and not any(made in within for made in _made(record)):
+            continue
+        for place, operand in enumerate(record.values):
             if not is_finite(operand):
                 index = _where(operand)
                 bad = _element(operand, np.shape(operand), index)
-                return _found(snapshot, position, index, "input", (format_value(bad),), bad)
+                found = _found(snapshot, position, index, "input", (format_value(bad),), bad)
+                return replace(found, operand=place)
         for value in record.output if isinstance(record.output, tuple) else (record.output,):
             if not is_finite(value):
                 index = _where(value)
@@ -115,6 +137,29 @@ def first_nonfinite(snapshot: Snapshot) -> NonFinite | None:
                 return _found(
                     snapshot, position, index, cause, map(format_value, operands), value[index]
                 )
+    return None
+
+
+def nonfinite_on(
+    snapshot: Snapshot, line: int, operation: str, kind: Literal["nan", "inf"]
+) -> NonFinite | None:
+    """The first nan, or infinity, that an operation on a line made of finite values; None if there is none."""
+    find = np.isnan if kind == "nan" else np.isinf
+    for position, (number, at) in enumerate(
+        zip(snapshot.records, snapshot.origins.lines, strict=True)
+    ):
+        if at != line or snapshot.origins.orders[position]:
+            continue
+        record = Record._make(number)
+        if record.name != operation or not all(map(is_finite, record.values)):
+            continue
+        for value in record.output if isinstance(record.output, tuple) else (record.output,):
+            if not is_finite(value) and find(value).any():
+                index = tuple(int(k[0]) for k in np.nonzero(find(value))) if value.ndim else ()
+                operands = [_element(x, value.shape, index) for x in record.values]
+                cause = _cause(record.name, operands, value[index])
+                texts = map(format_value, operands)
+                return _found(snapshot, position, index, cause, texts, value[index])
     return None
 
 
@@ -151,11 +196,13 @@ def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | Non
         known = {
             i: np.conjugate(unwrap(g)) for i, g in zip(ids, results, strict=True) if g is not None
         }
-        if all(map(is_finite, known.values())):
-            return None
-        for position, record in reversed(list(enumerate(records))):
+        bad = {i for i, g in known.items() if not is_finite(g)}
+        for position in range(len(records) - 1, -1, -1) if bad else ():
+            record = records[position]
+            if bad.isdisjoint(record.ids):
+                continue
             for made in _made(record):
-                if made in known and is_finite(known[made]):
+                if made in known and made not in bad:
                     found = _passed_on(snapshot, position, record, made, known)
                     if found is not None:
                         return found
@@ -173,7 +220,9 @@ def _made(record: Record) -> tuple[int, ...]:
 
 def is_finite(value: Any) -> bool:
     """Whether a value is finite, or is none of numbers that are known."""
-    if isinstance(value, Absent) or not isinstance(value, (np.ndarray, np.generic, float, complex)):
+    if isinstance(value, float):  # np.float64 among them
+        return isfinite(value)
+    if isinstance(value, Absent) or not isinstance(value, (np.ndarray, np.generic, complex)):
         return True
     return np.asarray(value).dtype.kind not in "fc" or bool(np.all(np.isfinite(value)))
 
@@ -234,8 +283,35 @@ def _passed_on(
             found = _found(
                 snapshot, position, index, cause, map(format_value, operands), passed[index]
             )
-            return replace(found, way="backward", incoming=format_value(incoming))
+            found = replace(found, way="backward", incoming=format_value(incoming), operand=place)
+            return found if incoming != 0 else _of_zero(snapshot, found, edge, passed.shape)
     return None
+
+
+def _of_zero(snapshot: Snapshot, fact: NonFinite, edge: Edge, shape: tuple[int, ...]) -> NonFinite:
+    """A gradient that is nan although the operation was given 0, with the derivative, and what gave the 0."""
+    slope = np.asarray(edge.passed(np.ones(edge.y.shape, edge.y.dtype)[()]))
+    value = slope[fact.index] if slope.shape == shape else slope
+    fact = replace(fact, slope=format_value(value))
+    return _not_chosen(snapshot, fact, edge.made, edge.y.shape) if edge.y.shape == shape else fact
+
+
+def _not_chosen(
+    snapshot: Snapshot, fact: NonFinite, made: int, shape: tuple[int, ...]
+) -> NonFinite:
+    """The same with the `where` that did not choose a value, if that is what a gradient of 0 comes from."""
+    reached = {made}
+    for position, plain in enumerate(snapshot.records[fact.record + 1 :], fact.record + 1):
+        record = Record._make(plain)
+        places = [place for place, i in enumerate(record.ids) if i in reached]
+        if not places or np.shape(record.output) != shape or isinstance(record.output, tuple):
+            continue
+        if record.name == "where" and np.shape(record.values[places[0]]) == shape:
+            chosen = bool(np.broadcast_to(record.values[0], shape)[fact.index])
+            if places == [2 if chosen else 1]:
+                return replace(fact, unchosen=position, branch=places[0])
+        reached.update(_made(record))
+    return fact
 
 
 def _found(

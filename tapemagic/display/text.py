@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from tapemagic.analysis.report.findings import Findings
+from tapemagic.display import limits
 from tapemagic.display.faces import failure, gradients, lines, trace, training, variables, verdict
+
+FACES = (variables, gradients, trace, lines, training)
+LEAST_IMPORTANT = tuple(face.TITLE for face in (lines, trace, training, variables, gradients))
 
 
 def text(findings: Findings) -> str:
-    """The whole report as text."""
-    faces = (failure, verdict, variables, gradients, trace, lines, training)
-    return "\n\n".join(filter(None, (face.text(findings) for face in faces)))
+    """The whole report as text; what there is no room for is named."""
+    shown = {face.TITLE: words for face in FACES if (words := face.text(findings))}
+    kept = limits.kept(shown, limits.WORDS - limits.HEADLINE, LEAST_IMPORTANT)
+    parts = [words if title in kept else limits.left_out(title) for title, words in shown.items()]
+    head = limits.shortened(verdict.text(findings), limits.HEADLINE - 1000)
+    return "\n\n".join(filter(None, [failure.text(findings), head, *parts]))

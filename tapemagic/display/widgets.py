@@ -9,6 +9,7 @@ import ipywidgets
 
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import html
+from tapemagic.display.appearance import Style, themed_page
 from tapemagic.display.elements import element
 from tapemagic.display.faces import failure, verdict
 from tapemagic.display.styles import QUIET
@@ -23,16 +24,23 @@ EMPTY = {"Variables": NOTHING, "Graph": NOTHING, "Gradients": UNASKED}
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
-def tabs(findings: Findings, drawing: Drawing, value: str | None) -> ipywidgets.Widget:
+def tabs(
+    findings: Findings,
+    drawing: Drawing,
+    value: str | None,
+    style: Style = Style(),  # noqa: B008 -- it is frozen
+) -> ipywidgets.Widget:
     """A box with the verdict, and a tab for each face."""
     pages = html.faces(findings, drawing, live=True)
     shown = {title: page or EMPTY[title] for title, page in pages.items() if page or title in EMPTY}
-    tab = ipywidgets.Tab(
-        [ipywidgets.HTML(page) for page in shown.values()], titles=list(shown), selected_index=1
-    )
-    return ipywidgets.VBox(
-        [ipywidgets.HTML(failure.html(findings) + verdict.html(findings, value)), tab]
-    )
+    titles = list(shown)
+    first = style.first_tab if style.first_tab in shown else Style.first_tab
+    head, *contents = [
+        ipywidgets.HTML(themed_page(page, style.theme))
+        for page in (failure.html(findings) + verdict.html(findings, value), *shown.values())
+    ]
+    tab = ipywidgets.Tab(contents, titles=titles, selected_index=titles.index(first))
+    return ipywidgets.VBox([head, tab])
 
 
 def view(widget: ipywidgets.Widget) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol
@@ -98,6 +98,16 @@ class Recorder(Protocol):
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None: ...
 
     def _sweep_ends(self) -> None: ...
+
+    def _gradient_taken(
+        self,
+        tape: Any,
+        method: str,
+        targets: Sequence[Any],
+        sources: Sequence[Any],
+        results: Sequence[Any],
+        weighted: bool,
+    ) -> None: ...
 
     def _add_bytes(self, size: int) -> None: ...
 

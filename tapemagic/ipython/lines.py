@@ -23,7 +23,7 @@ VALUE_GIVEN = re.compile(r"argument (?:\S+/)?(\S+): ignored explicit argument .*
 WITHOUT_VALUE = re.compile(r"argument (\S+): expected (?:at least )?one argument")
 
 
-def parse_line(magic: Any, line: str) -> Any:
+def parse_line(magic: Any, line: str, name: str = "%%tape") -> Any:
     """The options in the line of a magic.
 
     Raises
@@ -35,10 +35,10 @@ def parse_line(magic: Any, line: str) -> Any:
         return parse_argstring(magic, line)
     except ValueError as error:
         raise UsageError(
-            f"%%tape: {error} in {line!r}: write names apart, as in %%tape x y"
+            f"{name}: {error} in {line!r}: write names apart, as in {name} x y"
         ) from None
     except UsageError as error:
-        raise UsageError(f"%%tape: {_advice(magic.parser, str(error))}") from None
+        raise UsageError(f"{name}: {_advice(magic.parser, str(error))}") from None
 
 
 def _advice(parser: Any, message: str) -> str:

@@ -12,6 +12,7 @@ from tapemagic.analysis.formatting import subscript
 from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.failure import Failure
+from tapemagic.analysis.report.statement import Statement
 from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.events import Place
@@ -19,6 +20,7 @@ from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
 from tapemagic.ipython.callsites import CallSites
 from tapemagic.ipython.celltape import CellTape
+from tapemagic.ipython.floating_point import FloatingPointWarnings
 from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.watchable import is_number, is_watchable, watchable
 
@@ -47,6 +49,10 @@ class Session:
         The notebook's name for the tape; empty if it has none.
     lists : dict of str to str
         The types of lists and tuples that became tensors because they are watched, by name.
+    targets : sequence of (name, tensor)
+        The values that its report differentiates.
+    order : int
+        The highest order of derivatives in its report.
 
     Raises
     ------
@@ -72,6 +78,10 @@ class Session:
         self._snapshot: tuple[tuple[int, ...], Snapshot] | None = None
         self._names: tuple[int, dict[int, str]] | None = None
         self.lists: dict[str, str] = {}
+        self.targets: Sequence[Named] = ()
+        self.order = 1
+        self._operations = 0
+        self._warnings = FloatingPointWarnings(cell.filename)
         for name in watch:
             if name in cell.namespace and (
                 name not in cell.assigned or is_watchable(cell.namespace[name])
@@ -81,15 +91,18 @@ class Session:
     def __enter__(self) -> Self:
         self.observer.__enter__()
         self.tape.__enter__()
+        self._warnings.__enter__()
         for name, value in self._initial.items():
             self.cell.namespace[name] = held = self._bind(name, value)
             self.bindings[name] = [(id_of(held), None)]
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._warnings.__exit__()
         self.tape.__exit__(None, None, None)
         self.observer.__exit__(None, None, None)
         self._sites.forget()
+        self._operations, *_ = self.observer.extent()
         self._drop_unused()
 
     def _drop_unused(self) -> None:
@@ -136,6 +149,10 @@ class Session:
             self.lists[name] = type(value).__name__
         return made
 
+    def recording(self) -> Observer:
+        """What the cell recorded, without the derivatives that its report took."""
+        return self.observer.copy(self._operations)
+
     def snapshot(self) -> Snapshot:
         """The contents of the recording so far; the same object as long as nothing more is recorded."""
         extent = self.observer.extent()
@@ -143,17 +160,20 @@ class Session:
             self._snapshot = extent, snapshot_of(self.observer)
         return self._snapshot[1]
 
-    def context(self, note: str = "", failure: Failure | None = None) -> Context:
+    def context(
+        self, notes: Sequence[Statement] = (), failure: Failure | None = None
+    ) -> Context:
         """The names and lines of the cell, for its report."""
         return Context(
             self._named_values(),
             self.found_names(),
             self.assigned,
             self.cell.lines,
-            note,
+            [*notes, *self._notes()],
             self.bindings,
             self.program(),
             failure,
+            list(self._warnings.found.values()),
         )
 
     def program(self) -> Program:
@@ -173,18 +193,17 @@ class Session:
         """The reason for a gradient that is None, or its paths, in the names of the cell."""
         return explain(self.question(y, target, x, source))
 
-    def notes(self) -> list[str]:
-        """Notes for the report on lists that became arrays because they are watched, and on a tape without a name."""
-        notes = [
-            f"{name} was a {kind} and is an array now, because it is watched: {name} + {name} adds the numbers in it"
-            for name, kind in self.lists.items()
-        ]
+    def _notes(self) -> list[Statement]:
+        """Notes on lists that became arrays because they are watched, and on a tape whose name is gone."""
+        text = "{0} was a {1} and is an array now, because it is watched: {0} + {0} adds the numbers in it"
+        notes = [Statement("note", text.format(*item)) for item in self.lists.items()]
         name = self.tape_name
         if name and self.cell.namespace.get(name) is not self.tape:
-            notes.append(
+            text = (
                 f"{name} does not stand for the tape any more, since the cell deleted the name or gave it to another "
                 "value; %gradient and %why still ask the tape"
             )
+            notes.append(Statement("note", text))
         return notes
 
     def last_exit(self, but: Container[int] = ()) -> str:

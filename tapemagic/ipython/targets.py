@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.explain.advice import as_real, kind, listed
+from tapemagic.analysis.explain.branches import constant_branch
 from tapemagic.analysis.explain.exit_causes import surely_through_exit
 from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.matrices import Kind
+from tapemagic.analysis.report.statement import Statement
 from tapemagic.analysis.snapshot import Named
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.engine.tensor.variable import Variable
+from tapemagic.ipython.purposes import Purposes
 from tapemagic.ipython.session import CONTAINERS, Session, unique_name
 from tapemagic.ipython.watchable import is_number
 
@@ -26,34 +29,51 @@ MAX_TARGETS = 10
 
 @dataclass(frozen=True)
 class DerivativeRequest:
-    """The derivatives requested in the line above a cell: target names, highest order, full matrices."""
+    """The derivatives requested in the line above a cell: target names, highest order, full matrices, check."""
 
     targets: Sequence[str] = ()
     order: int = 1
     matrices: Sequence[Kind] = ()
+    check: bool = False
 
 
 @dataclass(frozen=True)
 class Targets:
-    """Named targets, whether they are the value of the cell, and a note on problems."""
+    """Named targets, whether they are the value of the cell, and notes on problems."""
 
     named: Sequence[Named]
     is_value: bool = False
-    problem: str = ""
+    notes: Sequence[Statement] = ()
 
 
 def choose(session: Session, value: Any, wanted: Sequence[str]) -> Targets:
-    """The targets: those of -t, else the last expression, else the last differentiable value assigned."""
+    """The targets: those of -t, else the last expression, else what the cell trains, else the last value assigned.
+
+    A gradient, or a step of an optimizer, is chosen only if it is the last expression, or if there is nothing else.
+    """
     if wanted:
         return _requested(session, wanted)
+    purposes = Purposes(session)
     values = list(value) if isinstance(value, (list, tuple)) else [value]
+    losses = purposes.losses()
     if values and all(map(session.observer.tracks, values)):
-        return _limited(_named_results(session, values), is_value=True)
-    found = _in_result(session, value) or _last_assigned(session) or _assigned_elsewhere(session)
+        is_log = values[0] is not value and not session.cell.is_display
+        if not (losses and is_log) and not all(map(purposes.is_trained, values)):
+            return _limited(_named_results(session, values), is_value=True)
+    if losses:
+        return _limited(losses)
+    found = (
+        _in_result(session, value, purposes)
+        or _last_assigned(session, purposes)
+        or _assigned_elsewhere(session, purposes)
+        or purposes.differentiated()
+        or _in_result(session, value)
+        or _last_assigned(session)
+        or _assigned_elsewhere(session)
+    )
     if found:
         chosen = _limited(found)
-        problem = "; ".join(filter(None, [chosen.problem, _lost_target(session, value, found)]))
-        return replace(chosen, problem=problem)
+        return replace(chosen, notes=[*chosen.notes, *_lost_target(session, value, found)])
     if isinstance(value, Traced):
         return Targets(_named_results(session, values), is_value=True)
     watched = session.watched()
@@ -61,7 +81,7 @@ def choose(session: Session, value: Any, wanted: Sequence[str]) -> Targets:
     made = [(name, x) for name, x in held if id_of(x) not in watched]
     if made and session.sources:
         return Targets(made[-1:])
-    return Targets([], problem=_why_no_target(session))
+    return Targets([], notes=[Statement("note", _why_no_target(session, value))])
 
 
 def _limited(named: Sequence[Named], is_value: bool = False, most: int = MAX_TARGETS) -> Targets:
@@ -69,17 +89,18 @@ def _limited(named: Sequence[Named], is_value: bool = False, most: int = MAX_TAR
     if len(named) <= most:
         return Targets(named, is_value)
     problem = f"only the first {most} of {len(named)} values are differentiated: give another one a name, and write -t"
-    return Targets(named[:most], problem=problem)
+    return Targets(named[:most], notes=[Statement("note", problem)])
 
 
-def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> str:
-    """A note on a plain number, the cell's value or assigned last, into which a value went that left the tape."""
-    shown = listed([target for target, _ in chosen])
+def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> Sequence[Statement]:
+    """A statement on a plain number, the cell's value or assigned last, into which a value went that left the tape."""
+    shown = listed([target for target, _ in chosen]) + (" is" if len(chosen) == 1 else " are")
     numbers: list[Named] = []
     if session.cell.last:
         numbers.append((session.cell.last[0], value))
         if _is_real(value) and (how := session.exit_on_last_line()):
-            return f"{how}, and {shown} is shown in the place of {session.cell.last[0]}"
+            text = f"{how}, and {shown} shown in the place of {session.cell.last[0]}"
+            return [Statement("left", text)]
     for name, assigned in reversed(session.history):
         if any(assigned is x for _, x in chosen):
             break
@@ -87,14 +108,16 @@ def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> str:
     sources = session.all_sources()[:MAX_TARGETS]
     real = [(name, number) for name, number in numbers[:MAX_TARGETS] if _is_real(number)]
     if not real or not sources:
-        return ""
+        return []
     question = session.question(*real[0], *sources[0])
     for (name, number), (x, source) in product(real, sources):
         question = replace(question, y=name, target=number, x=x, source=source)
         reason = surely_through_exit(question)
         if reason is not None:
-            return f"{shown} is shown in the place of {name}: {reason.text}"
-    return ""
+            branch = constant_branch(question.program, name, number, x)
+            text = f"{shown} shown in the place of {name}: {branch or reason.text}"
+            return [Statement("left", text)]
+    return []
 
 
 def _is_real(value: Any) -> bool:
@@ -104,42 +127,52 @@ def _is_real(value: Any) -> bool:
     )
 
 
-def _in_result(session: Session, value: Any) -> Sequence[Named]:
+def _in_result(session: Session, value: Any, purposes: Purposes | None = None) -> Sequence[Named]:
     """The computed tensors in the value of the cell, if that is a list, tuple or dict."""
     if not isinstance(value, CONTAINERS):
         return []
     written, values = session.cell.last, value.values() if isinstance(value, dict) else value
+    held = [(written[0], value)]
     if session.cell.is_display and len(written) == len(value):
-        return _computed_parts(session, list(zip(written, values, strict=True)))
-    return _computed_parts(session, [(written[0], value)])
+        held = list(zip(written, values, strict=True))
+    return [pair for pair in _computed_parts(session, held) if _fits(pair[1], purposes)]
 
 
-def _last_assigned(session: Session) -> Sequence[Named]:
+def _fits(value: Any, purposes: Purposes | None) -> bool:
+    """Whether a value may be a target, for all that is known of its purpose."""
+    return purposes is None or not purposes.is_step(value)
+
+
+def _last_assigned(session: Session, purposes: Purposes | None = None) -> Sequence[Named]:
     """The last differentiable value that the cell assigned, or its items if it is a list, tuple or dict."""
     known, latest = session.found_names(), dict(session.history)
     for name, value in reversed(session.history):
         if isinstance(value, Traced):
-            if session.is_computed(value):
+            if session.is_computed(value) and _fits(value, purposes):
                 is_latest = latest[name] is value
                 return [(name if is_latest else known.get(id_of(value), name), value)]
         elif isinstance(value, CONTAINERS):
             found = _computed_parts(session, [(name, value)])
+            found = [pair for pair in found if _fits(pair[1], purposes)]
             if any(id_of(x) not in known for _, x in found):
                 return found
     return []
 
 
-def _assigned_elsewhere(session: Session) -> Sequence[Named]:
+def _assigned_elsewhere(session: Session, purposes: Purposes | None = None) -> Sequence[Named]:
     """The last computed value that is neither the value of the cell nor assigned at its top level.
 
     A function may have assigned a global name, or the cell a part of a list, of a dict or of an object.
     """
     used, others = session.notebook()
     named = [(name, x) for name, x in [*used, *others] if isinstance(x, Traced)]
-    named = [(name, x) for name, x in named if session.is_computed(x)]
+    named = [(name, x) for name, x in named if session.is_computed(x) and _fits(x, purposes)]
     if named:
         return [max(named, key=lambda pair: int(id_of(pair[1])))]
-    groups = [_computed_parts(session, [pair]) for pair in used]
+    groups = [
+        [part for part in _computed_parts(session, [pair]) if _fits(part[1], purposes)]
+        for pair in used
+    ]
     return max(
         groups, key=lambda found: max((int(id_of(x)) for _, x in found), default=0), default=[]
     )
@@ -152,7 +185,7 @@ def _computed_parts(session: Session, held: Sequence[Named]) -> list[Named]:
     return [(known.get(id_of(x), name), x) for name, x in found if not session.observer.order_of(x)]
 
 
-def _why_no_target(session: Session) -> str:
+def _why_no_target(session: Session, value: Any) -> str:
     """The reason why there is no target."""
     sources = session.all_sources()
     whole = [
@@ -162,7 +195,7 @@ def _why_no_target(session: Session) -> str:
     ]
     if whole and len(whole) == len(sources):
         return "; ".join(whole)
-    return "; ".join([_why_none_computed(session), *whole])
+    return "; ".join([_why_none_computed(session, value), *whole])
 
 
 def _real_source(name: str, x: Any) -> str:
@@ -171,7 +204,7 @@ def _real_source(name: str, x: Any) -> str:
     return f"{name} = tapemagic.Variable({real})" if isinstance(x, Variable) else f"{name} = {real}"
 
 
-def _why_none_computed(session: Session) -> str:
+def _why_none_computed(session: Session, value: Any) -> str:
     """The reason why no value of the cell was computed from watched ones."""
     watched = session.watched()
     if not watched:
@@ -184,7 +217,22 @@ def _why_none_computed(session: Session) -> str:
         )
     if computed:
         return "there is no name for what was computed: give it one, write -t, or end the cell with the value"
-    return f"nothing was computed from what is watched, so there is nothing to differentiate{exit_}"
+    instead = _constant_instead(session, value) or exit_
+    return f"nothing was computed from what is watched, so there is nothing to differentiate{instead}"
+
+
+def _constant_instead(session: Session, value: Any) -> str:
+    """The end of a sentence on what the cell's last value is, if it is watched itself or came out of a branch."""
+    name, last = next(iter(reversed(session.history)), ("", None))
+    if session.cell.last and value is not None:
+        name, last = session.cell.last[0], value
+    names = dict((id_of(x), source) for source, x in session.all_sources())
+    if isinstance(last, Traced):
+        return f": {name} is {names[id_of(last)]} itself" if names.get(id_of(last), name) != name else ""
+    if not is_number(last) or not names:
+        return ""
+    branch = constant_branch(session.program(), name, last, next(iter(names.values())))
+    return f": {branch}" if branch else ""
 
 
 def _why_none_watched(session: Session) -> str:
@@ -225,7 +273,7 @@ def _requested(session: Session, wanted: Sequence[str]) -> Targets:
             text += f", and names to watch stand in front, as in %%tape {wanted[-1]} -t {wanted[0]}"
         problems.append(text)
     chosen = _limited(found, most=max(MAX_TARGETS, len(wanted)))
-    return replace(chosen, problem="; ".join(filter(None, [chosen.problem, *problems])))
+    return replace(chosen, notes=[*chosen.notes, *(Statement("note", text) for text in problems)])
 
 
 def _named_results(session: Session, values: Sequence[Traced]) -> list[Named]:

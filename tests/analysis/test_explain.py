@@ -437,7 +437,7 @@ def test_the_chain_rule_of_arrays() -> None:
 
 
 def test_many_paths_are_counted() -> None:
-    """Of very many paths the first ones are written out, and all are counted, at once."""
+    """Of very many paths none is written out, and all are counted, at once."""
     [x] = variables(1.0)
     with tm.GradientTape(persistent=True) as tape:
         y = x
@@ -446,8 +446,8 @@ def test_many_paths_are_counted() -> None:
     explanation = tape.explain(y, x)
 
     assert explanation.count == pytest.approx(2**200, rel=1e-12)
-    assert len(explanation.paths) == 12
-    assert "more" in repr(explanation)
+    assert explanation.paths == ()
+    assert "the sum over about 10^60 paths" in repr(explanation)
 
 
 def test_explaining_consumes_nothing() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings
+from tapemagic.analysis.report.statement import Statement
 from tapemagic.display import html
 from tapemagic.display.faces import graph
 from tapemagic.display.report import TapeReport
@@ -89,7 +90,7 @@ def test_sections() -> None:
     read = page(square())
 
     assert re.search(
-        r"Variables.*a.*watched.*3\.0.*Graph.*Gradients.*dy/da.*1.*6\.0", read.text, re.DOTALL
+        r"Variables.*a.*watched.*3\.0.*6\.0.*Graph.*Gradients.*dy/da.*6\.0", read.text, re.DOTALL
     )
 
 
@@ -105,21 +106,21 @@ def test_captions() -> None:
 
 def test_reasons() -> None:
     """A None has its reason beside it."""
-    assert "None the derivative of order 1 does not depend on b any more" in page(product()).text
+    assert "Nonethe derivative of order 1 does not depend on b any more" in page(product()).text
 
 
 def test_notes_and_values() -> None:
     """The cell's value, and what there is to say, stand on top."""
-    read = page(replace(square(), note="It <stopped>."), "'<i>value</i>'")
+    said = (Statement("left", "It <left>."), *square().verdict)
+    read = page(replace(square(), verdict=said), "'<i>value</i>'")
 
-    assert re.search(r"target y'<i>value</i>'It <stopped>\..*Variables", read.text, re.DOTALL)
+    assert re.search(r"target y'<i>value</i>'left the tape It <left>\..*Variables", read.text, re.DOTALL)
 
 
 def test_nothing_recorded() -> None:
     """Sections without content are left out."""
-    found = replace(
-        square(), variables=(), derivatives=(), targets=(), graph=record(lambda a: a, 1.0).graph
-    )
+    graph = record(lambda a: a, 1.0).graph
+    found = replace(square(), variables=(), derivatives=(), targets=(), graph=graph, verdict=())
 
     assert not re.search("Variables|Graph|Gradients", page(found).text)
 
@@ -128,9 +129,11 @@ def test_nothing_recorded() -> None:
 def test_escaped(name: str) -> None:
     """Whatever a variable is called, it is text and nothing else."""
     found = record(lambda w: w * 2, tm.Variable(1.0), **{name: 2.0})
-    found = replace(found, note=name, targets=(name,), derivatives=(
-        replace(found.derivatives[0], target=name, source=name, text=None, reason=name),
-    ), variables=tuple(replace(row, name=name, text=name) for row in found.variables))  # fmt: skip
+    found = replace(found, verdict=(Statement("note", name),), targets=(name,), derivatives=(
+        replace(
+            found.derivatives[0], target=name, source=name, text=None, value=None, reason=name
+        ),
+    ), variables=tuple(replace(row, name=name) for row in found.variables))  # fmt: skip
     plain = page(square())
 
     read = page(found, name)
@@ -187,7 +190,7 @@ def test_the_caption_of_an_array() -> None:
     words = page(record(lambda a: a * a, [1.0, 2.0])).text
 
     assert "the gradient of the sum of y with respect to it" in words
-    assert "[2.0, 4.0], the gradient of the sum of y" in words
+    assert "[2.0, 4.0]the gradient of the sum of y" in words
 
 
 def test_without_a_target() -> None:

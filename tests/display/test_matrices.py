@@ -169,7 +169,7 @@ def test_a_heat_map() -> None:
     ("value", "words"),
     [
         (1.0, "blue: negative, white: zero, orange: positive"),
-        (np.nan, "orange: positive, grey: not a number"),
+        (np.nan, "orange: positive, chequered: not finite"),
         (1j, "absolute values; blue"),
     ],
 )

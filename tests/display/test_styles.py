@@ -39,7 +39,7 @@ def faded(text: str, ground: str, opacity: float) -> list[int]:
     return [round(opacity * a + (1 - opacity) * b) for a, b in pairs]
 
 
-@pytest.mark.parametrize("style", [styles.WATCHED, styles.TARGET, styles.GOOD, styles.BAD])
+@pytest.mark.parametrize("style", [styles.WATCHED, styles.TARGET, styles.GOOD, styles.BAD, styles.WARN])
 def test_words_with_a_ground_of_their_own(style: str) -> None:
     """They are the same everywhere."""
     ground, text = re.findall("#[0-9a-f]{6}", style)
@@ -72,6 +72,7 @@ def test_words_in_a_picture(ground: str) -> None:
 def test_nothing_else_is_coloured() -> None:
     """There is no colour in the pages but those that were looked at here."""
     known = {"#1e3a8a", "#78350f", "#14532d", "#991b1b", "#dbeafe", "#fef3c7", "#dcfce7", "#fee2e2"}
+    known |= {"#ffedd5", "#7c2d12"}
     words = [
         str(value)
         for module in (html, matrices, widgets, styles)

@@ -172,12 +172,12 @@ def test_an_interrupted_drawing(
     """The same while the picture is drawn."""
     with monkeypatch.context() as patch:
         patch.setattr(tape_report, "draw", interrupt)
-        error = shell.run_cell("%%tape a\ny = a**2").error_in_exec
+        run("report = get_ipython().run_cell_magic('tape', 'a', 'y = a**2')")
+        error = shell.run_cell("report").error_in_exec
 
     assert type(error) is KeyboardInterrupt
     assert str(error).startswith("the drawing of the report was interrupted; the cell has run")
-    [report] = shell.magics_manager.registry["TapeMagics"]._shown.values()
-    assert "<img" in report._repr_mimebundle_()["text/html"]
+    assert "<img" in run("report")._repr_mimebundle_()["text/html"]
     assert 6.0 == float(run("tape.gradient(y, a)"))
 
 

@@ -11,10 +11,13 @@ from typing import Any
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import display
 
 from tapemagic.analysis.report.failure import Failure
 from tapemagic.display.faces import failure as face
+from tapemagic.display.report import TapeReport
 from tapemagic.engine.events import origin_of
+from tapemagic.ipython import magics
 from tests.ipython.conftest import Run
 from tests.ipython.test_tape_in_cell import frames_of_the_cell
 
@@ -30,16 +33,22 @@ class Odd: pass
 
 
 @pytest.fixture
-def fail(shell: InteractiveShell, run: Run) -> Fail:
+def fail(shell: InteractiveShell, run: Run, monkeypatch: pytest.MonkeyPatch) -> Fail:
     """Runs a cell that fails; what its report says of that."""
     run(SETUP)
+    reports: list[TapeReport] = []
+
+    def show(report: TapeReport) -> None:
+        reports.append(report)
+        display(report)
+
+    monkeypatch.setattr(magics, "display", show)
 
     def fail(cell: str) -> Failure:
-        result = shell.run_cell(cell)
-        assert result.error_in_exec is not None
-        *_, report = shell.magics_manager.registry["TapeMagics"]._shown.values()
-        assert report.findings.failure is not None
-        return report.findings.failure
+        assert shell.run_cell(cell).error_in_exec is not None
+        failure = reports.pop().findings.failure
+        assert failure is not None
+        return failure
 
     return fail
 

@@ -122,7 +122,7 @@ def test_none(run: Run) -> None:
 
     reason = "None: y was not computed from z; it depends on x"
     assert [f"dy/dz = {reason}", f"Jacobian dy/dz = {reason}", f"Hessian d²y/dz² = {reason}"] == [
-        line for line in repr(report).splitlines() if "None" in line
+        line for line in repr(report).splitlines() if "= None" in line
     ]
 
 

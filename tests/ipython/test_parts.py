@@ -9,6 +9,7 @@ import pytest
 
 from tapemagic import Variable
 from tapemagic.analysis.parts import tensors
+from tests.analysis.recordings import notes
 from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients, role
 
@@ -63,7 +64,7 @@ def test_many_parts(run: Run, cell: str) -> None:
     report = run(f"%%tape x\n{cell}")
 
     assert 10 == len(report.findings.derivatives)
-    assert "only the first 10 of 30 values are differentiated" in report.findings.note
+    assert "only the first 10 of 30 values are differentiated" in notes(report.findings)
 
 
 def test_gradients_in_a_list_are_no_targets(run: Run) -> None:
@@ -86,7 +87,7 @@ def test_nothing_has_a_name(run: Run, cell: str, words: str) -> None:
     """The report does not say that nothing was computed where something was."""
     report = run(f"%%tape x\n{cell}")
 
-    assert words in report.findings.note
+    assert words in notes(report.findings)
     assert {} == gradients(report)
 
 

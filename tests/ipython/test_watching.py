@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tapemagic import Tensor, Variable
+from tests.analysis.recordings import notes
 from tests.ipython.conftest import Run
 
 
@@ -346,7 +347,7 @@ def test_a_list_becomes_an_array(run: Run, before: str) -> None:
 
     assert {"dy/dv": "[2.0, 2.0]"} == gradients(report)
     assert f"v was a {kind} and is an array now, because it is watched: v + v adds" in repr(report)
-    assert "" == run("%%tape v\ny = v + v").findings.note
+    assert "" == notes(run("%%tape v\ny = v + v").findings)
 
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")

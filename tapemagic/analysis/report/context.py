@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from tapemagic.analysis.explain.query import Program
 from tapemagic.analysis.report.failure import Failure
+from tapemagic.analysis.report.numeric_warning import NumericWarning
+from tapemagic.analysis.report.statement import Statement
 from tapemagic.analysis.snapshot import Named
 
 Bindings = Sequence[tuple[int, int | None]]
@@ -29,21 +31,29 @@ class Context:
         The lines on which the cell assigned names.
     lines : sequence of str
         The lines of the cell.
-    note : str
-        A sentence for the top of the report, such as the line at which the cell stopped.
+    notes : sequence of Statement
+        What the verdict says beside the results, such as the line at which the cell stopped.
     bindings : mapping of str to sequence of (int, int or None)
         The ids of the values that each name was bound to, with the lines, oldest first.
     program : Program
         The program, for explanations.
     failure : Failure or None
         The line at which the cell stopped, if it did.
+    warnings : sequence of NumericWarning
+        The floating-point warnings of NumPy while the program ran.
     """
 
     named: Sequence[Named] = ()
     earlier: Mapping[int, str] = field(default_factory=dict)
     assigned: Mapping[str, int] = field(default_factory=dict)
     lines: Sequence[str] = ()
-    note: str = ""
+    notes: Sequence[Statement] = ()
     bindings: Mapping[str, Bindings] = field(default_factory=dict)
     program: Program = CELL
     failure: Failure | None = None
+    warnings: Sequence[NumericWarning] = ()
+
+    @property
+    def stopped(self) -> int | None:
+        """The line at which the cell stopped with an error."""
+        return self.failure.line if self.failure else None

@@ -199,16 +199,17 @@ def _shapes_told(error: BaseException) -> Sequence[Any]:
     return [np.broadcast_to(0.0, [int(n) for n in shape.split(",") if n]) for shape in shapes]
 
 
-def _uncertain(stop: Stop, tree: ast.AST, line: int) -> Collection[str]:
+def _uncertain(stop: Stop, tree: ast.Module, line: int) -> Collection[str]:
     """The names that clauses behind a failing line bind, and those of comprehensions whose names are gone."""
     found: set[str] = set()
+    if not stop.in_comprehension:
+        here = (node for statement in on_line(tree, line) for node in ast.walk(statement))
+        found |= names_bound([node.target for node in here if isinstance(node, ast.comprehension)])
     for node in ast.walk(tree):
         if isinstance(node, ast.Try | ast.TryStar) and any(
             part.lineno <= line <= (part.end_lineno or 0) for part in node.body
         ):
             found |= names_bound([*node.handlers, *node.finalbody])
-        if isinstance(node, ast.comprehension) and not stop.in_comprehension:
-            found |= names_bound([node.target])
     return found
 
 

@@ -1,37 +1,160 @@
-"""The verdict: the results of a recording in sentences."""
+"""The verdict: the results of a recording in sentences, what is wrong first."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 
-from tapemagic.analysis.nonfinite import NonFinite
+from tapemagic.analysis.formatting import format_value
+from tapemagic.analysis.nonfinite import NonFinite, is_finite
 from tapemagic.analysis.report.derivatives import Derivative
+from tapemagic.analysis.report.kinks import kinks
+from tapemagic.analysis.report.nonfinite_text import describe, describe_warning
+from tapemagic.analysis.report.statement import Statement, Topic, by_severity
 from tapemagic.analysis.report.subject import Subject
+from tapemagic.engine.tensor.tensor import id_of, unwrap
 
-Topic = Literal["result", "none", "missing", "nonfinite", "left", "kink", "warning", "note"]
+MOST = 8
+"""The number of sentences in a verdict."""
 
+MOST_OF_A_TOPIC = 3
+"""The number of sentences on one topic."""
 
-@dataclass(frozen=True)
-class Statement:
-    """A sentence of the verdict.
+SHOWN = 4
+"""The number of gradients of one target that are listed."""
 
-    Attributes
-    ----------
-    topic : {'result', 'none', 'missing', 'nonfinite', 'left', 'kink', 'warning', 'note'}
-    text : str
-    line : int or None
-        The line of the cell that it is about.
-    """
+LONGEST_REASON = 200
+"""The number of characters of a reason."""
 
-    topic: Topic
-    text: str
-    line: int | None = None
+GRADIENTS = "Gradients"
+KINDS = {"overflow": "overflow", "division by zero": "divide by zero"}
+"""The kinds of warnings about operations whose result is not finite, by the cause."""
+OTHERS: Mapping[Topic, tuple[str, str]] = {
+    "nonfinite": ("other place", "other places"),
+    "warning": ("other line", "other lines"),
+    "none": (f"more, in {GRADIENTS}", f"more, in {GRADIENTS}"),
+    "missing": (f"more, in {GRADIENTS}", f"more, in {GRADIENTS}"),
+    "result": ("more target", "more targets"),
+    "kink": ("other place", "other places"),
+}
+"""What statements that are left out are called, for one and for several."""
 
 
 def verdict(
     subject: Subject, derivatives: Sequence[Derivative], nonfinite: Sequence[NonFinite]
 ) -> tuple[Statement, ...]:
-    """The results of a recording in sentences."""
-    return ()
+    """The results of a recording in at most `MOST` sentences.
+
+    Parameters
+    ----------
+    subject : Subject
+    derivatives : sequence of Derivative
+        The rows of the table of gradients.
+    nonfinite : sequence of NonFinite
+        The operations where a nan or an infinity began.
+
+    Returns
+    -------
+    tuple of Statement
+        What is wrong first, then the results, then remarks.
+    """
+    facts = list(dict.fromkeys(_nonfinite(subject, nonfinite)))
+    found = [
+        *facts,
+        *_warnings(subject, nonfinite),
+        *subject.context.notes,
+        *_missing(derivatives),
+        *_results(subject, derivatives),
+        *kinks(subject),
+    ]
+    return shortened(sorted(found, key=by_severity))
+
+
+def shortened(statements: Sequence[Statement], most: int = MOST) -> tuple[Statement, ...]:
+    """At most `most` of the statements, which are sorted by topic; the last of a topic counts those left out.
+
+    Examples
+    --------
+    >>> found = [Statement("kink", f"abs at exactly 0 on line {k}") for k in range(1, 5)]
+    >>> [statement.text for statement in shortened(found, 2)]
+    ['abs at exactly 0 on line 1', 'abs at exactly 0 on line 2; and 2 other places']
+    """
+    topics = [list(group) for _, group in groupby(statements, lambda found: found.topic)]
+    limit = MOST_OF_A_TOPIC
+    while limit > 1 and sum(min(len(group), limit) for group in topics) > most:
+        limit -= 1
+    return tuple(statement for group in topics for statement in _first(group, limit))[:most]
+
+
+def _first(group: Sequence[Statement], limit: int) -> Sequence[Statement]:
+    """The first statements on a topic; the last of them says how many there are besides."""
+    rest = len(group) - limit
+    if rest <= 0:
+        return group
+    one, several = OTHERS.get(group[0].topic, ("more", "more"))
+    last = group[limit - 1]
+    text = f"{last.text}; and {rest:,} {one if rest == 1 else several}"
+    return [*group[: limit - 1], replace(last, text=text)]
+
+
+def _warnings(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Statement]:
+    """The warnings of NumPy, but for those about the operations where a nan or an infinity began."""
+    forward = [fact for fact in nonfinite if fact.way == "forward"]
+    told = {(fact.line, fact.operation) for fact in forward}
+    told |= {(fact.line, KINDS.get(fact.cause, "invalid value")) for fact in forward}
+    for warning in subject.context.warnings:
+        at = {(warning.line, warning.operation), (warning.line, warning.kind)}
+        if warning.is_backward or told.isdisjoint(at):
+            text = describe_warning(subject, warning)
+            yield Statement("warning", text, warning.line)
+
+
+def _nonfinite(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Statement]:
+    """Where the nan or infinity of each target, or of its gradients, began."""
+    for fact in nonfinite:
+        yield Statement("nonfinite", describe(subject, fact), fact.line)
+    told = {fact.target for fact in nonfinite if fact.way == "forward"}
+    for name, target in subject.targets:
+        if id_of(target) not in told and not is_finite(unwrap(target)):
+            yield Statement(
+                "nonfinite", f"{name} is {format_value(unwrap(target))}: its gradient means nothing"
+            )
+
+
+def _missing(derivatives: Sequence[Derivative]) -> Iterator[Statement]:
+    """Each gradient that is None or lacks a part, with the reason."""
+    none = {(d.target, d.source, d.order) for d in derivatives if d.text is None}
+    for derivative in derivatives:
+        below = (derivative.target, derivative.source, derivative.order - 1)
+        reason = cut(derivative.reason or "")
+        if derivative.text is None and below not in none:
+            yield Statement("none", f"{derivative.symbol} is None: {reason}", face=GRADIENTS)
+        elif derivative.text is not None and reason:
+            yield Statement("missing", f"{derivative.symbol}: {reason}", face=GRADIENTS)
+
+
+def _results(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[Statement]:
+    """Each target with its gradients."""
+    for name, target in subject.targets:
+        rows = [d for d in derivatives if d.target == name and d.text is not None]
+        listed = ", ".join(f"{row.symbol} = {row.text}" for row in rows[:SHOWN])
+        rest = len(rows) - SHOWN
+        more = f", and {rest:,} more, in {GRADIENTS}" if rest > 0 else ""
+        value = f"{name} = {format_value(unwrap(target))}"
+        summed = f"of the sum of {name}: " if any(row.summed == name for row in rows) else ""
+        text = f"{value}; {summed}{listed}{more}" if rows else value
+        yield Statement("result", text, face=GRADIENTS)
+
+
+def cut(reason: str) -> str:
+    """A reason in full if it is short; otherwise its beginning, up to the end of a word.
+
+    Examples
+    --------
+    >>> cut("one two " * 50)[-8:]
+    'one two…'
+    """
+    if len(reason) <= LONGEST_REASON:
+        return reason
+    return reason[: LONGEST_REASON - 1].rsplit(" ", 1)[0].rstrip(" :;,.") + "…"

@@ -8,12 +8,11 @@ from tapemagic.analysis.formatting import printable, subscript
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Graph
 from tapemagic.display.elements import element, image, plain
-from tapemagic.display.styles import CODE, GROUND, QUIET, SMALL
+from tapemagic.display.styles import CODE, QUIET, SMALL
 from tapemagic.display.svg import ROOM, Drawing, fitted
 
 TITLE = "Graph"
 FRAME = f"overflow:auto;max-height:{ROOM + 20}px"
-LIVE_GROUND = "var(--jp-ui-font-color2,#6b7280)"
 
 
 def html(findings: Findings, drawing: Drawing, live: bool = False) -> str:
@@ -24,16 +23,15 @@ def html(findings: Findings, drawing: Drawing, live: bool = False) -> str:
     """
     if not findings.graph.steps:
         return ""
-    if drawing.svg is None:
+    if drawing.picture is None:
         steps = "".join(f"<li>{escape(words)}</li>" for words in sentences(findings.graph))
         return element("div", QUIET, escape(drawing.reason)) + element("ol", CODE, steps)
     words = alternative(findings)
-    svg, style = fitted(drawing.svg, live)
+    svg, style = fitted(drawing, live)
     if live:
         styled = svg.replace("<svg", f'<svg style="{style}"', 1)
-        themed = styled.replace(f'"{GROUND}"', f'"{LIVE_GROUND}"')
         label = f'role="img" aria-label="{escape(words)}"'
-        return f'<div {label} style="{FRAME}">{themed}</div>{caption(findings)}'
+        return f'<div {label} style="{FRAME}">{styled}</div>{caption(findings)}'
     return element("div", FRAME, image(svg, words, style)) + caption(findings)
 
 
@@ -47,7 +45,7 @@ def caption(findings: Findings) -> str:
         words += f", and the gradient of {goal} with respect to it"
         if findings.order > 1:
             words += "; in the frame of a derivative, the gradient of that derivative, or of the sum of its numbers"
-        words += ". A dash: not computed"
+        words += ". None: no gradient passes there"
     words = ". ".join([words, *changes(findings), *omissions(findings)])
     return element("div", SMALL, f"{plain(words)}.")
 
@@ -62,14 +60,20 @@ def changes(findings: Findings) -> list[str]:
 
 
 def omissions(findings: Findings) -> list[str]:
-    """Sentences on what is not drawn."""
-    middle = findings.graph.elided
-    operations = (
-        "1 operation in the middle is"
-        if middle == 1
-        else f"{middle:,} operations in the middle are"
-    )
-    return [f"{operations} not drawn"] if middle else []
+    """Sentences on operations that are not drawn one by one."""
+    folded = sum(step.elided for step in findings.graph.steps if step.kind != "elided")
+    gap = sum(step.elided for step in findings.graph.steps if step.kind == "elided")
+    words = []
+    if folded:
+        words.append(f"Boxes with a double edge stand for {counted(folded)}")
+    if gap:
+        words.append(f"{counted(gap)} in the middle {'is' if gap == 1 else 'are'} not drawn")
+    return words
+
+
+def counted(operations: int) -> str:
+    """A number of operations in words."""
+    return "1 operation" if operations == 1 else f"{operations:,} operations"
 
 
 def alternative(findings: Findings) -> str:
@@ -81,10 +85,7 @@ def alternative(findings: Findings) -> str:
 
 def sentences(graph: Graph) -> list[str]:
     """Each operation as an equation, such as ``y = multiply(x, x)``."""
-    name = [
-        value.name or (value.text if value.role == "constant" else f"v{value.index}")
-        for value in graph.values
-    ]
+    name = [value.name or value.symbol or value.text for value in graph.values]
     return [
         f"{', '.join(name[i] for i in step.outputs) or '…'} = "
         f"{step.name}({', '.join(name[i] for i in step.inputs)})"

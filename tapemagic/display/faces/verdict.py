@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 
 from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.display.elements import element
-from tapemagic.display.styles import BAD, CODE, QUIET
+from tapemagic.analysis.report.statement import Statement, Topic
+from tapemagic.display.elements import element, plain
+from tapemagic.display.styles import BAD, CODE, QUIET, WARN
+
+CHIPS: Mapping[Topic, tuple[str, str]] = {
+    "nonfinite": (BAD, "nan or inf"),
+    "warning": (WARN, "warning"),
+    "left": (WARN, "left the tape"),
+    "none": (WARN, "None"),
+    "missing": (WARN, "incomplete"),
+}
+"""The words in front of statements on what is wrong, with their style."""
+
+QUIETER: tuple[Topic, ...] = ("kink", "note")
+"""The topics of statements that may be overlooked."""
 
 
 def text(findings: Findings) -> str:
-    """The headline, the note and the verdict as text."""
-    lines = [headline(findings), findings.note]
-    lines += [printable(statement.text) for statement in findings.verdict]
-    return "\n\n".join(filter(None, lines))
+    """The headline and the verdict as text, a line for each sentence."""
+    lines = [headline(findings), *(statement.text for statement in findings.verdict)]
+    return "\n".join(map(printable, lines))
 
 
 def html(findings: Findings, value: str | None) -> str:
-    """The headline, the cell's value, the note and the verdict as HTML."""
+    """The headline, the cell's value and the verdict as HTML."""
     parts = [element("div", QUIET, escape(headline(findings)))]
     if value is not None:
         parts.append(element("div", CODE, escape(value)))
-    if findings.note:
-        parts.append(f"<div>{element('span', BAD, escape(findings.note))}</div>")
-    parts += [element("div", "", escape(statement.text)) for statement in findings.verdict]
-    return "".join(parts)
+    return "".join([*parts, *map(_line, findings.verdict)])
+
+
+def _line(statement: Statement) -> str:
+    """A statement as HTML, with a coloured word in front if it is about what is wrong."""
+    if statement.topic in CHIPS:
+        style, word = CHIPS[statement.topic]
+        return f"<div>{element('span', style, word)} {plain(statement.text)}</div>"
+    if statement.topic in QUIETER:
+        return element("div", QUIET, plain(statement.text))
+    return f"<div>{plain(statement.text)}</div>"
 
 
 def headline(findings: Findings) -> str:

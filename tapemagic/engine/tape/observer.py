@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from types import CodeType
 from typing import Any, NamedTuple
 
+from tapemagic.engine.events import origin_of
+from tapemagic.engine.recording import tick
+from tapemagic.engine.tape.gradient_steps import GradientStep, GradientSteps
 from tapemagic.engine.tape.recorder import contents_of
 from tapemagic.engine.tape.sweep import Gradients
 from tapemagic.engine.tape.tape import Sweep, Tape, tape_of
@@ -52,6 +56,42 @@ class Call(NamedTuple):
     site: Site = Site()
 
 
+class GradientCall(NamedTuple):
+    """A call by which the program took gradients, of whatever tape; of one in a loop the last.
+
+    Attributes
+    ----------
+    method : str
+        ``"gradient"``, ``"jacobian"`` or ``"batch_jacobian"``.
+    targets, sources, results : sequence of Tensor or Variable
+        A result is None where there is no gradient.
+    weighted : bool
+        Whether the call gave the gradients of the targets.
+    tape : Tape or None
+        The tape, if a result is None: it knows why.
+    time : int
+        The time of the call, by the clock that numbers values.
+    code, offset : code object, int
+        The instruction that made the call.
+    line : int or None
+        The line of the cell.
+    count : int
+        The number of times that the instruction was run for these variables.
+    """
+
+    method: str
+    targets: Sequence[Any]
+    sources: Sequence[Any]
+    results: Sequence[Any]
+    weighted: bool
+    tape: Any
+    time: int
+    code: CodeType
+    offset: int
+    line: int | None
+    count: int
+
+
 Where = Callable[[], tuple[int | None, int, int, int]]
 """Gives the place of the operation that is being recorded, in the order of `Site`."""
 
@@ -68,6 +108,10 @@ class Origins(NamedTuple):
         For each record, the place in the program that recorded it; plain tuples in the order of `Site`.
     calls : sequence of Call
         The calls of the user's functions in which operations were recorded; the first is the top level.
+    sweeps : sequence of (int, tuple of int)
+        For each reverse sweep, the number of records before it, and the ids of what it differentiated.
+    steps : sequence of GradientStep
+        The calls by which the program took the gradients of Variables, oldest first.
     orders : sequence of int
         For each record, 0 if the user wrote it, k if it belongs to a k-th derivative.
     order_of : mapping of int to int
@@ -81,6 +125,8 @@ class Origins(NamedTuple):
     order_of: Mapping[int, int] = {}
     seeds: Sequence[tuple[Any, int]] = ()
     calls: Sequence[Call] = (TOP,)
+    sweeps: Sequence[tuple[int, tuple[int, ...]]] = ()
+    steps: Sequence[GradientStep] = ()
 
     @property
     def lines(self) -> Sequence[int | None]:
@@ -117,8 +163,11 @@ class Observer(Tape):
         self._sites: list[tuple[int | None, int, int, int]] = []
         self._orders: list[int] = []
         self._seeds: list[tuple[Any, int]] = []
+        self._sweeps: list[tuple[int, tuple[int, ...]]] = []
         self._depths = [0]
         self._order_of: dict[int, int] = {}
+        self._steps = GradientSteps()
+        self._taken: dict[Any, GradientCall] = {}
         super().__init__(True, watch_accessed_variables)
         self._keeps = True
         self._warned = True
@@ -127,7 +176,9 @@ class Observer(Tape):
         self._sites.clear()
         self._orders.clear()
         self._seeds.clear()
+        self._sweeps.clear()
         self._order_of.clear()
+        self._steps.clear()
         super()._clear()
 
     def _taker(self) -> Callable[[Any], None]:
@@ -143,6 +194,8 @@ class Observer(Tape):
             dict(self._order_of),
             tuple(self._seeds),
             tuple(self._calls),
+            tuple(self._sweeps),
+            tuple(self._steps.steps),
         )
 
     def extent(self) -> tuple[int, ...]:
@@ -173,16 +226,68 @@ class Observer(Tape):
         finally:
             self._start()
 
+    def copy(self, operations: int) -> Observer:
+        """An observer with the first records of this one, of a number given, which goes on by itself."""
+        other = Observer(self._where, self._watch_accessed_variables, self._calls)
+        other._records += self._records[:operations]
+        other._sites += self._sites[:operations]
+        other._orders += self._orders[:operations]
+        other._seeds += self._seeds
+        other._order_of |= self._order_of
+        other._tracked |= self._tracked
+        other._leaves |= self._leaves
+        other._variables |= self._variables
+        other._events += self._events
+        other._times += self._times
+        other._entered = other._usable = True
+        return other
+
     def fork(self) -> Tape:
         """A tape of its own with the records so far."""
         return tape_of(contents_of(self))
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         self._depths.append(1 + max((self._order_of.get(i, 0) for i in targets), default=0))
+        self._sweeps.append((len(self._records), tuple(targets)))
         self._seeds += [(seed._value, i) for i, seed in targets.items()]
 
     def _sweep_ends(self) -> None:
         self._depths.pop()
+
+    def _gradient_taken(
+        self,
+        tape: Any,
+        method: str,
+        targets: Sequence[Any],
+        sources: Sequence[Any],
+        results: Sequence[Any],
+        weighted: bool,
+    ) -> None:
+        if method == "gradient" and not weighted:
+            self._steps.add(targets, sources, results, self._where()[0], len(self._records))
+        frame = sys._getframe(3)  # that of the program; between are two methods of the tape
+        code, offset = frame.f_code, frame.f_lasti
+        if origin_of(code.co_filename) != "":
+            return
+        key = code, offset, tuple(x._id for x in sources if isinstance(x, Variable))
+        before = self._taken.pop(key, None)
+        self._taken[key] = GradientCall(
+            method,
+            tuple(targets),
+            tuple(sources),
+            tuple(results),
+            weighted,
+            tape if any(x is None for x in results) else None,
+            tick(),
+            code,
+            offset,
+            self._where()[0],
+            1 + (before.count if before else 0),
+        )
+
+    def gradient_calls(self) -> Sequence[GradientCall]:
+        """The calls by which the program took gradients, the last one last."""
+        return tuple(self._taken.values())
 
 
 def _storing(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from types import TracebackType
@@ -288,6 +288,17 @@ class Recorder:
 
     def _sweep_ends(self) -> None:
         """Note that the reverse sweep has ended."""
+
+    def _gradient_taken(
+        self,
+        tape: Any,
+        method: str,
+        targets: Sequence[Any],
+        sources: Sequence[Any],
+        results: Sequence[Any],
+        weighted: bool,
+    ) -> None:
+        """Note that a tape gave gradients."""
 
     def _variable_read(self, variable: Variable) -> None:
         """Watch a trainable variable that is being read."""

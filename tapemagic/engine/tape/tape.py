@@ -100,6 +100,8 @@ class Tape(Recorder):
         keys = [i if (i := x._id) > 0 else key_of(x) for x in wanted]
         grads = self._differentiate(self._gradients, set(keys), targets, cotangents)
         results = list(map(result_for, map(grads.get, keys), wanted, repeat(zero)))
+        if live():
+            self._tell("gradient", targets, wanted, results, cotangents is not None)
         return results if wanted is sources else pack(sources, results)
 
     def jacobian(
@@ -165,6 +167,8 @@ class Tape(Recorder):
             result_for(rows.get(i), x, zero, target.shape + x.shape)
             for i, x in zip(keys, wanted, strict=True)
         ]
+        if live():
+            self._tell("jacobian", [target], wanted, results)
         return pack(sources, results)
 
     def batch_jacobian(
@@ -231,7 +235,22 @@ class Tape(Recorder):
         shape = target.shape + source.shape[1:]
         if found is not None:
             found = np.moveaxis(found, 0, 1)
-        return result_for(found, source, True, shape)
+        result = result_for(found, source, True, shape)
+        if live():
+            self._tell("batch_jacobian", [target], [source], [result])
+        return result
+
+    def _tell(
+        self,
+        method: str,
+        targets: Sequence[Traced],
+        sources: Sequence[Traced],
+        results: Sequence[Any],
+        weighted: bool = False,
+    ) -> None:
+        """Tell the tapes that are recording of gradients that this one gave."""
+        for tape in live():
+            tape._gradient_taken(self, method, targets, sources, results, weighted)
 
     def _differentiate(self, run: Sweep, ids: set[int], *of: Any) -> Gradients:
         """Run a reverse sweep; it releases the records of a tape that is not persistent."""

@@ -1,0 +1,100 @@
+"""The purposes of a cell's values: losses that it differentiates itself, gradients, and steps made from these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from tapemagic.analysis.report.dead_ends import READS
+from tapemagic.analysis.report.own_gradients import target_names
+from tapemagic.analysis.snapshot import Named
+from tapemagic.engine.recording import is_gradient_stamp
+from tapemagic.engine.tensor.tensor import Traced, id_of
+from tapemagic.ipython.session import Session
+
+
+class Purposes:
+    """The purposes of a cell's values.
+
+    Parameters
+    ----------
+    session : Session
+        The cell, which has run.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._calls = session.observer.gradient_calls()
+
+    def is_step(self, value: Traced) -> bool:
+        """Whether a value is a gradient, is made of gradients and what they belong to, or was given to a Variable."""
+        number = id_of(value)
+        return number in self._steps or number in self._given or self._is_moved(value)
+
+    def is_trained(self, value: Traced) -> bool:
+        """Whether a value is that of a Variable to which the cell assigned, beside what it differentiates itself."""
+        return self._variable_of(value) in self._assigned and bool(self.differentiated())
+
+    def _variable_of(self, value: Traced) -> int:
+        """The id of the Variable that was read; of any other value its own."""
+        for number, _, ids, _, _, output_id in reversed(self._session.snapshot().records):
+            if output_id == id_of(value):
+                return int(ids[0]) if number in READS else id_of(value)
+        return id_of(value)
+
+    def losses(self) -> Sequence[Named]:
+        """What the cell differentiates itself, if it assigns to Variables."""
+        return self.differentiated() if self._assigned else []
+
+    def differentiated(self) -> Sequence[Named]:
+        """The targets of the last gradient that the cell took of something that is no gradient."""
+        session = self._session
+        known = session.found_names()
+        for call in reversed(self._calls):
+            targets = [
+                (known.get(id_of(x)) or name, x)
+                for name, x in zip(target_names(call), call.targets, strict=True)
+                if session.is_computed(x) and not self.is_step(x)
+            ]
+            if targets:
+                return list(dict(targets).items())
+        return []
+
+    @cached_property
+    def _assigned(self) -> set[int]:
+        """The ids of the Variables to which the cell assigned."""
+        return {event.number for event in self._session.snapshot().events_of("assigned", "changed")}
+
+    @cached_property
+    def _given(self) -> set[int]:
+        """The ids of the values that Variables were given."""
+        events = self._session.snapshot().events_of("assigned", "changed")
+        return {event.what for event in events if isinstance(event.what, int)}
+
+    def _is_moved(self, value: Traced) -> bool:
+        """Whether a value is bound to the name of a source of the cell's own gradients, in the place of that."""
+        sources = {id_of(x) for call in self._calls for x in call.sources}
+        return any(
+            bound[-1][0] == id_of(value) and any(i in sources for i, _ in bound[:-1])
+            for bound in self._session.bindings.values()
+        )
+
+    @cached_property
+    def _steps(self) -> set[int]:
+        """The ids of gradients, and of what is made of nothing but gradients, watched values and constants.
+
+        A loss with a penalty on a gradient is none of them: it is made of other values, too.
+        """
+        snapshot = self._session.snapshot()
+        steps: set[int] = set()
+        computed: set[int] = set()
+        for record, order in zip(snapshot.records, snapshot.origins.orders, strict=True):
+            number, _, ids, _, _, output_id = record
+            made = output_id if isinstance(output_id, tuple) else (output_id,)
+            of_gradients = any(i in steps or is_gradient_stamp(i) for i in ids)
+            of_others = any(i in computed for i in ids)
+            if order or (of_gradients and not of_others):
+                steps.update(made)
+            elif number not in READS or of_others:
+                computed.update(made)
+        return steps
