@@ -110,7 +110,7 @@ Instruction = tuple[CodeType | str, int]
 
 
 class _Use(NamedTuple):
-    """What one execution of an instruction contributes."""
+    """The contribution of one execution of an instruction."""
 
     instruction: Instruction
     run: tuple[int, int]

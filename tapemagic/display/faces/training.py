@@ -51,7 +51,7 @@ def caption(training: Training) -> str:
 
 
 def notes(training: Training) -> list[str]:
-    """What looks wrong, and what is not shown."""
+    """Sentences on what looks wrong, and on what is not shown."""
     found = [f"Note: {words}." for words in training.flags]
     if training.more:
         found.append(
