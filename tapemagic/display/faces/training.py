@@ -73,7 +73,7 @@ def _rows(training: Training) -> str:
         f'<tr style="{LINE}">{"".join(f"<td>{cell}" for cell in row)}</tr>' for row in rows
     )
     style = f"border-collapse:collapse;text-align:right;white-space:nowrap;{FONT}"
-    table = f'<table cellpadding="3" style="{style}"><tr style="{LINE};{QUIET}">{heads}</tr>{body}</table>'
+    table = f'<table cellpadding="5" style="{style}"><tr style="{LINE};{QUIET}">{heads}</tr>{body}</table>'
     return element("div", "overflow-x:auto", table)
 
 
