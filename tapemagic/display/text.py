@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import limits
-from tapemagic.display.faces import gradients, lines, trace, training, variables, verdict
+from tapemagic.display.faces import gradients, graph, lines, trace, training, variables, verdict
 
-FACES = (variables, gradients, trace, lines, training)
-LEAST_IMPORTANT = tuple(face.TITLE for face in (lines, trace, training, variables, gradients))
+FACES = (variables, graph, gradients, trace, lines, training)
+LEAST_IMPORTANT = tuple(
+    face.TITLE for face in (lines, trace, training, variables, graph, gradients)
+)
 
 
 def text(findings: Findings) -> str:

@@ -199,7 +199,9 @@ def test_dot_that_takes_too_long(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 @pytest.mark.skipif(os.name != "posix", reason="writes a shell script")
 def test_an_interrupt_leaves_no_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Neither a running one nor a dead one that waits to be asked for its status."""
-    program(tmp_path, f"echo $$ > {tmp_path}/pid\n/bin/sleep 0.3\n/bin/kill -INT $PPID\n/bin/sleep 60")
+    program(
+        tmp_path, f"echo $$ > {tmp_path}/pid\n/bin/sleep 0.3\n/bin/kill -INT $PPID\n/bin/sleep 60"
+    )
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(KeyboardInterrupt):
