@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import limits
-from tapemagic.display.faces import gradients, graph, lines, trace, training, variables, verdict
+from tapemagic.display.faces import (
+    failure,
+    gradients,
+    graph,
+    lines,
+    trace,
+    training,
+    variables,
+    verdict,
+)
 
 FACES = (variables, graph, gradients, trace, lines, training)
 LEAST_IMPORTANT = tuple(
@@ -17,5 +26,5 @@ def text(findings: Findings) -> str:
     shown = {face.TITLE: words for face in FACES if (words := face.text(findings))}
     kept = limits.kept(shown, limits.WORDS - limits.HEADLINE, LEAST_IMPORTANT)
     parts = [words if title in kept else limits.left_out(title) for title, words in shown.items()]
-    head = limits.shortened(verdict.text(findings), limits.HEADLINE - 1000)
-    return "\n\n".join(filter(None, [head, *parts]))
+    words = "\n\n".join(filter(None, [failure.text(findings), verdict.text(findings)]))
+    return "\n\n".join([limits.shortened(words, limits.HEADLINE - 1000), *parts])

@@ -72,7 +72,7 @@ def _cells(line: SourceLine, width: int) -> list[str]:
     beside = f"<td>{made}</td><td>{gradients}</td>"
     if len(line.text) > WIDEST:
         return [alone, f"<td></td>{beside}"]
-    return [f"<td>{number}{source}</td>{beside}"]
+    return [f'<td style="white-space:pre">{number}{source}</td>{beside}']
 
 
 def _marked(words: str, is_plain: bool) -> str:
