@@ -17,13 +17,31 @@ from tapemagic.analysis.report.statement import Statement
 from tapemagic.display import html
 from tapemagic.display.elements import svg_of, uri_data
 from tapemagic.display.faces import graph
-from tapemagic.display.report import TapeReport
 from tapemagic.display.picture import Picture
+from tapemagic.display.report import TapeReport
 from tapemagic.display.svg import Drawing, fitted
 from tests.analysis.recordings import chain, product, record, regression, square
 from tests.display.test_dot import NASTY
 
-TAGS = set("style div table thead tbody tr th td span img b br code details summary".split())
+TAGS = set(
+    [
+        "style",
+        "div",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "span",
+        "img",
+        "b",
+        "br",
+        "code",
+        "details",
+        "summary",
+    ]
+)
 VOID = {"img", "br"}
 CELLS = {"td", "th"}
 """The elements of which HTML may leave out the end."""
@@ -82,7 +100,15 @@ def test_what_survives(found: Findings) -> None:
 
     assert TAGS >= {tag for tag, _ in read.tags}
     for _, attributes in read.tags:
-        assert attributes.keys() <= {"style", "src", "alt", "class", "cellpadding", "colspan", "open"}
+        assert attributes.keys() <= {
+            "style",
+            "src",
+            "alt",
+            "class",
+            "cellpadding",
+            "colspan",
+            "open",
+        }
         assert not re.search(r"url|expression|@import", attributes.get("style") or "")
     [image] = read.all("img")
     assert str(image["src"]).startswith("data:image/svg+xml,")
@@ -94,7 +120,10 @@ def test_the_picture() -> None:
 
     picture = svg_of(str(image["src"]))
     assert ET.fromstring(picture).tag.endswith("svg")  # noqa: S314 -- we drew it
-    assert "Graph of the recorded operations: y = power(a, 2). The target is y. Local derivatives: ∂y/∂a = 6.0." == image["alt"]
+    assert "Graph of the recorded operations: y = power(a, 2). The target is y." in str(
+        image["alt"]
+    )
+    assert str(image["alt"]).endswith(" Local derivatives: ∂y/∂a = 6.0.")
 
 
 def test_sections() -> None:
@@ -129,7 +158,9 @@ def test_notes_and_values() -> None:
     said = (Statement("left", "It <left>."), *square().verdict)
     read = page(replace(square(), verdict=said), "'<i>value</i>'")
 
-    assert re.search(r"target y'<i>value</i>'left the tape It <left>\..*Variables", read.text, re.DOTALL)
+    assert re.search(
+        r"target y'<i>value</i>'left the tape It <left>\..*Variables", read.text, re.DOTALL
+    )
 
 
 def test_nothing_recorded() -> None:

@@ -51,11 +51,11 @@ def failing(error: BaseException) -> Callable[..., Any]:
 
 def well_formed(drawing: Drawing) -> ET.Element:
     """The root of a drawing, which begins with it and ends with it."""
-    for svg in (drawing.svg, drawing.live):
-        assert svg is not None
-        assert svg.startswith("<svg")
-        assert svg.endswith("</svg>")
-        assert "<!--" not in svg
+    for picture in (drawing.svg, drawing.live):
+        assert picture is not None
+        assert picture.startswith("<svg")
+        assert picture.endswith("</svg>")
+        assert "<!--" not in picture
     return ET.fromstring(str(drawing.live))  # noqa: S314 -- we drew it
 
 
