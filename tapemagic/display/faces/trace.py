@@ -9,11 +9,10 @@ from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.trace import AdjointStep, TracePart, TraceRow
 from tapemagic.display.elements import element, plain
-from tapemagic.display.styles import BAD, NAME, QUIET, RULE
+from tapemagic.display.styles import BAD, CODE, QUIET, RULE
 
 TITLE = "Trace"
-TABLE = f"{NAME};border-collapse:collapse;font-size:12px;margin:0"
-CELL = "text-align:left;vertical-align:top;white-space:pre-wrap;padding:1px 14px 1px 0"
+TABLE = f"{CODE};border-collapse:collapse;font-size:12px;margin:0"
 INDENT = "  "
 WIDEST = 60
 """The width of the first column of text; longer entries stand on a line of their own."""
@@ -105,7 +104,7 @@ def _width(words: str) -> int:
 
 def _table(part: TracePart) -> str:
     """One part of the table."""
-    heads = "".join(f'<th style="{CELL}">{plain(words)}</th>' for words in headings(part))
+    heads = "".join(f"<th>{plain(words)}</th>" for words in headings(part))
     return f'<table style="{TABLE}"><tr style="{QUIET}">{heads}</tr>{"".join(map(_row, part.rows))}</table>'
 
 
@@ -114,8 +113,8 @@ def _row(row: TraceRow) -> str:
     steps = [_marked(backward(step), step.is_finite) for step in reversed(row.reverse)]
     style = f"border-top:{RULE}{f';{QUIET}' if row.words else ''}"
     if not steps:
-        return f'<tr style="{style}"><td colspan="2" style="{CELL}">{left}</td></tr>'
-    cells = "".join(f'<td style="{CELL}">{cell}</td>' for cell in (left, "<br>".join(steps)))
+        return f'<tr style="{style}"><td colspan="2">{left}</td></tr>'
+    cells = "".join(f"<td>{cell}</td>" for cell in (left, "<br>".join(steps)))
     return f'<tr style="{style}">{cells}</tr>'
 
 
