@@ -22,7 +22,7 @@ ROLES = {
     "constant": QUIET,
 }
 MAX_ROWS = 60
-MAX_PICTURED = 16
+MAX_PICTURED = 12
 """The number of rows that have pictures."""
 LONGEST_GOAL = 40
 
