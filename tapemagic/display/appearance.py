@@ -32,7 +32,7 @@ COLOURED = re.compile(rf"<({'|'.join(OWN_COLOURS)})( [^>]*)?>")
 
 @dataclass(frozen=True)
 class Style:
-    """How a report is shown.
+    """The form in which a report is shown.
 
     Attributes
     ----------

@@ -35,6 +35,7 @@ LEAST = 0.55
 """The smallest scale at which a picture can be read; one that is larger still is scrolled."""
 PIXELS = 96 / 72 / UNIT
 """Pixels in a unit of a picture."""
+DRAWERS = {"dot": by_dot, "pygraphviz": by_pygraphviz}
 DEFAULTS = {
     "text-anchor": "middle",
     "font-family": "Helvetica,Arial,sans-serif",
@@ -85,9 +86,8 @@ def draw(
     """
     if engine == "none":
         return Drawing(None, "no picture, because TapeMagics.engine is 'none'")
-    drawers = {"dot": by_dot, "pygraphviz": by_pygraphviz}
     problems = []
-    for drawer in drawers.values() if engine == "auto" else [drawers[engine]]:
+    for drawer in DRAWERS.values() if engine == "auto" else [DRAWERS[engine]]:
         try:
             return Drawing(read(drawer(source), inserts))
         except TooLongError as problem:

@@ -33,7 +33,7 @@ ORDERS = ("1", "2", "3")
 
 
 class Magics(Protocol):
-    """What completion asks of the magics."""
+    """The magics, as far as completion needs them."""
 
     shell: InteractiveShell
     last: Session | None

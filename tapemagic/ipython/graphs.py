@@ -21,7 +21,7 @@ from tapemagic.ipython.session import Session
 LEAST_NODES, MOST_NODES = 20, 2000
 """The smallest and the largest number of nodes for which a picture is made."""
 LARGER = 4
-"""How many times as many nodes as in a report the graph alone has room for."""
+"""The nodes that the graph alone has room for, as a multiple of those in a report."""
 
 
 def tape_graph(
