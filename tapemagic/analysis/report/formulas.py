@@ -196,10 +196,11 @@ def _outer(record: Record) -> Formula | None:
 
 
 def _solve(record: Record) -> Formula | None:
-    return {
+    formulas: dict[tuple[int, ...], Formula] = {
         (2, 1): _row(None, "-outer(solve(a.T, g), y)", "solve(a.T, g)"),
         (2, 2): _row(None, "-(solve(a.T, g) @ y.T)", "solve(a.T, g)"),
-    }.get(tuple(np.ndim(x) for x in record.values))
+    }
+    return formulas.get(tuple(np.ndim(x) for x in record.values))
 
 
 def _determinant(record: Record) -> Formula | None:

@@ -77,12 +77,12 @@ class Reduction:
 
 
 def symbol_of(name: str) -> Symbol:
-    """The symbol of a named value.
+    r"""The symbol of a named value.
 
     Examples
     --------
     >>> symbol_of("w₁₂"), symbol_of("loss")
-    (Symbol(text='w₁₂', latex='w_{12}'), Symbol(text='loss', latex='\\\\mathrm{loss}'))
+    (Symbol(text='w₁₂', latex='w_{12}'), Symbol(text='loss', latex='\\mathrm{loss}'))
     """
     name = printable(name)
     name = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
@@ -113,12 +113,12 @@ def escaped(text: str) -> str:
 
 
 def bar(symbol: Symbol) -> Symbol:
-    """The symbol of the adjoint of a value: that of the value with a bar above it.
+    r"""The symbol of the adjoint of a value: that of the value with a bar above it.
 
     Examples
     --------
     >>> bar(symbol_of("x1"))
-    Symbol(text='x̄1', latex='\\\\bar{x}_{1}')
+    Symbol(text='x̄1', latex='\\bar{x}_{1}')
     """
     at = next((k for k, char in enumerate(symbol.text) if char.isalpha()), 0)
     text = unicodedata.normalize("NFC", f"{symbol.text[: at + 1]}\u0304") + symbol.text[at + 1 :]

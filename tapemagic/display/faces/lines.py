@@ -6,10 +6,11 @@ from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.lines import LineValue, SourceLine
 from tapemagic.display.elements import aligned, element, plain
-from tapemagic.display.styles import BAD, NAME, QUIET, RULE
+from tapemagic.display.styles import BAD, GROUND, NAME, QUIET
 
 TITLE = "Lines"
 TABLE = f"{NAME};border-collapse:collapse;font-size:12px;margin:0"
+LINE = f"1px solid {GROUND}66"
 CELL = "text-align:left;vertical-align:top;white-space:pre-wrap;padding:1px 14px 1px 0"
 CODE = CELL.replace("pre-wrap", "pre")
 WIDEST = 60
@@ -25,7 +26,7 @@ def text(findings: Findings) -> str:
         if more:
             rows.append(("", f"… {more:,} more lines", "", ""))
         source = _source(line)
-        cells = [(_made(value), value.gradient) for value in line.values] or [("", "")]
+        cells = [(_made(value), printable(value.gradient)) for value in line.values] or [("", "")]
         if line.values and len(source) > WIDEST:
             cells.insert(0, ("", ""))
         rows.append((str(line.number), source, *cells[0]))
@@ -55,7 +56,7 @@ def html(findings: Findings) -> str:
         if more:
             rows.append(f'<td colspan="3" style="{CELL};{QUIET}">… {more:,} more lines</td>')
         rows += _cells(line, width)
-    body = "".join(f'<tr style="border-top:{RULE}">{row}</tr>' for row in rows)
+    body = "".join(f'<tr style="border-top:{LINE}">{row}</tr>' for row in rows)
     return element("div", "overflow-x:auto", f'<table style="{TABLE}">{body}</table>')
 
 
