@@ -164,7 +164,7 @@ def test_a_derivative_has_a_part_of_its_own() -> None:
     assert [0, 1] == [part.order for part in found.trace.parts]
     assert "dy/da" == part(found, 1).goal
     assert "dy/da" == rows(found, 1)[-1].symbol
-    assert ("d̄y/da", "", "", None, "1.0") == steps(found, 1)[0]
+    assert ("bar(dy/da)", "", "", None, "1.0") == steps(found, 1)[0]
 
 
 @pytest.mark.parametrize("length", [61, 1000])

@@ -50,7 +50,7 @@ def test_html_says_the_same() -> None:
 def test_what_is_not_finite_is_marked() -> None:
     """A nan is seen in both columns."""
     with np.errstate(invalid="ignore"):
-        found = record(lambda a: np.log(a), -1.0)
+        found = record(np.log, -1.0)
 
     assert 1 == trace.html(found).count("#fee2e2")
     assert "nan" in trace.text(found)

@@ -355,7 +355,8 @@ def parameter_text(value: Any) -> str:
         return repr(value)
     if isinstance(value, (tuple, list)) and len(value) <= SHOWN:
         inner = ", ".join(map(parameter_text, value))
-        return f"({inner})" if isinstance(value, tuple) else f"[{inner}]"
+        comma = "," * (len(value) == 1)
+        return f"({inner}{comma})" if isinstance(value, tuple) else f"[{inner}]"
     return "…"
 
 

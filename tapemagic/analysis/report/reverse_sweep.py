@@ -41,7 +41,8 @@ class AdjointStep:
     numbers : str
         The formula with numbers put in; empty where they are not known, or are arrays.
     added : str
-        What is added, as a value; empty if it is not known.
+        What is added, as a value, in brackets where it stands in a sum and is negative or complex; empty if it is
+        not known.
     before : str or None
         The value of the adjoint before; empty if it is not known; None if this is the first step.
     after : str
@@ -139,7 +140,7 @@ class ReverseSweep:
             formula.text,
             latex,
             put_in.text if put_in else "",
-            text_of(share.value),
+            text_of(share.value) if share.is_first else _bracketed(text_of(share.value)),
             None if share.is_first else brief(share.before),
             text_of(share.after),
             share.after is None or is_good(share.after),
