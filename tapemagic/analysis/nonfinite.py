@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -195,11 +196,13 @@ def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | Non
         known = {
             i: np.conjugate(unwrap(g)) for i, g in zip(ids, results, strict=True) if g is not None
         }
-        if all(map(is_finite, known.values())):
-            return None
-        for position, record in reversed(list(enumerate(records))):
+        bad = {i for i, g in known.items() if not is_finite(g)}
+        for position in range(len(records) - 1, -1, -1) if bad else ():
+            record = records[position]
+            if bad.isdisjoint(record.ids):
+                continue
             for made in _made(record):
-                if made in known and is_finite(known[made]):
+                if made in known and made not in bad:
                     found = _passed_on(snapshot, position, record, made, known)
                     if found is not None:
                         return found
@@ -217,7 +220,9 @@ def _made(record: Record) -> tuple[int, ...]:
 
 def is_finite(value: Any) -> bool:
     """Whether a value is finite, or is none of numbers that are known."""
-    if isinstance(value, Absent) or not isinstance(value, (np.ndarray, np.generic, float, complex)):
+    if isinstance(value, float):  # np.float64 among them
+        return isfinite(value)
+    if isinstance(value, Absent) or not isinstance(value, (np.ndarray, np.generic, complex)):
         return True
     return np.asarray(value).dtype.kind not in "fc" or bool(np.all(np.isfinite(value)))
 

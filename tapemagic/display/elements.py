@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from html import escape
 
 from tapemagic.analysis.formatting import printable
 from tapemagic.display.styles import QUIET, RULE
 
 FONT = "font-size:13px;line-height:1.45"
-CELL = f"padding:3px 12px 3px 0;text-align:left;vertical-align:top;border-bottom:{RULE}"
-HEAD = f"{CELL};font-weight:600;{QUIET}"
+ROW = f"border-bottom:{RULE}"
+HEAD = f"font-weight:600;{QUIET}"
+CLASS = "tapemagic"
+SHEET = (
+    f"<style>.{CLASS}.{CLASS}.{CLASS} :is(td,th){{text-align:left;vertical-align:top;padding:3px 12px 3px 0;white-space:inherit}}"
+    "</style>"
+)
+"""The one rule for all cells, in place of a style on each. Where a viewer drops it, tables are as the viewer has them."""
 
 
 def element(tag: str, style: str, content: str) -> str:
     """An HTML element with an inline style; the content is HTML."""
-    return f'<{tag} style="{style}">{content}</{tag}>'
+    return f'<{tag} style="{style}">{content}</{tag}>' if style else f"<{tag}>{content}</{tag}>"
 
 
 def plain(words: str) -> str:
@@ -26,15 +32,36 @@ def plain(words: str) -> str:
 
 def table(head: str, body: str, style: str = "") -> str:
     """A table of HTML; `head` holds the cells of its one row of headings, `body` holds rows."""
-    rows = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-    return element("table", f"border-collapse:collapse;{FONT}{style}", rows)
+    rows = f"<thead>{element('tr', f'{ROW};{HEAD}', head)}</thead><tbody>{body}</tbody>"
+    return f'<table cellpadding="4" style="border-collapse:collapse;{FONT}{style}">{rows}</table>'
+
+
+def report(content: str) -> str:
+    """HTML of a report with the rule for its cells."""
+    return f'{SHEET}<div class="{CLASS}" style="{FONT}">{content}</div>'
 
 
 def rows_of(headings: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
     """A table with a line between its rows; the cells of `rows` are HTML."""
-    lines = ("".join(element("td", CELL, cell) for cell in cells) for cells in rows)
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return table("".join(element("th", HEAD, escape(words)) for words in headings), body)
+    lines = ("".join(f"<td>{cell}" for cell in cells) for cells in rows)
+    body = "".join(element("tr", ROW, line) for line in lines)
+    return table("".join(f"<th>{escape(words)}" for words in headings), body)
+
+
+def listing(headings: Sequence[str], rows: Iterable[Sequence[str]], left: Collection[int]) -> str:
+    """A table with the columns of the numbers `left` aligned left, and all others aligned right; all cells are HTML.
+
+    It has the padding and the lines of the page's own tables, so that a cell needs next to no style.
+    """
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        style = ' style="text-align:left"'
+        parts = (f"<{tag}{style * (k in left)}>{cell}</{tag}>" for k, cell in enumerate(cells))
+        return f"<tr>{''.join(parts)}</tr>"
+
+    body = "".join(line("td", cells) for cells in rows)
+    content = f"<thead>{line('th', headings)}</thead><tbody>{body}</tbody>"
+    return element("table", f"border-collapse:collapse;text-align:right;margin:0;{FONT}", content)
 
 
 def image(svg: str, words: str, style: str) -> str:

@@ -55,6 +55,7 @@ def _run(command: list[str], given: bytes) -> tuple[bytes, int]:
             if hasattr(os, "killpg"):  # the program may be a script that started others
                 os.killpg(process.pid, signal.SIGKILL)
             process.kill()
+            process.wait()
             raise
     return drawn, process.returncode
 

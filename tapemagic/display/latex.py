@@ -1,194 +1,81 @@
-"""A report as LaTeX, for nbconvert's PDF: its HTML in the commands of LaTeX, with the pictures drawn by pgf."""
+"""A report as LaTeX, for nbconvert's PDF."""
 
 from __future__ import annotations
 
-import base64
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from html.parser import HTMLParser
+from itertools import groupby
 
-from tapemagic.display.pgf import COMMANDS, pgf
-from tapemagic.display.picture import Picture, read
+from tapemagic.analysis.report.findings import Findings
+from tapemagic.analysis.report.trace import AdjointStep, Trace, TracePart, TraceRow
+from tapemagic.display import html, limits
+from tapemagic.display.faces import trace as trace_face
+from tapemagic.display.html_to_latex import converted
+from tapemagic.display.pgf import COMMANDS
+from tapemagic.display.svg import Drawing, fitted
 from tapemagic.display.tex import GLYPH, tex
 
-SVG = "data:image/svg+xml;base64,"
-COLOUR = re.compile(r"(?:^|;)color:#([0-9a-fA-F]{6})")
-GRAPH = "%graph\n"
-"""The comment in front of pictures that Graphviz draws, for the plug-in of nbval."""
-LINE = 92
-"""The approximate number of letters in a line of a page."""
-BLOCKS = {"div", "p", "ol", "ul", "li", "pre", "details", "summary"}
-BOLD = {"b", "strong", "th", "summary"}
-SPACES = re.compile(r"[ \t\n]+")
 
-
-@dataclass
-class Table:
-    """The rows of a table while it is read: for each cell its LaTeX and the number of its letters."""
-
-    rows: list[list[tuple[str, int]]] = field(default_factory=list)
-    heads: int = 0
-
-    def latex(self, inner: bool) -> str:
-        """The table as LaTeX: over several pages, or inside the cell of another one."""
-        rows = [row for row in self.rows if row]
-        if not rows:
-            return ""
-        count = max(map(len, rows))
-        widest = [max((row[i][1] for row in rows if i < len(row)), default=1) for i in range(count)]
-        columns = "l" * count
-        if not inner and sum(widest) + 2 * count > LINE:
-            columns = "".join(f"p{{{share:.2f}\\linewidth}}" for share in shares(widest))
-        lines = [" & ".join(cell for cell, _ in row) + "\\\\" for row in rows]
-        if self.heads:
-            lines[self.heads - 1] += "\\hline" + "\\endhead" * (not inner)
-        body = "\n".join(lines)
-        kind = "tabular" if inner else "longtable"
-        place = "[t]" if inner else "[l]"
-        return f"\\begin{{{kind}}}{place}{{@{{}}{columns}@{{}}}}\n{body}\n\\end{{{kind}}}"
-
-
-def shares(widest: list[int]) -> list[float]:
-    """The shares of a line for columns: the narrow ones have what they need, and the others divide the rest."""
-    count = len(widest)
-    room = 1 - 0.03 * count
-    needs = [0.02 + 1.05 * width / LINE for width in widest]
-    fair, left, given = room / count, room, dict[int, float]()
-    for rank, i in enumerate(sorted(range(count), key=needs.__getitem__)):
-        fair = left / (count - rank)
-        given[i] = min(needs[i], fair)
-        left -= given[i]
-    return [given[i] for i in range(count)]
-
-
-class _Converter(HTMLParser):
-    """Writes HTML as LaTeX."""
-
-    def __init__(self, pictures: Mapping[str, Picture]) -> None:
-        super().__init__()
-        self._pictures = pictures
-        self._parts: list[list[str]] = [[]]
-        self._lengths: list[int] = [0]
-        self._tables: list[Table] = []
-        self._ends: list[tuple[str, str]] = []
-        self._numbers: list[int] = []
-        self._is_literal = 0
-
-    def result(self, html: str) -> str:
-        """The LaTeX of some HTML."""
-        self.feed(html)
-        self.close()
-        return "".join(self._parts[0])
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin an element."""
-        given = {key: value or "" for key, value in attrs}
-        if tag == "img":
-            self._image(given)
-        elif tag == "br":
-            self._break()
-        elif tag == "table":
-            self._tables.append(Table())
-        elif tag == "thead" and self._tables:
-            self._tables[-1].heads = -1
-        elif tag == "tr" and self._tables:
-            self._tables[-1].rows.append([])
-        elif tag not in {"tbody", "thead"}:
-            self._open(tag, given)
-
-    def _open(self, tag: str, given: Mapping[str, str]) -> None:
-        style = given.get("style", "").replace(" ", "")
-        if tag in {"td", "th"}:
-            self._parts.append([])
-            self._lengths.append(0)
-        elif tag in BLOCKS:
-            self._break()
-        if tag in {"ol", "ul"}:
-            self._numbers.append(0)
-        elif tag == "li" and self._numbers:
-            self._numbers[-1] += 1
-            self._parts[-1].append(f"{self._numbers[-1]}.~")
-        is_literal = "white-space:pre" in style or tag == "pre"
-        self._is_literal += is_literal
-        begin = ""
-        if is_literal or "monospace" in style:
-            begin += "\\ttfamily "
-        if tag in BOLD or "font-weight:600" in style or "font-weight:bold" in style:
-            begin += "\\bfseries "
-        if colour := COLOUR.search(style):
-            begin += f"\\color[HTML]{{{colour[1].upper()}}}"
-        if begin:
-            self._parts[-1].append("{" + begin)
-        self._ends.append((tag, ("}" if begin else "") + "p" * is_literal))
-
-    def handle_endtag(self, tag: str) -> None:
-        """End an element."""
-        if tag == "thead" and self._tables:
-            self._tables[-1].heads = len(self._tables[-1].rows)
-        elif tag == "table" and self._tables:
-            table = self._tables.pop()
-            self._parts[-1].append(table.latex(bool(self._tables)))
-            self._lengths[-1] += 20
-            self._break()
-        elif tag not in {"tr", "tbody"} and self._ends:
-            name, end = self._ends.pop()
-            self._is_literal -= end.endswith("p")
-            self._parts[-1].append(end.removesuffix("p"))
-            if name in {"td", "th"} and self._tables:
-                cell = "".join(self._parts.pop()).removesuffix("\\newline ")
-                self._tables[-1].rows[-1].append((cell, self._lengths.pop()))
-            elif name in {"ol", "ul"}:
-                self._numbers.pop()
-            if name in BLOCKS:
-                self._break()
-
-    def handle_data(self, data: str) -> None:
-        """Write text."""
-        if self._is_literal:
-            lines = [tex(line).replace(" ", "~") for line in data.split("\n")]
-            text = self._line_end().join(lines)
-        else:
-            text = " ".join(map(tex, SPACES.split(data)))
-        self._parts[-1].append(text)
-        self._lengths[-1] += len(data)
-
-    def _line_end(self) -> str:
-        return "\\newline " if self._tables else "\\par\n"
-
-    def _break(self) -> None:
-        """End a line, if one has begun."""
-        parts, end = self._parts[-1], self._line_end()
-        if parts and parts[-1] != end:
-            parts.append(end)
-
-    def _image(self, given: Mapping[str, str]) -> None:
-        """Draw a picture; write its alternative text if it is not SVG."""
-        source = given.get("src", "")
-        svg = base64.b64decode(source.removeprefix(SVG)).decode() if source.startswith(SVG) else ""
-        try:
-            picture = self._pictures.get(svg) or read(svg)
-        except ValueError:
-            self._parts[-1].append(tex(given.get("alt", "")))
-            return
-        self._parts[-1].append(f"{GRAPH if svg in self._pictures else ''}{pgf(picture)}")
-        self._lengths[-1] += picture.width // 50
-
-
-def latex(html: str, pictures: Mapping[str, Picture]) -> str:
-    """HTML as LaTeX.
-
-    Parameters
-    ----------
-    html : str
-        Of the elements that a report is made of.
-    pictures : mapping of str to Picture
-        The SVG of images that were read already.
+def latex(findings: Findings, drawing: Drawing, parts: Mapping[str, str], value: str | None) -> str:
+    """A report as LaTeX, of its faces in HTML by their titles.
 
     Returns
     -------
     str
-        One group of LaTeX, which needs no package but longtable, and pgf for its pictures.
+        One group of LaTeX, which needs no package but longtable, and pgf for its pictures. It has fewer parts than the
+        HTML where it would be too long with them.
     """
-    body = _Converter(pictures).result(html)
-    return f"\\begingroup\\footnotesize\\parindent0pt\\LTleft0pt\n{GLYPH}{COMMANDS}{body}\\endgroup"
+    svg, _ = fitted(drawing)
+    pictures = {svg: drawing.picture} if drawing.picture is not None else {}
+    head = converted(html.head(findings, value), pictures)
+    shown = {
+        title: trace(findings.trace)
+        if title == trace_face.TITLE and findings.trace is not None
+        else converted(face, pictures)
+        for title, face in parts.items()
+    }
+    kept = limits.kept(shown, limits.PAPER - limits.HEADLINE, html.LEAST_IMPORTANT)
+    sections = [
+        f"{{\\bfseries {tex(title)}}}\\par\n{face}"
+        if face and title in kept
+        else limits.left_out(title)
+        for title, face in shown.items()
+    ]
+    body = "\\par\n".join([head, *sections])
+    commands = GLYPH * ("\\tapeglyph" in body) + COMMANDS * ("pgfpicture" in body)
+    return f"\\begingroup\\footnotesize\\parindent0pt\\LTleft0pt\n{commands}{body}\\par\\endgroup"
+
+
+def trace(found: Trace) -> str:
+    """The evaluation table, with its formulas typeset."""
+    return "\n".join(map(_trace_part, found.parts))
+
+
+def _trace_part(part: TracePart) -> str:
+    left, right = map(tex, trace_face.headings(part))
+    lines = [f"{left} & {right}\\\\\\hline\\endhead"]
+    for row in part.rows:
+        steps = "\\newline ".join(_step(step) for step in reversed(row.reverse))
+        lines.append(f"{_forward(row)} & {steps}\\\\")
+    body = "\n".join(lines)
+    title = f"{tex(part.title)}\\par\n" if part.title else ""
+    columns = "@{}p{.42\\linewidth}p{.52\\linewidth}@{}"
+    return f"{title}\\begin{{longtable}}[l]{{{columns}}}\n{body}\n\\end{{longtable}}"
+
+
+def _forward(row: TraceRow) -> str:
+    if row.words:
+        return tex(row.words)
+    return _equation(row.latex, row.numbers, row.value)
+
+
+def _step(step: AdjointStep) -> str:
+    numbers = step.numbers or step.added
+    if step.before is not None:
+        numbers = f"{step.before} + {numbers}" if step.before and numbers else ""
+    return _equation(step.latex, numbers, step.after)
+
+
+def _equation(formula: str, *values: str) -> str:
+    """A formula and its values, those that repeat the one before left out."""
+    shown = [value for value, _ in groupby(filter(None, values))]
+    return " = ".join([f"${formula}$", *map(tex, shown)])

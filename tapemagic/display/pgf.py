@@ -13,6 +13,7 @@ COMMANDS = r"""\def\V#1;#2;{\pgfqpoint{\dimexpr.1bp*(#1)\relax}{\dimexpr-.1bp*(#
 \def\M#1 #2;{\def\X{#1}\def\Y{#2}\pgfpathmoveto{\V#1;#2;}}\let\Z\pgfpathclose
 \def\D#1 #2;{\H#1;#2;\pgfpathlineto{\W0;0;}}%
 \def\B#1 #2 #3 #4 #5 #6;{\pgfpathcurveto{\W#1;#2;}{\W#3;#4;}{\W#5;#6;}\H#5;#6;}%
+\def\Q#1 #2 #3 #4 #5 #6;{\M#1 #2;\D#3 #4;\D#5 #6;\Z}%
 \def\R#1 #2 #3 #4;{\pgfpathrectangle{\V#1;#2;}{\V#3;#4;}}%
 \def\E#1 #2 #3 #4;{\pgfpathellipse{\V#1;#2;}{\V#3;0;}{\V0;#4;}}%
 \def\F#1{\definecolor{a}{HTML}{#1}\pgfsetfillcolor{a}}\def\S#1{\definecolor{b}{HTML}{#1}\pgfsetstrokecolor{b}}%
@@ -21,9 +22,10 @@ COMMANDS = r"""\def\V#1;#2;{\pgfqpoint{\dimexpr.1bp*(#1)\relax}{\dimexpr-.1bp*(#
 """
 """The commands in which a picture is written, to be defined once, in a group: lengths are tenths of a point.
 
-V is a point, W a point relative to the last one, which H moves. M, D, B, Z, R and E are the parts of a path: move, line,
-curve, end, rectangle, ellipse. F and S are the colours of areas and lines, L the width of lines; what stands between A and O has its own. T is a text.
+V is a point, W a point relative to the last one, which H moves. M, D, B, Z, Q, R and E are the parts of a path: move, line,
+curve, end, triangle, rectangle, ellipse. F and S are the colours of areas and lines, L the width of lines; what stands between A and O has its own. T is a text.
 """
+TRIANGLE = [("M", 2), ("L", 4), ("Z", 0)]
 ANCHORS = {"start": "left,", "end": "right,"}
 
 
@@ -103,6 +105,9 @@ def _outline(steps: Steps) -> str:
     """The steps of an outline; those after the first are relative."""
     if (rectangle := _rectangle(steps)) is not None:
         return rectangle
+    if [(kind, len(points)) for kind, points in steps] == TRIANGLE:
+        (x, y), (x1, y1, x2, y2) = steps[0][1], steps[1][1]
+        return f"\\Q{x} {y} {x1 - x} {y1 - y} {x2 - x1} {y2 - y1};"
     parts = []
     x = y = 0
     for kind, points in steps:

@@ -374,9 +374,9 @@ def _steps(tag: str, given: Mapping[str, str], place: _Place) -> Steps:
         ry = float(given.get("ry") or given["r"]) * place.sy
         return (("E", (x, y, round(rx), round(ry))),)
     if tag == "rect":
-        x, y = float(given.get("x", 0)), float(given.get("y", 0))
-        right, bottom = x + float(given["width"]), y + float(given["height"])
-        corners = [x, y, right, y, right, bottom, x, bottom]
+        left, top = float(given.get("x", 0)), float(given.get("y", 0))
+        right, bottom = left + float(given["width"]), top + float(given["height"])
+        corners = [left, top, right, top, right, bottom, left, bottom]
         points = place.points(map(str, corners))
         return (("M", points[:2]), ("L", points[2:]), ("Z", ()))
     if tag == "line":
@@ -413,10 +413,24 @@ def _path(data: str, place: _Place) -> Steps:
             for i in range(0, len(points), 6):
                 curve = points[i : i + 6]
                 ends = (end, end := curve[4:])  # type: ignore[assignment]
-                is_straight = curve[:2] in ends and curve[2:4] in ends
-                steps.append(("L", end) if is_straight else ("C", curve))
+                steps.append(("L", end) if _is_straight(ends[0], curve) else ("C", curve))
         end = points[-2:]  # type: ignore[assignment]
     return tuple(steps)
+
+
+def _is_straight(start: tuple[int, ...], curve: tuple[int, ...]) -> bool:
+    """Whether the control points of a curve lie on the line between its ends, to half a point."""
+    x, y = start
+    dx, dy = curve[4] - x, curve[5] - y
+    limit = UNIT / 2 * max(abs(dx), abs(dy), 1)
+    return (
+        abs((curve[0] - x) * dy - (curve[1] - y) * dx) <= limit
+        and abs((curve[2] - x) * dy - (curve[3] - y) * dx) <= limit
+        and min(x, curve[4]) - UNIT <= curve[0] <= max(x, curve[4]) + UNIT
+        and min(x, curve[4]) - UNIT <= curve[2] <= max(x, curve[4]) + UNIT
+        and min(y, curve[5]) - UNIT <= curve[1] <= max(y, curve[5]) + UNIT
+        and min(y, curve[5]) - UNIT <= curve[3] <= max(y, curve[5]) + UNIT
+    )
 
 
 def _absolute(letter: str, numbers: list[float], start: tuple[float, float]) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
+from tapemagic.display.appearance import Engine
 from tapemagic.display.engines import TooLongError, UnavailableError, by_dot, by_pygraphviz
 from tapemagic.display.picture import (
     UNIT,
@@ -26,6 +27,7 @@ from tapemagic.display.styles import GROUND, LIVE_GROUND
 INSTALL = (
     "install Graphviz (apt install graphviz, brew install graphviz, or conda install graphviz)"
 )
+ANY_ENGINE = '%config TapeMagics.engine = "auto"'
 
 ROOM = 900
 """The largest width and height of a picture in pixels; a larger one is scaled down."""
@@ -33,6 +35,7 @@ LEAST = 0.55
 """The smallest scale at which a picture can be read; one that is larger still is scrolled."""
 PIXELS = 96 / 72 / UNIT
 """Pixels in a unit of a picture."""
+DRAWERS = {"dot": by_dot, "pygraphviz": by_pygraphviz}
 DEFAULTS = {
     "text-anchor": "middle",
     "font-family": "Helvetica,Arial,sans-serif",
@@ -53,16 +56,18 @@ class Drawing:
     @cached_property
     def svg(self) -> str | None:
         """The picture as an SVG element for an image, without tooltips, which no image shows."""
-        return self.picture and _in_grey(write(self.picture), self.ground)
+        return None if self.picture is None else _in_grey(write(self.picture), self.ground)
 
     @cached_property
     def live(self) -> str | None:
         """The picture as an SVG element for a live page: with tooltips, and with the grey of the page's theme."""
         ground = LIVE_GROUND if self.ground == GROUND else self.ground
-        return self.picture and _in_grey(write_live(self.picture), ground)
+        return None if self.picture is None else _in_grey(write_live(self.picture), ground)
 
 
-def draw(source: str, inserts: Mapping[int, Insert] | None = None) -> Drawing:
+def draw(
+    source: str, inserts: Mapping[int, Insert] | None = None, engine: Engine = "auto"
+) -> Drawing:
     """Draw DOT source.
 
     Parameters
@@ -71,14 +76,18 @@ def draw(source: str, inserts: Mapping[int, Insert] | None = None) -> Drawing:
         DOT.
     inserts : mapping of int to Insert, optional
         Pieces of SVG to put in the places of the markers in the source, by their numbers.
+    engine : {'auto', 'dot', 'pygraphviz', 'none'}, optional
+        The ``dot`` program, the Graphviz inside pygraphviz, or nothing; by default the first of them that works.
 
     Returns
     -------
     Drawing
         Or the reason why nothing could be drawn.
     """
+    if engine == "none":
+        return Drawing(None, "no picture, because TapeMagics.engine is 'none'")
     problems = []
-    for drawer in (by_dot, by_pygraphviz):
+    for drawer in DRAWERS.values() if engine == "auto" else [DRAWERS[engine]]:
         try:
             return Drawing(read(drawer(source), inserts))
         except TooLongError as problem:
@@ -87,7 +96,8 @@ def draw(source: str, inserts: Mapping[int, Insert] | None = None) -> Drawing:
             problems.append("Graphviz did not answer with an SVG")
         except UnavailableError as problem:
             problems.append(str(problem))
-    return Drawing(None, f"no picture: {'; '.join(problems)}. To see it, {INSTALL}")
+    advice = INSTALL if engine == "auto" else f"{INSTALL}, or write {ANY_ENGINE}"
+    return Drawing(None, f"no picture: {'; '.join(problems)}. To see it, {advice}")
 
 
 def write(picture: Picture) -> str:
@@ -191,7 +201,9 @@ def _merged(outlines: Iterable[Steps]) -> str:
                 word = "c"
             elif kind == "E":
                 cx, cy, rx, ry = points
-                data.append(f"M{cx - rx} {cy}a{rx} {ry} 0 1 0 {2 * rx} 0a{rx} {ry} 0 1 0 {-2 * rx} 0z")  # fmt: skip
+                data.append(
+                    f"M{cx} {cy - ry}a{rx} {ry} 0 1 0 1 0z"
+                )  # from the top to a point beside it
                 continue
             else:
                 word, numbers = "z", ()

@@ -23,23 +23,24 @@ SPECIAL = {
     '"': "\\textquotedbl{}",
     "'": "\\textquotesingle{}",
     "`": "\\textasciigrave{}",
-    "-": "{-}",
     ";": "{;}",
     "[": "{[}",
     "]": "{]}",
     "−": "$-$",
-    "×": "$\\times$",
-    "÷": "$\\div$",
-    "·": "$\\cdot$",
     "∂": "$\\partial$",
     "∇": "$\\nabla$",
     "…": "\\ldots{}",
-    "–": "--",
-    "—": "---",
+    "–": "\\textendash{}",
+    "—": "\\textemdash{}",
     "\u00a0": "~",
 }
 SPECIAL |= {letter: f"$_{digit}$" for digit, letter in enumerate("₀₁₂₃₄₅₆₇₈₉")}
 SPECIAL |= {letter: f"$^{digit}$" for digit, letter in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
+
+PLAIN = "×÷·±°"
+"""Letters that every font has."""
+BARS = "\u0304\u0305"
+"""The bars over the letter before them."""
 
 GLYPH = r"""\providecommand\tapeglyph[2]{\ifdefined\Umathchar\iffontchar\font"#1 #2\else(U+#1)\fi\else#2\fi}%
 """
@@ -56,13 +57,19 @@ def tex(text: str) -> str:
     """
     if text.isascii() and text.isalnum():
         return text
-    return "".join(_letter(letter) for letter in printable(text))
+    parts: list[str] = []
+    for letter in printable(text):
+        if letter in BARS and parts:
+            parts[-1] = f"$\\bar{{{parts[-1].strip('$')}}}$"
+        else:
+            parts.append(_letter(letter))
+    return "".join(parts).replace("--", "-{}-")
 
 
 def _letter(letter: str) -> str:
     if letter in SPECIAL:
         return SPECIAL[letter]
-    if letter.isascii():
+    if letter.isascii() or letter in PLAIN:
         return letter
     name = unicodedata.name(letter, "")
     if name.startswith("GREEK ") and (command := _greek(name)):
@@ -73,7 +80,42 @@ def _letter(letter: str) -> str:
 
 
 GREEK = set(
-    ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"]
+    [
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "epsilon",
+        "zeta",
+        "eta",
+        "theta",
+        "iota",
+        "kappa",
+        "lambda",
+        "mu",
+        "nu",
+        "xi",
+        "pi",
+        "rho",
+        "sigma",
+        "tau",
+        "upsilon",
+        "phi",
+        "chi",
+        "psi",
+        "omega",
+        "Gamma",
+        "Delta",
+        "Theta",
+        "Lambda",
+        "Xi",
+        "Pi",
+        "Sigma",
+        "Upsilon",
+        "Phi",
+        "Psi",
+        "Omega",
+    ]
 )
 
 

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from itertools import groupby
 
+import numpy as np
+
 from tapemagic.analysis.formatting import format_shape
-from tapemagic.analysis.report.cells import Cells
+from tapemagic.analysis.report.cells import Cells, block_means, rounded
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.display.elements import image
-from tapemagic.display.heatmap import colour
-from tapemagic.display.pixels import Colours, pixels
+from tapemagic.display.heatmap import MARKS, shades
+from tapemagic.display.pixels import pixels
 from tapemagic.display.styles import GROUND
 
 SIDE, CURVE = 60, (96, 30)
 """In pixels: the larger side of a heat-map or image, and the size of a curve."""
 SLIMMEST = 3
 """The largest ratio of the sides of a heat-map."""
-LINE, MARKS = "#3b82f6", ("#ff00ff", "#000000")
-"""The colour of a curve, and those of the pattern in the place of numbers that are not finite."""
+LINE = "#3b82f6"
+POINT, CELL = 2, 3.5
+"""In pixels: the smallest distance of two points of a curve, and the smallest cell of a heat-map."""
 FAR = 3
 """A curve shows zero unless it is this many times its own range away."""
-LEGEND = "blue: negative, white: zero, orange: positive, each picture on its own scale; large arrays by means of blocks"
+COLOURS = "blue: negative, white: zero, orange: positive, chequered: not finite"
 
 
 def thumbnail(summary: Summary, width: float, height: float) -> str:
@@ -38,14 +42,21 @@ def thumbnail(summary: Summary, width: float, height: float) -> str:
     ''
     """
     if summary.kind == "vector" and summary.cells:
-        return _curve(summary.cells[0], width, height)
-    colours = summary.colours or _shades(summary.cells)
+        return _curve(_coarse(summary.cells, 1, width / POINT)[0], width, height)
+    colours = summary.colours or shades(_coarse(summary.cells, height / CELL, width / CELL))
     if not colours:
         return ""
     wide, tall = _fitted(summary, width, height)
     x, y = (width - wide) / 2, (height - tall) / 2
     frame = f'<rect x="{x:g}" y="{y:g}" width="{wide:g}" height="{tall:g}" fill="none" stroke="{GROUND}"/>'
     return pixels(colours, wide, tall, x, y) + frame
+
+
+def _coarse(cells: Cells, rows: float, columns: float) -> Cells:
+    """The means of blocks of cells, so that there are no more of them than one can see."""
+    if len(cells) <= rows and len(cells[0] if cells else ()) <= columns:
+        return cells
+    return rounded(block_means(np.array(cells), (int(rows), int(columns))))
 
 
 def picture(summary: Summary) -> str:
@@ -60,6 +71,21 @@ def picture(summary: Summary) -> str:
     box = f'viewBox="-1 -1 {width + 2} {height + 2}" width="{width + 2}" height="{height + 2}"'
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" {box}>{content}</svg>'
     return image(svg, words(summary), "display:block")
+
+
+def legend(summaries: Iterable[Summary | None]) -> list[str]:
+    """The meaning of the pictures of some arrays, as a sentence; empty if there are none."""
+    drawn = [summary for summary in summaries if summary is not None]
+    parts = []
+    if any(summary.kind == "matrix" and summary.cells for summary in drawn):
+        parts.append(COLOURS)
+    if any(summary.kind == "vector" and summary.cells for summary in drawn):
+        parts.append("grey line: zero")
+    if any(summary.cells for summary in drawn):
+        parts.append("each picture on its own scale")
+    if any(summary.size > sum(map(len, summary.cells)) for summary in drawn if summary.cells):
+        parts.append("of large arrays the means of blocks")
+    return [f"Pictures: {'; '.join(parts)}."] if parts else []
 
 
 def words(summary: Summary) -> str:
@@ -81,19 +107,6 @@ def _fitted(summary: Summary, width: float, height: float) -> tuple[float, float
     rows, columns = summary.shape if len(summary.shape) == 2 else (len(shown), len(shown[0]))
     ratio = min(max(columns / rows, 1 / SLIMMEST), SLIMMEST)
     return min(width, round(height * ratio, 1)), min(height, round(width / ratio, 1))
-
-
-def _shades(cells: Cells) -> Colours:
-    """The colours of a heat-map; where a number is not finite, a pattern of four squares in each cell."""
-    most = max((abs(x) for row in cells for x in row if math.isfinite(x)), default=0.0) or 1.0
-    if all(math.isfinite(x) for row in cells for x in row):
-        return [[colour(x / most) for x in row] for row in cells]
-    rows: list[list[str]] = []
-    for row in cells:
-        for first, second in (MARKS, MARKS[::-1]):
-            pairs = ([colour(x / most)] * 2 if math.isfinite(x) else [first, second] for x in row)
-            rows.append([shade for pair in pairs for shade in pair])
-    return rows
 
 
 def _curve(points: tuple[float, ...], width: float, height: float) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.explain.advice import as_real, kind, listed
+from tapemagic.analysis.explain.causes import constant_instead
 from tapemagic.analysis.explain.exit_causes import surely_through_exit
 from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.matrices import Kind
@@ -28,11 +29,12 @@ MAX_TARGETS = 10
 
 @dataclass(frozen=True)
 class DerivativeRequest:
-    """The derivatives requested in the line above a cell: target names, highest order, full matrices."""
+    """The derivatives requested in the line above a cell: target names, highest order, full matrices, check."""
 
     targets: Sequence[str] = ()
     order: int = 1
     matrices: Sequence[Kind] = ()
+    check: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,15 @@ def choose(session: Session, value: Any, wanted: Sequence[str]) -> Targets:
         return _requested(session, wanted)
     purposes = Purposes(session)
     values = list(value) if isinstance(value, (list, tuple)) else [value]
+    losses = purposes.losses()
     if values and all(map(session.observer.tracks, values)):
-        if not all(map(purposes.is_trained, values)):
+        is_log = values[0] is not value and not session.cell.is_display
+        if not (losses and is_log) and not all(map(purposes.is_trained, values)):
             return _limited(_named_results(session, values), is_value=True)
+    if losses:
+        return _limited(losses)
     found = (
-        purposes.losses()
-        or _in_result(session, value, purposes)
+        _in_result(session, value, purposes)
         or _last_assigned(session, purposes)
         or _assigned_elsewhere(session, purposes)
         or purposes.differentiated()
@@ -76,7 +81,7 @@ def choose(session: Session, value: Any, wanted: Sequence[str]) -> Targets:
     made = [(name, x) for name, x in held if id_of(x) not in watched]
     if made and session.sources:
         return Targets(made[-1:])
-    return Targets([], notes=[Statement("note", _why_no_target(session))])
+    return Targets([], notes=[Statement("note", _why_no_target(session, value))])
 
 
 def _limited(named: Sequence[Named], is_value: bool = False, most: int = MAX_TARGETS) -> Targets:
@@ -109,7 +114,9 @@ def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> Seque
         question = replace(question, y=name, target=number, x=x, source=source)
         reason = surely_through_exit(question)
         if reason is not None:
-            text = f"{shown} shown in the place of {name}: {reason.text}"
+            text = (
+                f"{shown} shown in the place of {name}: {constant_instead(question) or reason.text}"
+            )
             return [Statement("left", text)]
     return []
 
@@ -179,7 +186,7 @@ def _computed_parts(session: Session, held: Sequence[Named]) -> list[Named]:
     return [(known.get(id_of(x), name), x) for name, x in found if not session.observer.order_of(x)]
 
 
-def _why_no_target(session: Session) -> str:
+def _why_no_target(session: Session, value: Any) -> str:
     """The reason why there is no target."""
     sources = session.all_sources()
     whole = [
@@ -189,7 +196,7 @@ def _why_no_target(session: Session) -> str:
     ]
     if whole and len(whole) == len(sources):
         return "; ".join(whole)
-    return "; ".join([_why_none_computed(session), *whole])
+    return "; ".join([_why_none_computed(session, value), *whole])
 
 
 def _real_source(name: str, x: Any) -> str:
@@ -198,20 +205,38 @@ def _real_source(name: str, x: Any) -> str:
     return f"{name} = tapemagic.Variable({real})" if isinstance(x, Variable) else f"{name} = {real}"
 
 
-def _why_none_computed(session: Session) -> str:
+def _why_none_computed(session: Session, value: Any) -> str:
     """The reason why no value of the cell was computed from watched ones."""
     watched = session.watched()
     if not watched:
         return _why_none_watched(session)
     computed = 0 in session.snapshot().origins.orders
     exit_ = session.last_exit(watched if computed else ())
-    if computed and exit_:
-        return (
-            f"what was computed is no tensor any more, so there is nothing to differentiate{exit_}"
-        )
+    instead = _constant_instead(session, value)
+    if computed and (instead or exit_):
+        gone = "what was computed is no tensor any more, so there is nothing to differentiate"
+        return gone + (instead or exit_)
     if computed:
         return "there is no name for what was computed: give it one, write -t, or end the cell with the value"
-    return f"nothing was computed from what is watched, so there is nothing to differentiate{exit_}"
+    return (
+        "nothing was computed from what is watched, so there is nothing to differentiate"
+        f"{instead or exit_}"
+    )
+
+
+def _constant_instead(session: Session, value: Any) -> str:
+    """The end of a sentence on what the cell's last value is, if it is watched itself or came out of a branch."""
+    name, last = next(iter(reversed(session.history)), ("", None))
+    if session.cell.last and value is not None:
+        name, last = session.cell.last[0], value
+    sources = session.all_sources()
+    if isinstance(last, Traced):
+        same = [source for source, x in sources if id_of(x) == id_of(last) and source != name]
+        return f": {name} is {same[0]} itself" if same else ""
+    if not is_number(last) or not sources:
+        return ""
+    branch = constant_instead(session.question(name, last, *sources[0]))
+    return f": {branch}" if branch else ""
 
 
 def _why_none_watched(session: Session) -> str:

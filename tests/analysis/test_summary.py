@@ -72,6 +72,7 @@ def test_every_value_has_a_summary(value: Any) -> None:
         (np.arange(9.0).reshape(3, 3), "[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0, 8.0]]"),
         (np.arange(7), "7, 0 to 6, mean 3.0"),
         (np.full((5, 5), 2.0), "5×5, all 2.0"),
+        (1e6 + np.arange(9.0) / 9, "9, all about 1e+06"),
         (
             np.array([np.nan, np.inf, -np.inf, 1.0, 2.0, 4.0, 5.0]),
             "7, 1.0 to 5.0, mean 3.0, 1 nan, 2 inf",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import re
-import zlib
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -12,10 +10,12 @@ import numpy as np
 import pytest
 
 from tapemagic.analysis.report.summary import summarise
-from tapemagic.display.heatmap import BLANK
+from tapemagic.display.heatmap import MARKS
 from tapemagic.display.pixels import png
-from tapemagic.display.thumbnails import MARKS, picture, thumbnail, words
+from tapemagic.display.thumbnails import picture, thumbnail, words
+from tests.display.pictures import cells_in, read_png
 
+BLANK = "#ffffff"
 RNG = np.random.default_rng(1)
 HOLES = RNG.normal(size=(64, 128))
 HOLES[::7, ::3] = np.nan
@@ -23,31 +23,9 @@ HOLES[5, 5] = np.inf
 IMAGE = RNG.random((64, 64, 3))
 
 
-def read_png(data: bytes) -> list[list[str]]:
-    """The colours of a picture, read as a browser would."""
-    assert b"\x89PNG\r\n\x1a\n" == data[:8]
-    chunks, place = {}, 8
-    while place < len(data):
-        size = int.from_bytes(data[place : place + 4], "big")
-        kind, content = data[place + 4 : place + 8], data[place + 8 : place + 8 + size]
-        assert zlib.crc32(kind + content) == int.from_bytes(
-            data[place + 8 + size : place + 12 + size], "big"
-        )
-        chunks[kind] = content
-        place += 12 + size
-    width, height = (int.from_bytes(chunks[b"IHDR"][k : k + 4], "big") for k in (0, 4))
-    body, palette = zlib.decompress(chunks[b"IDAT"]), chunks.get(b"PLTE")
-    step = 1 if palette else 3
-    rows = [body[i * (width * step + 1) + 1 : (i + 1) * (width * step + 1)] for i in range(height)]
-    if palette:
-        return [["#" + palette[3 * k : 3 * k + 3].hex() for k in row] for row in rows]
-    return [["#" + row[3 * k : 3 * k + 3].hex() for k in range(width)] for row in rows]
-
-
 def cells_of(value: Any) -> list[list[str]]:
     """The colours of the cells in the picture of an array."""
-    [data] = re.findall(r'base64,([^"]+)"', thumbnail(summarise(value), 60, 60))
-    return read_png(base64.b64decode(data))
+    return cells_in(thumbnail(summarise(value), 60, 60))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (24, 24)])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tapemagic.analysis.explain.advice import as_real, at, kind, replacement
+from tapemagic.analysis.explain.advice import as_real, at, is_flat, kind, replacement
+from tapemagic.analysis.explain.branches import branch_taken, constant_branch
 from tapemagic.analysis.explain.dataflow import Certainty
 from tapemagic.analysis.explain.exit_causes import (
     exit_text,
@@ -34,7 +35,8 @@ def why_none(question: Question) -> Reason:
     """The reason for a None: the first of the possible ones for which there is evidence."""
     return _first(REASONS, question) or Reason(
         "not connected",
-        f"{question.y} was not computed from {question.x}{depends(question)}{untaken(question)}",
+        f"{question.y} was not computed from {question.x}{depends(question)}"
+        f"{untaken(question) or branch_taken(question)}",
     )
 
 
@@ -79,12 +81,26 @@ def _no_tensor(q: Question) -> Reason | None:
         return None
     if q.target is None:
         return Reason("no tensor", f"{q.y} is None: the function that made it may lack a return")
-    text = f"{q.y} is a {type_of(q.target)} and no tensor, so no tape knows how it was computed"
-    found = exits(q, Certainty.YES) or exits(q, Certainty.PERHAPS)[-1:]
+    if branch := constant_instead(q):
+        return Reason("constant", branch)
+    sure = exits(q, Certainty.YES)
+    text = f"{q.y} is {_a(type_of(q.target))} and no tensor, so no tape knows how it was computed"
+    found = sure or exits(q, Certainty.PERHAPS)[-1:]
     more = untaken(q) or ". Compute it with NumPy on tensors"
     if found:
-        more = f": {exit_text(q, found[0])}: {replacement(found[0])}"
+        more = f": {exit_text(q, found[0])}: {replacement(found[0], q.program.namespace)}"
     return Reason("left the tape", text + more)
+
+
+def constant_instead(q: Question) -> str:
+    """The branch that gave a plain number, in a sentence; empty if it may have left the tape instead."""
+    branch = constant_branch(q.program, q.y, q.target, q.x)
+    return branch if branch and all(map(is_flat, exits(q, Certainty.PERHAPS))) else ""
+
+
+def _a(word: str) -> str:
+    """A word with its article."""
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
 def type_of(value: Any) -> str:

@@ -207,6 +207,8 @@ def _folded(
     entries: Sequence[_Entry], loops: Sequence[Loop], code: CodeType | None
 ) -> list[_Entry]:
     """The parts of a call, or of one iteration of a loop, with those of each loop in a block."""
+    if not loops and not any(entry.repeats for entry in entries):
+        return list(entries)
     found: list[_Entry] = []
     for loop, group in groupby(entries, lambda entry: _outermost(entry.offset, loops)):
         if loop is None:

@@ -14,15 +14,13 @@ from tapemagic.analysis.report.statement import Statement
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.engine.recording import Absent, Record, silence
+from tapemagic.engine.registry import NUMBERED, Operation
 from tapemagic.engine.tensor.tensor import unwrap, wrap
 
 BETWEEN = "{} was taken as its slope; any from {} to {} would do"
 NONE_THERE = "0 was taken as its slope, where it has none"
 JUMP = "0 was taken as its slope, although it jumps there"
 SHARED = "equal numbers share its slope evenly; other shares would do"
-CHOSEN = "the slope of the branch that it chose was taken; the other one begins here"
-
-COMPARISONS = {"greater", "greater_equal", "less", "less_equal"}
 
 
 @dataclass(frozen=True)
@@ -149,6 +147,10 @@ KINKS: Mapping[str, Kink] = {
 EXTREMES = {"max", "min", "amax", "amin", "nanmax", "nanmin"}
 
 
+BENT = KINKS.keys() | EXTREMES
+"""The names of all operations with kinks."""
+
+
 @dataclass
 class Place:
     """The kinks of one operation on one line, as far as they were counted."""
@@ -166,16 +168,14 @@ def kinks(subject: Subject) -> Iterator[Statement]:
     found: dict[tuple[str, str, int | None], Place] = {}
     lines, orders = subject.whole.origins.lines, subject.whole.origins.orders
     candidates: list[tuple[int, Record, Any, str, str]] = []
-    tracked = subject.snapshot.tracked
-    comparisons: dict[int, Record] = {}
-    for position, record in enumerate(subject.records[: subject.operations]):
-        if orders and orders[position]:
+    tracked, records = subject.snapshot.tracked, subject.snapshot.records[: subject.operations]
+    bent = {i for i in {record[0] for record in records} if _is_bent(NUMBERED[i])}
+    for position, plain in enumerate(records):
+        if plain[0] not in bent or (orders and orders[position]):
             continue
-        if record.name in COMPARISONS:
-            comparisons[record.output_id] = record  # type: ignore[index]
-            continue
+        record = Record._make(plain)
         inputs = [place for place, i in enumerate(record.ids) if i in tracked]
-        for mask, name, taken in _kinks_of(record, inputs, comparisons):
+        for mask, name, taken in _kinks_of(record, inputs):
             candidates.append((position, record, mask, name, taken))
     cotangents = _cotangents(subject, [record for _, record, *_ in candidates])
     for position, record, mask, name, taken in candidates:
@@ -183,7 +183,7 @@ def kinks(subject: Subject) -> Iterator[Statement]:
         if g is None:
             continue
         passing = mask & (_given(record, g) != 0)
-        hits = int(np.count_nonzero(passing))
+        hits = int(np.count_nonzero(passing)) if np.ndim(passing) else int(passing)
         if hits:
             line = lines[position] if lines else None
             place = found.setdefault((name, taken, line), Place(name, taken, line))
@@ -194,9 +194,15 @@ def kinks(subject: Subject) -> Iterator[Statement]:
         yield Statement("kink", _sentence(place), place.line)
 
 
-def _kinks_of(
-    record: Record, inputs: list[int], comparisons: Mapping[int, Record]
-) -> Iterator[tuple[Any, str, str]]:
+def _is_bent(operation: Operation) -> bool:
+    """Whether an operation is one of those with kinks, and not a user's of the same name."""
+    function = operation.function
+    module = getattr(function, "__module__", None) or ""
+    is_known = isinstance(function, np.ufunc) or module.split(".")[0] in ("numpy", "tapemagic")
+    return is_known and operation.name in BENT
+
+
+def _kinks_of(record: Record, inputs: list[int]) -> Iterator[tuple[Any, str, str]]:
     """The elements at a kink, the operation with the point in words, and what was taken there."""
     if not inputs or any(isinstance(value, Absent) for value in (*record.values, record.output)):
         return
@@ -211,11 +217,6 @@ def _kinks_of(
         mask = (share > 0) & (share < 1)
         if np.any(mask):
             yield mask, f"{name} with ties", SHARED
-    elif name == "where" and record.ids[0] in comparisons:
-        x, y = comparisons[record.ids[0]].values
-        mask = np.equal(x, y) if not isinstance(x, Absent) and not isinstance(y, Absent) else False
-        if np.any(mask):
-            yield mask, "where exactly at its boundary", CHOSEN
 
 
 def _edge(record: Record) -> Edge:

@@ -139,7 +139,9 @@ class _Made:
 
     def _value(self, symbol: str, i: int, runs: int, first: int) -> LineValue:
         value = self._values[i]
-        text = format_reads(value, self.subject.reads.get(i, ()))
+        text = format_value(value)
+        if read := format_reads(value, self.subject.reads.get(i, ())):
+            text += f" now; {read} when read"
         start = summarise(self._values[first]).text if runs > 1 and first != i else ""
         return LineValue(
             symbol, np.shape(value), text, self._gradient(i, value), runs, start, is_finite(value)

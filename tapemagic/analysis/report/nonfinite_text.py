@@ -30,6 +30,9 @@ DIVIDING = {"divide", "true_divide", "floor_divide", "remainder", "fmod", "divmo
 WORDS = {"divide by zero": "division by zero", "invalid value": "invalid value (nan)"}
 """Kinds of warnings, where NumPy says otherwise."""
 
+METHODS = {"reduce": "a sum or product", "accumulate": "a cumulative sum or product"}
+"""Methods of NumPy's operations, as warnings name them."""
+
 MOST_OPERANDS = 3
 """The number of operands that are named."""
 
@@ -45,7 +48,8 @@ def describe_warning(subject: Subject, warning: NumericWarning) -> str:
     if warning.kind == "divide by zero" and warning.operation not in DIVIDING:
         words = "infinite result"
     called = f" (in {warning.function})" if warning.function else ""
-    text = f"{words} in {warning.operation} on line {warning.line}{called}"
+    operation = METHODS.get(warning.operation, warning.operation)
+    text = f"{words} in {operation} on line {warning.line}{called}"
     if warning.is_backward:
         return f"{text}, on the way back"
     values = warning.values
@@ -61,7 +65,9 @@ def _of_value(subject: Subject, fact: NonFinite) -> str:
     name, value = next((name, unwrap(x)) for name, x in subject.targets if id_of(x) == fact.target)
     place = f"{fact.operation}{_on(fact)}"
     operands = operands_of(subject, fact)
-    if fact.cause == "input":
+    if fact.cause == "input" and operands.startswith("its input"):
+        given = f"an input of {place} is {fact.result} to begin with"
+    elif fact.cause == "input":
         given = f"{operands} to begin with, and goes into {place}"
     elif fact.cause in ("0/0", "division by zero") and fact.operation in ("divide", "remainder"):
         given = f"{place} divides {fact.operands[0]} by {fact.operands[1]}: {operands}"
@@ -126,7 +132,7 @@ def operands_of(subject: Subject, fact: NonFinite) -> str:
         (_name(subject, record, place, text, fact.index) or _written(written, place), text)
         for place, text in zip(places, fact.operands, strict=False)
     ]
-    named = [f"{name} is {text}" for name, text in pairs if name]
+    named = list(dict.fromkeys(f"{name} is {text}" for name, text in pairs if name))
     if named:
         return listed(named[:MOST_OPERANDS])
     texts = [text for _, text in pairs[:MOST_OPERANDS]]
@@ -134,7 +140,9 @@ def operands_of(subject: Subject, fact: NonFinite) -> str:
 
 
 def _written(written: Sequence[str], place: int) -> str:
-    return written[place] if place < len(written) else ""
+    """An operand as it is written, unless that is a constant of NumPy."""
+    name = written[place] if place < len(written) else ""
+    return "" if name.startswith(("np.nan", "np.inf")) else name
 
 
 def _place(subject: Subject, position: int) -> Place | None:
@@ -147,9 +155,7 @@ def _place(subject: Subject, position: int) -> Place | None:
     return Place(place.file, line, "")
 
 
-def _name(
-    subject: Subject, record: Record, place: int, text: str, index: tuple[int, ...]
-) -> str:
+def _name(subject: Subject, record: Record, place: int, text: str, index: tuple[int, ...]) -> str:
     """The name of an input, with the index of its element; empty if it has none."""
     name = subject.known_names.get(record.ids[place], "")
     value = record.values[place]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -20,8 +20,6 @@ from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 
 LONGEST = 24
 """The number of characters up to which an expression of the program serves as a name."""
-
-NO_CONNECTION = "what its tape recorded does not lead from {1} to {0}"
 
 
 @dataclass(frozen=True)
@@ -66,9 +64,9 @@ class OwnGradient:
 
     @property
     def origin(self) -> str:
-        """The tape, the line, and how often, as in ``by the tape inner (line 5, the last of 100)``."""
-        taken = "" if self.method == "gradient" else f" ({self.method})"
-        tape = f"by the tape {self.tape}{taken}" if self.tape else f"by a tape{taken}"
+        """The tape, the line, and how often, as in ``taken by inner (line 5, the last of 100)``."""
+        method = "" if self.method == "gradient" else f".{self.method}"
+        tape = f"taken by {self.tape or 'a tape'}{method}"
         where = [f"line {self.line}"] if self.line else []
         where += [f"the last of {self.count:,}"] if self.count > 1 else []
         more = f"; {self.remark}" if self.remark else ""
@@ -91,15 +89,16 @@ def own_gradients(subject: Subject) -> tuple[OwnGradient, ...]:
 
 def target_names(call: GradientCall) -> Sequence[str]:
     """The targets of a call as the program writes them."""
-    return _names(written_call(call).target, call.targets, {}, "the target")
+    return _names(written_call(call).target, call.targets, {}, "the target", {})
 
 
 def _rows(subject: Subject, call: GradientCall) -> Iterator[OwnGradient]:
     """A row for each source of a call."""
     written = written_call(call)
-    known = {**subject.known_names, **_held(call, subject.context.program.namespace)}
-    targets = _names(written.target, call.targets, known, "the target")
-    sources = _names(written.sources, call.sources, known, "a source")
+    namespace = subject.context.program.namespace
+    known = {**subject.known_names, **_held(call, namespace)}
+    targets = _names(written.target, call.targets, known, "the target", namespace)
+    sources = _names(written.sources, call.sources, known, "a source", namespace)
     target = targets[0] if len(targets) == 1 else f"({' + '.join(targets)})"
     if len(target) > 2 * LONGEST:
         target = "the targets"
@@ -215,23 +214,34 @@ def _results(bound: ast.expr | None, count: int) -> Sequence[str]:
     return [""] * count
 
 
-def _names(node: ast.expr | None, values: Sequence[Any], known: Any, default: str) -> Sequence[str]:
-    """The names of targets or sources: as they are written in the call, or else those of the notebook."""
+def _names(
+    node: ast.expr | None,
+    values: Sequence[Any],
+    known: Mapping[int, str],
+    default: str,
+    namespace: Mapping[str, Any],
+) -> Sequence[str]:
+    """The names of targets or sources.
+
+    They are as the call writes them, unless that is now the name of something else, and the notebook has another name.
+    """
     elements: Sequence[ast.expr | None] = [node]
     if isinstance(node, ast.List | ast.Tuple):
         elements = node.elts
-    elif isinstance(node, ast.Dict):
-        elements = node.values
+    elif isinstance(node, ast.Dict):  # whose values a tape takes in the order of its keys
+        elements = []
     if len(elements) != len(values) or any(isinstance(x, ast.Starred) for x in elements):
         whole = _short(node)
         return [
             known.get(id_of(x)) or (f"{whole}[{i}]" if whole else default)
             for i, x in enumerate(values)
         ]
-    return [
-        _short(element) or known.get(id_of(x)) or default
-        for element, x in zip(elements, values, strict=True)
-    ]
+    names = []
+    for element, x in zip(elements, values, strict=True):
+        written, other = _short(element), known.get(id_of(x), "")
+        is_other = isinstance(element, ast.Name) and namespace.get(written) is not x
+        names.append((other if is_other else written) or written or other or default)
+    return names
 
 
 def _short(node: ast.expr | None) -> str:

@@ -48,6 +48,8 @@ def statistics_of(array: Any) -> Statistics:
     """
     if not array.size:
         return Statistics()
+    if array.size == 1:
+        return _of_number(array.item())
     low, high, total, squares, nan, inf = math.inf, -math.inf, 0.0, 0.0, 0, 0
     for chunk in _chunks(array):
         known = chunk
@@ -57,7 +59,7 @@ def statistics_of(array: Any) -> Statistics:
             known = chunk[np.isfinite(chunk)]
         if known.size:
             low, high = min(low, float(known.min())), max(high, float(known.max()))
-            total, squares = total + float(known.sum()), squares + float(known @ known)
+            total, squares = total + float(known.sum()), squares + _squares(known)
     count = array.size - nan - inf
     if not count:
         return Statistics(None, None, None, nan, inf, math.nan if nan else math.inf)
@@ -72,13 +74,26 @@ def statistics_of(array: Any) -> Statistics:
     return Statistics(low, mean, high, nan, inf, norm)
 
 
+def _of_number(number: Any) -> Statistics:
+    """The statistics of a single number."""
+    x = abs(number) if isinstance(number, complex) else float(number)
+    if math.isfinite(x):
+        return Statistics(x, x, x, 0, 0, abs(x))
+    return Statistics(nan=int(math.isnan(x)), inf=int(math.isinf(x)), norm=abs(x))
+
+
 def _scaled_sums(array: Any, most: float) -> tuple[float, float]:
     """The sum of the finite entries and that of their squares, after division by the largest."""
     total = squares = 0.0
     for chunk in _chunks(array):
         part = chunk[np.isfinite(chunk)] / most
-        total, squares = total + float(part.sum()), squares + float(part @ part)
+        total, squares = total + float(part.sum()), squares + _squares(part)
     return total, squares
+
+
+def _squares(numbers: Any) -> float:
+    """The sum of squares: by einsum, since BLAS would start threads, which takes long on a busy machine."""
+    return float(np.einsum("i,i->", numbers, numbers))
 
 
 def _chunks(array: Any) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Summary: what a report shows of an array, so that it need not hold the array."""
+"""Summary: an array as a report shows it, which need not hold the array then."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PLAIN = (np.ndarray, np.generic, bool, int, float, complex)
 
 @dataclass(frozen=True)
 class Summary:
-    """What a report shows of an array.
+    """An array as a report shows it: its size, range and mean, and the cells of its picture.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class Summary:
         low, high = (format_number(int(x) if whole else x) for x in (self.low, self.high))
         what = "absolute values " if self.absolute else ""
         if low == high:
-            return [f"{what}all {low}"]
+            return [f"{what}all {'' if self.low == self.high else 'about '}{low}"]
         return [f"{what}{low} to {high}", f"mean {format_number(self.mean)}"]
 
     @property

@@ -28,6 +28,8 @@ LONGEST_REASON = 200
 """The number of characters of a reason."""
 
 GRADIENTS = "Gradients"
+KINDS = {"overflow": "overflow", "division by zero": "divide by zero"}
+"""The kinds of warnings about operations whose result is not finite, by the cause."""
 OTHERS: Mapping[Topic, tuple[str, str]] = {
     "nonfinite": ("other place", "other places"),
     "warning": ("other line", "other lines"),
@@ -98,9 +100,12 @@ def _first(group: Sequence[Statement], limit: int) -> Sequence[Statement]:
 
 def _warnings(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Statement]:
     """The warnings of NumPy, but for those about the operations where a nan or an infinity began."""
-    told = {(fact.line, fact.operation) for fact in nonfinite if fact.way == "forward"}
+    forward = [fact for fact in nonfinite if fact.way == "forward"]
+    told = {(fact.line, fact.operation) for fact in forward}
+    told |= {(fact.line, KINDS.get(fact.cause, "invalid value")) for fact in forward}
     for warning in subject.context.warnings:
-        if warning.is_backward or (warning.line, warning.operation) not in told:
+        at = {(warning.line, warning.operation), (warning.line, warning.kind)}
+        if warning.is_backward or told.isdisjoint(at):
             text = describe_warning(subject, warning)
             yield Statement("warning", text, warning.line)
 

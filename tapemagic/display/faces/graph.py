@@ -13,6 +13,8 @@ from tapemagic.display.svg import ROOM, Drawing, fitted
 
 TITLE = "Graph"
 FRAME = f"overflow:auto;max-height:{ROOM + 20}px"
+LIVE_FRAME = "overflow:auto;max-height:60vh"
+"""The style of a live picture, which is scrolled above its caption."""
 
 
 def html(findings: Findings, drawing: Drawing, live: bool = False) -> str:
@@ -31,7 +33,7 @@ def html(findings: Findings, drawing: Drawing, live: bool = False) -> str:
     if live:
         styled = svg.replace("<svg", f'<svg style="{style}"', 1)
         label = f'role="img" aria-label="{escape(words)}"'
-        return f'<div {label} style="{FRAME}">{styled}</div>{caption(findings)}'
+        return f'<div {label} style="{LIVE_FRAME}">{styled}</div>{caption(findings)}'
     return element("div", FRAME, image(svg, words, style)) + caption(findings)
 
 

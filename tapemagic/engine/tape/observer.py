@@ -226,6 +226,22 @@ class Observer(Tape):
         finally:
             self._start()
 
+    def copy(self, operations: int) -> Observer:
+        """An observer with the first records of this one, of a number given, which goes on by itself."""
+        other = Observer(self._where, self._watch_accessed_variables, self._calls)
+        other._records += self._records[:operations]
+        other._sites += self._sites[:operations]
+        other._orders += self._orders[:operations]
+        other._seeds += self._seeds
+        other._order_of |= self._order_of
+        other._tracked |= self._tracked
+        other._leaves |= self._leaves
+        other._variables |= self._variables
+        other._events += self._events
+        other._times += self._times
+        other._entered = other._usable = True
+        return other
+
     def fork(self) -> Tape:
         """A tape of its own with the records so far."""
         return tape_of(contents_of(self))
