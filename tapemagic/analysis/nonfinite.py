@@ -92,9 +92,7 @@ class NonFinite:
     target: int = 0
 
 
-def first_nonfinite(
-    snapshot: Snapshot, within: Container[int] | None = None
-) -> NonFinite | None:
+def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) -> NonFinite | None:
     """The first value in a recording that is not finite.
 
     Parameters
@@ -285,16 +283,12 @@ def _passed_on(
             found = _found(
                 snapshot, position, index, cause, map(format_value, operands), passed[index]
             )
-            found = replace(
-                found, way="backward", incoming=format_value(incoming), operand=place
-            )
+            found = replace(found, way="backward", incoming=format_value(incoming), operand=place)
             return found if incoming != 0 else _of_zero(snapshot, found, edge, passed.shape)
     return None
 
 
-def _of_zero(
-    snapshot: Snapshot, fact: NonFinite, edge: Edge, shape: tuple[int, ...]
-) -> NonFinite:
+def _of_zero(snapshot: Snapshot, fact: NonFinite, edge: Edge, shape: tuple[int, ...]) -> NonFinite:
     """A gradient that is nan although the operation was given 0, with the derivative, and what gave the 0."""
     slope = np.asarray(edge.passed(np.ones(edge.y.shape, edge.y.dtype)[()]))
     value = slope[fact.index] if slope.shape == shape else slope

@@ -113,7 +113,9 @@ def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> Seque
         question = replace(question, y=name, target=number, x=x, source=source)
         reason = surely_through_exit(question)
         if reason is not None:
-            text = f"{shown} shown in the place of {name}: {constant_instead(question) or reason.text}"
+            text = (
+                f"{shown} shown in the place of {name}: {constant_instead(question) or reason.text}"
+            )
             return [Statement("left", text)]
     return []
 
@@ -125,9 +127,7 @@ def _is_real(value: Any) -> bool:
     )
 
 
-def _in_result(
-    session: Session, value: Any, purposes: Purposes | None = None
-) -> Sequence[Named]:
+def _in_result(session: Session, value: Any, purposes: Purposes | None = None) -> Sequence[Named]:
     """The computed tensors in the value of the cell, if that is a list, tuple or dict."""
     if not isinstance(value, CONTAINERS):
         return []
@@ -159,9 +159,7 @@ def _last_assigned(session: Session, purposes: Purposes | None = None) -> Sequen
     return []
 
 
-def _assigned_elsewhere(
-    session: Session, purposes: Purposes | None = None
-) -> Sequence[Named]:
+def _assigned_elsewhere(session: Session, purposes: Purposes | None = None) -> Sequence[Named]:
     """The last computed value that is neither the value of the cell nor assigned at its top level.
 
     A function may have assigned a global name, or the cell a part of a list, of a dict or of an object.

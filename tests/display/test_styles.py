@@ -39,7 +39,9 @@ def faded(text: str, ground: str, opacity: float) -> list[int]:
     return [round(opacity * a + (1 - opacity) * b) for a, b in pairs]
 
 
-@pytest.mark.parametrize("style", [styles.WATCHED, styles.TARGET, styles.GOOD, styles.BAD, styles.WARN])
+@pytest.mark.parametrize(
+    "style", [styles.WATCHED, styles.TARGET, styles.GOOD, styles.BAD, styles.WARN]
+)
 def test_words_with_a_ground_of_their_own(style: str) -> None:
     """They are the same everywhere."""
     ground, text = re.findall("#[0-9a-f]{6}", style)

@@ -87,7 +87,9 @@ def test_a_note() -> None:
 
 def test_nothing_at_all() -> None:
     """A recording of nothing is one line."""
-    found = replace(square(), variables=(), derivatives=(), targets=(), operations=0, drawn=0, verdict=())
+    found = replace(
+        square(), variables=(), derivatives=(), targets=(), operations=0, drawn=0, verdict=()
+    )
 
     assert "%%tape: 0 operations recorded, 0 watched" == text(found)
 

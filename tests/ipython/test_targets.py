@@ -49,7 +49,9 @@ def test_a_target_whose_name_is_a_plain_number_now(run: Run) -> None:
     rows = {row.split()[0]: row for row in repr(report).splitlines() if "number" in row}
     assert "27.0" in rows["y"]
     assert "9.0" in rows["y₁"]
-    assert "y₁ is shown in the place of y: y₁ left the tape through float()" in notes(report.findings)
+    assert "y₁ is shown in the place of y: y₁ left the tape through float()" in notes(
+        report.findings
+    )
 
 
 @pytest.mark.parametrize("line", ["x -t a b", "x -t a,b", "-t a b -o 1 -- x", "x --target a b"])

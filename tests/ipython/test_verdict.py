@@ -62,7 +62,9 @@ def test_two_lines_with_the_same_warning(run: Run) -> None:
 
 def test_a_warning_on_the_way_back(run: Run) -> None:
     """The user's own gradient may warn, too."""
-    found = said(run, "%%tape x -p\ny = np.sqrt(x - 3)\ng = tape.gradient(y, x)\nu = x * 2", "warning")
+    found = said(
+        run, "%%tape x -p\ny = np.sqrt(x - 3)\ng = tape.gradient(y, x)\nu = x * 2", "warning"
+    )
 
     assert ["division by zero in divide on line 3, on the way back"] == found
 
@@ -209,7 +211,9 @@ def test_jacobians_and_weights(run: Run) -> None:
     run(W)
     body = "with tm.GradientTape(persistent=True) as t:\n    y = w * w\n"
 
-    found = own(run, f"%%tape\n{body}J = t.jacobian(y, w)\ng = t.gradient(y, w, T)\ns = t.gradient(y, w)")
+    found = own(
+        run, f"%%tape\n{body}J = t.jacobian(y, w)\ng = t.gradient(y, w, T)\ns = t.gradient(y, w)"
+    )
 
     assert "J = dy/dw = [[2.0, 0.0], [0.0, 4.0]], taken by t.jacobian (line 4)" == found[0]
     assert "g = dy/dw = [6.0, 4.0], taken by t (line 5); weighted by output_gradients" == found[1]
@@ -264,11 +268,15 @@ def test_a_function_of_another_cell(run: Run) -> None:
 
 def test_the_branch_that_computed_a_target(run: Run) -> None:
     """Of a value that does not depend on a source, the branch is named."""
-    body = "def most(a, b):\n    if a > b:\n        return a * 1.0\n    return b * 1.0\ny = most(z, x)"
+    body = (
+        "def most(a, b):\n    if a > b:\n        return a * 1.0\n    return b * 1.0\ny = most(z, x)"
+    )
 
     [text] = said(run, f"%%tape x z\n{body}", "none")
 
-    assert text.endswith("it depends on x: most took the branch that ends on line 5 (return b * 1.0)")
+    assert text.endswith(
+        "it depends on x: most took the branch that ends on line 5 (return b * 1.0)"
+    )
 
 
 def test_a_conversion_is_no_branch(run: Run) -> None:

@@ -137,7 +137,9 @@ def _returns_before(place: Place, first: int) -> Iterator[ast.stmt]:
         if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0):
             if first in (node.lineno, *(d.lineno for d in node.decorator_list)):
                 yield from (
-                    s for s in _statements(node.body) if isinstance(s, ast.Return) and s.lineno < line
+                    s
+                    for s in _statements(node.body)
+                    if isinstance(s, ast.Return) and s.lineno < line
                 )
 
 
@@ -226,7 +228,9 @@ def _called(node: ast.Call, scope: Scope, program: Program) -> Scope | None:
     given = {key: (value, scope) for key, value in zip(names, node.args, strict=False)}
     given |= {word.arg: (word.value, scope) for word in node.keywords if word.arg}
     inside = definition.body
-    body: Any = [ast.Return(inside, lineno=inside.lineno)] if isinstance(inside, ast.expr) else inside
+    body: Any = (
+        [ast.Return(inside, lineno=inside.lineno)] if isinstance(inside, ast.expr) else inside
+    )
     return Scope(body, code.co_filename, name, given)
 
 
@@ -255,7 +259,9 @@ def _assignments(body: Sequence[ast.AST], name: str) -> Iterator[ast.expr]:
             case ast.AnnAssign(ast.Name(target), _, value) if value is not None and target == name:
                 yield value
             case ast.AugAssign(ast.Name(target), _, value) if target == name:
-                yield ast.BinOp(ast.Name(name, ast.Load()), statement.op, value, lineno=statement.lineno)
+                yield ast.BinOp(
+                    ast.Name(name, ast.Load()), statement.op, value, lineno=statement.lineno
+                )
 
 
 def _statements(body: Sequence[ast.AST]) -> Iterator[ast.stmt]:

@@ -86,7 +86,9 @@ def _bent(record: Record) -> Any:
 
 def _alpha(record: Record) -> Any:
     default = 0.2 if record.name == "leaky_relu" else 1.0
-    return record.values[1] if len(record.values) > 1 else (record.params or {}).get("alpha", default)
+    return (
+        record.values[1] if len(record.values) > 1 else (record.params or {}).get("alpha", default)
+    )
 
 
 def _slope_of_alpha(record: Record, _tracked: list[int]) -> str:
@@ -228,7 +230,9 @@ def _given(record: Record, g: Any) -> Any:
 
 def _cotangents(subject: Subject, records: list[Record]) -> dict[int, Any]:
     """The gradients with respect to the results of operations, in full."""
-    known = {i: subject.adjoints.get(i) for record in records if isinstance(i := record.output_id, int)}
+    known = {
+        i: subject.adjoints.get(i) for record in records if isinstance(i := record.output_id, int)
+    }
     large = [i for i, g in known.items() if isinstance(g, Summary)]
     if large:
         targets = [value for _, value in subject.targets]

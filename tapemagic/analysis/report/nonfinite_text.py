@@ -62,9 +62,7 @@ def describe_warning(subject: Subject, warning: NumericWarning) -> str:
 
 def _of_value(subject: Subject, fact: NonFinite) -> str:
     """The sentence on a value."""
-    name, value = next(
-        (name, unwrap(x)) for name, x in subject.targets if id_of(x) == fact.target
-    )
+    name, value = next((name, unwrap(x)) for name, x in subject.targets if id_of(x) == fact.target)
     place = f"{fact.operation}{_on(fact)}"
     operands = operands_of(subject, fact)
     if fact.cause == "input" and operands.startswith("its input"):
@@ -157,9 +155,7 @@ def _place(subject: Subject, position: int) -> Place | None:
     return Place(place.file, line, "")
 
 
-def _name(
-    subject: Subject, record: Record, place: int, text: str, index: tuple[int, ...]
-) -> str:
+def _name(subject: Subject, record: Record, place: int, text: str, index: tuple[int, ...]) -> str:
     """The name of an input, with the index of its element; empty if it has none."""
     name = subject.known_names.get(record.ids[place], "")
     value = record.values[place]

@@ -21,7 +21,11 @@ OPERATORS: Mapping[str, type[ast.operator]] = {
 }
 """The operators by which operations are written."""
 
-NAMES = {"absolute": {"abs", "absolute"}, "divide": {"divide", "true_divide"}, "power": {"power", "pow"}}
+NAMES = {
+    "absolute": {"abs", "absolute"},
+    "divide": {"divide", "true_divide"},
+    "power": {"power", "pow"},
+}
 """The names of the functions by which operations are written, where they differ from their own."""
 
 LONGEST = 40
