@@ -81,7 +81,8 @@ def changed(pattern: str | re.Pattern[str], new: str, stored: str) -> str:
 CHANGES: dict[str, tuple[Callable[[str], str], bool]] = {
     "unchanged": (lambda stored: stored, True),
     "drawing": (lambda stored: changed(BYTES, f"base64,{ELSEWHERE}", stored), True),
-    "text": (lambda stored: changed("dy/dx = 6.0", "dy/dx = 6.1", stored), False),
+    "text": (lambda stored: changed('"dy/dx = 6.0"', '"dy/dx = 6.1"', stored), False),
+    "verdict": (lambda stored: changed('"y = 9.0; dy', '"y = 9.1; dy', stored), False),
     "table": (lambda stored: changed(">6.0</td>", ">6.1</td>", stored), False),
     "words": (lambda stored: changed(r"y = power\(x, 2\)", "y = power(x, 3)", stored), False),
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from math import inf
-from typing import Any
 
 from tapemagic.analysis.report.dead_ends import READS
 from tapemagic.analysis.report.own_gradients import target_names
@@ -45,7 +44,7 @@ class Purposes:
         return id_of(value)
 
     def losses(self) -> Sequence[Named]:
-        """What the cell differentiates itself, if it assigns to Variables."""
+        """The targets of the cell's own gradients, if it assigns to Variables."""
         return self.differentiated() if self._assigned else []
 
     def differentiated(self) -> Sequence[Named]:
