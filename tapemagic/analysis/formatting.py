@@ -21,6 +21,7 @@ DIGITS = 6
 _digits: ContextVar[int] = ContextVar("digits", default=DIGITS)
 
 SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
+AS_SUBSCRIPTS = str.maketrans("0123456789", SUBSCRIPTS)
 
 SHOWN = 6
 """The size of the largest array whose elements are all written out."""
@@ -120,7 +121,10 @@ def format_cell_value(value: Any, is_target: bool) -> str | None:
     """The repr of a cell's value; None if the report shows it already, or its repr may differ between runs."""
     if value is None or is_target or not _has_stable_repr(value):
         return None
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception as error:  # noqa: BLE001 -- a class of the user's own may raise anything
+        return f"a {type(value).__name__}, whose repr() raises {type(error).__name__}"
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]} …"
 
 
@@ -137,7 +141,7 @@ def _has_stable_repr(value: Any) -> bool:
 
 def subscript(number: int) -> str:
     """A number in subscript digits, as in w₂, the second value of a variable w."""
-    return str(number).translate(str.maketrans("0123456789", SUBSCRIPTS))
+    return str(number).translate(AS_SUBSCRIPTS)
 
 
 def without_subscript(name: str) -> str:

@@ -229,7 +229,7 @@ def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
             quoted = source_line(value.line, lines) or f"{value.role} {value.name}".rstrip()
             source.node(
                 f"n{value.index}",
-                value_label(value, drawn.down, value.order in shown),
+                value_label(value, drawn.down, value.order in shown, drawn.inserts.of_value(value)),
                 shape="record",
                 tooltip=tooltip(quoted),
                 **(STYLES[value.role] | (BAD_NODE if value.bad else {})),
@@ -301,9 +301,13 @@ def operation_label(step: Step, insert: Sequence[str] = ()) -> str:
     return "\\n".join([*(str(graphviz.escape(line)) for line in label), *insert])
 
 
-def value_label(value: Value, down: bool, gradient: bool) -> str:
-    """The label of a value: its name and role, its number or range, and its gradient if one is to be shown."""
-    label = " | ".join(map(escape, fields(value, gradient)))
+def value_label(value: Value, down: bool, gradient: bool, insert: Sequence[str] = ()) -> str:
+    """The label of a value: name and role, number or range, picture, and gradient if one is to be shown."""
+    parts = list(map(escape, fields(value, gradient)))
+    if insert:
+        shows_gradient = gradient and value.role != "constant"
+        parts.insert(len(parts) - shows_gradient, "\\n".join(insert))
+    label = " | ".join(parts)
     return f"{{{label}}}" if down else label
 
 

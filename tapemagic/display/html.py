@@ -8,7 +8,16 @@ from html import escape
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import limits
 from tapemagic.display.elements import element, report
-from tapemagic.display.faces import gradients, graph, lines, trace, training, variables, verdict
+from tapemagic.display.faces import (
+    failure,
+    gradients,
+    graph,
+    lines,
+    trace,
+    training,
+    variables,
+    verdict,
+)
 from tapemagic.display.styles import CODE, SMALL, TITLE
 from tapemagic.display.svg import Drawing
 
@@ -57,11 +66,13 @@ def parts(findings: Findings, drawing: Drawing) -> dict[str, str]:
 
 
 def head(findings: Findings, value: str | None) -> str:
-    """The verdict; where it is too long for a page, the beginning of its text."""
-    html = verdict.html(findings, value)
+    """What stopped the cell, and the verdict; where they are too long for a page, the beginning of their text."""
+    html = failure.html(findings) + verdict.html(findings, value)
     if len(html) <= limits.HEADLINE:
         return html
-    return element("div", CODE, escape(limits.shortened(verdict.text(findings), 1500)))
+    return element(
+        "div", CODE, escape(limits.shortened(failure.text(findings) + verdict.text(findings), 1500))
+    )
 
 
 def section(title: str, face: str) -> str:

@@ -1,4 +1,4 @@
-"""Small pictures in the boxes of a graph: how values develop over the iterations of a loop."""
+"""Small pictures in the boxes of a graph: arrays, and how values develop over the iterations of a loop."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from itertools import count
 
 from tapemagic.analysis.formatting import format_number, printable
 from tapemagic.analysis.report.carried import Carried
-from tapemagic.analysis.report.graph import Graph, Step
+from tapemagic.analysis.report.graph import Graph, Step, Value
 from tapemagic.analysis.report.series import Series
 from tapemagic.display.picture import Insert
 from tapemagic.display.plots import helps_log, plot
+from tapemagic.display.thumbnails import thumbnail
 
 PLOT, GAP, CAPTION = (96, 26), 14, 10
 """In points: the size of a plot, the room between two, and the height of a caption."""
+ARRAY = (46, 22)
+"""In points: the size of the picture of an array."""
+MAX_PICTURED = 12
+"""The most boxes of a graph with pictures of arrays: those of values with a name come first."""
 LONGEST = 16
 """The most characters of a name in a caption."""
 
@@ -33,7 +38,12 @@ class Inserts:
     def __init__(self, graph: Graph) -> None:
         self.by_number: dict[int, Insert] = {}
         self._of_step: dict[int, int] = {}
+        self._of_value: dict[int, int] = {}
         number = count()
+        pictured = [x for x in graph.values if x.summary or x.gradient_summary]
+        for value in sorted(pictured, key=lambda x: not x.name)[:MAX_PICTURED]:
+            k = self._of_value[value.index] = next(number)
+            self.by_number[k] = arrays(value)
         for step in graph.steps:
             if step.carried:
                 k = self._of_step[step.index] = next(number)
@@ -43,6 +53,22 @@ class Inserts:
         """The lines of text that stand for the picture in the label of an operation."""
         number = self._of_step.get(step.index)
         return [] if number is None else self.by_number[number].marker(number)
+
+    def of_value(self, value: Value) -> list[str]:
+        """The lines of text that stand for the picture in the box of a value."""
+        number = self._of_value.get(value.index)
+        return [] if number is None else self.by_number[number].marker(number)
+
+
+def arrays(value: Value) -> Insert:
+    """The picture of an array, and of its gradient beside it."""
+    width, height = ARRAY
+    shown = [x for x in (value.summary, value.gradient_summary) if x is not None]
+    parts = [
+        f'<g transform="translate({k * (width + GAP):g} 0)">{thumbnail(summary, width, height)}</g>'
+        for k, summary in enumerate(shown)
+    ]
+    return Insert("".join(parts), len(shown) * (width + GAP) - GAP, height)
 
 
 def developments(step: Step) -> Insert:

@@ -18,6 +18,8 @@ from tapemagic.display.latex import latex
 from tapemagic.display.svg import Drawing, draw
 from tapemagic.display.text import text
 
+INTERRUPTED = "the drawing of the report was interrupted; the cell has run, and its variables and its tape are there"
+
 
 class TapeReport:
     """The result of a ``%%tape`` cell, as text, HTML, graph and widget.
@@ -84,6 +86,8 @@ class TapeReport:
                 bundle["text/html"] = themed_page(page, self._style.theme)
                 bundle["text/latex"] = latex(self.findings, self.drawing, parts, value)
                 bundle.update(self._widget())
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(INTERRUPTED) from None
         except Exception as error:  # noqa: BLE001 -- whatever fails in drawing, the text is shown
             warnings.warn(f"the report could not be drawn in full: {error!r}", stacklevel=2)
         return bundle

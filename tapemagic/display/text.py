@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import limits
-from tapemagic.display.faces import gradients, lines, trace, training, variables, verdict
+from tapemagic.display.faces import failure, gradients, lines, trace, training, variables, verdict
 
 FACES = (variables, gradients, trace, lines, training)
 LEAST_IMPORTANT = tuple(face.TITLE for face in (lines, trace, training, variables, gradients))
@@ -16,4 +16,4 @@ def text(findings: Findings) -> str:
     kept = limits.kept(shown, limits.WORDS - limits.HEADLINE, LEAST_IMPORTANT)
     parts = [words if title in kept else limits.left_out(title) for title, words in shown.items()]
     head = limits.shortened(verdict.text(findings), limits.HEADLINE - 1000)
-    return "\n\n".join(filter(None, [head, *parts]))
+    return "\n\n".join(filter(None, [failure.text(findings), head, *parts]))

@@ -6,7 +6,10 @@ import math
 from collections.abc import Iterable
 from itertools import groupby
 
+import numpy as np
+
 from tapemagic.analysis.formatting import format_shape
+from tapemagic.analysis.report.cells import Cells, block_means, rounded
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.display.elements import image
 from tapemagic.display.heatmap import MARKS, shades
@@ -18,6 +21,8 @@ SIDE, CURVE = 60, (96, 30)
 SLIMMEST = 3
 """The largest ratio of the sides of a heat-map."""
 LINE = "#3b82f6"
+POINT, CELL = 2, 3.5
+"""In pixels: the smallest distance of two points of a curve, and the smallest cell of a heat-map."""
 FAR = 3
 """A curve shows zero unless it is this many times its own range away."""
 COLOURS = "blue: negative, white: zero, orange: positive, chequered: not finite"
@@ -37,14 +42,21 @@ def thumbnail(summary: Summary, width: float, height: float) -> str:
     ''
     """
     if summary.kind == "vector" and summary.cells:
-        return _curve(summary.cells[0], width, height)
-    colours = summary.colours or shades(summary.cells)
+        return _curve(_coarse(summary.cells, 1, width / POINT)[0], width, height)
+    colours = summary.colours or shades(_coarse(summary.cells, height / CELL, width / CELL))
     if not colours:
         return ""
     wide, tall = _fitted(summary, width, height)
     x, y = (width - wide) / 2, (height - tall) / 2
     frame = f'<rect x="{x:g}" y="{y:g}" width="{wide:g}" height="{tall:g}" fill="none" stroke="{GROUND}"/>'
     return pixels(colours, wide, tall, x, y) + frame
+
+
+def _coarse(cells: Cells, rows: float, columns: float) -> Cells:
+    """The means of blocks of cells, so that there are no more of them than one can see."""
+    if len(cells) <= rows and len(cells[0] if cells else ()) <= columns:
+        return cells
+    return rounded(block_means(np.array(cells), (int(rows), int(columns))))
 
 
 def picture(summary: Summary) -> str:

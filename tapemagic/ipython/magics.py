@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import traceback
-from types import TracebackType
+import warnings
+from contextlib import suppress
 from typing import Any, get_args
 
 from IPython.core.error import UsageError
@@ -21,17 +21,17 @@ from IPython.display import display
 
 from tapemagic.analysis.explain.caller import Explanations
 from tapemagic.analysis.explain.explain import Explanation
-from tapemagic.analysis.formatting import DIGITS, significant_digits
+from tapemagic.analysis.formatting import DIGITS, printable, significant_digits
+from tapemagic.analysis.report.failure import Failure
 from tapemagic.analysis.report.findings import MATRICES, examine
 from tapemagic.analysis.report.graph import MAX_NODES
-from tapemagic.analysis.report.statement import Statement
 from tapemagic.display.appearance import Engine, Style, Theme
 from tapemagic.display.html import TITLES
 from tapemagic.display.report import TapeReport
 from tapemagic.display.tapegraph import DotSource, TapeGraph
-from tapemagic.engine.events import origin_of
 from tapemagic.ipython.check import CheckReport, check_gradient
 from tapemagic.ipython.completion import Completion
+from tapemagic.ipython.failure import free_of_others, read_failure
 from tapemagic.ipython.graphs import LEAST_NODES, MOST_NODES, tape_graph
 from tapemagic.ipython.lines import (
     check_names,
@@ -55,6 +55,10 @@ from tapemagic.ipython.why import why
 EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
 OPTION = re.compile(r"-[tpn]\b|--(?:target|persistent|name|no-auto-watch|jacobian|hessian|check)\b")
 NO_OPTION = "%tape has no option {}, only -o: write %%tape with its options above a cell, and the expression in it"
+
+RAN = "the cell has run, and its variables and its tape are there: %why and %gradient can ask them"
+INTERRUPTED = f"the report was interrupted; {RAN}"
+UNREPORTED = f"the report could not be made ({{}}); {RAN}"
 
 
 @magics_class
@@ -118,6 +122,7 @@ class TapeMagics(Magics):
         ready = prepare(self.shell, [f"%%tape {line}".rstrip()], cell)
         check_names(ready, watch, targets)
         session = Session(ready, watch, options.persistent, not options.no_auto_watch)
+        session.tape_name = options.name
         ready.namespace[options.name] = session.tape
         self.last = session
         request = DerivativeRequest(
@@ -125,7 +130,7 @@ class TapeMagics(Magics):
         )
         return self._run(session, request, cell)
 
-    def _run(self, session: Session, request: DerivativeRequest, text: str) -> TapeReport:
+    def _run(self, session: Session, request: DerivativeRequest, text: str) -> TapeReport | None:
         """Run the cell and return its report; if the cell fails, show the report of the recording until then."""
         __tracebackhide__ = True
         reports = self._reports.begin(text)
@@ -133,27 +138,58 @@ class TapeMagics(Magics):
             with session:
                 value = session.cell.run(session.named)
         except BaseException as error:
-            report = self._report(
-                session,
-                None,
-                request,
-                _failure_note(error, session.cell),
-                _failing_line(error, session.cell),
-            )
-            reports.append(report)
-            display(report)
-            error.__traceback__ = _of_the_user(error.__traceback__)
+            self._show_partial(session, request, error, reports)
+            free_of_others(error)
             raise
-        reports.append(self._report(session, value, request))
-        return reports[-1]
+        report = self._try_report(session, value, request)
+        if report is not None:
+            reports.append(report)
+        return report
+
+    def _show_partial(
+        self,
+        session: Session,
+        request: DerivativeRequest,
+        error: BaseException,
+        reports: list[TapeReport],
+    ) -> None:
+        """Show the report of the recording until an error, unless that is interrupted."""
+        with suppress(KeyboardInterrupt):
+            report = self._try_report(session, None, request, read_failure(error, session))
+            if report is not None:
+                reports.append(report)
+                display(report)
+
+    def _try_report(
+        self,
+        session: Session,
+        value: Any,
+        request: DerivativeRequest,
+        failure: Failure | None = None,
+    ) -> TapeReport | None:
+        """The report on a cell that has run; a warning and None if it cannot be made.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If it is interrupted.
+        """
+        __tracebackhide__ = True
+        try:
+            return self._report(session, value, request, failure)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(INTERRUPTED) from None
+        except Exception as error:  # noqa: BLE001 -- whatever a user's objects do, the cell has run
+            what = f"{type(error).__name__}: {printable(str(error))}".rstrip(": ")
+            warnings.warn(UNREPORTED.format(what), stacklevel=2)
+        return None
 
     def _report(
         self,
         session: Session,
         value: Any,
         request: DerivativeRequest,
-        note: str = "",
-        stopped: int | None = None,
+        failure: Failure | None,
     ) -> TapeReport:
         style = self._style()
         with significant_digits(style.digits):
@@ -164,7 +200,7 @@ class TapeMagics(Magics):
                 targets.named,
                 session.all_sources(),
                 request.order,
-                session.context([Statement("stopped", note)] if note else targets.notes, stopped),
+                session.context(() if failure else targets.notes, failure),
                 self.max_nodes,
                 request.matrices,
                 check=request.check,
@@ -184,7 +220,7 @@ class TapeMagics(Magics):
         __tracebackhide__ = True
         return shown(self._expression(line), line, self.shell)
 
-    def _expression(self, line: str) -> TapeReport:
+    def _expression(self, line: str) -> TapeReport | None:
         """Run an expression as %tape, with every number in it watched, and return its report."""
         __tracebackhide__ = True
         [(separate, attached, source)] = EXPRESSION.findall(line.strip())
@@ -281,28 +317,3 @@ def _prepare_expression(shell: InteractiveShell, source: str) -> Cell:
         if option:
             raise UsageError(NO_OPTION.format(option[0])) from None
         raise
-
-
-def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of this package."""
-    if trace is None:
-        return None
-    rest = _of_the_user(trace.tb_next)
-    if origin_of(trace.tb_frame.f_code.co_filename) is None:
-        return rest
-    return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
-
-
-def _failure_note(error: BaseException, cell: Cell) -> str:
-    """The note that a cell failed, with the line and the error."""
-    line = _failing_line(error, cell)
-    where = f" at line {line}" if line else ""
-    what = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".rstrip(": ")
-    return f"The cell stopped{where} with {what}; this is what was recorded until then."
-
-
-def _failing_line(error: BaseException, cell: Cell) -> int | None:
-    """The line of the cell at which an error stopped it."""
-    frames = traceback.walk_tb(error.__traceback__)
-    lines = (line for frame, line in frames if frame.f_code.co_filename == cell.filename)
-    return next(lines, None)

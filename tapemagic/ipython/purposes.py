@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from math import inf
 
 from tapemagic.analysis.report.dead_ends import READS
 from tapemagic.analysis.report.own_gradients import target_names
 from tapemagic.analysis.snapshot import Named
-from tapemagic.engine.recording import is_gradient_stamp
+from tapemagic.engine.recording import is_gradient_stamp, is_stamp, time_of
 from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.ipython.session import Session
 
@@ -83,15 +84,20 @@ class Purposes:
     def _steps(self) -> set[int]:
         """The ids of gradients, and of what is made of nothing but gradients, watched values and constants.
 
+        A constant that was computed after the first gradient is taken for something made of it.
         A loss with a penalty on a gradient is none of them: it is made of other values, too.
         """
         snapshot = self._session.snapshot()
+        since = min((call.time for call in self._calls), default=inf)
         steps: set[int] = set()
         computed: set[int] = set()
         for record, order in zip(snapshot.records, snapshot.origins.orders, strict=True):
             number, _, ids, _, _, output_id = record
             made = output_id if isinstance(output_id, tuple) else (output_id,)
-            of_gradients = any(i in steps or is_gradient_stamp(i) for i in ids)
+            of_gradients = any(
+                i in steps or is_gradient_stamp(i) or (is_stamp(i) and time_of(i) >= since)
+                for i in ids
+            )
             of_others = any(i in computed for i in ids)
             if order or (of_gradients and not of_others):
                 steps.update(made)

@@ -11,6 +11,7 @@ from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import subscript
 from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.context import Context
+from tapemagic.analysis.report.failure import Failure
 from tapemagic.analysis.report.statement import Statement
 from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.display.report import TapeReport
@@ -44,6 +45,8 @@ class Session:
         The lines on which the cell last assigned its names.
     bindings : dict of str to list of (int, int or None)
         The ids of the tensors that each name was bound to, with the lines, oldest first.
+    tape_name : str
+        The notebook's name for the tape; empty if it has none.
     lists : dict of str to str
         The types of lists and tuples that became tensors because they are watched, by name.
     targets : sequence of (name, tensor)
@@ -62,6 +65,7 @@ class Session:
     ) -> None:
         self.cell = cell
         self.watch = tuple(watch)
+        self.tape_name = ""
         self._sites = CallSites(cell.filename)
         self.observer = Observer(self._sites.here, auto_watch, self._sites.calls)
         self.tape = CellTape(self.observer, persistent, auto_watch)
@@ -72,6 +76,7 @@ class Session:
         self._initial: dict[str, Any] = {}
         self._unused_ids: set[int] = set()
         self._snapshot: tuple[tuple[int, ...], Snapshot] | None = None
+        self._names: tuple[int, dict[int, str]] | None = None
         self.lists: dict[str, str] = {}
         self.targets: Sequence[Named] = ()
         self.order = 1
@@ -111,6 +116,7 @@ class Session:
             if self.sources.get(name) is not x and id_of(x) not in used
         ]
         self._unused_ids = {id_of(x) for x in unused}
+        self._names = None
         self.history = [
             (name, value) for name, value in self.history if not any(value is x for x in unused)
         ]
@@ -154,7 +160,9 @@ class Session:
             self._snapshot = extent, snapshot_of(self.observer)
         return self._snapshot[1]
 
-    def context(self, notes: Sequence[Statement] = (), stopped: int | None = None) -> Context:
+    def context(
+        self, notes: Sequence[Statement] = (), failure: Failure | None = None
+    ) -> Context:
         """The names and lines of the cell, for its report."""
         return Context(
             self._named_values(),
@@ -164,7 +172,7 @@ class Session:
             [*notes, *self._notes()],
             self.bindings,
             self.program(),
-            stopped,
+            failure,
             list(self._warnings.found.values()),
         )
 
@@ -186,16 +194,24 @@ class Session:
         return explain(self.question(y, target, x, source))
 
     def _notes(self) -> list[Statement]:
-        """Notes for the report on lists that became arrays because they are watched."""
+        """Notes on lists that became arrays because they are watched, and on a tape whose name is gone."""
         text = "{0} was a {1} and is an array now, because it is watched: {0} + {0} adds the numbers in it"
-        return [Statement("note", text.format(*item)) for item in self.lists.items()]
+        notes = [Statement("note", text.format(*item)) for item in self.lists.items()]
+        name = self.tape_name
+        if name and self.cell.namespace.get(name) is not self.tape:
+            text = (
+                f"{name} does not stand for the tape any more, since the cell deleted the name or gave it to another "
+                "value; %gradient and %why still ask the tape"
+            )
+            notes.append(Statement("note", text))
+        return notes
 
     def last_exit(self, but: Container[int] = ()) -> str:
         """The end of a sentence on the last exit from the tape, except for values with the ids `but`."""
         for event in self.snapshot().events[::-1]:
             if event.kind == "exit" and event.number not in but:
                 name = self.found_names().get(event.number, "a value")
-                return f": {name} left the tape through {way(event)}"
+                return f": {name} left the tape through {way(event, self.cell.namespace)}"
         return ""
 
     def exit_on_last_line(self) -> str:
@@ -223,6 +239,11 @@ class Session:
 
     def found_names(self) -> dict[int, str]:
         """The names of values by id; earlier values of a name have a subscript."""
+        if self._names is None or self._names[0] != len(self.history):
+            self._names = len(self.history), self._names_in_history()
+        return self._names[1].copy()
+
+    def _names_in_history(self) -> dict[int, str]:
         found: dict[int, str] = {}
         versions: dict[str, list[int]] = {}
         for name, value in self.history:
@@ -231,8 +252,9 @@ class Session:
                 versions.setdefault(name, []).append(id_of(value))
         latest = dict(self.history)
         for name, numbers in versions.items():
+            last = id_of(latest[name]) if has_id(latest[name]) else None
             for version, number in enumerate(numbers, 1):
-                if not has_id(latest[name]) or number != id_of(latest[name]):
+                if number != last:
                     found[number] = name + subscript(version)
         return found
 
@@ -263,7 +285,7 @@ class Session:
     def _watched(self) -> list[Any]:
         """The watched variables, and the watched tensors that have a name."""
         values: dict[int, Any] = {id_of(x): x for x in self.observer.watched_variables()}
-        held = [*dict(self.history).values(), *self.cell.namespace.values()]
+        held = [*dict(self.history).values(), *self.cell.namespace.copy().values()]
         for value in held:
             if isinstance(value, Traced) and self.observer.watches(value):
                 values.setdefault(id_of(value), value)
@@ -288,7 +310,7 @@ class Session:
 
     def notebook(self) -> tuple[list[Named], list[Named]]:
         """The named values of the notebook: those that the cell uses, and the others, without hidden names."""
-        namespace = self.cell.namespace
+        namespace = self.cell.namespace.copy()  # a thread may add to it meanwhile
         mentioned = self.cell.read | self.cell.assigned
         used = [(name, x) for name, x in namespace.items() if name in mentioned]
         others = [

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.explain.advice import as_real, kind, listed
-from tapemagic.analysis.explain.branches import constant_branch
+from tapemagic.analysis.explain.causes import constant_instead
 from tapemagic.analysis.explain.exit_causes import surely_through_exit
 from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.matrices import Kind
@@ -114,8 +114,9 @@ def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> Seque
         question = replace(question, y=name, target=number, x=x, source=source)
         reason = surely_through_exit(question)
         if reason is not None:
-            branch = constant_branch(question.program, name, number, x)
-            text = f"{shown} shown in the place of {name}: {branch or reason.text}"
+            text = (
+                f"{shown} shown in the place of {name}: {constant_instead(question) or reason.text}"
+            )
             return [Statement("left", text)]
     return []
 
@@ -211,15 +212,15 @@ def _why_none_computed(session: Session, value: Any) -> str:
         return _why_none_watched(session)
     computed = 0 in session.snapshot().origins.orders
     exit_ = session.last_exit(watched if computed else ())
-    if computed and exit_:
-        return (
-            f"what was computed is no tensor any more, so there is nothing to differentiate{exit_}"
-        )
+    instead = _constant_instead(session, value)
+    if computed and (instead or exit_):
+        gone = "what was computed is no tensor any more, so there is nothing to differentiate"
+        return gone + (instead or exit_)
     if computed:
         return "there is no name for what was computed: give it one, write -t, or end the cell with the value"
-    instead = _constant_instead(session, value) or exit_
     return (
-        f"nothing was computed from what is watched, so there is nothing to differentiate{instead}"
+        "nothing was computed from what is watched, so there is nothing to differentiate"
+        f"{instead or exit_}"
     )
 
 
@@ -228,16 +229,13 @@ def _constant_instead(session: Session, value: Any) -> str:
     name, last = next(iter(reversed(session.history)), ("", None))
     if session.cell.last and value is not None:
         name, last = session.cell.last[0], value
-    names = dict((id_of(x), source) for source, x in session.all_sources())
+    sources = session.all_sources()
     if isinstance(last, Traced):
-        return (
-            f": {name} is {names[id_of(last)]} itself"
-            if names.get(id_of(last), name) != name
-            else ""
-        )
-    if not is_number(last) or not names:
+        same = [source for source, x in sources if id_of(x) == id_of(last) and source != name]
+        return f": {name} is {same[0]} itself" if same else ""
+    if not is_number(last) or not sources:
         return ""
-    branch = constant_branch(session.program(), name, last, next(iter(names.values())))
+    branch = constant_instead(session.question(name, last, *sources[0]))
     return f": {branch}" if branch else ""
 
 

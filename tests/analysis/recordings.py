@@ -39,7 +39,7 @@ def record(
 
 def notes(found: Findings) -> str:
     """The sentences of a verdict that are neither results nor about single gradients."""
-    topics = {"stopped", "left", "note"}
+    topics = {"left", "note"}
     return "; ".join(said.text for said in found.verdict if said.topic in topics)
 
 

@@ -346,7 +346,7 @@ def never_entered() -> Explanation:
         (whole_numbers, "integer dtype", "write x = tapemagic.Variable(np.array([2.0, 2.0]))"),
         (whole_target, "integer dtype", "y holds whole numbers"),
         (cast_to_whole_numbers, "left the tape", "astype"),
-        (through_math, "left the tape", "(y = w * math.sin(x)): write NumPy's functions"),
+        (through_math, "left the tape", "(y = w * math.sin(x)): math.sin gives a plain number: write np.sin(x)"),
         (through_int, "left the tape", "int() on line"),
         (through_numpy, "left the tape", "squares left the tape through .numpy() on line"),
         (through_asarray, "left the tape", "np.asarray on line"),

@@ -126,10 +126,10 @@ def test_reasons() -> None:
 
 def test_notes_and_values() -> None:
     """The cell's value, and what there is to say, stand on top."""
-    said = (Statement("stopped", "It <stopped>."), *square().verdict)
+    said = (Statement("left", "It <left>."), *square().verdict)
     read = page(replace(square(), verdict=said), "'<i>value</i>'")
 
-    assert re.search(r"target y'<i>value</i>'error It <stopped>\..*Variables", read.text, re.DOTALL)
+    assert re.search(r"target y'<i>value</i>'left the tape It <left>\..*Variables", read.text, re.DOTALL)
 
 
 def test_nothing_recorded() -> None:

@@ -82,9 +82,9 @@ def test_large_arrays_and_many_operations() -> None:
 
 def test_a_note() -> None:
     """What there is to say comes before the tables."""
-    found = replace(square(), verdict=(Statement("stopped", "The cell\nstopped."),))
+    found = replace(square(), verdict=(Statement("left", "y\nleft."),))
 
-    assert "target y\nThe cell stopped.\n\nname" in text(found)
+    assert "target y\ny left.\n\nname" in text(found)
 
 
 def test_nothing_at_all() -> None:

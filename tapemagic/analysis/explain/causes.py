@@ -81,17 +81,21 @@ def _no_tensor(q: Question) -> Reason | None:
         return None
     if q.target is None:
         return Reason("no tensor", f"{q.y} is None: the function that made it may lack a return")
-    sure = exits(q, Certainty.YES)
-    if all(map(is_flat, exits(q, Certainty.PERHAPS))) and (
-        branch := constant_branch(q.program, q.y, q.target, q.x)
-    ):
+    if branch := constant_instead(q):
         return Reason("constant", branch)
+    sure = exits(q, Certainty.YES)
     text = f"{q.y} is {_a(type_of(q.target))} and no tensor, so no tape knows how it was computed"
     found = sure or exits(q, Certainty.PERHAPS)[-1:]
     more = untaken(q) or ". Compute it with NumPy on tensors"
     if found:
-        more = f": {exit_text(q, found[0])}: {replacement(found[0])}"
+        more = f": {exit_text(q, found[0])}: {replacement(found[0], q.program.namespace)}"
     return Reason("left the tape", text + more)
+
+
+def constant_instead(q: Question) -> str:
+    """The branch that gave a plain number, in a sentence; empty if it may have left the tape instead."""
+    branch = constant_branch(q.program, q.y, q.target, q.x)
+    return branch if branch and all(map(is_flat, exits(q, Certainty.PERHAPS))) else ""
 
 
 def _a(word: str) -> str:

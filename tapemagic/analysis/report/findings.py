@@ -15,6 +15,7 @@ from tapemagic.analysis.nonfinite import (
 )
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.derivatives import Derivative, differentiate
+from tapemagic.analysis.report.failure import Failure
 from tapemagic.analysis.report.gradient_rows import gradient_rows
 from tapemagic.analysis.report.graph import MAX_NODES, Graph, draw
 from tapemagic.analysis.report.jacobians import hessians, jacobians
@@ -67,6 +68,8 @@ class Findings:
         The loss and the gradients over the steps of a loop.
     own_gradients : tuple of OwnGradient
         The gradients that the program took itself.
+    failure : Failure or None
+        The line at which the cell stopped, if it did.
     """
 
     variables: tuple[NamedValue, ...]
@@ -85,6 +88,7 @@ class Findings:
     source_lines: tuple[SourceLine, ...] = ()
     training: Training | None = None
     own_gradients: tuple[OwnGradient, ...] = ()
+    failure: Failure | None = None
 
 
 @np.errstate(all="ignore")  # the operations of the cell have warned already
@@ -168,6 +172,7 @@ def examine(
         lines_of(subject),
         training_of(subject),
         own_gradients(subject),
+        subject.context.failure,
     )
 
 

@@ -18,7 +18,7 @@ from tapemagic.analysis.report.constants import ConstantNames
 from tapemagic.analysis.report.dead_ends import drawn_positions, first_and_last
 from tapemagic.analysis.report.folding import fold as folded
 from tapemagic.analysis.report.subject import Role, Subject
-from tapemagic.analysis.report.summary import summarise
+from tapemagic.analysis.report.summary import Summary, summarise
 from tapemagic.analysis.report.view import VIEWS, Fold, Frame, FrameKind, Plan, plan
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.recording import Record, silence
@@ -51,6 +51,10 @@ class Value:
     """What a value without a name is called in the trace: v3."""
     bad: bool = False
     """Whether the first nan or infinity is in this value, or in its gradient."""
+    summary: Summary | None = None
+    """The summary of an array that is too large to be written out."""
+    gradient_summary: Summary | None = None
+    """The same for the gradient."""
 
 
 @dataclass(frozen=True)
@@ -338,11 +342,27 @@ class _GraphBuilder:
             if by >= 0 and version > changed:
                 self.assigned[by].append(index)
         gradient = self.subject.adjoints.get(i)
-        entries = None if gradient is None else summarise(gradient).entries
-        text, kind = format_value(value), dtype_name(value)
-        symbol = "" if name else self.subject.symbols.get(i, "")
+        entries, shown = None, None
+        if gradient is not None:
+            found = summarise(gradient)
+            entries, shown = found.entries, found if found.cells or found.colours else None
         self.values.append(
-            Value(index, name, role, np.shape(value), kind, text, entries, line, order, symbol)
+            self.value(
+                value,
+                Value(
+                    index,
+                    name,
+                    role,
+                    np.shape(value),
+                    dtype_name(value),
+                    "",
+                    entries,
+                    line,
+                    order,
+                    "" if name else self.subject.symbols.get(i, ""),
+                    gradient_summary=shown,
+                ),
+            )
         )
         return index
 
@@ -467,9 +487,17 @@ class _GraphBuilder:
         if known is not None and (name or np.ndim(value)):
             return known
         index = self.constants[name or id(value)] = len(self.values)
-        text, kind = format_value(value), dtype_name(value)
-        self.values.append(Value(index, name, role, np.shape(value), kind, text))
+        box = Value(index, name, role, np.shape(value), dtype_name(value), "")
+        self.values.append(self.value(value, box))
         return index
+
+    def value(self, value: Any, box: Value) -> Value:
+        """A box with the text of its value, and the summary of an array."""
+        if not np.shape(value):
+            return replace(box, text=format_value(value))
+        summary = summarise(value)
+        pictured = summary if summary.cells or summary.colours else None
+        return replace(box, text=summary.text, summary=pictured)
 
 
 def lasting(subject: Subject) -> dict[int, Any]:

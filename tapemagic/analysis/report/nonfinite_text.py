@@ -132,7 +132,7 @@ def operands_of(subject: Subject, fact: NonFinite) -> str:
         (_name(subject, record, place, text, fact.index) or _written(written, place), text)
         for place, text in zip(places, fact.operands, strict=False)
     ]
-    named = [f"{name} is {text}" for name, text in pairs if name]
+    named = list(dict.fromkeys(f"{name} is {text}" for name, text in pairs if name))
     if named:
         return listed(named[:MOST_OPERANDS])
     texts = [text for _, text in pairs[:MOST_OPERANDS]]

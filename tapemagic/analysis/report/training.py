@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +17,15 @@ from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.training_flags import gradient_flags, loss_flags, weak_gradients
 from tapemagic.engine.tape.gradient_steps import GradientStep, number_of
 from tapemagic.engine.tensor.tensor import id_of
-from tapemagic.engine.tensor.variable import Variable
 
 MAX_VARIABLES = 12
 """The number of Variables that are shown: those with the largest gradients."""
+
+MAX_FLAGS = 6
+"""The number of sentences on gradients."""
+
+LONGEST_NAME = 40
+"""The number of characters of a name."""
 
 MAX_ROWS = 8
 """The number of steps in the table."""
@@ -65,7 +71,11 @@ class _Course:
     is_number: bool
     values: dict[int, float] = field(default_factory=dict)
     gradients: dict[int, float | None] = field(default_factory=dict)
-    changes: int = 0
+    versions: set[int] = field(default_factory=set)
+
+    @property
+    def has_changed(self) -> bool:
+        return len(self.versions) > 1
 
     @property
     def heading(self) -> str:
@@ -82,29 +92,34 @@ def training_of(subject: Subject) -> Training | None:
     """The loss and the gradients over the steps of a loop that assigns Variables; None if there is none.
 
     A step is a value of the loss, with the gradients that the program took of it. Where the program took gradients of
-    several values, the loss is that of which it took most. Where it took none with respect to Variables, the loss is
-    the target, as often as the same instruction computed it.
+    several values, the loss is that of the line that took most. Where it took none with respect to Variables, the loss
+    is the target, as often as the same instruction computed it.
     """
     steps = _longest(subject, _calls(subject)) or _losses(subject)
     courses = _courses(subject, steps)
-    if len(steps) < 2 or not any(course.changes for course in courses):
+    if len(steps) < 2 or not any(course.has_changed for course in courses):
         return None
-    name = _loss_name(subject, steps[-1])
+    name = _loss_name(subject, steps)
+    heading = _heading(name, steps)
     losses = [_real(step.value) for step in steps]
     shown = sorted(courses, key=lambda course: course.largest, reverse=True)[:MAX_VARIABLES]
     symbols = {x.name: f"|{derivative_symbol(name, x.name, 1)}|" for x in shown if x.gradients}
     return Training(
         len(steps),
         steps[-1].line,
-        series_of(name, losses),
+        series_of(heading, losses),
         tuple(
             series_of(symbols[x.name], [_known(x.gradients.get(k)) for k in range(len(steps))])
             for x in shown
             if x.gradients
         ),
-        ("step", name, *symbols.values(), *(x.heading for x in shown)),
+        ("step", heading, *symbols.values(), *(x.heading for x in shown)),
         tuple(_rows(losses, shown)),
-        tuple(_flags(subject, name, losses, courses)),
+        (
+            *loss_flags(heading, losses),
+            *_flags(name, len(losses), courses),
+            *dead_units(subject),
+        ),
         len(courses) - len(shown),
     )
 
@@ -124,7 +139,7 @@ def _calls(subject: Subject) -> list[GradientStep]:
             found[-1] = step._replace(
                 variables=last.variables + step.variables,
                 values=last.values + step.values,
-                is_new=last.is_new + step.is_new,
+                versions=last.versions + step.versions,
                 gradients=last.gradients + step.gradients,
             )
         else:
@@ -133,11 +148,16 @@ def _calls(subject: Subject) -> list[GradientStep]:
 
 
 def _longest(subject: Subject, steps: Sequence[GradientStep]) -> list[GradientStep]:
-    """The steps of the value of which most gradients were taken."""
-    groups: defaultdict[str | int | None, list[GradientStep]] = defaultdict(list)
+    """The steps of the line that took most gradients, rather those of a target of the report."""
+    groups: defaultdict[int | None, list[GradientStep]] = defaultdict(list)
     for step in steps:
-        groups[_name(subject, step) or step.line].append(step)
-    return max(reversed(groups.values()), key=len, default=[])
+        groups[step.line].append(step)
+    targets = {id_of(x) for _, x in subject.targets}
+
+    def weight(group: Sequence[GradientStep]) -> tuple[int, bool]:
+        return len(group), any(not targets.isdisjoint(step.targets) for step in group)
+
+    return max(groups.values(), key=weight, default=[])
 
 
 def _losses(subject: Subject) -> list[GradientStep]:
@@ -151,14 +171,20 @@ def _losses(subject: Subject) -> list[GradientStep]:
     if last is None or not variables:
         return []
     places = [(calls[site[1]].code, site[2]) for site in sites[: subject.operations]]
-    held: dict[int, np.ndarray] = {}
-    before: dict[int, np.ndarray] = {}
+    if places[last][0] is None:
+        return []
+    held: dict[int, Any] = {}
+    versions: dict[int, tuple[int, Any]] = {}
     steps = []
     for p, (_, values, ids, _, output, made) in enumerate(records):
         held.update((i, value) for i, value in zip(ids, values, strict=True) if i in variables)
         if not held or isinstance(made, tuple):
             continue
         if places[p] == places[last] and snapshot.order_of(made) == 0:
+            for i, value in held.items():
+                version, before = versions.get(i, (0, value))
+                is_same = before is value or np.array_equal(before, value)
+                versions[i] = version + (not is_same), value
             steps.append(
                 GradientStep(
                     (made,),
@@ -168,16 +194,12 @@ def _losses(subject: Subject) -> list[GradientStep]:
                     p,
                     tuple(variables[i] for i in held),
                     tuple(map(number_of, held.values())),
-                    tuple(_differ(before.get(i), value) for i, value in held.items()),
+                    tuple(versions[i][0] for i in held),
                     (),
                 )
             )
-            before, held = {**before, **held}, {}
+            held = {}
     return steps
-
-
-def _differ(before: np.ndarray | None, now: np.ndarray) -> bool:
-    return not (before is now or (before is not None and np.array_equal(before, now)))
 
 
 def _courses(subject: Subject, steps: Sequence[GradientStep]) -> list[_Course]:
@@ -187,9 +209,12 @@ def _courses(subject: Subject, steps: Sequence[GradientStep]) -> list[_Course]:
         for position, variable in enumerate(step.variables):
             number = id_of(variable)
             if number not in found:
-                found[number] = _Course(_variable_name(subject, variable), not variable.shape)
+                found[number] = _Course(
+                    _clipped(subject.known_names.get(number) or variable.name),
+                    not variable.shape and variable.dtype.kind == "f",
+                )
             course = found[number]
-            course.changes += bool(course.values) and step.is_new[position]
+            course.versions.add(step.versions[position])
             course.values[k] = step.values[position]
             if step.gradients:
                 course.gradients[k] = step.gradients[position]
@@ -206,20 +231,22 @@ def _with_names_apart(courses: list[_Course]) -> list[_Course]:
     return courses
 
 
-def _variable_name(subject: Subject, variable: Variable) -> str:
-    return subject.known_names.get(id_of(variable)) or variable.name
+def _clipped(name: str) -> str:
+    """A name in few characters."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
-def _name(subject: Subject, step: GradientStep) -> str:
-    """The name of a target in the program; empty if it has none, or if there are several targets."""
-    name = subject.known_names.get(step.targets[0], "") if len(step.targets) == 1 else ""
-    return without_subscript(name)
+def _loss_name(subject: Subject, steps: Sequence[GradientStep]) -> str:
+    """The name that all targets have in the program; of those without a common name, 'loss'."""
+    targets = [step.targets[0] if len(step.targets) == 1 else 0 for step in steps]
+    names = {without_subscript(subject.known_names.get(i, "")) for i in targets}
+    return _clipped((names.pop() if len(names) == 1 else "") or "loss")
 
 
-def _loss_name(subject: Subject, step: GradientStep) -> str:
-    name = _name(subject, step) or "loss"
-    name = f"sum of {name}" if step.is_sum else name
-    return f"|{name}|" if np.iscomplexobj(step.value) else name
+def _heading(name: str, steps: Sequence[GradientStep]) -> str:
+    """The name of the number that is differentiated."""
+    number = f"sum of {name}" if any(step.is_sum for step in steps) else name
+    return f"|{number}|" if any(np.iscomplexobj(step.value) for step in steps) else number
 
 
 def _real(value: complex) -> float:
@@ -247,18 +274,17 @@ def _text(numbers: Mapping[int, float | None], step: int) -> str:
     return "None" if value is None else format_number(value)
 
 
-def _flags(
-    subject: Subject, name: str, losses: Sequence[float], courses: Sequence[_Course]
-) -> Iterator[str]:
-    """Sentences on what looks wrong: on the loss, on each gradient, on Variables, on units."""
-    yield from loss_flags(name, losses)
+def _flags(name: str, steps: int, courses: Sequence[_Course]) -> Iterator[str]:
+    """Sentences on what looks wrong with gradients and Variables."""
     asked = {derivative_symbol(name, x.name, 1): x.gradients for x in courses if x.gradients}
-    for symbol, gradients in asked.items():
-        yield from gradient_flags(symbol, gradients)
-    yield from weak_gradients(asked)
+    found = [flag for symbol, sizes in asked.items() for flag in gradient_flags(symbol, sizes)]
+    found += weak_gradients(asked)
+    yield from found[:MAX_FLAGS]
+    if len(found) > MAX_FLAGS:
+        yield f"{len(found) - MAX_FLAGS:,} more notes on gradients are not shown"
     for course in courses:
-        if not course.changes and len(course.values) > 1:
-            count = len(course.values)
-            when = "every step" if count == len(losses) else f"all {count:,} steps that know it"
+        count = len(course.values)
+        is_pushed = any(course.gradients.values()) or not course.gradients
+        if is_pushed and count > 1 and not course.has_changed:
+            when = "every step" if count == steps else f"all {count:,} steps that know it"
             yield f"{course.name} has the same value at {when}: it is not trained, or its assignment is missing"
-    yield from dead_units(subject)

@@ -35,7 +35,7 @@ def loss_flags(name: str, losses: Sequence[float]) -> Iterator[str]:
     """
     bad = [k for k, loss in enumerate(losses) if not math.isfinite(loss)]
     if bad:
-        yield f"{name} is {format_number(losses[bad[0]])} {_since(bad, len(losses))}"
+        yield f"{name} is {format_number(losses[bad[0]])} at step {bad[0] + 1:,}{_later(bad, len(losses))}"
         return
     start = last = len(losses) - 1
     while start and losses[start - 1] < losses[start]:
@@ -52,16 +52,14 @@ def _is_much(before: float, after: float) -> bool:
     return after - before > (MUCH - 1) * abs(before)
 
 
-def _since(steps: Sequence[int], count: int) -> str:
-    """The words for some steps: at all, from the first of them on, or their number."""
-    first = steps[0] + 1
-    if len(steps) == count:
-        return "at every step"
-    if len(steps) == 1:
-        return f"at step {first:,}"
-    if len(steps) == count - steps[0]:
-        return f"from step {first:,} on"
-    return f"at {len(steps):,} of {count:,} steps, first at step {first:,}"
+def _later(bad: Sequence[int], count: int) -> str:
+    """The words on later steps that are not finite; empty if there are none."""
+    if len(bad) == 1:
+        return ""
+    if len(bad) == count - bad[0]:
+        return ", and nan or infinite ever after"
+    later = len(bad) - 1
+    return f", and nan or infinite at {later:,} later step{'s' * (later > 1)}"
 
 
 def gradient_flags(symbol: str, gradients: Mapping[int, float | None]) -> Iterator[str]:

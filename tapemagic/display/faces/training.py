@@ -6,13 +6,15 @@ from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.series import Series
 from tapemagic.analysis.report.training import Training
-from tapemagic.display.elements import aligned, element, image, plain, rows_of
+from tapemagic.display.elements import FONT, aligned, element, image, plain
 from tapemagic.display.plots import figure
-from tapemagic.display.styles import SMALL
+from tapemagic.display.styles import QUIET, RULE, SMALL
 
 TITLE = "Training"
 
 SIZES = "|…| is the size of a number, and the Euclidean norm of an array"
+
+LINE = f"border-bottom:{RULE}"
 
 MAX_COLUMNS = 9
 """The number of columns up to which the table has a row for each step; a wider one has a column for each."""
@@ -34,10 +36,8 @@ def html(findings: Findings) -> str:
         return ""
     plots = "".join(map(_image, (training.loss, *training.gradients)))
     found = "".join(element("div", "margin:2px 0", plain(words)) for words in notes(training))
-    head, *rows = _table(training)
-    table = rows_of(map(printable, head), [[plain(cell) for cell in row] for row in rows])
     sizes = element("div", SMALL, plain(f"{caption(training)}; {SIZES}"))
-    return sizes + element("div", "display:flex;flex-wrap:wrap", plots) + found + table
+    return sizes + found + element("div", "display:flex;flex-wrap:wrap", plots) + _rows(training)
 
 
 def caption(training: Training) -> str:
@@ -45,20 +45,36 @@ def caption(training: Training) -> str:
     loss, steps = training.loss.name, f"{training.steps:,} steps"
     if not training.gradients:
         where = "" if training.line is None else f" on line {training.line}"
-        return f"{steps}, each a value of {loss}{where}; the program took no gradients of it with respect to Variables"
+        return f"{steps}, each a value of {loss}{where}; no tape.gradient took its gradients by Variables"
     where = "" if training.line is None else f", taken on line {training.line}"
     return f"{steps}, each a value of {loss} with its gradients{where}"
 
 
 def notes(training: Training) -> list[str]:
     """What looks wrong, and what is not shown."""
-    more = f"{training.more:,} more Variables are not shown: their gradients are smaller"
-    return [f"Note: {words}." for words in training.flags] + [f"{more}."] * bool(training.more)
+    found = [f"Note: {words}." for words in training.flags]
+    if training.more:
+        found.append(
+            f"Not shown: the Variables with smaller gradients, {training.more:,} in number."
+        )
+    return found
 
 
 def _table(training: Training) -> list[tuple[str, ...]]:
     rows = [training.headings, *training.rows]
     return rows if len(training.headings) <= MAX_COLUMNS else list(zip(*rows, strict=True))
+
+
+def _rows(training: Training) -> str:
+    """The table as HTML."""
+    head, *rows = ([plain(cell) for cell in row] for row in _table(training))
+    heads = "".join(f"<th>{cell}" for cell in head)
+    body = "".join(
+        f'<tr style="{LINE}">{"".join(f"<td>{cell}" for cell in row)}</tr>' for row in rows
+    )
+    style = f"border-collapse:collapse;text-align:right;white-space:nowrap;{FONT}"
+    table = f'<table cellpadding="3" style="{style}"><tr style="{LINE};{QUIET}">{heads}</tr>{body}</table>'
+    return element("div", "overflow-x:auto", table)
 
 
 def _image(series: Series) -> str:

@@ -31,8 +31,8 @@ class GradientStep(NamedTuple):
         The sources that are Variables.
     values : tuple of float
         The values of these when the call was made: numbers as they are, of arrays the Euclidean norms.
-    is_new : tuple of bool
-        Whether each of these differs from its value at the last call with it; True at the first.
+    versions : tuple of int
+        For each, the number of changes that the calls have seen so far.
     gradients : tuple of (float or None)
         The Euclidean norms of the gradients.
     """
@@ -44,7 +44,7 @@ class GradientStep(NamedTuple):
     records: int
     variables: tuple[Variable, ...]
     values: tuple[float, ...]
-    is_new: tuple[bool, ...]
+    versions: tuple[int, ...]
     gradients: tuple[float | None, ...]
 
 
@@ -58,7 +58,7 @@ class GradientSteps:
 
     def __init__(self) -> None:
         self.steps: list[GradientStep] = []
-        self._last: dict[int, Any] = {}
+        self._last: dict[int, tuple[Any, float, int]] = {}
 
     def clear(self) -> None:
         """Forget all calls."""
@@ -76,10 +76,10 @@ class GradientSteps:
     ) -> None:
         """Add a call."""
         pairs = zip(sources, results, strict=True)
-        taken = {x._id: (x, g) for x, g in pairs if isinstance(x, Variable)}
+        taken = {x._id: (x, g) for x, g in pairs if isinstance(x, Variable)}.values()
         if not taken:
             return
-        variables = tuple(x for x, _ in taken.values())
+        values = tuple(number_of(x._value) for x, _ in taken)
         self.steps.append(
             GradientStep(
                 tuple(target._id for target in targets),
@@ -87,19 +87,21 @@ class GradientSteps:
                 sum(target.size for target in targets) != 1,
                 line,
                 records,
-                variables,
-                tuple(number_of(x._value) for x in variables),
-                tuple(map(self._is_new, variables)),
-                tuple(None if g is None else size_of(g._value) for _, g in taken.values()),
+                tuple(x for x, _ in taken),
+                values,
+                tuple(self._version(x, size) for (x, _), size in zip(taken, values, strict=True)),
+                tuple(None if g is None else size_of(g._value) for _, g in taken),
             )
         )
 
-    def _is_new(self, variable: Variable) -> bool:
-        """Whether a variable differs from its value the last time; every assignment makes a new array."""
+    def _version(self, variable: Variable, size: float) -> int:
+        """The number of changes of a variable; every assignment makes a new array, if not of other values."""
         value = variable._value
-        before = self._last.get(variable._id)
-        self._last[variable._id] = value
-        return not (before is value or (before is not None and np.array_equal(before, value)))
+        before, last, version = self._last.get(variable._id, (value, size, 0))
+        if before is not value and (size != last or not np.array_equal(before, value)):
+            version += 1
+        self._last[variable._id] = value, size, version
+        return version
 
 
 def _wide(target: Traced) -> type:

@@ -1,0 +1,298 @@
+"""The verdict on a %%tape cell: warnings, branches, the program's own gradients."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from tests.ipython.conftest import Run
+from tests.ipython.test_watching import gradients
+
+W = "w = tm.Variable([1.0, 2.0], name='w')\nT = np.array([3.0, 1.0])"
+
+
+@pytest.fixture(autouse=True)
+def _as_in_a_notebook(run: Run) -> Iterator[None]:
+    """Warnings are shown, as they are outside of these tests; every test begins with a number."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        run("import warnings\nx = 3.0\nz = 2.0")
+        yield
+
+
+def said(run: Run, cell: str, *topics: str) -> list[str]:
+    """The sentences of a cell's verdict on some topics; on all if none are named."""
+    report = run(cell)
+    return [one.text for one in report.findings.verdict if one.topic in topics or not topics]
+
+
+# -- NumPy's warnings -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("u = np.log(x - 5)", "invalid value (nan) in log on line 2: x - 5 is -2.0"),
+        ("u = np.log(x - 3)", "infinite result in log on line 2: x - 3 is 0.0"),
+        ("d = np.array([0.0, 1.0])\nu = 1 / d", "division by zero in divide on line 3: d is [0.0, 1.0]"),
+        ("u = np.exp(np.array([1000.0]))", "overflow in exp on line 2"),
+        ("def f(a):\n    return np.exp(a)\nu = f(x * 500)", "overflow in exp on line 3: a is 1500.0"),
+        ("for k in range(5):\n    u = np.exp(x * 500)", "overflow in exp on line 3: x * 500 is 1500.0"),
+    ],
+)  # fmt: skip
+def test_a_warning_has_a_line_and_values(
+    run: Run, capfd: pytest.CaptureFixture[str], body: str, expected: str
+) -> None:
+    """It is a sentence of the verdict, once, and nothing is printed."""
+    for _ in range(2):
+        assert [expected] == said(run, f"%%tape x\n{body}\ny = x * 2", "warning")
+
+    assert "" == capfd.readouterr().err
+
+
+def test_two_lines_with_the_same_warning(run: Run) -> None:
+    """Each is named, although Python shows the second no more."""
+    found = said(run, "%%tape x\nu = np.exp(x * 500)\nv = np.exp(x * 501)\ny = x * 2", "warning")
+
+    assert ["on line 2", "on line 3"] == [text[16:25] for text in found]
+
+
+def test_a_warning_on_the_way_back(run: Run) -> None:
+    """The user's own gradient may warn, too."""
+    found = said(run, "%%tape x -p\ny = np.sqrt(x - 3)\ng = tape.gradient(y, x)\nu = x * 2", "warning")
+
+    assert ["division by zero in divide on line 3, on the way back"] == found
+
+
+def test_what_the_verdict_says_already(run: Run) -> None:
+    """A warning about the operation where the target's nan began is not repeated."""
+    assert [] == said(run, "%%tape x\ny = np.log(x - 5)", "warning")
+
+
+def test_errors_stay_errors(shell: InteractiveShell, run: Run) -> None:
+    """Those who ask NumPy or Python to raise get what they asked for."""
+    raised = shell.run_cell("%%tape x\nwith np.errstate(all='raise'):\n    y = np.log(x - 5)")
+    assert isinstance(raised.error_in_exec, FloatingPointError)
+
+    raised = shell.run_cell("%%tape x\nwarnings.simplefilter('error')\ny = np.log(x - 5)")
+    assert isinstance(raised.error_in_exec, RuntimeWarning)
+
+
+def test_what_a_program_catches_itself_is_its_own(run: Run) -> None:
+    """So is what it ignores."""
+    cell = "%%tape x\nwith warnings.catch_warnings(record=True) as got:\n    warnings.simplefilter('always')\n"
+
+    assert [] == said(run, f"{cell}    np.log(x - 5)\ny = x * 2", "warning")
+    assert 1 == run("len(got)")
+    ignored = "%%tape x\nwith np.errstate(all='ignore'):\n    u = np.log(x - 5)\ny = x * 2"
+    assert [] == said(run, ignored, "warning")
+
+
+def test_other_warnings_pass(run: Run, recwarn: pytest.WarningsRecorder) -> None:
+    """Those of the program itself, and those of a later cell."""
+    shown = warnings.showwarning
+
+    run("%%tape x\nwarnings.warn('mine')\ny = x * 2")
+    run("np.log(-1.0)")
+
+    assert ["mine", "invalid value encountered in log"] == [str(w.message) for w in recwarn]
+    assert shown is warnings.showwarning
+
+
+# -- the target --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "target"),
+    [
+        ("for k in range(3):\n    with tm.GradientTape() as t:\n        loss = np.sum((w - T) ** 2)\n"
+         "    dw = t.gradient(loss, w)\n    w.assign_sub(0.1 * dw)", "loss"),
+        ("log = []\nfor k in range(3):\n    with tm.GradientTape() as t:\n        loss = np.sum((w - T) ** 2)\n"
+         "    w.assign_sub(0.1 * t.gradient(loss, w))\n    log.append(loss)\nlog", "loss"),
+        ("m = 0.0\nfor k in range(3):\n    with tm.GradientTape() as t:\n        loss = np.sum((w - T) ** 2)\n"
+         "    m = 0.9 * m + t.gradient(loss, w)\n    w.assign(w - 0.1 * m)\nerror = np.max(w)\nw", "loss"),
+        ("def step():\n    with tm.GradientTape() as t:\n        e = np.sum((w - T) ** 2)\n"
+         "    w.assign_sub(0.1 * t.gradient(e, w))\n    return float(e)\nfor k in range(2):\n    l = step()", "e"),
+        ("y = np.sum(w * w)\ng = tape.gradient(y, w)\nw.assign(w - 0.1 * g)", "y"),
+        ("y = np.sum(w * w)\ng = tape.gradient(y, w)\nnew = w - 0.1 * g", "y"),
+        ("with tm.GradientTape() as inner:\n    y = np.sum(w**3)\ng = inner.gradient(y, w)\nn = np.sum(g * g)", "y"),
+        ("with tm.GradientTape() as inner:\n    y = np.sum(w**3)\ng = inner.gradient(y, w)\nloss = y + np.sum(g * g)", "loss"),
+        ("with tm.GradientTape() as inner:\n    y = np.sum(w**3)\ng = inner.gradient(y, w)\ng", "g"),
+        ("with tm.GradientTape() as inner:\n    y = np.sum(w**3)\ng = inner.gradient(y, w)\nw.assign_sub(g)\nu = np.sum(w)", "y"),
+    ],
+)  # fmt: skip
+def test_the_target_that_a_teacher_would_choose(run: Run, body: str, target: str) -> None:
+    """No gradient, and no step of an optimizer, unless it is the last expression."""
+    run(W)
+
+    assert (target,) == run(f"%%tape\n{body}").findings.targets
+
+
+def test_a_target_by_name_wins(run: Run) -> None:
+    """-t names a gradient."""
+    run(W)
+    body = "y = np.sum(w**3)\ng = tape.gradient(y, w)\nw.assign_sub(g)"
+
+    assert ("g",) == run(f"%%tape -p -t g\n{body}").findings.targets
+
+
+# -- gradients that the cell took itself -------------------------------------------------------------
+
+
+def own(run: Run, cell: str) -> list[str]:
+    """The gradients that a cell took."""
+    return [str(entry) for entry in run(cell).findings.own_gradients]
+
+
+NESTED = """\
+%%tape x
+with tm.GradientTape() as outer:
+    outer.watch(x)
+    with tm.GradientTape() as inner:
+        inner.watch([x])
+        y = x**3
+    g = inner.gradient(y, x)
+h, k = outer.gradient(g, [x, c])"""
+
+
+def test_nested_tapes(run: Run) -> None:
+    """Whichever tape gave a gradient, it is a row, with its reason if it is None."""
+    run("c = tm.constant(2.0)")
+
+    found = own(run, NESTED)
+
+    assert [
+        "g = dy/dx = 27.0, taken by inner (line 7)",
+        "h = dg/dx = 18.0, taken by outer (line 8)",
+        "k = dg/dc = None, taken by outer (line 8): c is not watched: call outer.watch(c) before computing with it, "
+        "or make it a Variable",
+    ] == found
+
+
+def test_a_row_in_text_and_html(run: Run) -> None:
+    """The face of the gradients shows them."""
+    run("c = tm.constant(2.0)")
+
+    report = run(NESTED)
+
+    assert "\nh = dg/dx = 18.0, taken by outer (line 8)\n" in repr(report)
+    page = report._repr_mimebundle_()["text/html"]
+    assert "k = dg/dc" in page
+    assert "<b>None</b>" in page
+
+
+def test_gradients_in_a_loop(run: Run) -> None:
+    """The last one, and how often."""
+    run(W)
+    body = "for k in range(7):\n    with tm.GradientTape() as t:\n        loss = np.sum((w - T) ** 2)\n"
+
+    [row] = own(run, f"%%tape\n{body}    dw = t.gradient(loss, [w])[0]\n    w.assign_sub(0.1 * dw)")
+
+    assert row.startswith("dloss/dw = [")
+    assert row.endswith(", taken by t (line 5, the last of 7)")
+
+
+def test_sources_in_a_dict(run: Run) -> None:
+    """A tape takes the values of a dict in the order of its keys."""
+    run("a, b = tm.Variable(2.0, name='a'), tm.Variable(3.0, name='b')")
+
+    found = own(run, "%%tape\ny = a * a * b\ng = tape.gradient(y, {'z': a, 'c': b})")
+
+    assert ["dy/db = 4.0, taken by tape (line 3)", "dy/da = 12.0, taken by tape (line 3)"] == found
+
+
+def test_jacobians_and_weights(run: Run) -> None:
+    """Both say what they are."""
+    run(W)
+    body = "with tm.GradientTape(persistent=True) as t:\n    y = w * w\n"
+
+    found = own(run, f"%%tape\n{body}J = t.jacobian(y, w)\ng = t.gradient(y, w, T)\ns = t.gradient(y, w)")
+
+    assert "J = dy/dw = [[2.0, 0.0], [0.0, 4.0]], taken by t.jacobian (line 4)" == found[0]
+    assert "g = dy/dw = [6.0, 4.0], taken by t (line 5); weighted by output_gradients" == found[1]
+    assert "s = dy/dw = [2.0, 4.0], taken by t (line 6); the gradient of the sum of y" == found[2]
+
+
+def test_functions_of_the_package_are_no_tapes_of_the_user(run: Run) -> None:
+    """tm.grad differentiates with a tape of its own."""
+    assert [] == own(run, "%%tape x\nslope = tm.grad(lambda v: v * v)(x)\ny = x * 2")
+
+
+# -- branches ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("def relu(v):\n    if v > 0:\n        return v\n    else:\n        return 0.0\ny = relu(-x)",
+         "relu returned the constant 0.0 (line 6). That does not depend on x, and its derivative is 0"),
+        ("def clip(v, lo, hi):\n    if v < lo:\n        return lo\n    if v > hi:\n        return hi\n    return v\n"
+         "y = clip(x, -1.0, 1.0)", "clip returned hi, which was the constant 1.0 (line 6)"),
+        ("clip = lambda v, lo=0.0: lo if v < 9 else v\ny = clip(x, lo=0.5)", "clip returned lo, which was the constant 0.5 (line 2)"),
+        ("def f(v):\n    if v > 0:\n        return 0\n    return v**2\ny = f(x)", "f returned the constant 0 (line 4)"),
+        ("def power(v, k):\n    p = 1.0\n    for i in range(k):\n        p = p * v\n    return p\ny = power(x, 0)",
+         "power returned p, which was the constant 1.0 (line 6): the loop on line 4 did not change it"),
+        ("y = 0.0\nwhile x < 0:\n    y = y + x", "y is the constant 0.0 of line 2: the loop on line 3 did not change it"),
+        ("if x < 0:\n    y = x * 2\nelse:\n    y = 1.0", "y is the constant 1.0 of line 5"),
+        ("y = max(-x, 0.0)", "max returned the constant 0.0 (line 2)"),
+        ("y = -x if x < 0 else 4.0", "y is the constant 4.0 of line 2"),
+        ("def relu(v):\n    return v if v > 0 else 0.0\ny = relu(-x) + 1.0",
+         "relu returned the constant 0.0 (line 3), from which y was computed"),
+    ],
+)  # fmt: skip
+def test_a_branch_that_returned_a_constant(run: Run, body: str, expected: str) -> None:
+    """The function, the constant and the line are named, and not the comparison that chose."""
+    [text] = said(run, f"%%tape x\n{body}", "note")
+
+    assert expected in text
+    assert "np.greater" not in text
+    assert "np.less" not in text
+    assert expected.partition(".")[0] in repr(run("%why y x")).replace("\n  ", " ")
+
+
+def test_a_function_of_another_cell(run: Run) -> None:
+    """Its line is that of the cell that defines it."""
+    run("def relu(v):\n    return v if v > 0 else 0.0")
+
+    [text] = said(run, "%%tape x\ny = relu(-x)", "note")
+
+    assert "relu returned the constant 0.0 (line 2 of the cell that defines relu)" in text
+
+
+def test_the_branch_that_computed_a_target(run: Run) -> None:
+    """Of a value that does not depend on a source, the branch is named."""
+    body = "def most(a, b):\n    if a > b:\n        return a * 1.0\n    return b * 1.0\ny = most(z, x)"
+
+    [text] = said(run, f"%%tape x z\n{body}", "none")
+
+    assert text.endswith("it depends on x: most took the branch that ends on line 5 (return b * 1.0)")
+
+
+def test_a_conversion_is_no_branch(run: Run) -> None:
+    """A value that left the tape on the way to the result is the reason."""
+    body = "def f(v):\n    if v < 0:\n        return 0.0\n    return float(v) * 0\ny = f(x)"
+
+    [text] = said(run, f"%%tape x\n{body}", "note")
+
+    assert "constant" not in text
+    assert "float()" in text
+
+
+# -- the trap of np.where ----------------------------------------------------------------------------
+
+
+def test_advice_in_the_words_of_the_line(run: Run) -> None:
+    """The condition and the argument are those of the cell."""
+    [text] = said(run, "%%tape x\nc = x - 3\ny = np.where(c != 0, np.sin(c) / c, 1.0)", "nonfinite")
+    assert text.endswith("write np.where(c != 0, c, 1.0) in place of the divisor, c")
+
+    [text] = said(run, "%%tape x\ny = np.where(x <= 3, 0.0, np.sqrt(x - 3))", "nonfinite")
+    assert text.endswith("write np.sqrt(np.where(x <= 3, 1.0, x - 3)) inside")
+
+
+def test_gradients_are_unchanged_by_all_this(run: Run) -> None:
+    """A report with a verdict is the same report."""
+    assert {"dy/dx": "6.0"} == gradients(run("%%tape x\ny = x * x"))
