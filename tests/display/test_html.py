@@ -82,7 +82,15 @@ def test_what_survives(found: Findings) -> None:
 
     assert TAGS >= {tag for tag, _ in read.tags}
     for _, attributes in read.tags:
-        assert attributes.keys() <= {"style", "src", "alt", "class", "cellpadding", "open"}
+        assert attributes.keys() <= {
+            "style",
+            "src",
+            "alt",
+            "class",
+            "cellpadding",
+            "colspan",
+            "open",
+        }
         assert not re.search(r"url|expression|@import", attributes.get("style") or "")
     [image] = read.all("img")
     assert str(image["src"]).startswith("data:image/svg+xml;base64,")
@@ -129,7 +137,9 @@ def test_notes_and_values() -> None:
     said = (Statement("left", "It <left>."), *square().verdict)
     read = page(replace(square(), verdict=said), "'<i>value</i>'")
 
-    assert re.search(r"target y'<i>value</i>'left the tape It <left>\..*Variables", read.text, re.DOTALL)
+    assert re.search(
+        r"target y'<i>value</i>'left the tape It <left>\..*Variables", read.text, re.DOTALL
+    )
 
 
 def test_nothing_recorded() -> None:
