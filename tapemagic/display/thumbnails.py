@@ -81,10 +81,14 @@ def legend(summaries: Iterable[Summary | None]) -> list[str]:
         parts.append(COLOURS)
     if any(summary.kind == "vector" and summary.cells for summary in drawn):
         parts.append("grey line: zero")
+    if any(summary.kind == "vector" and not summary.is_finite for summary in drawn):
+        parts.append("upright dashed line: not finite")
     if any(summary.cells for summary in drawn):
         parts.append("each picture on its own scale")
     if any(summary.size > sum(map(len, summary.cells)) for summary in drawn if summary.cells):
         parts.append("of large arrays the means of blocks")
+    if any(summary.part for summary in drawn):
+        parts.append("of arrays with more axes the first part")
     return [f"Pictures: {'; '.join(parts)}."] if parts else []
 
 

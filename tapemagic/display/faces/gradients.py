@@ -11,14 +11,14 @@ from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.own_gradients import OwnGradient
 from tapemagic.display import matrices, values
 from tapemagic.display.elements import element, listing, plain
-from tapemagic.display.styles import BAD, NAME, QUIET, SMALL
+from tapemagic.display.styles import BAD, QUIET, SMALL
 from tapemagic.display.thumbnails import legend
 
 TITLE = "Gradients"
 MOST_OWN = 30
 """The number of rows for gradients that the program took itself."""
 MAX_ROWS = 60
-MAX_PICTURED = 24
+MAX_PICTURED = 16
 """The number of rows that have pictures."""
 PICTURED = ("vector", "matrix", "image")
 OUTCOMES = {"agrees": "", "differs": BAD, "not checked": ""}
@@ -41,10 +41,10 @@ def html(findings: Findings) -> str:
         return ""
     rows = rows_of(findings)[:MAX_ROWS]
     pictured = rows[:MAX_PICTURED]
-    tables = [
-        _table(list(group), {id(entry) for entry in pictured})
-        for _, group in groupby(rows, lambda entry: entry.target)
-    ]
+    groups = [list(group) for _, group in groupby(rows, lambda entry: entry.target)]
+    if all(len(group) == 1 for group in groups):
+        groups = [rows]
+    tables = [_table(group, {id(entry) for entry in pictured}) for group in groups if group]
     notes = [*_notes(findings), *legend(entry.value for entry in pictured)]
     parts = [*tables, *(element("div", SMALL, plain(note)) for note in notes)]
     return "".join(parts) + own(findings.own_gradients) + matrices.html(findings.matrices)
@@ -80,10 +80,10 @@ def own(gradients: Sequence[OwnGradient]) -> str:
         symbol = f"{entry.name} = {entry.symbol}" if entry.name else entry.symbol
         reason = element("span", QUIET, plain(entry.reason))
         value = f"<b>None</b> {reason}" if entry.text is None else plain(entry.text)
-        rows.append([element("span", NAME, plain(symbol)), value, plain(entry.origin)])
+        rows.append([f"<code>{plain(symbol)}</code>", value, plain(entry.origin)])
     rest = len(gradients) - MOST_OWN
     more = element("div", QUIET, f"and {rest:,} more") if rest > 0 else ""
-    return listing(("in the cell", "value", "taken"), rows, range(3)) + more
+    return listing(("in the cell", "value", "taken"), rows) + more
 
 
 def equation(derivative: Derivative) -> str:
@@ -114,12 +114,12 @@ def _table(rows: Sequence[Derivative], pictured: Collection[int]) -> str:
     head = ("gradient", "shape", "value", "remarks")
     body = [_cells(entry, id(entry) in pictured) for entry in rows]
     count = 4 if any(cells[3] for cells in body) else 3
-    return listing(head[:count], [cells[:count] for cells in body], (0, 2, 3))
+    return listing(head[:count], [cells[:count] for cells in body])
 
 
 def _cells(derivative: Derivative, pictured: bool) -> tuple[str, str, str, str]:
     """A row of the table as HTML."""
-    symbol = element("span", NAME, plain(derivative.symbol))
+    symbol = f"<code>{plain(derivative.symbol)}</code>"
     value, check = derivative.value, derivative.check
     size = format_shape(derivative.shape)
     if value is None:

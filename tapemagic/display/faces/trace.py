@@ -11,12 +11,11 @@ from tapemagic.analysis.report.reverse_sweep import AdjointStep
 from tapemagic.analysis.report.trace import TracePart
 from tapemagic.analysis.report.trace_rows import TraceRow
 from tapemagic.display.elements import element, plain
-from tapemagic.display.styles import BAD, GROUND, NAME, QUIET
+from tapemagic.display.styles import BAD, CODE, GROUND, QUIET
 
 TITLE = "Trace"
-TABLE = f"{NAME};border-collapse:collapse;font-size:12px;margin:0"
+TABLE = f"{CODE};border-collapse:collapse;font-size:12px;margin:0"
 LINE = f"1px solid {GROUND}66"
-CELL = "text-align:left;vertical-align:top;white-space:pre-wrap;padding:1px 14px 1px 0"
 INDENT = "  "
 WIDEST = 60
 """The width of the first column of text; longer entries stand on a line of their own."""
@@ -109,7 +108,7 @@ def _width(words: str) -> int:
 
 def _table(part: TracePart) -> str:
     """One part of the table."""
-    heads = "".join(f'<th style="{CELL}">{plain(words)}</th>' for words in headings(part))
+    heads = "".join(f"<th>{plain(words)}</th>" for words in headings(part))
     return f'<table style="{TABLE}"><tr style="{QUIET}">{heads}</tr>{"".join(map(_row, part.rows))}</table>'
 
 
@@ -118,8 +117,8 @@ def _row(row: TraceRow) -> str:
     steps = [_marked(backward(step), step.is_finite) for step in reversed(row.reverse)]
     style = f"border-top:{LINE}{f';{QUIET}' if row.words else ''}"
     if not steps:
-        return f'<tr style="{style}"><td colspan="2" style="{CELL}">{left}</td></tr>'
-    cells = "".join(f'<td style="{CELL}">{cell}</td>' for cell in (left, "<br>".join(steps)))
+        return f'<tr style="{style}"><td colspan="2">{left}</td></tr>'
+    cells = "".join(f"<td>{cell}</td>" for cell in (left, "<br>".join(steps)))
     return f'<tr style="{style}">{cells}</tr>'
 
 
