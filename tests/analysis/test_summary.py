@@ -207,3 +207,15 @@ def test_shared_summaries() -> None:
         assert summarise(array) is summarise(array)
         assert all("all 1.0" not in summarise(np.arange(20.0) + k).text for k in range(100))
     assert summarise(array) is not summarise(array)
+
+
+def test_coarser() -> None:
+    """A smaller picture has fewer cells, of the same mean, and all else is the same."""
+    found = summarise(np.arange(256.0).reshape(16, 16))
+
+    small = found.coarser(4, 8)
+
+    assert (4, 8) == np.shape(small.cells)
+    assert 127.5 == np.mean(small.cells)
+    assert found.statistics == small.statistics
+    assert found is found.coarser(16, 16)

@@ -21,9 +21,11 @@ from tapemagic.analysis.formatting import (
 )
 from tapemagic.analysis.report.cells import (
     Cells,
+    block_means,
     colours,
     curve,
     is_image_shape,
+    rounded,
     slice_shown,
     surface,
 )
@@ -144,6 +146,13 @@ class Summary:
             return "all nan"
         counts = ((self.nan, "nan"), (self.inf, "inf"))
         return ", ".join([*self._finite, *(f"{count:,} {name}" for count, name in counts if count)])
+
+    def coarser(self, rows: int, columns: int) -> Summary:
+        """The same with a picture of fewer cells, for a small place."""
+        if len(self.cells) <= rows and (not self.cells or len(self.cells[0]) <= columns):
+            return self
+        with np.errstate(all="ignore"):
+            return replace(self, cells=rounded(block_means(np.array(self.cells), (rows, columns))))
 
     @property
     def _finite(self) -> list[str]:
