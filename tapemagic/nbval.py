@@ -10,7 +10,7 @@ from typing import Any
 
 DRAWING = (
     r'(<img alt="Graph of the recorded operations: [^"]*" style="[^"]*"'
-    r' src="data:image/svg\+xml;base64,)[A-Za-z0-9+/=]+'
+    r' src="data:image/svg\+xml,)[^"]*'
 )
 
 PAPER = r"(?s)(%graph\n\\begin\{pgfpicture\}).*?(?=\\end\{pgfpicture\})"

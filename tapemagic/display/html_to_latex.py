@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+from tapemagic.display.elements import svg_of
 from tapemagic.display.pgf import pgf
 from tapemagic.display.picture import Picture, read
 from tapemagic.display.tex import tex
 
-SVG = "data:image/svg+xml;base64,"
 COLOUR = re.compile(r"(?:^|;)color:#([0-9a-fA-F]{6})")
 GRAPH = "%graph\n"
 """The comment in front of pictures that Graphviz draws, for the plug-in of nbval."""
@@ -177,8 +176,7 @@ class _Converter(HTMLParser):
 
     def _image(self, given: Mapping[str, str]) -> None:
         """Draw a picture; write its alternative text if it is not SVG."""
-        source = given.get("src", "")
-        svg = base64.b64decode(source.removeprefix(SVG)).decode() if source.startswith(SVG) else ""
+        svg = svg_of(given.get("src", ""))
         try:
             picture = self._pictures.get(svg) or read(svg)
         except ValueError:

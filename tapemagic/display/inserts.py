@@ -78,21 +78,22 @@ def developments(step: Step) -> Insert:
     parts = []
     for row, carried in enumerate(step.carried):
         y = row * (height + CAPTION + 4)
-        parts.append(_plotted(carried.values, caption(carried), 0, y))
-        if carried.gradients is not None:
-            words = "norm of gradient" if carried.is_norm else "gradient"
-            ends = f"{words}: {first_and_last(carried.gradients)}"
-            parts.append(_plotted(carried.gradients, ends, width + GAP, y))
+        series = filter(None, (carried.values, carried.gradients))
+        for column, (values, words) in enumerate(zip(series, captions(carried), strict=True)):
+            parts.append(_plotted(values, words, column * (width + GAP), y))
     whole = columns * (width + GAP) - GAP, len(step.carried) * (height + CAPTION + 4) + 8
     return Insert("".join(parts), *whole)
 
 
-def caption(carried: Carried) -> str:
-    """The name of a carried value, with its first and last number."""
+def captions(carried: Carried) -> list[str]:
+    """The captions of a carried value and, where they are known, of its gradients: with the first and last number."""
     name = carried.name if len(carried.name) <= LONGEST else f"{carried.name[: LONGEST - 1]}…"
     name = f"norm of {name or 'a value'}" if carried.is_norm else name
     ends = first_and_last(carried.values)
-    return f"{name}: {ends}" if name else ends
+    words = [f"{name}: {ends}" if name else ends]
+    if carried.gradients is not None:
+        words.append(f"{'norm of ' * carried.is_norm}gradient: {first_and_last(carried.gradients)}")
+    return words
 
 
 def first_and_last(series: Series) -> str:

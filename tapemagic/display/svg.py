@@ -164,7 +164,7 @@ def _line(words: Words, attributes: str = "") -> str:
     text = words.text
     if "  " in text or text[:1] == " ":
         text = text.replace(" ", "\u00a0")
-    return f'<text x="{words.x}" y="{words.y}"{attributes}>{escape(text, quote=False)}</text>'
+    return f'<text x="{words.x}" y="{words.y}"{attributes}>{escape(text)}</text>'
 
 
 def _inset(part: Inset) -> str:

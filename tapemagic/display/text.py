@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import limits
-from tapemagic.display.faces import failure, gradients, lines, trace, training, variables, verdict
+from tapemagic.display.faces import (
+    failure,
+    gradients,
+    graph,
+    lines,
+    trace,
+    training,
+    variables,
+    verdict,
+)
 
-FACES = (variables, gradients, trace, lines, training)
-LEAST_IMPORTANT = tuple(face.TITLE for face in (lines, trace, training, variables, gradients))
+FACES = (variables, graph, gradients, trace, lines, training)
+LEAST_IMPORTANT = tuple(
+    face.TITLE for face in (lines, trace, training, variables, graph, gradients)
+)
 
 
 def text(findings: Findings) -> str:
@@ -15,5 +26,5 @@ def text(findings: Findings) -> str:
     shown = {face.TITLE: words for face in FACES if (words := face.text(findings))}
     kept = limits.kept(shown, limits.WORDS - limits.HEADLINE, LEAST_IMPORTANT)
     parts = [words if title in kept else limits.left_out(title) for title, words in shown.items()]
-    head = limits.shortened(verdict.text(findings), limits.HEADLINE - 1000)
-    return "\n\n".join(filter(None, [failure.text(findings), head, *parts]))
+    words = "\n\n".join(filter(None, [failure.text(findings), verdict.text(findings)]))
+    return "\n\n".join([limits.shortened(words, limits.HEADLINE - 1000), *parts])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -16,14 +15,33 @@ import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.statement import Statement
 from tapemagic.display import html
+from tapemagic.display.elements import svg_of, uri_data
 from tapemagic.display.faces import graph
-from tapemagic.display.report import TapeReport
 from tapemagic.display.picture import Picture
+from tapemagic.display.report import TapeReport
 from tapemagic.display.svg import Drawing, fitted
 from tests.analysis.recordings import chain, product, record, regression, square
 from tests.display.test_dot import NASTY
 
-TAGS = set("style div table thead tbody tr th td span img b br code details summary".split())
+TAGS = set(
+    [
+        "style",
+        "div",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "span",
+        "img",
+        "b",
+        "br",
+        "code",
+        "details",
+        "summary",
+    ]
+)
 VOID = {"img", "br"}
 CELLS = {"td", "th"}
 """The elements of which HTML may leave out the end."""
@@ -82,19 +100,30 @@ def test_what_survives(found: Findings) -> None:
 
     assert TAGS >= {tag for tag, _ in read.tags}
     for _, attributes in read.tags:
-        assert attributes.keys() <= {"style", "src", "alt", "class", "cellpadding", "open"}
+        assert attributes.keys() <= {
+            "style",
+            "src",
+            "alt",
+            "class",
+            "cellpadding",
+            "colspan",
+            "open",
+        }
         assert not re.search(r"url|expression|@import", attributes.get("style") or "")
     [image] = read.all("img")
-    assert str(image["src"]).startswith("data:image/svg+xml;base64,")
+    assert str(image["src"]).startswith("data:image/svg+xml,")
 
 
 def test_the_picture() -> None:
     """The image is the drawing itself, with the operations in words for those who cannot see it."""
     [image] = page(square()).all("img")
 
-    picture = base64.b64decode(str(image["src"]).partition(",")[2])
+    picture = svg_of(str(image["src"]))
     assert ET.fromstring(picture).tag.endswith("svg")  # noqa: S314 -- we drew it
-    assert "Graph of the recorded operations: y = power(a, 2). The target is y." == image["alt"]
+    assert "Graph of the recorded operations: y = power(a, 2). The target is y." in str(
+        image["alt"]
+    )
+    assert str(image["alt"]).endswith(" Local derivatives: ∂y/∂a = 6.0.")
 
 
 def test_sections() -> None:
@@ -129,7 +158,9 @@ def test_notes_and_values() -> None:
     said = (Statement("left", "It <left>."), *square().verdict)
     read = page(replace(square(), verdict=said), "'<i>value</i>'")
 
-    assert re.search(r"target y'<i>value</i>'left the tape It <left>\..*Variables", read.text, re.DOTALL)
+    assert re.search(
+        r"target y'<i>value</i>'left the tape It <left>\..*Variables", read.text, re.DOTALL
+    )
 
 
 def test_nothing_recorded() -> None:
@@ -244,3 +275,13 @@ def shown(drawing: Drawing, live: bool) -> tuple[str, str]:
 def test_no_picture_has_no_size() -> None:
     """Where nothing was drawn there is nothing to scale."""
     assert ("", "") == fitted(Drawing(None, "a reason"))
+
+
+def test_any_svg_survives_in_a_uri() -> None:
+    """With every sign that means something to HTML, to XML or to URIs."""
+    svg = '<svg a="#1"><text>% %41 &amp; &lt; &#x27; \' &quot; + é 変 ?#</text></svg>'
+
+    [image] = Reader(f'<img src="data:image/svg+xml,{uri_data(svg)}">').all("img")
+
+    assert svg == svg_of(str(image["src"]))
+    assert "" == svg_of("https://somewhere.org/picture.svg")

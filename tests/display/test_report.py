@@ -137,6 +137,8 @@ def test_every_tab_scrolls_in_itself() -> None:
     found = product()
     box = widgets.tabs(found, TapeReport(found).drawing, None)
 
-    assert all(page.value.startswith(f'<div style="{widgets.FRAME}">') for page in box.children[1].children)
+    assert all(
+        page.value.startswith(f'<div style="{widgets.FRAME}">') for page in box.children[1].children
+    )
     assert "overflow" not in box.children[0].value
     widgets.close(box)

@@ -51,11 +51,11 @@ def failing(error: BaseException) -> Callable[..., Any]:
 
 def well_formed(drawing: Drawing) -> ET.Element:
     """The root of a drawing, which begins with it and ends with it."""
-    for svg in (drawing.svg, drawing.live):
-        assert svg is not None
-        assert svg.startswith("<svg")
-        assert svg.endswith("</svg>")
-        assert "<!--" not in svg
+    for picture in (drawing.svg, drawing.live):
+        assert picture is not None
+        assert picture.startswith("<svg")
+        assert picture.endswith("</svg>")
+        assert "<!--" not in picture
     return ET.fromstring(str(drawing.live))  # noqa: S314 -- we drew it
 
 
@@ -199,7 +199,9 @@ def test_dot_that_takes_too_long(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 @pytest.mark.skipif(os.name != "posix", reason="writes a shell script")
 def test_an_interrupt_leaves_no_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Neither a running one nor a dead one that waits to be asked for its status."""
-    program(tmp_path, f"echo $$ > {tmp_path}/pid\n/bin/sleep 0.3\n/bin/kill -INT $PPID\n/bin/sleep 60")
+    program(
+        tmp_path, f"echo $$ > {tmp_path}/pid\n/bin/sleep 0.3\n/bin/kill -INT $PPID\n/bin/sleep 60"
+    )
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(KeyboardInterrupt):

@@ -15,6 +15,7 @@ from tapemagic.analysis.report.adjoints import levels
 from tapemagic.analysis.report.notation import symbol_of
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary, summarise
+from tapemagic.analysis.report.symbols import several
 from tapemagic.analysis.report.variable_versions import format_reads
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
@@ -132,7 +133,7 @@ class _Made:
                 yield _constant(symbol_of(name).text, constants[name])
         if not found and number in self._results:
             results, records = self._results[number], self.subject.records
-            first, last = (_last(records[k].output_id) for k in (results.first, results.last))
+            first, last = (several(records[k].output_id)[-1] for k in (results.first, results.last))
             symbol = symbol_of(self.subject.symbols.get(last, "value")).text
             yield self._value(symbol, last, results.runs, first)
 
@@ -218,11 +219,8 @@ class _Made:
         snapshot, subject = self.subject.whole, self.subject
         for _, values, ids, _, output, made in snapshot.records[: subject.operations]:
             found.update(zip(ids, values, strict=True))
-            if made.__class__ is tuple:
-                found.update(zip(made, output, strict=True))
-            else:
-                found[made] = output
-        for name, value in [*subject.context.named, *subject.sources, *subject.targets]:
+            found.update(zip(several(made), several(output), strict=True))
+        for _, value in [*subject.context.named, *subject.sources, *subject.targets]:
             if isinstance(value, Traced):
                 found[id_of(value)] = unwrap(value)
         return {i: x for i, x in found.items() if x is not None and not isinstance(x, Absent)}
@@ -232,5 +230,3 @@ def _constant(name: str, value: Any) -> LineValue:
     return LineValue(name, np.shape(value), format_value(value), is_finite=is_finite(value))
 
 
-def _last(made: Any) -> int:
-    return int(made[-1] if isinstance(made, tuple) else made)

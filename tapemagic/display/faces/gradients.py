@@ -11,7 +11,7 @@ from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.own_gradients import OwnGradient
 from tapemagic.display import matrices, values
 from tapemagic.display.elements import element, listing, plain
-from tapemagic.display.styles import BAD, NAME, QUIET, SMALL
+from tapemagic.display.styles import BAD, QUIET, SMALL
 from tapemagic.display.thumbnails import legend
 
 TITLE = "Gradients"
@@ -80,10 +80,10 @@ def own(gradients: Sequence[OwnGradient]) -> str:
         symbol = f"{entry.name} = {entry.symbol}" if entry.name else entry.symbol
         reason = element("span", QUIET, plain(entry.reason))
         value = f"<b>None</b> {reason}" if entry.text is None else plain(entry.text)
-        rows.append([element("span", NAME, plain(symbol)), value, plain(entry.origin)])
+        rows.append([f"<code>{plain(symbol)}</code>", value, plain(entry.origin)])
     rest = len(gradients) - MOST_OWN
     more = element("div", QUIET, f"and {rest:,} more") if rest > 0 else ""
-    return listing(("in the cell", "value", "taken"), rows, range(3)) + more
+    return listing(("in the cell", "value", "taken"), rows) + more
 
 
 def equation(derivative: Derivative) -> str:
@@ -114,12 +114,12 @@ def _table(rows: Sequence[Derivative], pictured: Collection[int]) -> str:
     head = ("gradient", "shape", "value", "remarks")
     body = [_cells(entry, id(entry) in pictured) for entry in rows]
     count = 4 if any(cells[3] for cells in body) else 3
-    return listing(head[:count], [cells[:count] for cells in body], (0, 2, 3))
+    return listing(head[:count], [cells[:count] for cells in body])
 
 
 def _cells(derivative: Derivative, pictured: bool) -> tuple[str, str, str, str]:
     """A row of the table as HTML."""
-    symbol = element("span", NAME, plain(derivative.symbol))
+    symbol = f"<code>{plain(derivative.symbol)}</code>"
     value, check = derivative.value, derivative.check
     size = format_shape(derivative.shape)
     if value is None:

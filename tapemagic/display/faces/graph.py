@@ -7,7 +7,9 @@ from html import escape
 from tapemagic.analysis.formatting import printable, subscript
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Graph
+from tapemagic.display.dot import MAX_LABELLED
 from tapemagic.display.elements import element, image, plain
+from tapemagic.display.inserts import captions
 from tapemagic.display.styles import CODE, QUIET, SMALL
 from tapemagic.display.svg import ROOM, Drawing, fitted
 
@@ -82,14 +84,44 @@ def alternative(findings: Findings) -> str:
     """The alternative text of the picture: every operation, and the target."""
     goal = f" The target is {', '.join(findings.targets)}." if findings.targets else ""
     steps = "; ".join(sentences(findings.graph))
-    return printable(f"Graph of the recorded operations: {steps}.{goal}")
+    more = "".join(f" {words}." for words in details(findings.graph))
+    return printable(f"Graph of the recorded operations: {steps}.{goal}{more}")
+
+
+def text(findings: Findings) -> str:
+    """The numbers that no other face tells; empty if there are none."""
+    return "\n".join(map(printable, details(findings.graph)))
+
+
+def details(graph: Graph) -> list[str]:
+    """The local derivatives on the edges of a picture, and what the plots in its boxes begin and end with."""
+    slopes = []
+    if len(graph.steps) <= MAX_LABELLED:
+        name = names(graph)
+        slopes = [
+            f"∂{name[step.outputs[0]]}/∂{name[step.inputs[position]]} = {slope}"
+            for step in graph.steps
+            for position, slope in step.slopes
+            if step.outputs
+        ]
+    local = [f"Local derivatives: {', '.join(slopes)}"] if slopes else []
+    return local + [
+        f"{step.name}: {'; '.join(words)}"
+        for step in graph.steps
+        if (words := [said for carried in step.carried for said in captions(carried)])
+    ]
 
 
 def sentences(graph: Graph) -> list[str]:
     """Each operation as an equation, such as ``y = multiply(x, x)``."""
-    name = [value.name or value.symbol or value.text for value in graph.values]
+    name = names(graph)
     return [
         f"{', '.join(name[i] for i in step.outputs) or '…'} = "
         f"{step.name}({', '.join(name[i] for i in step.inputs)})"
         for step in graph.steps
     ]
+
+
+def names(graph: Graph) -> list[str]:
+    """What each value is called in a sentence."""
+    return [value.name or value.symbol or value.text for value in graph.values]

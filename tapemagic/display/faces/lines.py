@@ -5,13 +5,12 @@ from __future__ import annotations
 from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.lines import LineValue, SourceLine
-from tapemagic.display.elements import aligned, element, plain
-from tapemagic.display.styles import BAD, NAME, QUIET, RULE
+from tapemagic.display.elements import aligned, element, plain, spaced
+from tapemagic.display.styles import BAD, CODE, GROUND, QUIET
 
 TITLE = "Lines"
-TABLE = f"{NAME};border-collapse:collapse;font-size:12px;margin:0"
-CELL = "text-align:left;vertical-align:top;white-space:pre-wrap;padding:1px 14px 1px 0"
-CODE = CELL.replace("pre-wrap", "pre")
+TABLE = f"{CODE};border-collapse:collapse;font-size:12px;margin:0"
+LINE = f"1px solid {GROUND}66"
 WIDEST = 60
 """The width of the source in text; values of longer lines stand below them."""
 
@@ -25,7 +24,7 @@ def text(findings: Findings) -> str:
         if more:
             rows.append(("", f"… {more:,} more lines", "", ""))
         source = _source(line)
-        cells = [(_made(value), value.gradient) for value in line.values] or [("", "")]
+        cells = [(_made(value), printable(value.gradient)) for value in line.values] or [("", "")]
         if line.values and len(source) > WIDEST:
             cells.insert(0, ("", ""))
         rows.append((str(line.number), source, *cells[0]))
@@ -49,21 +48,21 @@ def html(findings: Findings) -> str:
     if not any(line.values for line in findings.source_lines):
         return ""
     heads = ("", "value", _heading(findings))
-    rows = ["".join(f'<th style="{CELL}">{plain(words)}</th>' for words in heads)]
+    rows = ["".join(f"<th>{plain(words)}</th>" for words in heads)]
     width = len(str(findings.source_lines[-1].number))
     for line, more in _with_gaps(findings.source_lines):
         if more:
-            rows.append(f'<td colspan="3" style="{CELL};{QUIET}">… {more:,} more lines</td>')
+            rows.append(f'<td colspan="3" style="{QUIET}">… {more:,} more lines</td>')
         rows += _cells(line, width)
-    body = "".join(f'<tr style="border-top:{RULE}">{row}</tr>' for row in rows)
+    body = "".join(f'<tr style="border-top:{LINE}">{row}</tr>' for row in rows)
     return element("div", "overflow-x:auto", f'<table style="{TABLE}">{body}</table>')
 
 
 def _cells(line: SourceLine, width: int) -> list[str]:
     """The cells of a row; of two rows, where the source is long."""
-    source = _marked(_source(line), not line.stopped)
-    number = element("span", QUIET, f"{line.number:>{width}}  ")
-    alone = f'<td colspan="3" style="{CELL}">{number}{source}</td>'
+    source = spaced(_marked(_source(line), not line.stopped))
+    number = element("span", QUIET, spaced(f"{line.number:>{width}}  "))
+    alone = f'<td colspan="3">{number}{source}</td>'
     if not line.values:
         return [alone]
     made = "<br>".join(_marked(_made(value), value.is_finite) for value in line.values)
@@ -71,10 +70,10 @@ def _cells(line: SourceLine, width: int) -> list[str]:
         "<b>None</b>" if value.gradient == "None" else plain(value.gradient)
         for value in line.values
     )
-    beside = f'<td style="{CELL}">{made}</td><td style="{CELL}">{gradients}</td>'
+    beside = f"<td>{made}</td><td>{gradients}</td>"
     if len(line.text) > WIDEST:
         return [alone, f"<td></td>{beside}"]
-    return [f'<td style="{CODE}">{number}{source}</td>{beside}']
+    return [f'<td style="white-space:pre">{number}{source}</td>{beside}']
 
 
 def _marked(words: str, is_plain: bool) -> str:

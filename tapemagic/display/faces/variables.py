@@ -10,7 +10,7 @@ from tapemagic.analysis.report.summary import Summary
 from tapemagic.analysis.report.variables import NamedValue, not_finite
 from tapemagic.display import values
 from tapemagic.display.elements import element, listing, plain
-from tapemagic.display.styles import NAME, QUIET, SMALL, TARGET, WATCHED
+from tapemagic.display.styles import QUIET, SMALL, TARGET, WATCHED
 from tapemagic.display.thumbnails import legend
 
 TITLE = "Variables"
@@ -47,10 +47,9 @@ def html(findings: Findings) -> str:
         for k, row in enumerate(rows)
     ]
     head, *body = _without_gradients([tuple(map(plain, headings(findings))), *lines], findings)
-    left = [k for k, words in enumerate(head) if words not in ("shape", "dtype", "line")]
     notes = _more(findings)
     notes += legend(x for row in rows[:MAX_PICTURED] for x in (row.value, row.gradient))
-    return listing(head, body, left) + "".join(element("div", SMALL, plain(note)) for note in notes)
+    return listing(head, body) + "".join(element("div", SMALL, plain(note)) for note in notes)
 
 
 def headings(findings: Findings) -> tuple[str, ...]:
@@ -103,7 +102,7 @@ def _html_cells(
     name, role, shape, dtype = map(plain, _first(row))
     reads = plain(f" now; {row.reads} when read") if row.reads else ""
     return (
-        element("span", NAME, name),
+        f"<code>{name}</code>",
         element("span", ROLES[row.role], role) if ROLES[row.role] else role,
         shape,
         dtype,
