@@ -119,7 +119,7 @@ def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None)
         },
     )
     _frame(source, None, Drawn(graph, place, lines, inserts or Inserts(graph), down))
-    labelled = len(graph.steps) <= MAX_LABELLED
+    labelled = has_room_for_labels(graph)
     for step in graph.steps:
         slopes = edge_labels(step) if labelled else {}
         for position, value in enumerate(step.inputs):
@@ -132,6 +132,11 @@ def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None)
         for value in step.assigned:
             source.edge(f"s{step.index}", f"n{value}", style="dashed", label="assigned")
     return str(source.source)
+
+
+def has_room_for_labels(graph: Graph) -> bool:
+    """Whether a picture has room for local derivatives beside its edges."""
+    return len(graph.steps) <= MAX_LABELLED
 
 
 def edge_labels(step: Step) -> dict[int, str]:
@@ -283,7 +288,7 @@ def width(graph: Graph) -> float:
     rank = [0] * len(graph.values)
     shown = orders_with_gradients(graph)
     wide = [box_width(value, value.order in shown) for value in graph.values]
-    labelled = len(graph.steps) <= MAX_LABELLED
+    labelled = has_room_for_labels(graph)
     widest: dict[int, float] = {}
     gaps: dict[int, float] = {}
     for step in graph.steps:
