@@ -160,7 +160,7 @@ def examine(
         for matrix in compute(observer, targets, sources, reasons)
     ]
     versions = subject.split.versions
-    nonfinite = _nonfinite(subject)
+    nonfinite, own = _nonfinite(subject), own_gradients(subject)
     return Findings(
         _variables(subject),
         drawn.with_gradients(subject.adjoints),
@@ -173,11 +173,11 @@ def examine(
         sum(position < operations for position in drawn.positions),
         tuple((subject.known_names.get(i, ""), len(numbers)) for i, numbers in versions.items()),
         nonfinite,
-        verdict(subject, tuple(derivatives.values()), nonfinite),
+        verdict(subject, tuple(derivatives.values()), nonfinite, own),
         trace_of(subject),
         lines_of(subject),
         training_of(subject),
-        own_gradients(subject),
+        own,
     )
 
 
