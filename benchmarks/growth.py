@@ -254,6 +254,26 @@ def _(n: int) -> Any:
     return tape.explain(y, x)
 
 
+@own("operations that explain tells of, a loop that reads x each time")
+def _(n: int) -> Any:
+    x = tm.Variable(0.5)
+    with tm.GradientTape() as tape:
+        y: Any = 1.0
+        for _ in range(n // 2):
+            y = y * x + 1.0
+    return tape.explain(y, x)
+
+
+@own("operations that explain tells of, a loop of very many paths")
+def _(n: int) -> Any:
+    x = tm.Variable(0.5)
+    with tm.GradientTape() as tape:
+        y: Any = x
+        for _ in range(n // 3):
+            y = 0.5 * (y + np.sin(y))
+    return tape.explain(y, x)
+
+
 @own("operations of a cell, its report")
 def _(n: int) -> Any:
     x = tm.Variable(0.5, name="x")

@@ -10,11 +10,15 @@ from typing import Any
 
 DRAWING = (
     r'(<img alt="Graph of the recorded operations: [^"]*" style="[^"]*"'
-    r' src="data:image/svg\+xml;base64,)[A-Za-z0-9+/=]+'
+    r' src="data:image/svg\+xml,)[^"]*'
 )
+
+PAPER = r"(?s)(%graph\n\\begin\{pgfpicture\}).*?(?=\\end\{pgfpicture\})"
+"""The same drawing in LaTeX."""
 
 
 def pytest_collectstart(collector: Any) -> None:
     """Add a pattern to the sanitizing of nbval, which removes the bytes of drawings."""
     if hasattr(collector, "sanitize_patterns"):
         collector.sanitize_patterns[DRAWING] = r"\1"
+        collector.sanitize_patterns[PAPER] = r"\1"

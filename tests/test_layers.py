@@ -18,7 +18,7 @@ PACKAGE = Path(tapemagic.__file__).parent
 _VALUES = ("errors", "engine.registry", "engine.recording", "engine.events", "engine.tensor")
 _TAPE = (*_VALUES, "engine.nest", "engine.operations", "engine.tape")
 
-_ANALYSIS = ("analysis.snapshot", "analysis.formatting", "analysis.parts")
+_ANALYSIS = ("analysis.snapshot", "analysis.formatting", "analysis.parts", "analysis.adjoints")
 
 # A module, or all of a folder, and what it may import of this package beside itself.
 ALLOWED: dict[str, tuple[str, ...]] = {
@@ -40,6 +40,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "analysis.snapshot": ("errors", "engine"),
     "analysis.formatting": ("errors", "engine"),
     "analysis.parts": ("errors", "engine", "analysis.snapshot"),
+    "analysis.adjoints": ("errors", "engine"),
     "analysis.explain": ("errors", "engine", *_ANALYSIS),
     "analysis.nonfinite": ("errors", "engine", *_ANALYSIS, "analysis.explain"),
     "analysis.report": ("errors", "engine", *_ANALYSIS, "analysis.explain", "analysis.nonfinite"),

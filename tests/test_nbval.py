@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 import subprocess
@@ -14,18 +13,25 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
+import numpy as np
 import pytest
 
 from tapemagic import nbval
+from tapemagic.analysis.report.findings import Findings
+from tapemagic.display.engines import by_dot, by_pygraphviz
 from tapemagic.display.html import page
+from tapemagic.display.inserts import Inserts
+from tapemagic.display.picture import read
 from tapemagic.display.report import TapeReport
-from tests.analysis.recordings import product, square
+from tapemagic.display.svg import Drawing
+from tests.analysis.recordings import product, record, square
 from tests.ipython.kernels import FIRST, PATHS, ROOT, kernel
 
 SETUP = f"{FIRST}\nx = 3.0"
 CELL = "%%tape x\ny = x**2"
-BYTES = re.compile("base64,[A-Za-z0-9+/=]+")
-ELSEWHERE = base64.b64encode(b"<svg><!-- of another Graphviz --></svg>").decode()
+BYTES = r'data:image/svg\+xml,[^"]+'
+ELSEWHERE = "data:image/svg+xml,<svg xmlns='of another Graphviz'/>"
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]\d+)?")
 
 
 @pytest.fixture(scope="module")
@@ -71,20 +77,31 @@ def check(folder: Path, notebooks: dict[str, str]) -> subprocess.CompletedProces
     )
 
 
-def changed(pattern: str | re.Pattern[str], new: str, stored: str) -> str:
-    """A notebook with a change in one place."""
-    text, count = re.subn(pattern, new, stored)
-    assert 1 == count
-    return text
+def changed(kind: str, pattern: str, new: str) -> Callable[[str], str]:
+    """A change of a notebook in one place of its report."""
+
+    def change(stored: str) -> str:
+        notebook = nbformat.reads(stored, 4)
+        data = notebook.cells[1].outputs[0].data
+        data[kind], count = re.subn(pattern, lambda _: new, data[kind])
+        assert 1 == count
+        return str(nbformat.writes(notebook))
+
+    return change
 
 
 CHANGES: dict[str, tuple[Callable[[str], str], bool]] = {
     "unchanged": (lambda stored: stored, True),
-    "drawing": (lambda stored: changed(BYTES, f"base64,{ELSEWHERE}", stored), True),
-    "text": (lambda stored: changed('"dy/dx = 6.0"', '"dy/dx = 6.1"', stored), False),
-    "verdict": (lambda stored: changed('"y = 9.0; dy', '"y = 9.1; dy', stored), False),
-    "table": (lambda stored: changed(">6.0</td>", ">6.1</td>", stored), False),
-    "words": (lambda stored: changed(r"y = power\(x, 2\)", "y = power(x, 3)", stored), False),
+    "drawing": (changed("text/html", BYTES, ELSEWHERE), True),
+    "paper": (
+        changed("text/latex", r"(?s)(?<=pgfpicture}).*(?=\\end{pgfpicture})", "another"),
+        True,
+    ),
+    "text": (changed("text/plain", "x̄ = 6.0", "x̄ = 6.1"), False),
+    "table": (changed("text/html", "<td>3.0<td>6.0", "<td>3.0<td>6.1"), False),
+    "words": (changed("text/html", r"y = power\(x, 2\)", "y = power(x, 3)"), False),
+    "formula": (changed("text/latex", r"bar\{x\}\$ = 6.0", "bar{x}$ = 6.1"), False),
+    "verdict": (changed("text/plain", "y = 9.0; dy", "y = 9.1; dy"), False),
 }
 """Changes of a notebook that was executed, and whether nbval lets them pass."""
 
@@ -104,6 +121,64 @@ def test_nbval(tmp_path: Path, executed: str) -> None:
     } == {(name, cell, outcome) for outcome, name, cell in found}, run.stdout + run.stderr
 
 
+def compared(text: str) -> str:
+    """What nbval compares of an output."""
+    for pattern in (nbval.DRAWING, nbval.PAPER):
+        text = re.sub(pattern, r"\1", text)
+    return text
+
+
+EXAMPLES = {
+    "square": square(),
+    "two orders": product(),
+    "matrices": record(lambda a: a @ a, [[1.0, 2.0], [3.0, 4.0]], kinds=("jacobian", "hessian")),
+    "loop": record(lambda a: sum(np.sin(a) * k for k in range(30)), 0.5),
+}
+
+
+def drawn_by(drawer: Callable[[str], str], found: Findings) -> TapeReport:
+    """A report drawn by one program."""
+    report = TapeReport(found)
+    report.__dict__["drawing"] = Drawing(read(drawer(report.dot), Inserts(found.graph).by_number))
+    return report
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("drawer", [by_dot, by_pygraphviz])
+def test_every_number_is_compared(drawer: Callable[[str], str], name: str) -> None:
+    """A number that is changed is seen, wherever it stands but in the drawing; and what stands there is in the text."""
+    report = drawn_by(drawer, EXAMPLES[name])
+    bundle = report._repr_mimebundle_()
+    report.close()
+
+    for kind in ("text/plain", "text/html", "text/latex"):
+        whole = compared(bundle[kind])
+        assert NUMBER.search(whole)
+        places = list(NUMBER.finditer(whole))
+        for place in places[:: 1 + len(places) // 60]:
+            stored = f"{whole[: place.start()]}7{place[0]}{whole[place.end() :]}"
+            assert compared(stored) != whole
+    picture = report.drawing.picture
+    assert picture is not None
+    words = [words.text for lines in picture.words.values() for words in lines]
+    words += [re.sub("<[^>]*>", " ", part.insert.fragment) for part in picture.insets]
+    for kind in ("text/plain", "text/html"):
+        assert not {number for line in words for number in NUMBER.findall(line)} - set(
+            NUMBER.findall(compared(bundle[kind]))
+        )
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_both_programs_give_the_same(name: str) -> None:
+    """What is compared does not depend on who drew."""
+    first, second = (
+        drawn_by(drawer, EXAMPLES[name])._repr_mimebundle_() for drawer in (by_dot, by_pygraphviz)
+    )
+
+    for kind in ("text/plain", "text/html", "text/latex"):
+        assert compared(first[kind]) == compared(second[kind])
+
+
 def test_only_drawings_are_changed() -> None:
     """Of a whole report the bytes of the drawing go, and nothing else does."""
     for found in (square(), product()):
@@ -111,12 +186,12 @@ def test_only_drawings_are_changed() -> None:
 
         without = re.sub(nbval.DRAWING, r"\1", html)
 
-        assert BYTES.sub("base64,", html) == without != html
+        assert re.sub(BYTES, "data:image/svg+xml,", html) == without != html
 
 
 def test_images_of_others_are_compared() -> None:
     """An image that tapemagic did not draw stays as it is."""
-    html = '<img alt="A photo" style="" src="data:image/svg+xml;base64,AAAA">'
+    html = '<img alt="A photo" style="" src="data:image/svg+xml,AAAA">'
 
     assert html == re.sub(nbval.DRAWING, r"\1", html)
 
@@ -129,7 +204,7 @@ def test_other_collectors_are_left_alone() -> None:
     nbval.pytest_collectstart(notebook)
 
     assert SimpleNamespace() == plain
-    assert {"a": "b", nbval.DRAWING: r"\1"} == notebook.sanitize_patterns
+    assert {"a": "b", nbval.DRAWING: r"\1", nbval.PAPER: r"\1"} == notebook.sanitize_patterns
 
 
 def test_the_entry_point() -> None:

@@ -503,7 +503,7 @@ def test_named_results() -> None:
 def test_zeros_where_nothing_depends() -> None:
     """An argument on which nothing depends has zeros, in every transformation."""
 
-    def function(x: Any, y: Any) -> Any:
+    def function(x: Any, y: Any) -> Any:  # noqa: ARG001
         return np.sum(x)
 
     single = V.astype(np.float32)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import linecache
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +17,11 @@ from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced
 
 DIGITS = 6
-"""Significant digits of a number."""
+"""Significant digits of a number, unless `significant_digits` says otherwise."""
+_digits: ContextVar[int] = ContextVar("digits", default=DIGITS)
 
 SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
+AS_SUBSCRIPTS = str.maketrans("0123456789", SUBSCRIPTS)
 
 SHOWN = 6
 """The size of the largest array whose elements are all written out."""
@@ -34,14 +39,33 @@ LONGEST_VALUE = 2000
 """The number of characters shown of a cell's value."""
 
 
+@contextmanager
+def significant_digits(count: int) -> Iterator[None]:
+    """Write numbers with so many significant digits inside this block.
+
+    Examples
+    --------
+    >>> with significant_digits(3):
+    ...     format_number(3.14159265)
+    '3.14'
+    """
+    token = _digits.set(count)
+    try:
+        yield
+    finally:
+        _digits.reset(token)
+
+
 def format_number(value: Any) -> str:
-    """A number with six significant digits; a real one has a decimal point or an exponent."""
+    """A number with its significant digits; a real one has a decimal point or an exponent."""
+    if value is np.ma.masked:
+        return "masked"
     if isinstance(value, (bool, np.bool_, int, np.integer)):
         return str(value)
     if isinstance(value, (complex, np.complexfloating)):
         sign = "-" if value.imag < 0 or (value.imag == 0 and np.signbit(value.imag)) else "+"
         return f"{format_number(value.real)}{sign}{format_number(abs(value.imag))}j"
-    text = f"{float(value) + 0.0:.{DIGITS}g}"
+    text = f"{float(value) + 0.0:.{_digits.get()}g}"
     return text if any(mark in text for mark in ".enia") else text + ".0"
 
 
@@ -97,7 +121,10 @@ def format_cell_value(value: Any, is_target: bool) -> str | None:
     """The repr of a cell's value; None if the report shows it already, or its repr may differ between runs."""
     if value is None or is_target or not _has_stable_repr(value):
         return None
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception as error:  # noqa: BLE001 -- a class of the user's own may raise anything
+        return f"a {type(value).__name__}, whose repr() raises {type(error).__name__}"
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]} …"
 
 
@@ -114,7 +141,7 @@ def _has_stable_repr(value: Any) -> bool:
 
 def subscript(number: int) -> str:
     """A number in subscript digits, as in w₂, the second value of a variable w."""
-    return str(number).translate(str.maketrans("0123456789", SUBSCRIPTS))
+    return str(number).translate(AS_SUBSCRIPTS)
 
 
 def without_subscript(name: str) -> str:
@@ -131,6 +158,14 @@ def format_line(place: Place) -> str:
         "" if CELL_FILE.search(place.file) or place.file.startswith("<") else Path(place.file).name
     )
     return f"line {place.line}" + (f" of {name}" if name else "") + (f" ({short})" if short else "")
+
+
+def format_lines(lines: tuple[int, int] | None) -> str:
+    """Lines of a cell: line 4, or lines 4–5; a loop where they are not known."""
+    if lines is None:
+        return "loop"
+    first, last = lines
+    return f"line {first}" if first == last else f"lines {first}–{last}"
 
 
 def derivative_symbol(target: str, source: str, order: int) -> str:

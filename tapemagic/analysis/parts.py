@@ -75,10 +75,11 @@ def items(structure: Any) -> Iterator[Named]:
 
 
 def _searched(value: Any, opaque: tuple[type, ...]) -> Iterator[Named]:
-    """The items of a value, or the attributes in its ``__dict__``."""
+    """The first items of a value, or of the attributes in its ``__dict__``: other threads may change both."""
     if isinstance(value, dict):
         plain = (str, int, float, type(None))
-        return ((f"[{key!r}]", part) for key, part in value.items() if isinstance(key, plain))
+        found = list(islice(dict.items(value), MAX_ITEMS))
+        return ((f"[{key!r}]", part) for key, part in found if isinstance(key, plain))
     if isinstance(value, list | tuple):
         return items(value)
     if isinstance(value, (*OPAQUE, *opaque)):
@@ -87,4 +88,6 @@ def _searched(value: Any, opaque: tuple[type, ...]) -> Iterator[Named]:
         attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:
         return iter(())
-    return ((f".{name}", part) for name, part in attributes.items())
+    if not isinstance(attributes, dict):
+        return iter(())
+    return ((f".{name}", part) for name, part in list(islice(dict.items(attributes), MAX_ITEMS)))

@@ -1,14 +1,16 @@
-"""A graph as DOT: a record for every value, an oval for every operation, a cluster for every order."""
+"""A graph as DOT: a record for every value, an oval for every operation, a cluster for every frame."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import graphviz
 
 from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.graph import Graph, Step, Value
 from tapemagic.analysis.report.subject import Role
+from tapemagic.display.inserts import Inserts
 from tapemagic.display.styles import GROUND
 
 SYMBOLS = {
@@ -24,7 +26,6 @@ SYMBOLS = {
 COMMUTATIVE = {"add", "multiply", "maximum", "minimum"}
 """Operations whose operands may be drawn in any order, so that fewer lines cross."""
 
-ORDINALS = ("computation", "first derivative", "second derivative", "third derivative")
 FONT = "Helvetica,Arial,sans-serif"
 INK, QUIET = "#1f2937", "#6b7280"
 FRAME = f"{GROUND}14"
@@ -46,11 +47,31 @@ STYLES: dict[Role, dict[str, str]] = {
 }
 PAGE = 8.5
 """The largest width, in inches, of a picture drawn from left to right; a wider one is drawn from top to bottom."""
+MAX_READERS = 3
+"""The most operations to which edges lead from the box of a constant or watched value; beside others it is repeated."""
+MAX_LABELLED = 12
+"""The most operations of a picture that has room for local derivatives on its edges."""
+BAD_NODE = {"fillcolor": "#fee2e2", "color": "#b91c1c", "penwidth": "2.4"}
+"""The look of the first value that is not finite."""
+FOLDED = {
+    "fillcolor": "#f3f4f6",
+    "shape": "box",
+    "style": "filled,rounded",
+    "peripheries": "2",
+    "color": QUIET,
+}
+"""The look of a node that stands for several operations."""
+LETTER, NODE_GAP, LABEL_GAP = 0.07, 1.0, 0.22
+"""In inches: the width of a letter on an edge, and of the room for an operation, and for the label of an edge."""
+OPERATION = {"fillcolor": "#f3f4f6", "color": "#9ca3af", "shape": "ellipse"}
+"""The look of an operation."""
+ONE_LINE = 24
+"""The most characters of a name and a value in one line of a box."""
 LONGEST = 48
 """The most characters of a name, value or line that are shown."""
 
 
-def dot(graph: Graph, lines: Sequence[str] = ()) -> str:
+def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None) -> str:
     """The DOT source of a graph.
 
     Parameters
@@ -58,14 +79,16 @@ def dot(graph: Graph, lines: Sequence[str] = ()) -> str:
     graph : Graph
     lines : sequence of str
         The cell, from which the tooltips quote.
+    inserts : Inserts, optional
+        The small pictures for which boxes have room.
 
     Returns
     -------
     str
         The same for the same recording, whatever the machine.
     """
-    orders = sorted({x.order for x in graph.values} | {x.order for x in graph.steps})
-    down = len(orders) > 1 or width(graph) > PAGE
+    down = width(graph) > PAGE
+    place = Places(graph)
     source = graphviz.Digraph(
         "tape",
         graph_attr={
@@ -85,65 +108,156 @@ def dot(graph: Graph, lines: Sequence[str] = ()) -> str:
             "height": "0.2",
             "margin": "0.08,0.03",
         },
-        edge_attr={"color": GROUND, "arrowsize": "0.6"},
+        edge_attr={
+            "color": GROUND,
+            "arrowsize": "0.6",
+            "fontname": FONT,
+            "fontsize": "9",
+            "fontcolor": GROUND,
+        },
     )
-    for order in orders:
-        values = [value for value in graph.values if value.order == order]
-        steps = [step for step in graph.steps if step.order == order]
-        if len(orders) == 1:
-            _nodes(source, graph, values, steps, lines, down)
-            continue
-        with source.subgraph(name=f"cluster_{order}") as cluster:
-            cluster.attr(
-                label=ordinal(order), style="rounded,filled", color=GROUND, fillcolor=FRAME
-            )
-            _nodes(cluster, graph, values, steps, lines, down)
+    _frame(source, None, Drawn(graph, place, lines, inserts or Inserts(graph), down))
+    labelled = len(graph.steps) <= MAX_LABELLED
     for step in graph.steps:
-        for value in step.inputs:
+        slopes = dict(step.slopes) if labelled else {}
+        for position, value in enumerate(step.inputs):
             quiet = {"style": "dashed"} if graph.values[value].role == "constant" else {}
-            source.edge(f"n{value}", f"s{step.index}", **quiet)
+            if slope := slopes.get(position, ""):
+                quiet["label"] = slope_label(slope)
+            source.edge(place.node(value, step, position), f"s{step.index}", **quiet)
         for value in step.outputs:
             source.edge(f"s{step.index}", f"n{value}")
+        for value in step.assigned:
+            source.edge(f"s{step.index}", f"n{value}", style="dashed", label="assigned")
     return str(source.source)
 
 
-def ordinal(order: int) -> str:
-    """The label of the cluster of an order of differentiation."""
-    return ORDINALS[order] if order < len(ORDINALS) else f"derivative of order {order}"
+def slope_label(slope: str) -> str:
+    """The label of an edge: the local derivative."""
+    return str(graphviz.escape(f" {shortened(slope)}"))
 
 
-def _nodes(
-    source: graphviz.Digraph,
-    graph: Graph,
-    values: Sequence[Value],
-    steps: Sequence[Step],
-    lines: Sequence[str],
-    down: bool,
-) -> None:
+class Places:
+    """The frames of values, and the values that are repeated beside the operations that read them.
+
+    Parameters
+    ----------
+    graph : Graph
+
+    Attributes
+    ----------
+    frame : list of int or None
+        For each value, the index of the frame in which its box is.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._readers: list[list[Step]] = [[] for _ in graph.values]
+        made = set()
+        self.frame: list[int | None] = [None] * len(graph.values)
+        for step in graph.steps:
+            for value in step.inputs:
+                self._readers[value].append(step)
+            for value in step.outputs:
+                self.frame[value] = step.frame
+                made.add(value)
+        for value, readers in enumerate(self._readers):
+            if value not in made and readers:
+                self.frame[value] = self._common(readers)
+        self._repeated = {
+            value
+            for value, readers in enumerate(self._readers)
+            if value not in made and len(readers) > MAX_READERS
+        }
+
+    def _common(self, readers: Sequence[Step]) -> int | None:
+        """The innermost frame around all the operations that read a value; the first one for a watched value."""
+        first, *others = (self._path(step.frame) for step in readers)
+        for other in others:
+            first = [frame for frame in first if frame in other]
+        top = self._path(readers[0].frame)[-1:]
+        is_computation = top and self._graph.frames[top[0]].kind == "computation"
+        return first[0] if first else top[0] if is_computation else None
+
+    def _path(self, frame: int | None) -> list[int]:
+        """A frame and those around it, the innermost first."""
+        path = []
+        while frame is not None:
+            path.append(frame)
+            frame = self._graph.frames[frame].parent
+        return path
+
+    def node(self, value: int, step: Step, position: int) -> str:
+        """The node from which a value goes into an operation."""
+        return f"n{value}_{step.index}_{position}" if self.is_copied(value, step) else f"n{value}"
+
+    def is_copied(self, value: int, step: Step) -> bool:
+        """Whether a value has a box of its own beside an operation: all but the first that reads it."""
+        return value in self._repeated and step is not self._readers[value][0]
+
+
+class Drawn(NamedTuple):
+    """A graph, with all that its nodes are drawn from."""
+
+    graph: Graph
+    place: Places
+    lines: Sequence[str]
+    inserts: Inserts
+    down: bool
+
+
+def _frame(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
+    """Add the nodes of a frame, or those outside of all, and the frames in it."""
+    _nodes(source, frame, drawn)
+    for index, inner in enumerate(drawn.graph.frames):
+        if inner.parent == frame:
+            with source.subgraph(name=f"cluster_{index}") as cluster:
+                cluster.attr(
+                    label=str(graphviz.escape(printable(shortened(inner.label)))),
+                    style="rounded,filled",
+                    color=GROUND,
+                    fillcolor=FRAME,
+                )
+                _frame(cluster, index, drawn)
+
+
+def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
+    graph, place, lines = drawn.graph, drawn.place, drawn.lines
     shown = orders_with_gradients(graph)
-    for value in values:
-        source.node(
-            f"n{value.index}",
-            value_label(value, down, value.order in shown),
-            shape="record",
-            tooltip=tooltip(
-                source_line(value.line, lines) or f"{value.role} {value.name}".rstrip()
-            ),
-            **STYLES[value.role],
-        )
-    for step in steps:
-        elided = {"style": "filled,dashed", "color": QUIET} if step.elided else {"color": "#9ca3af"}
+    for value in graph.values:
+        if place.frame[value.index] == frame:
+            quoted = source_line(value.line, lines) or f"{value.role} {value.name}".rstrip()
+            source.node(
+                f"n{value.index}",
+                value_label(value, drawn.down, value.order in shown, drawn.inserts.of_value(value)),
+                shape="record",
+                tooltip=tooltip(quoted),
+                **(STYLES[value.role] | (BAD_NODE if value.bad else {})),
+            )
+    for step in graph.steps:
+        if step.frame != frame:
+            continue
+        for position, index in enumerate(step.inputs):
+            if place.is_copied(index, step):
+                value = graph.values[index]
+                source.node(
+                    place.node(index, step, position),
+                    escape(shortened(value.name or value.text)),
+                    shape="box",
+                    tooltip=tooltip(f"{value.role} {value.name} again".replace("  ", " ")),
+                    **STYLES["constant"],
+                )
+        folded = FOLDED if step.elided else OPERATION
+        folded = folded | (BAD_NODE if step.bad else {})
         source.node(
             f"s{step.index}",
-            operation_label(step),
-            shape="ellipse",
-            fillcolor="#f3f4f6",
+            operation_label(step, drawn.inserts.of_step(step)),
             height="0.3",
             width="0.5",
             margin="0.04,0.02",
             tooltip=tooltip(operation_tooltip(step, graph, lines)),
             **({} if step.name in COMMUTATIVE else {"ordering": "in"}),
-            **elided,
+            **folded,
         )
 
 
@@ -152,15 +266,21 @@ def width(graph: Graph) -> float:
     rank = [0] * len(graph.values)
     shown = orders_with_gradients(graph)
     wide = [box_width(value, value.order in shown) for value in graph.values]
+    labelled = len(graph.steps) <= MAX_LABELLED
     widest: dict[int, float] = {}
+    gaps: dict[int, float] = {}
     for step in graph.steps:
         column = max((rank[i] for i in step.inputs), default=0)
+        labels = [len(slope) for _, slope in step.slopes] if labelled else []
+        gap = NODE_GAP + LETTER * max(0, len(step.name) - 5)
+        gap += LABEL_GAP + LETTER * max(labels) if labels else 0
+        gaps[column] = max(gaps.get(column, 0), gap)
         for i in step.inputs:
             widest[column] = max(widest.get(column, 0), wide[i])
         for i in step.outputs:
             rank[i] = column + 1
             widest[column + 1] = max(widest.get(column + 1, 0), wide[i])
-    return sum(widest.values()) + 1.0 * max(rank, default=0)
+    return sum(widest.values()) + sum(gaps.values())
 
 
 def box_width(value: Value, gradient: bool) -> float:
@@ -173,25 +293,35 @@ def orders_with_gradients(graph: Graph) -> set[int]:
     return {value.order for value in graph.values if value.gradient is not None}
 
 
-def operation_label(step: Step) -> str:
-    """The label of an operation: its symbol, or its name."""
-    more = f"\\n… {step.hidden:,} not shown" if step.hidden else ""
-    return str(graphviz.escape(SYMBOLS.get(step.name, step.name))) + more
+def operation_label(step: Step, insert: Sequence[str] = ()) -> str:
+    """The label of an operation: its symbol, or its name, and the lines that stand for a small picture."""
+    label = [SYMBOLS.get(step.name, shortened(printable(step.name)))]
+    if step.hidden:
+        label.append(f"… {step.hidden:,} not shown")
+    return "\\n".join([*(str(graphviz.escape(line)) for line in label), *insert])
 
 
-def value_label(value: Value, down: bool, gradient: bool) -> str:
-    """The label of a value: its name and role, its number or range, and its gradient if one is to be shown."""
-    label = " | ".join(map(escape, fields(value, gradient)))
+def value_label(value: Value, down: bool, gradient: bool, insert: Sequence[str] = ()) -> str:
+    """The label of a value: name and role, number or range, picture, and gradient if one is to be shown."""
+    parts = list(map(escape, fields(value, gradient)))
+    if insert:
+        shows_gradient = gradient and value.role != "constant"
+        parts.insert(len(parts) - shows_gradient, "\\n".join(insert))
+    label = " | ".join(parts)
     return f"{{{label}}}" if down else label
 
 
 def fields(value: Value, gradient: bool) -> list[str]:
     """The lines of text in the box of a value, with its gradient or without."""
     role = "" if value.role in ("intermediate", "constant") else f" ({value.role})"
-    shown = [shortened(value.name) + role] if value.name else []
-    shown.append(shortened(value.text))
+    name = value.name or value.symbol
+    shown = [shortened(name) + role] if name else []
+    if name and not role and len(name) + len(value.text) <= ONE_LINE:
+        shown = [f"{name} = {value.text}"]
+    else:
+        shown.append(shortened(value.text))
     if gradient and value.role != "constant":
-        shown.append(f"gradient {'–' if value.gradient is None else shortened(value.gradient)}")
+        shown.append(f"gradient {shortened(str(value.gradient))}")
     return shown
 
 
@@ -214,8 +344,8 @@ def tooltip(text: str) -> str:
 def operation_tooltip(step: Step, graph: Graph, lines: Sequence[str]) -> str:
     """The tooltip of an operation: its name, source line and local derivatives."""
     words = [step.name, source_line(step.line, lines)]
-    for index, slope in step.slopes:
-        value = graph.values[index]
+    for position, slope in step.slopes:
+        value = graph.values[step.inputs[position]]
         words.append(f"∂/∂{shortened(value.name) or f'({value.text})'} = {slope}")
     return "; ".join(filter(None, words))
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from html import escape
-from itertools import groupby
 
 from tapemagic.analysis.formatting import format_number, printable
+from tapemagic.analysis.report.cells import Cells
 from tapemagic.analysis.report.matrices import Matrix
+from tapemagic.display.pixels import Colours, pixels
 from tapemagic.display.styles import GROUND
 
 NEGATIVE, ZERO, POSITIVE = (29, 78, 216), (255, 255, 255), (180, 83, 9)
-BLANK, UNKNOWN = "#ffffff", "#9ca3af"
+MARKS = ("#ff00ff", "#000000")
+"""The colours of the pattern in the place of a number that is not finite."""
 SHADES = 32
 """The number of colours on each side of zero."""
 SIDE, LEAST, CELL = 320, 40, 24
@@ -20,8 +22,6 @@ LETTER, LINE = 7, 18
 """The approximate width of a letter and height of a line of text, in pixels."""
 LONGEST = 20
 FRAME = 'stroke="#9ca3af" stroke-width="1"'
-
-Cells = tuple[tuple[float, ...], ...]
 
 
 def heatmap(matrix: Matrix, cells: Cells) -> str:
@@ -56,9 +56,7 @@ def heatmap(matrix: Matrix, cells: Cells) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{bar + 20 + LETTER * max(map(len, scale))}"'
         f' height="{bottom + 2}" font-family="Helvetica,Arial,sans-serif" font-size="11" fill="{GROUND}">'
-        f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="{BLANK}"/>'
-        f'<g transform="translate({left} {top}) scale({wide} {tall}) translate(0 .5)"'
-        f' shape-rendering="crispEdges">{_strokes(cells, max(-low, high))}</g>'
+        f"{pixels(shades(cells), width, height, left, top)}"
         f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="none" {FRAME}/>'
         f'<defs><linearGradient id="scale" x1="0" x2="0" y1="0" y2="1">{_stops(low, high)}</linearGradient></defs>'
         f'<rect x="{bar}" y="{top}" width="12" height="{height}" fill="url(#scale)" {FRAME}/>'
@@ -85,17 +83,18 @@ def _texts(words: list[str], places: list[tuple[int, int, str]]) -> list[str]:
     ]
 
 
-def _strokes(cells: Cells, most: float) -> str:
-    """An SVG path for each colour, with a stroke for each run of cells in a row that have it."""
-    paths: dict[str, list[str]] = {}
-    for i, row in enumerate(cells):
-        j = 0
-        for shade, run in groupby(colour(x / most if most else x) for x in row):
-            length = len(list(run))
-            if shade != BLANK:
-                paths.setdefault(shade, []).append(f"M{j} {i}h{length}")
-            j += length
-    return "".join(f'<path stroke="{shade}" d="{"".join(runs)}"/>' for shade, runs in paths.items())
+def shades(cells: Cells) -> Colours:
+    """The colours of cells; one that is not finite has a pattern, for which every cell is four squares."""
+    finite = [x for row in cells for x in row if math.isfinite(x)]
+    most = max(map(abs, finite), default=0.0) or 1.0
+    if len(finite) == sum(map(len, cells)):
+        return [[colour(x / most) for x in row] for row in cells]
+    rows = []
+    for row in cells:
+        for pattern in (MARKS, MARKS[::-1]):
+            pairs = ([colour(x / most)] * 2 if math.isfinite(x) else pattern for x in row)
+            rows.append([shade for pair in pairs for shade in pair])
+    return rows
 
 
 def _stops(low: float, high: float) -> str:
@@ -109,12 +108,10 @@ def _stops(low: float, high: float) -> str:
 
 
 def colour(part: float) -> str:
-    """The colour of a number between -1 and 1; the strongest one for larger numbers, grey for nan.
+    """The colour of a number between -1 and 1; the strongest one for larger numbers.
 
     Rounding comes first, so that the last digits of a number do not change its colour.
     """
-    if math.isnan(part):
-        return UNKNOWN
     strength = round(round(min(1.0, abs(part)), 6) * SHADES) / SHADES
     end = POSITIVE if part > 0 else NEGATIVE
     mixed = (round(z + strength * (e - z)) for z, e in zip(ZERO, end, strict=True))

@@ -6,10 +6,33 @@ from collections.abc import Mapping
 from html import escape
 
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.display.elements import FONT, element
-from tapemagic.display.faces import gradients, graph, lines, trace, training, variables, verdict
-from tapemagic.display.styles import TITLE
+from tapemagic.display import limits
+from tapemagic.display.elements import element, report
+from tapemagic.display.faces import (
+    failure,
+    gradients,
+    graph,
+    lines,
+    trace,
+    training,
+    variables,
+    verdict,
+)
+from tapemagic.display.styles import CODE, SMALL, TITLE
 from tapemagic.display.svg import Drawing
+
+TITLES = tuple(face.TITLE for face in (variables, graph, gradients, trace, lines, training))
+"""The titles of the faces, in the order of the tabs."""
+LONG = {trace.TITLE, lines.TITLE, training.TITLE}
+"""The faces that a reader can close."""
+LEAST_IMPORTANT = (
+    lines.TITLE,
+    trace.TITLE,
+    training.TITLE,
+    variables.TITLE,
+    graph.TITLE,
+    gradients.TITLE,
+)
 
 
 def faces(findings: Findings, drawing: Drawing, live: bool = False) -> Mapping[str, str]:
@@ -26,13 +49,36 @@ def faces(findings: Findings, drawing: Drawing, live: bool = False) -> Mapping[s
 
 def page(findings: Findings, drawing: Drawing, value: str | None) -> str:
     """The whole report as HTML."""
-    parts = [verdict.html(findings, value)]
-    for words, face in faces(findings, drawing).items():
-        if face:
-            parts += [title(words), face]
-    return element("div", FONT, "".join(parts))
+    return assembled(findings, parts(findings, drawing), value)
 
 
-def title(words: str) -> str:
-    """The heading of a section."""
-    return element("div", TITLE, escape(words))
+def assembled(findings: Findings, parts: Mapping[str, str], value: str | None) -> str:
+    """The whole report as HTML, of faces in HTML by their titles; those for which there is no room are named."""
+    sections = [section(*part) for part in parts.items()]
+    return report(head(findings, value) + "".join(sections))
+
+
+def parts(findings: Findings, drawing: Drawing) -> dict[str, str]:
+    """The HTML of the faces that have something to show; empty if there is no room for it beside the others."""
+    shown = {title: face for title, face in faces(findings, drawing).items() if face}
+    kept = limits.kept(shown, limits.PAGE - limits.HEADLINE, LEAST_IMPORTANT)
+    return {title: face if title in kept else "" for title, face in shown.items()}
+
+
+def head(findings: Findings, value: str | None) -> str:
+    """What stopped the cell, and the verdict; where they are too long for a page, the beginning of their text."""
+    html = failure.html(findings) + verdict.html(findings, value)
+    if len(html) <= limits.HEADLINE:
+        return html
+    return element(
+        "div", CODE, escape(limits.shortened(failure.text(findings) + verdict.text(findings), 1500))
+    )
+
+
+def section(title: str, face: str) -> str:
+    """A face under its heading; the long ones can be closed."""
+    if not face:
+        return element("div", SMALL, limits.left_out(title))
+    if title in LONG:
+        return f'<details open="">{element("summary", TITLE, escape(title))}{face}</details>'
+    return element("div", TITLE, escape(title)) + face

@@ -123,8 +123,8 @@ def _legend(heat: HeatMap) -> str:
     if (rows, columns) != (1, 1):
         what.append(f"each cell is the mean of {rows}×{columns} entries")
     what.append("blue: negative, white: zero, orange: positive")
-    if any(math.isnan(x) for row in heat.cells for x in row):
-        what[-1] += ", grey: not a number"
+    if not all(math.isfinite(x) for row in heat.cells for x in row):
+        what[-1] += ", chequered: not finite"
     return "; ".join(what)
 
 

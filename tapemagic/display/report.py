@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from tapemagic.analysis.formatting import format_cell_value
+from tapemagic.analysis.formatting import format_cell_value, significant_digits
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Graph
 from tapemagic.display import html
+from tapemagic.display.appearance import Style, ground_of, themed_page
 from tapemagic.display.dot import dot
+from tapemagic.display.inserts import Inserts
+from tapemagic.display.latex import latex
 from tapemagic.display.svg import Drawing, draw
 from tapemagic.display.text import text
+
+INTERRUPTED = "the drawing of the report was interrupted; the cell has run, and its variables and its tape are there"
 
 
 class TapeReport:
@@ -27,11 +33,16 @@ class TapeReport:
     """
 
     def __init__(
-        self, findings: Findings, value: Any = None, value_is_target: bool = False
+        self,
+        findings: Findings,
+        value: Any = None,
+        value_is_target: bool = False,
+        style: Style = Style(),  # noqa: B008 -- it is frozen
     ) -> None:
         self.findings = findings
         self.value = value
         self._value_is_target = value_is_target
+        self._style = style
         self._view: Any = None
 
     @property
@@ -42,16 +53,25 @@ class TapeReport:
     @cached_property
     def dot(self) -> str:
         """The graph as DOT source."""
-        return dot(self.findings.graph, self.findings.lines)
+        with significant_digits(self._style.digits):
+            return dot(self.findings.graph, self.findings.lines, self._inserts)
+
+    @cached_property
+    def _inserts(self) -> Inserts:
+        """The small pictures in the graph."""
+        with significant_digits(self._style.digits):
+            return Inserts(self.findings.graph)
 
     @cached_property
     def drawing(self) -> Drawing:
         """The drawing of the graph, or the reason why there is none."""
-        return draw(self.dot)
+        drawing = draw(self.dot, self._inserts.by_number, self._style.engine)
+        return replace(drawing, ground=ground_of(self._style.theme))
 
     def __repr__(self) -> str:
         shown = self._shown_value()
-        return text(self.findings) + (f"\n\n{shown}" if shown else "")
+        with significant_digits(self._style.digits):
+            return text(self.findings) + (f"\n\n{shown}" if shown else "")
 
     def _shown_value(self) -> str | None:
         """The cell's value as text; None if the tables show it already."""
@@ -60,8 +80,14 @@ class TapeReport:
     def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = {"text/plain": repr(self)}
         try:
-            bundle["text/html"] = html.page(self.findings, self.drawing, self._shown_value())
-            bundle.update(self._widget())
+            with significant_digits(self._style.digits):
+                parts, value = html.parts(self.findings, self.drawing), self._shown_value()
+                page = html.assembled(self.findings, parts, value)
+                bundle["text/html"] = themed_page(page, self._style.theme)
+                bundle["text/latex"] = latex(self.findings, self.drawing, parts, value)
+                bundle.update(self._widget())
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(INTERRUPTED) from None
         except Exception as error:  # noqa: BLE001 -- whatever fails in drawing, the text is shown
             warnings.warn(f"the report could not be drawn in full: {error!r}", stacklevel=2)
         return bundle
@@ -71,7 +97,7 @@ class TapeReport:
         from tapemagic.display import widgets
 
         if self._view is None:
-            self._view = widgets.tabs(self.findings, self.drawing, self._shown_value())
+            self._view = widgets.tabs(self.findings, self.drawing, self._shown_value(), self._style)
         return widgets.view(self._view)
 
     def close(self) -> None:

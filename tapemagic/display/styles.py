@@ -6,14 +6,16 @@ fainter, and text that is to be seen first has a background colour of its own, a
 
 from __future__ import annotations
 
-NAME = "font-family:ui-monospace,Menlo,Consolas,monospace;white-space:pre"
+NAME = "font-family:Menlo,Consolas,monospace;white-space:pre"
 CODE = f"{NAME}-wrap"
 TITLE = "margin:14px 0 4px;font-weight:600"
 QUIET = "opacity:0.72"
 SMALL = f"{QUIET};font-size:12px"
 GROUND = "#7f7f7f"
 """The grey of lines and text in a picture without background: as far from white as from black."""
-RULE = "1px solid rgba(127,127,127,0.4)"
+LIVE_GROUND = "var(--jp-ui-font-color2,#6b7280)"
+"""The same in a live page, which has a theme."""
+RULE = "1px solid #7f7f7f66"
 _CHIP = "border-radius:3px;padding:0 5px;font-weight:600"
 WATCHED = f"background-color:#dbeafe;color:#1e3a8a;{_CHIP}"
 TARGET = f"background-color:#fef3c7;color:#78350f;{_CHIP}"

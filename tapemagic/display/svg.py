@@ -1,124 +1,241 @@
-"""Drawings of DOT as SVG, by the ``dot`` program, else by the Graphviz inside pygraphviz."""
+"""Drawings of DOT as SVG, made small: a style is written once, and a coordinate as a step from the one before."""
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from html import escape
 
-import graphviz
+from tapemagic.display.appearance import Engine
+from tapemagic.display.engines import TooLongError, UnavailableError, by_dot, by_pygraphviz
+from tapemagic.display.picture import (
+    UNIT,
+    Insert,
+    Inset,
+    Item,
+    Outline,
+    Picture,
+    Steps,
+    Style,
+    Words,
+    read,
+)
+from tapemagic.display.styles import GROUND, LIVE_GROUND
 
 INSTALL = (
     "install Graphviz (apt install graphviz, brew install graphviz, or conda install graphviz)"
 )
+ANY_ENGINE = '%config TapeMagics.engine = "auto"'
 
 ROOM = 900
 """The largest width and height of a picture in pixels; a larger one is scaled down."""
 LEAST = 0.55
 """The smallest scale at which a picture can be read; one that is larger still is scrolled."""
-SIZE = re.compile(r'<svg width="([\d.]+)pt" height="([\d.]+)pt"')
+PIXELS = 96 / 72 / UNIT
+"""Pixels in a unit of a picture."""
+DRAWERS = {"dot": by_dot, "pygraphviz": by_pygraphviz}
+DEFAULTS = {
+    "text-anchor": "middle",
+    "font-family": "Helvetica,Arial,sans-serif",
+    "font-size": "100",
+    "stroke-width": "10",
+}
+"""The attributes that are written once, for the whole picture."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """An SVG picture, or the reason why there is none."""
+    """A picture, or the reason why there is none; with the colour of what has no background of its own."""
 
-    svg: str | None
+    picture: Picture | None
     reason: str = ""
+    ground: str = GROUND
+
+    @cached_property
+    def svg(self) -> str | None:
+        """The picture as an SVG element for an image, without tooltips, which no image shows."""
+        return None if self.picture is None else _in_grey(write(self.picture), self.ground)
+
+    @cached_property
+    def live(self) -> str | None:
+        """The picture as an SVG element for a live page: with tooltips, and with the grey of the page's theme."""
+        ground = LIVE_GROUND if self.ground == GROUND else self.ground
+        return None if self.picture is None else _in_grey(write_live(self.picture), ground)
 
 
-def draw(source: str) -> Drawing:
+def draw(
+    source: str, inserts: Mapping[int, Insert] | None = None, engine: Engine = "auto"
+) -> Drawing:
     """Draw DOT source.
 
     Parameters
     ----------
     source : str
         DOT.
+    inserts : mapping of int to Insert, optional
+        Pieces of SVG to put in the places of the markers in the source, by their numbers.
+    engine : {'auto', 'dot', 'pygraphviz', 'none'}, optional
+        The ``dot`` program, the Graphviz inside pygraphviz, or nothing; by default the first of them that works.
 
     Returns
     -------
     Drawing
-        With the SVG element alone, or with the reason why nothing could be drawn.
+        Or the reason why nothing could be drawn.
     """
+    if engine == "none":
+        return Drawing(None, "no picture, because TapeMagics.engine is 'none'")
     problems = []
-    for drawer in (_by_dot, _by_pygraphviz):
+    for drawer in DRAWERS.values() if engine == "auto" else [DRAWERS[engine]]:
         try:
-            return Drawing(_element(drawer(source)))
+            return Drawing(read(drawer(source), inserts))
+        except TooLongError as problem:
+            return Drawing(None, f"no picture: {problem}. Here are the operations as equations")
+        except ValueError:
+            problems.append("Graphviz did not answer with an SVG")
         except UnavailableError as problem:
             problems.append(str(problem))
-    return Drawing(None, f"no picture: {'; '.join(problems)}. To see it, {INSTALL}")
+    advice = INSTALL if engine == "auto" else f"{INSTALL}, or write {ANY_ENGINE}"
+    return Drawing(None, f"no picture: {'; '.join(problems)}. To see it, {advice}")
 
 
-class UnavailableError(Exception):
-    """One way of drawing does not work on this machine."""
+def write(picture: Picture) -> str:
+    """A picture as SVG: what has the same style is painted at once."""
+    parts = [
+        f'<path{_attributes(style)} d="{_merged(outlines)}"/>'
+        for (_, style), outlines in picture.layers.items()
+    ]
+    for style, words in picture.words.items():
+        lines = "".join(map(_line, words))
+        attributes = _attributes(style)
+        parts.append(f"<g{attributes}>{lines}</g>" if attributes else lines)
+    parts += map(_inset, picture.insets)
+    return _root(picture, "".join(parts))
 
 
-def _by_dot(source: str) -> str:
-    try:
-        return str(graphviz.Source(source).pipe("svg", encoding="utf-8", quiet=True))
-    except graphviz.ExecutableNotFound:
-        raise UnavailableError("there is no 'dot' program on the PATH") from None
-    except OSError as error:
-        raise UnavailableError(
-            f"'dot' cannot be started here ({error.strerror or error})"
-        ) from None
-    except subprocess.CalledProcessError as error:
-        raise UnavailableError(f"'dot' failed ({str(error).splitlines()[0]})") from None
+def write_live(picture: Picture) -> str:
+    """A picture as SVG in which every node and edge is a group, with its tooltip."""
+    inner = "".join(map(_group, picture.items))
+    return _root(picture, inner)
 
 
-def _by_pygraphviz(source: str) -> str:
-    try:
-        import pygraphviz
-    except ImportError:
-        raise UnavailableError(
-            "pygraphviz, which brings its own Graphviz, is not installed"
-        ) from None
-    try:
-        with _quiet():
-            drawn: bytes = pygraphviz.AGraph(string=source).draw(format="svg", prog="dot")
-    except (OSError, ValueError) as error:
-        raise UnavailableError(f"pygraphviz failed ({error})") from None
-    return drawn.decode()
+def _in_grey(svg: str, ground: str) -> str:
+    """A picture with another colour of what has no background of its own."""
+    return svg.replace(f'"{GROUND}"', f'"{ground}"') if ground != GROUND else svg
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Discard what C libraries print to the error stream, such as font warnings."""
-    saved = os.dup(2)
-    try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 2)
-        os.close(nowhere)
-        yield
-    finally:
-        os.dup2(saved, 2)
-        os.close(saved)
+def _root(picture: Picture, inner: str) -> str:
+    """The SVG element of a picture."""
+    defaults = "".join(f' {key}="{value}"' for key, value in DEFAULTS.items())
+    width, height = (f"{length / UNIT:.0f}" for length in (picture.width, picture.height))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}pt" height="{height}pt"'
+        f' viewBox="0 0 {picture.width} {picture.height}"{defaults}>{inner}</svg>'
+    )
 
 
-def _element(document: str) -> str:
-    """The svg element of a document, with tooltips as titles in place of links."""
-    start = document.find("<svg")
-    if start < 0:
-        raise UnavailableError("Graphviz did not answer with an SVG")
-    element = re.sub(r"<!--.*?-->\s*|<title>.*?</title>\s*", "", document[start:], flags=re.DOTALL)
-    titled = re.sub(r'<a xlink:title="([^"]*)">', r"<g><title>\1</title>", element)
-    return titled.replace("</a>", "</g>").strip()
+def _group(item: Item) -> str:
+    """An item as a group with a tooltip."""
+    title = f"<title>{escape(item.title, quote=False)}</title>" if item.title else ""
+    counted = Counter(part.style for part in item.parts if isinstance(part, Words))
+    common = counted.most_common(1)[0][0] if counted else ()
+    parts = []
+    for part in item.parts:
+        if isinstance(part, Outline):
+            parts.append(f'<path{_attributes(part.style)} d="{_merged([part.steps])}"/>')
+        elif isinstance(part, Inset):
+            parts.append(_inset(part))
+        else:
+            parts.append(_line(part, _attributes(part.style) if part.style != common else ""))
+    fill = _attributes(common)
+    return f"<g{fill}>{title}{''.join(parts)}</g>"
 
 
-def fitted(svg: str, live: bool = False) -> tuple[str, str]:
+def _attributes(style: Style) -> str:
+    """A style as attributes, without those that the whole picture has."""
+    return "".join(
+        f' {key}="{escape(value)}"' for key, value in style if DEFAULTS.get(key) != value
+    )
+
+
+def _line(words: Words, attributes: str = "") -> str:
+    """A line of text; spaces of which SVG would drop some become ones that it keeps."""
+    text = words.text
+    if "  " in text or text[:1] == " ":
+        text = text.replace(" ", "\u00a0")
+    return f'<text x="{words.x}" y="{words.y}"{attributes}>{escape(text)}</text>'
+
+
+def _inset(part: Inset) -> str:
+    """A piece of SVG in its place, with lengths in points."""
+    scale = f"{UNIT * part.scale:.3g}"
+    return (
+        f'<g transform="translate({part.x} {part.y})scale({scale})" stroke-width="1" font-size="10">'
+        f"{part.insert.fragment}</g>"
+    )
+
+
+def _merged(outlines: Iterable[Steps]) -> str:
+    """Outlines as the data of one path, in which all but the first point are relative."""
+    data: list[str] = []
+    x = y = 0
+    for steps in outlines:
+        letter = ""
+        for kind, points in steps:
+            if kind == "M":
+                x, y = points
+                word, numbers = "M", points
+            elif kind == "L":
+                for i in range(0, len(points), 2):
+                    dx, dy = points[i] - x, points[i + 1] - y
+                    x, y = points[i], points[i + 1]
+                    word = "h" if not dy else "v" if not dx else "l"
+                    numbers = (dx,) if not dy else (dy,) if not dx else (dx, dy)
+                    data.append(_written(word if word != letter else " ", numbers))
+                    letter = word
+                continue
+            elif kind == "C":
+                numbers = tuple(value - (y if i % 2 else x) for i, value in enumerate(points))
+                x, y = points[-2:]
+                word = "c"
+            elif kind == "E":
+                cx, cy, rx, ry = points
+                data.append(
+                    f"M{cx} {cy - ry}a{rx} {ry} 0 1 0 1 0z"
+                )  # from the top to a point beside it
+                continue
+            else:
+                word, numbers = "z", ()
+            data.append(_written(word if word != letter else " ", numbers))
+            letter = word
+    return "".join(data)
+
+
+def _written(word: str, numbers: Iterable[int]) -> str:
+    """A step of a path; a minus sign separates as well as a space."""
+    text = "".join(f"{number}" if number < 0 else f" {number}" for number in numbers)
+    if word == " ":
+        return text
+    return word + text.removeprefix(" ")
+
+
+def fitted(drawing: Drawing, live: bool = False) -> tuple[str, str]:
     """Scale a picture down to be seen whole, as far as it stays legible, and give the style in which to show it.
 
     The style of what is not `live`, and stored in notebooks, has no lengths: they differ from one Graphviz to the next.
     """
-    if (size := SIZE.match(svg)) is None:
-        return svg, ""
-    width, height = (float(points) * 96 / 72 for points in size.groups())
+    picture, svg = drawing.picture, drawing.live if live else drawing.svg
+    if picture is None or svg is None:
+        return "", ""
+    width, height = picture.width * PIXELS, picture.height * PIXELS
     is_wide = width * LEAST > ROOM
-    scale = LEAST if is_wide else max(LEAST, min(1.0, ROOM / height))
-    sized = f'<svg width="{width * scale:.0f}" height="{height * scale:.0f}"{svg[size.end() :]}'
+    scale = LEAST if is_wide else max(LEAST, min(1.0, ROOM / max(height, 1)))
+    _, _, rest = svg.partition(" viewBox")
+    sized = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width * scale:.0f}"'
+        f' height="{height * scale:.0f}" viewBox{rest}'
+    )
     if is_wide:
         return sized, "max-width:none"
     return sized, "max-width:100%;height:auto" + live * f";min-width:{width * LEAST:.0f}px"

@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.display.faces import gradients, lines, trace, training, variables, verdict
+from tapemagic.display import limits
+from tapemagic.display.faces import (
+    failure,
+    gradients,
+    graph,
+    lines,
+    trace,
+    training,
+    variables,
+    verdict,
+)
+
+FACES = (variables, graph, gradients, trace, lines, training)
+LEAST_IMPORTANT = tuple(
+    face.TITLE for face in (lines, trace, training, variables, graph, gradients)
+)
 
 
 def text(findings: Findings) -> str:
-    """The whole report as text."""
-    faces = (verdict, variables, gradients, trace, lines, training)
-    return "\n\n".join(filter(None, (face.text(findings) for face in faces)))
+    """The whole report as text; what there is no room for is named."""
+    shown = {face.TITLE: words for face in FACES if (words := face.text(findings))}
+    kept = limits.kept(shown, limits.WORDS - limits.HEADLINE, LEAST_IMPORTANT)
+    parts = [words if title in kept else limits.left_out(title) for title, words in shown.items()]
+    words = "\n\n".join(filter(None, [failure.text(findings), verdict.text(findings)]))
+    return "\n\n".join([limits.shortened(words, limits.HEADLINE - 1000), *parts])

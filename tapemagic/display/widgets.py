@@ -9,8 +9,8 @@ import ipywidgets
 
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import html
-from tapemagic.display.elements import element
-from tapemagic.display.faces import verdict
+from tapemagic.display.appearance import Style, themed_page
+from tapemagic.display.elements import element, report
 from tapemagic.display.styles import QUIET
 from tapemagic.display.svg import Drawing
 
@@ -20,17 +20,29 @@ NOTHING = element(
 UNASKED = element("div", QUIET, "There is nothing to differentiate.")
 EMPTY = {"Variables": NOTHING, "Graph": NOTHING, "Gradients": UNASKED}
 """The words in the tabs that are there even if there is nothing to show."""
+FRAME = "overflow:auto;max-height:72vh"
+"""The style of what stands in a tab: it is scrolled in itself, so that the tabs and the verdict stay where they are."""
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
-def tabs(findings: Findings, drawing: Drawing, value: str | None) -> ipywidgets.Widget:
+def tabs(
+    findings: Findings,
+    drawing: Drawing,
+    value: str | None,
+    style: Style = Style(),  # noqa: B008 -- it is frozen
+) -> ipywidgets.Widget:
     """A box with the verdict, and a tab for each face."""
     pages = html.faces(findings, drawing, live=True)
     shown = {title: page or EMPTY[title] for title, page in pages.items() if page or title in EMPTY}
-    tab = ipywidgets.Tab(
-        [ipywidgets.HTML(page) for page in shown.values()], titles=list(shown), selected_index=1
-    )
-    return ipywidgets.VBox([ipywidgets.HTML(verdict.html(findings, value)), tab])
+    titles = list(shown)
+    first = style.first_tab if style.first_tab in shown else Style.first_tab
+    framed = (element("div", FRAME, report(page)) for page in shown.values())
+    head, *contents = [
+        ipywidgets.HTML(themed_page(page, style.theme))
+        for page in (report(html.head(findings, value)), *framed)
+    ]
+    tab = ipywidgets.Tab(contents, titles=titles, selected_index=titles.index(first))
+    return ipywidgets.VBox([head, tab])
 
 
 def view(widget: ipywidgets.Widget) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""The magics: %%tape, %tape, %gradient, %why and %check_gradient."""
+"""The magics: %%tape, %tape, %tape_graph, %gradient, %why and %check_gradient."""

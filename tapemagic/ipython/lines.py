@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import difflib
+import re
 import unicodedata
 from collections.abc import Mapping
 from keyword import iskeyword
@@ -12,18 +14,62 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import parse_argstring
 
+from tapemagic.analysis.formatting import printable
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.ipython.runcell import Cell
 
+UNKNOWN = re.compile(r"unrecognized arguments: (.*)", re.DOTALL)
+VALUE_GIVEN = re.compile(r"argument (?:\S+/)?(\S+): ignored explicit argument .*", re.DOTALL)
+WITHOUT_VALUE = re.compile(r"argument (\S+): expected (?:at least )?one argument")
 
-def parse_line(magic: Any, line: str) -> Any:
-    """The options in the line of a magic; a UsageError for an unmatched quotation mark."""
+
+def parse_line(magic: Any, line: str, name: str = "%%tape") -> Any:
+    """The options in the line of a magic.
+
+    Raises
+    ------
+    UsageError
+        For an unmatched quotation mark, an unknown option, and an option without a value.
+    """
     try:
         return parse_argstring(magic, line)
     except ValueError as error:
         raise UsageError(
-            f"%%tape: {error} in {line!r}: write names apart, as in %%tape x y"
+            f"{name}: {error} in {line!r}: write names without quotation marks, as in %%tape x y"
         ) from None
+    except UsageError as error:
+        raise UsageError(f"{name}: {_advice(magic.parser, str(error), name)}") from None
+
+
+def _advice(parser: Any, message: str, name: str) -> str:
+    """What to write, in place of the message of a parser of options."""
+    if found := UNKNOWN.match(message):
+        option = next((word for word in found[1].split() if word.startswith("-")), "")
+        return _unknown_option(parser, option) if option else _misplaced(found[1], name)
+    if found := WITHOUT_VALUE.match(message):
+        option = found[1].partition("/")[0]
+        value = next(
+            x.metavar or x.dest.upper() for x in parser._actions if option in x.option_strings
+        )
+        return f"{found[1].replace('/', ' or ')} needs a value: write {option} {value}"
+    return VALUE_GIVEN.sub(r"\1 takes no value: write \1 alone", message)
+
+
+def _unknown_option(parser: Any, option: str) -> str:
+    """The nearest option to one that does not exist, or all of them."""
+    word = option.partition("=")[0]
+    known = [name for action in parser._actions for name in action.option_strings]
+    near = difflib.get_close_matches(word.lower(), known, 1, 0.6) if len(word) > 2 else []
+    nearest = f"the nearest is {near[0]}" if near else f"the options are {', '.join(known)}"
+    return f"there is no option {printable(word)}: {nearest}"
+
+
+def _misplaced(words: str, name: str) -> str:
+    """Advice on names that are too many, or stand behind options."""
+    if name != "%%tape":
+        return f"one name is enough: leave {printable(words)!r} out"
+    where = "write the names to watch in front of them, as in %%tape x y -o 2"
+    return f"{printable(words)!r} stands behind the options: {where}"
 
 
 def names_in(words: list[str]) -> list[str]:
@@ -48,7 +94,7 @@ def tensor_named(name: str, namespace: Mapping[str, Any], magic: str) -> Traced:
     if not isinstance(value, Traced):
         what = "does not exist: name a"
         if normalized(name) in namespace:
-            what = f"is a {type(value).__name__}, and no"
+            what = f"is of type {type(value).__name__}, and no"
         raise UsageError(f"{magic}: {name!r} {what} Tensor or Variable of the last %%tape cell")
     return value
 

@@ -1,34 +1,38 @@
-"""TapeMagics: %%tape, %tape, %gradient, %why and %check_gradient."""
+"""TapeMagics: %%tape, %tape, %tape_graph, %gradient, %why and %check_gradient."""
 
 from __future__ import annotations
 
 import re
-import traceback
-from types import TracebackType
-from typing import Any
+import warnings
+from contextlib import suppress
+from typing import Any, get_args
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import (
     Magics,
-    line_cell_magic,
+    cell_magic,
     line_magic,
     magics_class,
     no_var_expand,
     output_can_be_silenced,
 )
-from IPython.core.magic_arguments import argument, kwds, magic_arguments
 from IPython.display import display
-from traitlets import Int
 
 from tapemagic.analysis.explain.caller import Explanations
 from tapemagic.analysis.explain.explain import Explanation
+from tapemagic.analysis.formatting import DIGITS, printable, significant_digits
+from tapemagic.analysis.report.failure import Failure
 from tapemagic.analysis.report.findings import MATRICES, examine
 from tapemagic.analysis.report.graph import MAX_NODES
-from tapemagic.analysis.report.statement import Statement
+from tapemagic.display.appearance import Engine, Style, Theme
+from tapemagic.display.html import TITLES
 from tapemagic.display.report import TapeReport
-from tapemagic.engine.events import origin_of
+from tapemagic.display.tapegraph import DotSource, TapeGraph
 from tapemagic.ipython.check import CheckReport, check_gradient
+from tapemagic.ipython.completion import Completion
+from tapemagic.ipython.failure import free_of_others, read_failure
+from tapemagic.ipython.graphs import LEAST_NODES, MOST_NODES, tape_graph
 from tapemagic.ipython.lines import (
     check_names,
     check_options,
@@ -39,80 +43,78 @@ from tapemagic.ipython.lines import (
     parse_line,
     tensor_named,
 )
+from tapemagic.ipython.options import documented
 from tapemagic.ipython.runcell import Cell, CellSyntaxError, prepare
 from tapemagic.ipython.session import Session
+from tapemagic.ipython.settings import Choice, WholeNumber
+from tapemagic.ipython.shown import ShownReports, shown
 from tapemagic.ipython.targets import DerivativeRequest, choose
 from tapemagic.ipython.watchable import is_number
 from tapemagic.ipython.why import why
 
 EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
-OPTION = re.compile(r"-[tpn]\b|--(?:target|persistent|name|no-auto-watch|jacobian|hessian)\b")
+OPTION = re.compile(r"-[tpn]\b|--(?:target|persistent|name|no-auto-watch|jacobian|hessian|check)\b")
 NO_OPTION = "%tape has no option {}, only -o: write %%tape with its options above a cell, and the expression in it"
-USAGE = """%%tape [NAME ...] [-t NAME ...] [-o ORDER] [-p] [-n TAPE_NAME]
-          [--no-auto-watch] [--jacobian] [--hessian]
-  %%tape [-o ORDER] EXPRESSION"""
-"""The usage in the help of %%tape: IPython writes a % in front, and argparse reads two as one."""
 
-MIN_NODES = 20
-"""The smallest number of nodes for which pictures are made."""
+RAN = "the cell has run, and its variables and its tape are there: %why and %gradient can ask them"
+INTERRUPTED = f"the report was interrupted; {RAN}"
+UNREPORTED = f"the report could not be made ({{}}); {RAN}"
 
 
 @magics_class
 class TapeMagics(Magics):
     """The magics %%tape and %tape, which record a cell or an expression and show a report.
 
-    %gradient and %why use the recording of the last cell, and %check_gradient compares a derivative by hand with it.
+    %tape_graph, %gradient and %why use the recording of the last cell, and %check_gradient compares a derivative by
+    hand with it. The traits are the settings of ``%config TapeMagics``.
     """
 
-    max_nodes = Int(MAX_NODES, help="How many nodes a picture has room for: 20 or more.").tag(
-        config=True
+    digits = WholeNumber(
+        DIGITS, 1, 17, "The significant digits of numbers in reports, from 1 to 17; by default 6."
+    )
+    max_nodes = WholeNumber(
+        MAX_NODES,
+        LEAST_NODES,
+        MOST_NODES,
+        f"How many nodes the graph in a report has room for, from 20 to 2000; by default {MAX_NODES}. "
+        "%tape_graph shows more.",
+    )
+    first_tab = Choice[str](
+        TITLES,
+        Style.first_tab,
+        f"The tab that is open at first, one of {', '.join(TITLES)}; by default Graph. A report without that tab "
+        "opens the graph.",
+    )
+    theme = Choice[Theme](
+        get_args(Theme),
+        Style.theme,
+        "The colours of reports: 'auto', the default, takes those of the page; 'light' and 'dark' bring a white or "
+        "black page of their own, for slides and for files whose readers may have another theme.",
+    )
+    engine = Choice[Engine](
+        get_args(Engine),
+        Style.engine,
+        "What draws the graph: 'dot' is the program of Graphviz, 'pygraphviz' the Graphviz inside of that package, and "
+        "'auto', the default, the first of them that works. With 'none' there are equations in the place of pictures, "
+        "so that reports are the same on all machines.",
     )
 
     shell: InteractiveShell
 
     def __init__(self, shell: InteractiveShell) -> None:
+        self.last: Session | None = None
+        self.completion = Completion(self)
         super().__init__(shell)
-        self._last: Session | None = None
-        self._shown: dict[str, TapeReport] = {}
+        self._reports = ShownReports(shell)
 
     @no_var_expand
     @output_can_be_silenced
-    @magic_arguments()
-    @kwds(usage=USAGE)
-    @argument(
-        "names",
-        nargs="*",
-        metavar="NAME",
-        help="variables to watch: in front of -t, or behind --",
-    )
-    @argument("-t", "--target", nargs="+", default=[], metavar="NAME", help="what to differentiate")
-    @argument(
-        "-o", "--order", default="1", metavar="ORDER", help="the highest order of derivatives"
-    )
-    @argument(
-        "-p", "--persistent", action="store_true", help="let tape.gradient be called more than once"
-    )
-    @argument("-n", "--name", default="tape", metavar="TAPE_NAME", help="what to call the tape")
-    @argument("--no-auto-watch", action="store_true", help="do not watch Variables by themselves")
-    @argument("--jacobian", action="store_true", help="show the derivatives of every element, too")
-    @argument("--hessian", action="store_true", help="show the matrix of second derivatives, too")
-    @line_cell_magic
-    def tape(self, line: str, cell: str | None = None) -> TapeReport | None:
-        """Run a cell of NumPy on a recording tape, and show variables, graph and gradients.
-
-        ``%%tape x y`` above a cell watches ``x`` and ``y``, which are in the notebook already or are
-        assigned in the cell. What ``-t`` names is differentiated, or the value of the expression at the end
-        of the cell, or else the last value that the cell assigned and that depends on what is watched.
-        In the cell and after it, ``tape`` is the GradientTape. ``--jacobian`` and ``--hessian`` add the full
-        matrices of first and second derivatives to the gradients.
-
-        ``%tape EXPRESSION`` does the same for one expression: every number in it is watched. Of the options
-        it has ``-o`` alone.
-        """
+    @cell_magic("tape")
+    @documented("%%tape")
+    def tape_cell(self, line: str, cell: str) -> TapeReport:
+        """Run a cell of NumPy on a recording tape, and show variables, graph and gradients."""
         __tracebackhide__ = True
-        if cell is None:
-            return self._expression(line)
-        options = parse_line(self.tape, line)
+        options = parse_line(self.tape_cell, line)
         watch, targets = distinct_names(options.names), distinct_names(options.target)
         order = order_of(options.order)
         options.name = normalized(options.name)
@@ -120,54 +122,105 @@ class TapeMagics(Magics):
         ready = prepare(self.shell, [f"%%tape {line}".rstrip()], cell)
         check_names(ready, watch, targets)
         session = Session(ready, watch, options.persistent, not options.no_auto_watch)
+        session.tape_name = options.name
         ready.namespace[options.name] = session.tape
-        self._last = session
+        self.last = session
         request = DerivativeRequest(
-            targets, order, [kind for kind in MATRICES if getattr(options, kind)]
+            targets, order, [kind for kind in MATRICES if getattr(options, kind)], options.check
         )
-        return self._run(session, request, self._cell_id() or cell)
+        return self._run(session, request, cell)
 
-    def _run(self, session: Session, request: DerivativeRequest, key: str) -> TapeReport:
+    def _run(self, session: Session, request: DerivativeRequest, text: str) -> TapeReport | None:
         """Run the cell and return its report; if the cell fails, show the report of the recording until then."""
         __tracebackhide__ = True
-        if key in self._shown:
-            self._shown.pop(key).close()
+        reports = self._reports.begin(text)
         try:
             with session:
                 value = session.cell.run(session.named)
         except BaseException as error:
-            self._shown[key] = report = self._report(
-                session, None, request, _failure_note(error, session.cell)
-            )
-            display(report)
-            error.__traceback__ = _of_the_user(error.__traceback__)
+            self._show_partial(session, request, error, reports)
+            free_of_others(error)
             raise
-        self._shown[key] = report = self._report(session, value, request)
+        report = self._try_report(session, value, request)
+        if report is not None:
+            reports.append(report)
         return report
 
+    def _show_partial(
+        self,
+        session: Session,
+        request: DerivativeRequest,
+        error: BaseException,
+        reports: list[TapeReport],
+    ) -> None:
+        """Show the report of the recording until an error, unless that is interrupted."""
+        with suppress(KeyboardInterrupt):
+            report = self._try_report(session, None, request, read_failure(error, session))
+            if report is not None:
+                reports.append(report)
+                display(report)
+
+    def _try_report(
+        self,
+        session: Session,
+        value: Any,
+        request: DerivativeRequest,
+        failure: Failure | None = None,
+    ) -> TapeReport | None:
+        """The report on a cell that has run; a warning and None if it cannot be made.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If it is interrupted.
+        """
+        __tracebackhide__ = True
+        try:
+            return self._report(session, value, request, failure)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(INTERRUPTED) from None
+        except Exception as error:  # noqa: BLE001 -- whatever a user's objects do, the cell has run
+            what = f"{type(error).__name__}: {printable(str(error))}".rstrip(": ")
+            warnings.warn(UNREPORTED.format(what), stacklevel=2)
+        return None
+
     def _report(
-        self, session: Session, value: Any, request: DerivativeRequest, note: str = ""
+        self,
+        session: Session,
+        value: Any,
+        request: DerivativeRequest,
+        failure: Failure | None,
     ) -> TapeReport:
-        targets = choose(session, value, request.targets)
-        context = session.context([Statement("stopped", note)] if note else targets.notes)
-        sources = session.all_sources()
-        findings = examine(
-            session.observer,
-            targets.named,
-            sources,
-            request.order,
-            context,
-            max(MIN_NODES, self.max_nodes),
-            request.matrices,
-        )
-        return TapeReport(findings, value, targets.is_value)
+        style = self._style()
+        with significant_digits(style.digits):
+            targets = choose(session, value, request.targets)
+            session.targets, session.order = targets.named, request.order
+            findings = examine(
+                session.observer,
+                targets.named,
+                session.all_sources(),
+                request.order,
+                session.context(() if failure else targets.notes, failure),
+                self.max_nodes,
+                request.matrices,
+                check=request.check,
+            )
+        return TapeReport(findings, value, targets.is_value, style)
 
-    def _cell_id(self) -> str:
-        """The id of the cell in the notebook; empty if the front end does not send it."""
-        parent: dict[str, Any] = getattr(self.shell, "get_parent", dict)() or {}
-        return str(parent.get("metadata", {}).get("cellId", ""))
+    def _style(self) -> Style:
+        """The settings of how reports are shown."""
+        return Style(self.first_tab, self.theme, self.engine, self.digits)
 
-    def _expression(self, line: str) -> TapeReport:
+    @no_var_expand
+    @output_can_be_silenced
+    @line_magic("tape")
+    @documented("%tape")
+    def tape_line(self, line: str) -> TapeReport | None:
+        """Run an expression on a recording tape, and show its graph and gradients."""
+        __tracebackhide__ = True
+        return shown(self._expression(line), line, self.shell)
+
+    def _expression(self, line: str) -> TapeReport | None:
         """Run an expression as %tape, with every number in it watched, and return its report."""
         __tracebackhide__ = True
         [(separate, attached, source)] = EXPRESSION.findall(line.strip())
@@ -187,16 +240,18 @@ class TapeMagics(Magics):
         }
         session = Session(cell, list(held), True, True)
         try:
-            return self._run(session, DerivativeRequest(order=order), f"{self._cell_id()} {line}")
+            return self._run(session, DerivativeRequest(order=order), line)
         finally:
             namespace.update(held)
 
     @no_var_expand
+    @output_can_be_silenced
     @line_magic
+    @documented("%gradient")
     def gradient(self, line: str) -> Any:
-        """``%gradient TARGET SOURCE ...``: gradients from the recording of the last %%tape cell."""
+        """Compute gradients from the recording of the last %%tape cell."""
         __tracebackhide__ = True
-        if self._last is None:
+        if self.last is None:
             raise UsageError(
                 "%gradient asks the last %%tape cell, and none has run yet: run one first"
             )
@@ -205,43 +260,43 @@ class TapeMagics(Magics):
             raise UsageError(
                 "%gradient needs a target and at least one source, as in %gradient loss w b"
             )
-        observer = self._last.observer
+        observer = self.last.observer
         target, *sources = [tensor_named(name, self.shell.user_ns, "%gradient") for name in wanted]
         gradients = observer.gradient(target, sources)
         for name, source, gradient in zip(wanted[1:], sources, gradients, strict=True):
             if gradient is None:
-                print(self._last.explain(wanted[0], target, name, source))  # noqa: T201 -- the answer to a question
-        return gradients[0] if len(gradients) == 1 else gradients
+                print(self.last.explain(wanted[0], target, name, source))  # noqa: T201 -- the answer to a question
+        result = gradients[0] if len(gradients) == 1 else gradients
+        return None if result is None else shown(result, line, self.shell)
 
     @no_var_expand
     @output_can_be_silenced
     @line_magic
-    def why(self, line: str) -> Explanation | Explanations:
-        """``%why TARGET SOURCE``: the reason for a gradient that is None, or the paths of one that is not.
-
-        Target and source are names, or attributes and subscripts such as ``model.w`` and ``params["w"]``.
-        """
+    @documented("%why")
+    def why(self, line: str) -> Explanation | Explanations | None:
+        """Explain why a gradient of the last %%tape cell is None, or which paths it sums up."""
         __tracebackhide__ = True
-        return why(line, self._last, self.shell.user_ns)
+        return shown(why(line, self.last, self.shell.user_ns), line, self.shell)
 
     @no_var_expand
     @output_can_be_silenced
     @line_magic
-    def check_gradient(self, line: str) -> CheckReport:
-        """``%check_gradient MINE TARGET SOURCE``: a comparison of your own derivative with the tape's.
-
-        ``MINE`` is an expression for what you derived by hand: an array of the source's shape. The tape's is
-        that of the last %%tape cell. ``--rtol 1e-3`` and ``--atol 1e-6`` say what difference is none.
-
-        ::
-
-            %%tape x
-            y = np.sum(x**2)
-
-            %check_gradient 2 * x y x
-        """
+    @documented("%check_gradient")
+    def check_gradient(self, line: str) -> CheckReport | None:
+        """Compare a derivative by hand with the gradient of the last %%tape cell."""
         __tracebackhide__ = True
-        return check_gradient(line, self._last, self.shell)
+        return shown(check_gradient(line, self.last, self.shell), line, self.shell)
+
+    @no_var_expand
+    @output_can_be_silenced
+    @line_magic
+    @documented("%tape_graph")
+    def tape_graph(self, line: str) -> TapeGraph | DotSource | None:
+        """Show the graph of the last %%tape cell alone, and more of it than in the report."""
+        __tracebackhide__ = True
+        options = parse_line(self.tape_graph, line.rstrip("; "), "%tape_graph")
+        graph = tape_graph(options, self.last, self.shell.user_ns, self.max_nodes, self._style())
+        return shown(graph, line, self.shell)
 
 
 def _prepare_expression(shell: InteractiveShell, source: str) -> Cell:
@@ -262,22 +317,3 @@ def _prepare_expression(shell: InteractiveShell, source: str) -> Cell:
         if option:
             raise UsageError(NO_OPTION.format(option[0])) from None
         raise
-
-
-def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of this package."""
-    if trace is None:
-        return None
-    rest = _of_the_user(trace.tb_next)
-    if origin_of(trace.tb_frame.f_code.co_filename) is None:
-        return rest
-    return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
-
-
-def _failure_note(error: BaseException, cell: Cell) -> str:
-    """The note that a cell failed, with the line and the error."""
-    frames = traceback.walk_tb(error.__traceback__)
-    lines = [line for frame, line in frames if frame.f_code.co_filename == cell.filename]
-    where = f" at line {lines[0]}" if lines else ""
-    what = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".rstrip(": ")
-    return f"The cell stopped{where} with {what}; this is what was recorded until then."

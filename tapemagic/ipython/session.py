@@ -11,6 +11,7 @@ from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import subscript
 from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.context import Context
+from tapemagic.analysis.report.failure import Failure
 from tapemagic.analysis.report.statement import Statement
 from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.display.report import TapeReport
@@ -44,8 +45,14 @@ class Session:
         The lines on which the cell last assigned its names.
     bindings : dict of str to list of (int, int or None)
         The ids of the tensors that each name was bound to, with the lines, oldest first.
+    tape_name : str
+        The notebook's name for the tape; empty if it has none.
     lists : dict of str to str
         The types of lists and tuples that became tensors because they are watched, by name.
+    targets : sequence of (name, tensor)
+        The values that its report differentiates.
+    order : int
+        The highest order of derivatives in its report.
 
     Raises
     ------
@@ -58,6 +65,7 @@ class Session:
     ) -> None:
         self.cell = cell
         self.watch = tuple(watch)
+        self.tape_name = ""
         self._sites = CallSites(cell.filename)
         self.observer = Observer(self._sites.here, auto_watch, self._sites.calls)
         self.tape = CellTape(self.observer, persistent, auto_watch)
@@ -68,7 +76,11 @@ class Session:
         self._initial: dict[str, Any] = {}
         self._unused_ids: set[int] = set()
         self._snapshot: tuple[tuple[int, ...], Snapshot] | None = None
+        self._names: tuple[int, dict[int, str]] | None = None
         self.lists: dict[str, str] = {}
+        self.targets: Sequence[Named] = ()
+        self.order = 1
+        self._operations = 0
         self._warnings = FloatingPointWarnings(cell.filename)
         for name in watch:
             if name in cell.namespace and (
@@ -90,6 +102,7 @@ class Session:
         self.tape.__exit__(None, None, None)
         self.observer.__exit__(None, None, None)
         self._sites.forget()
+        self._operations, *_ = self.observer.extent()
         self._drop_unused()
 
     def _drop_unused(self) -> None:
@@ -103,6 +116,7 @@ class Session:
             if self.sources.get(name) is not x and id_of(x) not in used
         ]
         self._unused_ids = {id_of(x) for x in unused}
+        self._names = None
         self.history = [
             (name, value) for name, value in self.history if not any(value is x for x in unused)
         ]
@@ -135,6 +149,10 @@ class Session:
             self.lists[name] = type(value).__name__
         return made
 
+    def recording(self) -> Observer:
+        """What the cell recorded, without the derivatives that its report took."""
+        return self.observer.copy(self._operations)
+
     def snapshot(self) -> Snapshot:
         """The contents of the recording so far; the same object as long as nothing more is recorded."""
         extent = self.observer.extent()
@@ -142,7 +160,7 @@ class Session:
             self._snapshot = extent, snapshot_of(self.observer)
         return self._snapshot[1]
 
-    def context(self, notes: Sequence[Statement] = ()) -> Context:
+    def context(self, notes: Sequence[Statement] = (), failure: Failure | None = None) -> Context:
         """The names and lines of the cell, for its report."""
         return Context(
             self._named_values(),
@@ -152,6 +170,7 @@ class Session:
             [*notes, *self._notes()],
             self.bindings,
             self.program(),
+            failure,
             list(self._warnings.found.values()),
         )
 
@@ -173,16 +192,24 @@ class Session:
         return explain(self.question(y, target, x, source))
 
     def _notes(self) -> list[Statement]:
-        """Notes for the report on lists that became arrays because they are watched."""
+        """Notes on lists that became arrays because they are watched, and on a tape whose name is gone."""
         text = "{0} was a {1} and is an array now, because it is watched: {0} + {0} adds the numbers in it"
-        return [Statement("note", text.format(*item)) for item in self.lists.items()]
+        notes = [Statement("note", text.format(*item)) for item in self.lists.items()]
+        name = self.tape_name
+        if name and self.cell.namespace.get(name) is not self.tape:
+            text = (
+                f"{name} does not stand for the tape any more, since the cell deleted the name or gave it to another "
+                "value; %gradient and %why still ask the tape"
+            )
+            notes.append(Statement("note", text))
+        return notes
 
     def last_exit(self, but: Container[int] = ()) -> str:
         """The end of a sentence on the last exit from the tape, except for values with the ids `but`."""
         for event in self.snapshot().events[::-1]:
             if event.kind == "exit" and event.number not in but:
                 name = self.found_names().get(event.number, "a value")
-                return f": {name} left the tape through {way(event)}"
+                return f": {name} left the tape through {way(event, self.cell.namespace)}"
         return ""
 
     def exit_on_last_line(self) -> str:
@@ -210,6 +237,11 @@ class Session:
 
     def found_names(self) -> dict[int, str]:
         """The names of values by id; earlier values of a name have a subscript."""
+        if self._names is None or self._names[0] != len(self.history):
+            self._names = len(self.history), self._names_in_history()
+        return self._names[1].copy()
+
+    def _names_in_history(self) -> dict[int, str]:
         found: dict[int, str] = {}
         versions: dict[str, list[int]] = {}
         for name, value in self.history:
@@ -218,8 +250,9 @@ class Session:
                 versions.setdefault(name, []).append(id_of(value))
         latest = dict(self.history)
         for name, numbers in versions.items():
+            last = id_of(latest[name]) if has_id(latest[name]) else None
             for version, number in enumerate(numbers, 1):
-                if not has_id(latest[name]) or number != id_of(latest[name]):
+                if number != last:
                     found[number] = name + subscript(version)
         return found
 
@@ -250,7 +283,7 @@ class Session:
     def _watched(self) -> list[Any]:
         """The watched variables, and the watched tensors that have a name."""
         values: dict[int, Any] = {id_of(x): x for x in self.observer.watched_variables()}
-        held = [*dict(self.history).values(), *self.cell.namespace.values()]
+        held = [*dict(self.history).values(), *self.cell.namespace.copy().values()]
         for value in held:
             if isinstance(value, Traced) and self.observer.watches(value):
                 values.setdefault(id_of(value), value)
@@ -275,7 +308,7 @@ class Session:
 
     def notebook(self) -> tuple[list[Named], list[Named]]:
         """The named values of the notebook: those that the cell uses, and the others, without hidden names."""
-        namespace = self.cell.namespace
+        namespace = self.cell.namespace.copy()  # a thread may add to it meanwhile
         mentioned = self.cell.read | self.cell.assigned
         used = [(name, x) for name, x in namespace.items() if name in mentioned]
         others = [

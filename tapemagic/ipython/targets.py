@@ -29,11 +29,12 @@ MAX_TARGETS = 10
 
 @dataclass(frozen=True)
 class DerivativeRequest:
-    """The derivatives requested in the line above a cell: target names, highest order, full matrices."""
+    """The derivatives requested in the line above a cell: target names, highest order, full matrices, check."""
 
     targets: Sequence[str] = ()
     order: int = 1
     matrices: Sequence[Kind] = ()
+    check: bool = False
 
 
 @dataclass(frozen=True)

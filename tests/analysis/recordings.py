@@ -20,6 +20,7 @@ def record(
     order: int = 1,
     max_nodes: int = 60,
     kinds: Collection[Kind] = (),
+    check: bool = False,
     **names: Any,
 ) -> Findings:
     """What is found of ``y = function(a, b, ...)``, with a, b, ... watched; `names` are constants."""
@@ -33,12 +34,12 @@ def record(
     outputs = y if isinstance(y, (tuple, list)) else [y]
     targets = [("y" if len(outputs) == 1 else f"y{i}", x) for i, x in enumerate(outputs)]
     context = Context(list(names.items()), lines=["%%tape", *(f"line {i}" for i in range(2, 20))])
-    return examine(observer, targets, sources, order, context, max_nodes, kinds)
+    return examine(observer, targets, sources, order, context, max_nodes, kinds, check=check)
 
 
 def notes(found: Findings) -> str:
     """The sentences of a verdict that are neither results nor about single gradients."""
-    topics = {"stopped", "left", "note"}
+    topics = {"left", "note"}
     return "; ".join(said.text for said in found.verdict if said.topic in topics)
 
 

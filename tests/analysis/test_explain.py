@@ -346,7 +346,7 @@ def never_entered() -> Explanation:
         (whole_numbers, "integer dtype", "write x = tapemagic.Variable(np.array([2.0, 2.0]))"),
         (whole_target, "integer dtype", "y holds whole numbers"),
         (cast_to_whole_numbers, "left the tape", "astype"),
-        (through_math, "left the tape", "(y = w * math.sin(x)): write NumPy's functions"),
+        (through_math, "left the tape", "(y = w * math.sin(x)): math.sin gives a plain number: write np.sin(x)"),
         (through_int, "left the tape", "int() on line"),
         (through_numpy, "left the tape", "squares left the tape through .numpy() on line"),
         (through_asarray, "left the tape", "np.asarray on line"),
@@ -437,7 +437,7 @@ def test_the_chain_rule_of_arrays() -> None:
 
 
 def test_many_paths_are_counted() -> None:
-    """Of very many paths the first ones are written out, and all are counted, at once."""
+    """Of very many paths none is written out, and all are counted, at once."""
     [x] = variables(1.0)
     with tm.GradientTape(persistent=True) as tape:
         y = x
@@ -446,8 +446,8 @@ def test_many_paths_are_counted() -> None:
     explanation = tape.explain(y, x)
 
     assert explanation.count == pytest.approx(2**200, rel=1e-12)
-    assert len(explanation.paths) == 12
-    assert "more" in repr(explanation)
+    assert explanation.paths == ()
+    assert "the sum over about 10^60 paths" in repr(explanation)
 
 
 def test_explaining_consumes_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from tapemagic.analysis.formatting import derivative_symbol, mixed_derivative_sy
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.derivatives import Derivative, name_of_sum
 from tapemagic.analysis.report.findings import examine
-from tapemagic.analysis.report.graph import Value
+from tapemagic.analysis.report.summary import summarise
+from tapemagic.analysis.report.variables import NamedValue
 from tapemagic.engine.tape.observer import Observer
 from tests.analysis.recordings import product, record, regression, square
 
@@ -21,11 +23,13 @@ def test_the_square() -> None:
     """All that is found of the smallest example."""
     found = square()
 
+    three, six, nine, one = map(summarise, (3.0, 6.0, 9.0, 1.0))
+    three, six, nine, one = (replace(x, dtype="float64") for x in (three, six, nine, one))
     assert (
-        Value(0, "a", "watched", (), "float64", "3.0", "6.0"),
-        Value(1, "y", "target", (), "float64", "9.0", "1.0", 2),
+        NamedValue(0, "a", "watched", three, six),
+        NamedValue(1, "y", "target", nine, one, 2),
     ) == found.variables
-    assert (Derivative("y", "a", 1, (), "6.0"),) == found.derivatives
+    assert (Derivative("y", "a", 1, (), "6.0", value=six),) == found.derivatives
     assert (("y",), 1, 1) == (found.targets, found.operations, found.order)
 
 

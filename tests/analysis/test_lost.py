@@ -316,8 +316,8 @@ def test_long_recordings_are_explained_in_linear_memory_and_time() -> None:
     )
 
     assert len(str(found.count)) > 900
-    assert len(found.paths) == 12
-    assert all(len(path.steps) <= 40 and path.hidden == 2960 for path in found.paths)
+    assert found.paths == ()
+    assert len(repr(found)) < 500
 
 
 IN_A_FUNCTION = """

@@ -402,7 +402,11 @@ PITFALLS = [
     (on_one_line, "not connected", "it depends on w"),
     (copied_without_constants, "left the tape", "copy.deepcopy() on line"),
     (assigned_a_number, "left the tape", "w.assign(float(x) * 3)"),
-    (by_another_name, "left the tape", "math.cos(x)): write"),
+    (
+        by_another_name,
+        "left the tape",
+        "math.cos(x)): math.cos gives a plain number: write np.cos(x)",
+    ),
     (swapped, "not connected", "y was computed from x, and not x from y"),
     (compared_by_the_rule, "linear", "the second derivative is zero"),
     (before_of_something_else, "not connected", ""),
@@ -464,7 +468,7 @@ def advice(program: str) -> str:
 
 
 ADVICE = {
-    "y = w * math.sin(x)": "np.sin(x) for math.sin(x)",
+    "y = w * math.sin(x)": "math.sin gives a plain number: write np.sin(x)",
     "y = w * float(x)": "leave it a tensor",
     "y = w * np.array([x, w])": "write np.stack([x, w]) in place of np.array([x, w])",
     "y = w * np.array([v * x for v in (1, 2)])": "np.stack([v * x for v in (1, 2)])",
@@ -479,7 +483,11 @@ ADVICE = {
     "y = w * tm.constant([x, 1.0])": "np.stack([x, 1.0])",
     "p = []\np.append(x * 2)\ny = w * np.array(p)": "write np.stack(p) in place of np.array(p)",
     "y = w * sum(float(x) for _ in [0.0])": "leave it a tensor",
-    "a = w * 2; y = a * math.sin(x)": "np.sin(x) for math.sin(x)",
+    "a = w * 2; y = a * math.sin(x)": "write np.sin(x)",
+    "from math import exp as e; y = w * e(-x)": "math.exp gives a plain number: write np.exp(-x)",
+    "y = w * math.pow(x, 2)": "math.pow gives a plain number: write np.power(x, 2)",
+    "y = w * math.log(x, 2)": "math.log gives a plain number: compute with NumPy's functions",
+    "y = w * math.fabs(x)": "write np.fabs(x)",
     "y = w * math.sqrt(\n    x\n)": "line 1 (y = w * math.sqrt…)",
     "y = w * x.numpy()": "stay with the tensor",
     "d = {}; d['a'] = float(x); y = w * d['a']": "leave it a tensor",
@@ -523,7 +531,7 @@ MISSING = {
     "h = x**2\nwith tape:\n y = h + x": "h, from which y was made, had been computed from x before",
     "with tape:\n a = c * 3\n tape.watch(c)\n y = a * c": "a, from which y was made",
     "with tape:\n a = c * 3\n tape.watch(c)\n y = c + a": "compute it after tape.watch(c)",
-    "with tape:\n a = x * 2; b = math.sin(x); y = a * b": "write NumPy's functions",
+    "with tape:\n a = x * 2; b = math.sin(x); y = a * b": "write np.sin(x)",
     "import scipy.special\nwith tape:\n y = scipy.special.softmax(x) + x": "write tapemagic.softmax(x, axis)",
     "from scipy.special import softmax\nwith tape:\n s = softmax(x)\n y = s + x": "missing in it: write tapemagic.soft",
     "with tape:\n p = np.poly1d(np.stack([x, x]))\n y = x * np.polyder(p).coeffs[0]": "np.poly1d is an array",

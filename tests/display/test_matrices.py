@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from dataclasses import replace
 from textwrap import dedent
@@ -14,6 +13,7 @@ import pytest
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.matrices import Matrix
 from tapemagic.display import html, matrices
+from tapemagic.display.elements import svg_of
 from tapemagic.display.faces import gradients
 from tapemagic.display.report import TapeReport
 from tapemagic.display.text import text
@@ -126,7 +126,7 @@ def test_what_survives(found: Findings) -> None:
         tag for tag, _ in read.tags
     }
     for _, attributes in read.tags:
-        assert attributes.keys() <= {"style", "src", "alt"}
+        assert attributes.keys() <= {"style", "src", "alt", "cellpadding"}
         assert not re.search(r"url|expression|@import", attributes.get("style") or "")
 
 
@@ -155,7 +155,7 @@ def test_a_heat_map() -> None:
     first, second = read.all("img")
     assert "Heat-map of the Jacobian dy/da: 70×70, -2.0 to 2.0" == first["alt"]
     assert "Heat-map of the Hessian d²y/da²: 70×70, 0.0 to 140.0" == second["alt"]
-    picture = base64.b64decode(str(first["src"]).removeprefix("data:image/svg+xml;base64,"))
+    picture = svg_of(str(first["src"]))
     assert picture.startswith(b"<svg")
     assert [] == read.all("table")
     assert (
@@ -169,7 +169,7 @@ def test_a_heat_map() -> None:
     ("value", "words"),
     [
         (1.0, "blue: negative, white: zero, orange: positive"),
-        (np.nan, "orange: positive, grey: not a number"),
+        (np.nan, "orange: positive, chequered: not finite"),
         (1j, "absolute values; blue"),
     ],
 )

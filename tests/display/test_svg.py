@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import builtins
+import os
 import subprocess
 import sys
+import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +15,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tapemagic.display import svg
+import tapemagic as tm
+from tapemagic.analysis.report.findings import Findings
+from tapemagic.display import engines, svg
+from tapemagic.display.engines import by_dot, by_pygraphviz
+from tapemagic.display.picture import Insert, read
 from tapemagic.display.report import TapeReport
-from tapemagic.display.svg import Drawing, draw
-from tests.analysis.recordings import square
+from tapemagic.display.svg import Drawing, draw, write
+from tests.analysis.recordings import chain, product, record, square
 
 SOURCE = 'digraph { a [label="{one | two}" shape=record tooltip="x & <y>"]; a -> b }'
 SVG = "{http://www.w3.org/2000/svg}"
@@ -44,11 +51,12 @@ def failing(error: BaseException) -> Callable[..., Any]:
 
 def well_formed(drawing: Drawing) -> ET.Element:
     """The root of a drawing, which begins with it and ends with it."""
-    assert drawing.svg is not None
-    assert drawing.svg.startswith("<svg")
-    assert drawing.svg.endswith("</svg>")
-    assert "<!--" not in drawing.svg
-    return ET.fromstring(drawing.svg)  # noqa: S314 -- we drew it
+    for picture in (drawing.svg, drawing.live):
+        assert picture is not None
+        assert picture.startswith("<svg")
+        assert picture.endswith("</svg>")
+        assert "<!--" not in picture
+    return ET.fromstring(str(drawing.live))  # noqa: S314 -- we drew it
 
 
 @pytest.mark.usefixtures("no_pygraphviz")
@@ -109,12 +117,10 @@ def test_nothing_draws() -> None:
         (OSError(138, "emscripten does not support processes"), "'dot' cannot be started here (emscripten"),
         (OSError("no processes"), "'dot' cannot be started here (no processes)"),
         (PermissionError(13, "Permission denied"), "'dot' cannot be started here (Permission denied)"),
-        (subprocess.CalledProcessError(1, "dot"), "'dot' failed (Command 'dot' returned non-zero exit status 1.)"),
-    ],
+            ],
 )  # fmt: skip
 def test_dot_cannot_start(monkeypatch: pytest.MonkeyPatch, error: Exception, words: str) -> None:
     """In a browser there are no processes; elsewhere a program may be broken."""
-    monkeypatch.setattr(subprocess, "run", failing(error))
     monkeypatch.setattr(subprocess, "Popen", failing(error))
 
     assert words in draw(SOURCE).reason
@@ -147,7 +153,8 @@ def test_corrupted_dot(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_an_answer_that_is_no_svg(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next drawer is asked."""
-    monkeypatch.setattr(svg, "_by_dot", lambda _source: "no plugin for svg")
+    monkeypatch.setitem(svg.DRAWERS, "dot", lambda _source: "no plugin for svg")
+    pytest.importorskip("pygraphviz")
 
     assert well_formed(draw(SOURCE)) is not None
 
@@ -161,3 +168,121 @@ def test_the_report_tells_the_operations_in_text() -> None:
     assert "<li>y = power(a, 2)</li>" in bundle["text/html"]
     assert "<img" not in bundle["text/html"]
     assert "dy/da = 6.0" in bundle["text/plain"]
+
+
+def program(folder: Path, script: str) -> None:
+    """A program that is called dot."""
+    path = folder / "dot"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="writes a shell script")
+@pytest.mark.usefixtures("no_pygraphviz")
+def test_dot_that_takes_too_long(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It is stopped, and the report has the operations as equations."""
+    program(tmp_path, f"echo $$ > {tmp_path}/pid\n/bin/sleep 60 & wait")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(engines, "LIMIT", 0.3)
+
+    start = time.monotonic()
+    bundle = TapeReport(square())._repr_mimebundle_()
+
+    assert time.monotonic() - start < 5
+    assert "no picture: Graphviz was stopped after 0.3 seconds." in bundle["text/html"]
+    assert "<li>y = power(a, 2)</li>" in bundle["text/html"]
+    assert "Graphviz was stopped" in bundle["text/latex"]
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="writes a shell script")
+def test_an_interrupt_leaves_no_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Neither a running one nor a dead one that waits to be asked for its status."""
+    program(
+        tmp_path, f"echo $$ > {tmp_path}/pid\n/bin/sleep 0.3\n/bin/kill -INT $PPID\n/bin/sleep 60"
+    )
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    with pytest.raises(KeyboardInterrupt):
+        draw(SOURCE)
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+@pytest.mark.usefixtures("no_dot")
+def test_a_graph_too_large_for_what_cannot_be_stopped() -> None:
+    """Only the program draws it."""
+    pytest.importorskip("pygraphviz")
+
+    drawing = draw(f"digraph {{ {'a -> b;' * 20_000} }}")
+
+    assert drawing.picture is None
+    assert "too large for pygraphviz, which cannot be interrupted" in drawing.reason
+
+
+@pytest.mark.parametrize("drawer", [by_dot, by_pygraphviz])
+def test_small(drawer: Callable[[str], str]) -> None:
+    """A picture of ten operations takes less than six thousand characters, a quarter of what Graphviz writes."""
+    source = TapeReport(chain(10)).dot
+
+    document = drawer(source)
+
+    assert len(write(read(document))) < min(6_000, len(document) / 2.5)
+
+
+def texts(document: str) -> Counter[str]:
+    """The lines of text in an SVG document."""
+    root = ET.fromstring(document[document.index("<svg") :])  # noqa: S314 -- we drew it
+    return Counter("".join(part.itertext()).strip() for part in root.iter(SVG + "text"))
+
+
+@pytest.mark.parametrize("drawer", [by_dot, by_pygraphviz])
+@pytest.mark.parametrize("found", [product(), chain(3)])
+def test_no_text_is_lost(drawer: Callable[[str], str], found: Findings) -> None:
+    """The small picture has all text of the large one, and the live one also its tooltips."""
+    document = drawer(TapeReport(found).dot)
+    root = ET.fromstring(document[document.index("<svg") :])  # noqa: S314 -- we drew it
+
+    drawing = Drawing(read(document))
+
+    assert texts(document) == texts(str(drawing.svg)) == texts(str(drawing.live))
+    titles = {part.get("{http://www.w3.org/1999/xlink}title") for part in root.iter(SVG + "a")}
+    assert titles <= {part.text for part in well_formed(drawing).iter(SVG + "title")}
+
+
+@pytest.mark.parametrize("drawer", [by_dot, by_pygraphviz])
+@pytest.mark.parametrize(("width", "height"), [(40, 12), (96, 40), (200, 90)])
+def test_an_insert(drawer: Callable[[str], str], width: float, height: float) -> None:
+    """It takes the place of its marker, in the middle of the room that the marker makes, and no mark stays."""
+    insert = Insert('<rect width="5" height="5"/>', width, height)
+    label = "\\n".join(insert.marker(7))
+    unknown = "\\n".join(insert.marker(8))
+    source = (
+        f'digraph {{ node [fontname="Helvetica,Arial" fontsize=10 shape=record];'
+        f' a [label="{{name | {label}}}"]; b [label="{unknown}"]; a -> b }}'
+    )
+
+    picture = read(drawer(source), {7: insert})
+
+    assert ["name"] == [words.text for lines in picture.words.values() for words in lines]
+    [inset] = picture.insets
+    box = next(item for item in picture.items if inset in item.parts).parts[0]
+    xs = [x for _, points in box.steps for x in points[::2]]
+    ys = [y for _, points in box.steps for y in points[1::2]]
+    centre = inset.x + 5 * width * inset.scale
+    assert abs(centre - (min(xs) + max(xs)) / 2) < 20
+    assert min(xs) <= inset.x < inset.x + 10 * width * inset.scale <= max(xs) + 10
+    assert min(ys) < inset.y < inset.y + 10 * height * inset.scale < max(ys) + 10
+    assert inset.scale > 0.8
+
+
+def test_words_that_look_like_a_marker() -> None:
+    """A name cannot begin with the character of a marker: it is taken out as one that cannot be printed."""
+    name = chr(0xE000) + "MMM"
+
+    found = record(lambda w: w * 2, tm.Variable(1.0, name=name))
+    source = TapeReport(found).dot
+
+    assert chr(0xE000) not in source

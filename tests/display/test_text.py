@@ -20,9 +20,9 @@ def test_the_square() -> None:
         %%tape: 1 operation recorded, 1 watched, target y
         y = 9.0; dy/da = 6.0
 
-        name  role     shape   dtype    value  line
-        a     watched  number  float64  3.0
-        y     target   number  float64  9.0    2
+        name  role     shape   dtype    value  gradient of y  line
+        a     watched  number  float64  3.0    6.0
+        y     target   number  float64  9.0    1.0            2
 
         dy/da = 6.0"""
 
@@ -37,10 +37,10 @@ def test_two_orders() -> None:
 so this one is zero: around here y is a polynomial of degree 1 or less in b
         y = 5.45578; dy/da = 0.231011, dy/db = 1.81859, d²y/da² = -7.95267
 
-        name  role     shape   dtype    value    line
-        a     watched  number  float64  2.0
-        b     watched  number  float64  3.0
-        y     target   number  float64  5.45578  4
+        name  role     shape   dtype    value    gradient of y  line
+        a     watched  number  float64  2.0      0.231011
+        b     watched  number  float64  3.0      1.81859
+        y     target   number  float64  5.45578  1.0            4
 
         dy/da = 0.231011
         dy/db = 1.81859
@@ -57,12 +57,12 @@ def test_the_regression() -> None:
         %%tape: 5 operations recorded, 2 watched, target y
         y = 106.917; dy/da = [[70.3333], [89.3333]], dy/db = [19.0]
 
-        name  role      shape   dtype    value                                 line
-        a     variable  2×1     float64  [[1.0], [2.0]]
-        b     variable  1       float64  [0.5]
+        name  role      shape   dtype    value                                 gradient of y           line
+        a     variable  2×1     float64  [[1.0], [2.0]]                        [[70.3333], [89.3333]]
+        b     variable  1       float64  [0.5]                                 [19.0]
         x     constant  3×2     float64  [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
         t     constant  3×1     float64  [[1.0], [2.0], [3.0]]
-        y     target    number  float64  106.917                               6
+        y     target    number  float64  106.917                               1.0                     6
 
         dy/da = [[70.3333], [89.3333]]
         dy/db = [19.0]"""
@@ -72,7 +72,9 @@ def test_the_regression() -> None:
 
 def test_large_arrays_and_many_operations() -> None:
     """An array by its shape and range, a count by its thousands."""
-    assert "dy/da = 100, 0.0 to 198.0" in text(record(lambda a: np.sum(a**2), np.arange(100.0)))
+    assert "dy/da = 100, 0.0 to 198.0, mean 99.0" in text(
+        record(lambda a: np.sum(a**2), np.arange(100.0))
+    )
     assert text(chain(2000)).startswith(
         "%%tape: 2,000 operations recorded, 28 drawn, 1 watched, target y\n"
     )
@@ -80,9 +82,9 @@ def test_large_arrays_and_many_operations() -> None:
 
 def test_a_note() -> None:
     """What there is to say comes before the tables."""
-    found = replace(square(), verdict=(Statement("stopped", "The cell\nstopped."),))
+    found = replace(square(), verdict=(Statement("left", "y\nleft."),))
 
-    assert "target y\nThe cell stopped.\n\nname" in text(found)
+    assert "target y\ny left.\n\nname" in text(found)
 
 
 def test_nothing_at_all() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from nbclient.util import run_sync
 
 import tapemagic
 
@@ -91,6 +92,14 @@ class Kernel:
         assert [] == ran.errors
         assert "" == ran.stderr
         return ran.text or ran.stdout
+
+    def complete(self, source: str) -> list[str]:
+        """The completions at the end of a text, as a front end asks for them."""
+
+        async def reply() -> Any:
+            return await self._client.kc.complete(source, len(source), reply=True, timeout=30)
+
+        return list(run_sync(reply)()["content"]["matches"])
 
     def interrupt_after(self, seconds: float) -> None:
         """Interrupt what the kernel runs then, as the square button does."""

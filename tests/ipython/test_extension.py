@@ -1,4 +1,4 @@
-"""%load_ext, %unload_ext, %reload_ext, %config and the help."""
+"""%load_ext, %unload_ext and %reload_ext."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tapemagic.ipython.magics import TapeMagics
 from tests.ipython.conftest import Run
 
 
-def known(shell: InteractiveShell) -> tuple[set[str], set[str], int]:
-    """The line and cell magics, and how many things %config knows."""
-    magics = shell.magics_manager.magics
-    return set(magics["line"]), set(magics["cell"]), len(shell.configurables)
+def known(shell: InteractiveShell) -> tuple[set[str], set[str], int, int]:
+    """The line and cell magics, how many things %config knows, and how many complete what is typed."""
+    magics, matchers = shell.magics_manager.magics, shell.Completer.custom_matchers
+    return set(magics["line"]), set(magics["cell"]), len(shell.configurables), len(matchers)
 
 
 def test_unload_undoes_load(plain_shell: InteractiveShell) -> None:
@@ -26,10 +26,10 @@ def test_unload_undoes_load(plain_shell: InteractiveShell) -> None:
 
     for _ in range(2):
         plain_shell.run_cell("%load_ext tapemagic").raise_error()
-        line, cell, count = known(plain_shell)
+        line, cell, count, completers = known(plain_shell)
         assert set(MAGICS["line"]) == line - before[0]
         assert {"tape"} == cell - before[1]
-        assert count == before[2] + 1
+        assert (before[2] + 1, before[3] + 1) == (count, completers)
         plain_shell.run_cell("%unload_ext tapemagic").raise_error()
         assert before == known(plain_shell)
 
@@ -67,33 +67,20 @@ def test_nothing_is_put_into_the_namespace(plain_shell: InteractiveShell) -> Non
     assert before == set(plain_shell.user_ns)
 
 
-def test_config(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    """The number of nodes can be set for a whole notebook; one that is too small is as good as 20."""
-    run("x = 0.5")
-    cell = "%%tape x\ny = x\nfor i in range(50):\n    y = np.sin(y)"
-    whole = run(cell).graph
+def test_configuration_file(
+    plain_shell: InteractiveShell, caplog: pytest.LogCaptureFixture
+) -> None:
+    """``c.TapeMagics`` in ipython_config.py holds; what is invalid there is told, and the default holds."""
+    plain_shell.config.TapeMagics.digits = 3
+    plain_shell.config.TapeMagics.max_nodes = 3
 
-    run("%config TapeMagics.max_nodes = 20")
-    small = run(cell).graph
-    run("%config TapeMagics.max_nodes = 3")
-    smallest = run(cell).graph
+    plain_shell.run_cell("%load_ext tapemagic").raise_error()
 
-    assert 50 < whole.nodes <= 60
-    assert 10 < small.nodes <= 20
-    assert small == smallest
-    assert 50 == sum(not step.elided for step in small.steps) + small.elided
-    run("%config TapeMagics")
-    assert "How many nodes a picture has room for" in capsys.readouterr().out
-
-
-def test_help(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    """``%%tape?`` explains the options."""
-    run("%%tape?")
-
-    shown = capsys.readouterr().out
-    assert "Run a cell of NumPy on a recording tape" in shown
-    for option in ("--target", "--order", "--persistent", "--name", "--no-auto-watch"):
-        assert option in shown
+    [magics] = [part for part in plain_shell.configurables if isinstance(part, TapeMagics)]
+    assert (3, 60) == (magics.digits, magics.max_nodes)
+    assert ["max_nodes is a whole number from 20 to 2000, not 3; it is 60 now"] == caplog.messages
+    plain_shell.run_cell("%unload_ext tapemagic").raise_error()
+    del plain_shell.config.TapeMagics
 
 
 @pytest.mark.parametrize("cell", ["# a comment\n%%tape x\nx", "import math\n%%tape x\nx"])
@@ -104,13 +91,8 @@ def test_the_magic_comes_first(shell: Any, cell: str) -> None:
     assert not result.success
 
 
-def test_usage(shell: InteractiveShell) -> None:
-    """The usage shows an order that works, and names every magic where they are listed."""
-    usage = str(shell.magics_manager.magics["cell"]["tape"].__doc__)
-
-    assert "\n  %%tape [NAME ...] [-t NAME ...] [-o ORDER] [-p]" in usage
-    assert "\n  %tape [-o ORDER] EXPRESSION\n" in usage
-    assert "or else the last value that the cell assigned" in usage
+def test_every_magic_is_listed() -> None:
+    """Where the magics are listed, none is missing."""
     for name in MAGICS["line"]:
         assert f"%{name}" in str(TapeMagics.__doc__)
         assert f"%{name}" in str(ipython.__doc__)

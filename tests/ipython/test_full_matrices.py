@@ -168,7 +168,7 @@ def test_the_same_in_every_run(run: Run) -> None:
 
 def test_options_are_explained(shell: Any) -> None:
     """The help of the magic tells what they do."""
-    explained = shell.find_line_magic("tape").__doc__
+    explained = shell.find_cell_magic("tape").__doc__
 
     assert "--jacobian" in explained
     assert "--hessian" in explained

@@ -222,6 +222,31 @@ def test_widgets_of_an_earlier_run_are_closed(notebook: Kernel) -> None:
     assert before == int(notebook.show(count))
 
 
+def test_widgets_of_two_expressions_in_a_cell(notebook: Kernel) -> None:
+    """Both are shown, those in a loop as well, and fifty runs of the cell leave as many live models as one."""
+    count = "from ipywidgets.widgets import widget\nlen(widget._instances)"
+    cell = "%tape x**2\nfor k in range(2):\n    %tape x**3\n%tape x**2"
+    ran = notebook.run(cell)
+    before = int(notebook.show(count))
+
+    for _ in range(49):
+        notebook.run(cell)
+
+    kinds = [out.output_type for out in ran.outputs]
+    assert ["display_data"] * 3 + ["execute_result"] == kinds
+    assert 4 == len({data[VIEW]["model_id"] for data in ran.shown})
+    assert before == int(notebook.show(count))
+
+
+def test_completion(notebook: Kernel) -> None:
+    """A front end is given options and names, and what the shell knows elsewhere."""
+    assert ["--hessian"] == notebook.complete("%%tape x --he")
+    assert "x" in notebook.complete("%%tape ")
+    notebook.show("%%tape x\nloss = x**2;")
+    assert ["loss"] == notebook.complete("%why lo")
+    assert "tape_graph" in " ".join(notebook.complete("%tape_g"))
+
+
 def test_a_report_shown_twice_is_one_widget(notebook: Kernel) -> None:
     """Showing a report again, in another cell, does not blank the first."""
     [first] = notebook.run("%%tape x\nagain = x**2").shown

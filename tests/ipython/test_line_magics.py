@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from tapemagic.errors import ConsumedTapeError
 from tests.ipython.conftest import Run
@@ -94,3 +95,57 @@ def test_gradient_says_why_it_is_none(run: Run, capsys: pytest.CaptureFixture[st
     assert run("%gradient y v") is None
 
     assert "dy/dv is None: y was not computed from v; it depends on x\n" == capsys.readouterr().out
+
+
+def shown_by(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch, source: str) -> list[str]:
+    """The target, or the type, of what the magics of a cell display themselves."""
+    displayed: list[Any] = []
+    monkeypatch.setattr("tapemagic.ipython.shown.display", displayed.append)
+    shell.run_cell(source).raise_error()
+    return [
+        x.findings.targets[0] if hasattr(x, "findings") else type(x).__name__ for x in displayed
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("%tape x**2", []),
+        ("%tape x**2\n%tape x**3", ["x**2"]),
+        ("%tape x**2\n1", ["x**2"]),
+        ("%tape x**2;\n1", []),
+        ("r = %tape x**2\n1", []),
+        ("for i in range(2):\n    %tape x**2", ["x**2", "x**2"]),
+        ("def f():\n    %tape v * 2\nf()\nf()", ["v * 2", "v * 2"]),
+        ("def f():\n    r = %tape v * 2\n    return r\nf()\n1", []),
+        ("if x:\n    %tape x**2\nelse:\n    %tape x**3", ["x**2"]),
+        ("%timeit -n1 -r1 get_ipython().run_line_magic('tape', 'x')", []),
+        ("%%timeit -n1 -r1\n%tape x * 2", []),
+        ("%%time\n%tape x * 2\n%tape x * 3", ["x * 2"]),
+    ],
+)
+def test_a_magic_that_stands_alone_is_shown(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch, source: str, expected: list[str]
+) -> None:
+    """Where the notebook would drop its value, and only there, a magic displays it."""
+    assert expected == shown_by(shell, monkeypatch, source)
+
+
+def test_every_question_of_a_cell_is_answered(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same holds for the other line magics."""
+    shell.run_cell("%%tape x v\nz = x * v;").raise_error()
+
+    cell = "%why z x\n%gradient z v\n%gradient z v;\n%check_gradient v z x\n%tape_graph\n1"
+
+    assert ["Explanation", "Tensor", "CheckReport", "z"] == shown_by(shell, monkeypatch, cell)
+
+
+def test_without_interactivity_nothing_is_shown(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A notebook that is told to show no values gets none."""
+    monkeypatch.setattr(shell, "ast_node_interactivity", "none")
+
+    assert [] == shown_by(shell, monkeypatch, "%tape x**2\n%tape x**3")

@@ -30,8 +30,17 @@ times = []
         ("x=3", "'x=3' is no name of a variable: write names apart, as in %%tape x y"),
         ("x for", "'for' is no name of a variable"),
         ("x # why", "'#' is no name of a variable"),
-        ("x --wrong", "unrecognized arguments: --wrong"),
-        ("x -t", "expected at least one argument"),
+        ("x --hesian", "%%tape: there is no option --hesian: the nearest is --hessian"),
+        ("x --jacobien=2", "there is no option --jacobien: the nearest is --jacobian"),
+        ("x -x", "there is no option -x: the options are -t, --target, -o, --order, -p"),
+        ("x --<b>", "there is no option --<b>: the options are -t"),
+        ("x --hessian=3", "--hessian takes no value: write --hessian alone"),
+        ("x -t", "-t or --target needs a value: write -t NAME"),
+        ("x -n", "-n or --name needs a value: write -n TAPE_NAME"),
+        (
+            "x -p text",
+            "'text' stands behind the options: write the names to watch in front of them",
+        ),
         ("x 'y", "No closing quotation"),
         ("x -o 0", "the order is a whole number from 1 to 9, not '0': write -o 2"),
         ("x -o abc", "the order is a whole number from 1 to 9, not 'abc'"),
@@ -135,7 +144,7 @@ def test_line_magic(run: Run, refused: Refused, line: str, words: str) -> None:
         ("", "%gradient needs a target and at least one source, as in %gradient loss w b"),
         ("y", "%gradient needs a target and at least one source"),
         ("y q", "'q' does not exist: name a Tensor or Variable of the last %%tape cell"),
-        ("text x", "'text' is a str, and no Tensor or Variable of the last %%tape cell"),
+        ("text x", "'text' is of type str, and no Tensor or Variable of the last %%tape cell"),
     ],
 )
 def test_gradient(run: Run, refused: Refused, line: str, words: str) -> None:

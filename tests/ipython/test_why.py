@@ -206,3 +206,32 @@ def test_what_the_cell_computed_beside_its_tape(run: Run, cell: str) -> None:
     """Constants of the cell are the cell's, although its tape did not take notice of them."""
     run(cell)
     assert run("%why y w").cause
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("y = y * x", "line 5 (y = y * x), 100 times: "),
+        ("y = y * x + x * x", "line 5 (y = y * x + x * x), 100 times: "),
+        (
+            "y = y * x if k % 2 else y + x",
+            "line 5 (y = y * x if k % 2 else y + x), 100 operations: ",
+        ),
+    ],
+)
+def test_a_loop_is_told_line_by_line(run: Run, body: str, line: str) -> None:
+    """The contributions of one line are added up, over all times that it ran."""
+    run(f"%%tape x\nx = 0.9\ny = 1.0\nfor k in range(100):\n    {body};")
+    explanation = run("%why y x")
+
+    assert [found.line for found in explanation.lines] == [5]
+    assert explanation.lines[0].total == pytest.approx(float(explanation.gradient), rel=1e-5)
+    assert line.replace(")", ";)", 1) in " ".join(repr(explanation).split())
+
+
+def test_the_text_of_a_line_is_that_of_the_cell_that_ran(run: Run) -> None:
+    """Another cell that asks has other lines."""
+    run("%%tape x\nx = 0.9\ny = 1.0\nfor k in range(100):\n    y = y * x")
+    explanation = run("1\n2\n3\n4\n5\ntape.explain(y, x)")
+
+    assert explanation.lines[0].place == "line 5 (y = y * x)"

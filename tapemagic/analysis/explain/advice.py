@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+import numpy as np
 
 from tapemagic.analysis.explain.program_text import on_line, text_of
 from tapemagic.analysis.formatting import SHOWN, format_entries, format_line
@@ -33,6 +36,16 @@ CONVERSIONS = {
 }
 """Replacements for conversions to numbers, by the calls on the line; the first that fits."""
 
+OF_MATH = {
+    "erf": "tapemagic.erf",
+    "erfc": "tapemagic.erfc",
+    "fsum": "np.sum",
+    "gamma": "scipy.special.gamma",
+    "lgamma": "scipy.special.gammaln",
+    "pow": "np.power",
+}
+"""NumPy's and SciPy's functions in place of those of the module math that have another name."""
+
 FLAT = "its result has no derivative; a smooth function in its place has one"
 SMOOTH = {
     "histogram histogram2d histogramdd bincount digitize searchsorted": "counts and positions change in "
@@ -56,9 +69,9 @@ OF_SCIPY = {
 """SciPy's functions that make plain arrays of their arguments, and what to write in their place."""
 
 
-def way(event: Event) -> str:
+def way(event: Event, namespace: Mapping[str, Any]) -> str:
     """The way by which a value left the tape, the line, and the replacement."""
-    return f"{way_out(event)}: {replacement(event)}"
+    return f"{way_out(event)}: {replacement(event, namespace)}"
 
 
 def way_out(event: Event) -> str:
@@ -75,8 +88,8 @@ def way_out(event: Event) -> str:
     return f"{what}{at(event)}"
 
 
-def replacement(event: Event) -> str:
-    """The replacement for a conversion that left the tape, by its name and the text of its line."""
+def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
+    """The replacement for a conversion that left the tape, by its name, its line and what names stand for."""
     what = str(event.what)
     library = event.place.library if event.place else ""
     if library == "scipy":
@@ -94,7 +107,8 @@ def replacement(event: Event) -> str:
         return _first(SMOOTH, {what.removeprefix("np.").split(".")[0]}) or FLAT
     if what not in STAY:
         return "stay with the tensor"
-    known = _first(CONVERSIONS, _calls(event.place))
+    by_math = what == "float()" and math_replacement(event.place, namespace)
+    known = by_math or _first(CONVERSIONS, _calls(event.place))
     return known or list_replacement(event.place) or STAY[what]
 
 
@@ -155,6 +169,39 @@ def list_replacement(place: Place | None) -> str:
                 call = f"{name}({', '.join([stacked, *words])})"
                 return _replace(node, stacked if last in ARRAYS else call)
     return ""
+
+
+def math_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
+    """The call to write where a function of Python's module math is given a tensor; empty if none is called."""
+    for node in _nodes(place):
+        if isinstance(node, ast.Call) and (function := math_function(node.func, namespace)):
+            return f"{function} gives a plain number: {math_instead(node, function)}"
+    return ""
+
+
+def math_function(node: ast.expr, namespace: Mapping[str, Any]) -> str:
+    """The name of the function of the module math for which an expression stands: "math.exp"; empty if for none."""
+    match node:
+        case ast.Name(name):
+            value = namespace.get(name)
+        case ast.Attribute(ast.Name(module), name) if namespace.get(module, math) is math:
+            value = getattr(math, name, None) if module in namespace or module == "math" else None
+        case _:
+            return ""
+    name = getattr(value, "__name__", "")
+    return f"math.{name}" if callable(value) and value is vars(math).get(name) else ""
+
+
+def math_instead(node: ast.Call, function: str) -> str:
+    """The advice to write NumPy's function in place of one of the module math."""
+    name = function.removeprefix("math.")
+    own = vars(np).get(name)
+    fits = own.nin == len(node.args) if isinstance(own, np.ufunc) else callable(own)
+    instead = OF_MATH.get(name, f"np.{name}" if fits else "")
+    if not instead:
+        return "compute with NumPy's functions in its place"
+    given = ", ".join(ast.unparse(part) for part in node.args)
+    return f"write {instead}({given})" if len(given) < LONGEST else f"write {instead}"
 
 
 def _replace(node: ast.AST, text: str) -> str:

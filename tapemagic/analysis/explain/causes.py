@@ -93,7 +93,7 @@ def _no_tensor(q: Question) -> Reason | None:
     found = sure or exits(q, Certainty.PERHAPS)[-1:]
     more = untaken(q) or ". Compute it with NumPy on tensors"
     if found:
-        more = f": {exit_text(q, found[0])}: {replacement(found[0])}"
+        more = f": {exit_text(q, found[0])}: {replacement(found[0], q.program.namespace)}"
     return Reason("left the tape", text + more)
 
 

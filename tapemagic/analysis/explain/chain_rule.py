@@ -21,7 +21,7 @@ from tapemagic.engine.registry import no_derivative
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 
 SHOWN = 12
-"""The number of paths that are written out."""
+"""The largest number of paths that are written out."""
 
 WIDTH, LINES = 86, 3
 """The width in which a path is written, and the number of lines."""
@@ -176,14 +176,14 @@ def paths(
 ) -> tuple[tuple[Path, ...], int]:
     """The paths from a source to a target on which each operation has a derivative, and their number.
 
-    At most `SHOWN` of them, in the order of the tape; values go by the `names` of their ids.
+    In the order of the tape; none of them where they are more than `SHOWN`. Values go by the `names` of their ids.
     """
     start, goal = id_of(source), id_of(target)
     with silence():
         ways, edges = _edges(snapshot, start)
         found: list[Path] = []
-        stack: list[tuple[int, Chain]] = [(goal, None)] if ways[goal] else []
-        while stack and len(found) < SHOWN:
+        stack: list[tuple[int, Chain]] = [(goal, None)] if 0 < ways[goal] <= SHOWN else []
+        while stack:
             number, chain = stack.pop()
             if number == start:
                 found.append(_path(chain, names.get(start, "?"), unwrap(target), names))

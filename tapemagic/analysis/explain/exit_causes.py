@@ -105,7 +105,7 @@ def surely_through_exit(q: Question) -> Reason | None:
     if not found:
         return None
     found = [event for event in found if not is_flat(event)] or found
-    text = f"{exit_text(q, found[0])}: {replacement(found[0])}"
+    text = f"{exit_text(q, found[0])}: {replacement(found[0], q.program.namespace)}"
     if len(found) > 1:
         places = [format_line(event.place) for event in found[1:] if event.place]
         more = f" and {len(places) - SHOWN} more" * (len(places) > SHOWN)
@@ -116,7 +116,7 @@ def surely_through_exit(q: Question) -> Reason | None:
 def perhaps_through_exit(q: Question) -> Reason | None:
     """A conversion whose result may have gone into the target, for all that is known."""
     for event in exits(q, Certainty.PERHAPS)[-1:]:
-        text = f"{exit_text(q, event)}. If {q.y} was computed from that: {replacement(event)}"
+        text = f"{exit_text(q, event)}. If {q.y} was computed from that: {replacement(event, q.program.namespace)}"
         return Reason("left the tape", text)
     return None
 

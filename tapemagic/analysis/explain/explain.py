@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from tapemagic.analysis.explain.causes import why_none, why_without_records
 from tapemagic.analysis.explain.chain_rule import Path, counted, paths
+from tapemagic.analysis.explain.contributions import LineContribution, contributions
 from tapemagic.analysis.explain.incomplete import missing
 from tapemagic.analysis.explain.query import Question
-from tapemagic.analysis.formatting import derivative_symbol, format_value
+from tapemagic.analysis.formatting import derivative_symbol, format_value, printable
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 
@@ -34,11 +35,19 @@ class Explanation:
     gradient : str
         The gradient, if there is one and the tape still knows it.
     paths : tuple of Path
-        The paths from the source to the target; the first ones, if there are many.
+        The paths from the source to the target, if they are few.
     count : int
         The number of paths, exact to 28 digits.
     missing : str
         The part that the gradient lacks, or may lack, in a sentence; empty if there is no sign of one.
+    lines : tuple of LineContribution
+        The parts of the gradient that each line contributes, if the paths are many; the largest ones.
+    more_lines : int
+        The number of other lines.
+    signed : bool
+        Whether the shares of the lines are those of the gradient, not of the sum of the sizes.
+    development : str
+        The gradient along a loop, in a sentence, if there are many paths and the source is not read time and again.
     """
 
     target: str
@@ -49,6 +58,10 @@ class Explanation:
     paths: tuple[Path, ...] = ()
     count: int = 0
     missing: str = ""
+    lines: tuple[LineContribution, ...] = ()
+    more_lines: int = 0
+    signed: bool = True
+    development: str = ""
 
     @property
     def symbol(self) -> str:
@@ -56,12 +69,19 @@ class Explanation:
         return derivative_symbol(self.target, self.source, 1)
 
     def __repr__(self) -> str:
-        if not self.paths:
+        if not self.count:
             return _wrapped(f"{self.symbol}{' is None' * bool(self.cause)}: {self.reason}")
         ways = "1 path" if self.count == 1 else f"the sum over {counted(self.count)} paths"
+        if any(line.share is not None for line in self.lines):
+            ways += (
+                f"; by line, in percent of {self.symbol if self.signed else 'the sum of the sizes'}"
+            )
         lines = [f"{self.symbol} = {self.gradient}, {ways}", *(f"  {path}" for path in self.paths)]
-        if self.count > len(self.paths):
-            lines.append(f"  … and {counted(self.count - len(self.paths))} more")
+        lines += [_indented(str(line)) for line in self.lines]
+        if self.more_lines:
+            lines.append(f"  … and {self.more_lines:,} more lines")
+        if self.development:
+            lines.append(_indented(self.development))
         if self.missing:
             lines.append(_wrapped(f"But {self.missing}"))
         return "\n".join(lines)
@@ -71,6 +91,18 @@ def _wrapped(text: str) -> str:
     """Text in lines that fit into a notebook's output."""
     return textwrap.fill(
         text, 88, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _indented(text: str) -> str:
+    """A line below the first, in lines that fit into a notebook's output."""
+    return textwrap.fill(
+        printable(text),
+        88,
+        initial_indent="  ",
+        subsequent_indent="      ",
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 
@@ -94,7 +126,24 @@ def explain(question: Question) -> Explanation:
     with silence():
         gradient = evidence.tape().gradient(target, source)
     value = "None" if gradient is None else format_value(unwrap(gradient))
-    return Explanation(y, x, "", "", value, found, count, missing(question))
+    lacks = missing(question)
+    if found:
+        return Explanation(y, x, "", "", value, found, count, lacks)
+    parts = contributions(evidence, target, source)
+    return Explanation(
+        y,
+        x,
+        "",
+        "",
+        value,
+        (),
+        count,
+        lacks,
+        parts.lines,
+        parts.more,
+        parts.signed,
+        parts.development,
+    )
 
 
 def _connected(question: Question) -> bool:

@@ -32,7 +32,7 @@ def missing(q: Question, differentiated: Any = None) -> str:
     event, certainty = lost_part(q, differentiated)
     lost = f"that part of {q.y} is missing in it"
     if event is not None and certainty == Certainty.YES:
-        return f"{exit_text(q, event)}, and {lost}: {replacement(event)}"
+        return f"{exit_text(q, event)}, and {lost}: {replacement(event, q.program.namespace)}"
     if used_before_watched(q):
         return f"{q.x} was also used before the tape watched it, and {lost}"
     place = q.program.place
@@ -48,7 +48,7 @@ def missing(q: Question, differentiated: Any = None) -> str:
         return change.text
     if event is not None:
         perhaps = f"If {q.y} was computed from that, a part of it may be missing in it"
-        return f"{exit_text(q, event)}. {perhaps}: {replacement(event)}"
+        return f"{exit_text(q, event)}. {perhaps}: {replacement(event, q.program.namespace)}"
     thread = on_another_thread(q)
     return thread.text if thread else ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -108,6 +108,17 @@ def given_to(place: Place | None, words: Collection[str]) -> set[str]:
         if isinstance(node, Function) and node.name in found:
             found |= names_read(node)
     return found
+
+
+def lines_of_file(place: Place) -> list[str]:
+    """The lines of the program of which a place is one."""
+    return linecache.getlines(place.file)
+
+
+def names_bound(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that parts of a program bind."""
+    names = (part for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name))
+    return {name.id for name in names if isinstance(name.ctx, ast.Store | ast.Del)}
 
 
 def text_of(place: Place | None) -> tuple[ast.Module, int]:

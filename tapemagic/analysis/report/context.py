@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tapemagic.analysis.explain.query import Program
+from tapemagic.analysis.report.failure import Failure
 from tapemagic.analysis.report.numeric_warning import NumericWarning
 from tapemagic.analysis.report.statement import Statement
 from tapemagic.analysis.snapshot import Named
@@ -36,6 +37,8 @@ class Context:
         The ids of the values that each name was bound to, with the lines, oldest first.
     program : Program
         The program, for explanations.
+    failure : Failure or None
+        The line at which the cell stopped, if it did.
     warnings : sequence of NumericWarning
         The floating-point warnings of NumPy while the program ran.
     """
@@ -47,4 +50,10 @@ class Context:
     notes: Sequence[Statement] = ()
     bindings: Mapping[str, Bindings] = field(default_factory=dict)
     program: Program = CELL
+    failure: Failure | None = None
     warnings: Sequence[NumericWarning] = ()
+
+    @property
+    def stopped(self) -> int | None:
+        """The line at which the cell stopped with an error."""
+        return self.failure.line if self.failure else None

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tapemagic.analysis.formatting import derivative_symbol
+from tapemagic.analysis.report.checks import Check
+from tapemagic.analysis.report.summary import Summary
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
@@ -26,6 +28,9 @@ class Derivative:
     reason: str | None = None
     summed: str = ""
     """The name of the array of whose sum this is the derivative: the target, or the derivative one order below."""
+    value: Summary | None = None
+    check: Check | None = None
+    """The comparison with difference quotients."""
 
     @property
     def symbol(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from types import CodeType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.registry import NUMBERED
@@ -58,6 +58,13 @@ class Block:
                 stack.pop()
 
 
+SEVERAL = 3
+"""The number of repetitions by one instruction from which they are a loop."""
+
+
+Repeats = Literal["", "sum", "generator"]
+
+
 class _Entry(NamedTuple):
     """A part of a call, with the instruction that made it."""
 
@@ -66,8 +73,8 @@ class _Entry(NamedTuple):
     part: Part | None
     call: int = 0
     """The index of the call that the part is; 0 for another part."""
-    is_sum: bool = False
-    """Whether it is an addition, of which one call of sum() makes many."""
+    repeats: Repeats = ""
+    """Whether one call, of sum() say, may make many: additions, and what generators compute."""
     lines: tuple[int, int] | None = None
 
 
@@ -104,7 +111,11 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
                 continue
             made = folded[entry.call]
             if _is_transparent(entry.call, calls):
-                entries += [entry._replace(part=x.part, lines=x.lines or entry.lines) for x in made]
+                kind: Repeats = "generator" if calls[entry.call].name == "<genexpr>" else ""
+                entries += [
+                    _Entry(entry.offset, entry.run, x.part, 0, kind, x.lines or entry.lines)
+                    for x in made
+                ]
             else:
                 block = _block("call", made, calls[entry.call].name)
                 entries.append(entry._replace(part=block, lines=entry.lines))
@@ -123,22 +134,31 @@ def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]
         while call not in placed:
             placed.add(call)
             line, outer, offset, run = calls[call].site
-            entries[outer].append(_Entry(offset, run, None, call, lines=line and (line, line)))
+            entries[outer].append(_Entry(offset, run, None, call, lines=_one(line)))
             call = outer
 
-    for (site, order), group in groupby(positions, lambda p: (sites[p], orders[p])):
-        line, call, offset, run = site
+    def place_of(position: int) -> tuple[Any, ...]:
+        """The instruction, the order and, but for derivatives, the line of an operation."""
+        line, *instruction = sites[position]
+        order = orders[position]
+        return (None if order else line, *instruction, order)
+
+    for (_, call, offset, run, order), group in groupby(positions, place_of):
         place(call)
-        lines = None if line is None else (line, line)
         found = tuple(group)
+        lines = _one(sites[found[0]][0])
         if order:
             block = Block("derivative", found, order=order, lines=lines)
             entries[call].append(_Entry(offset, run, block, lines=lines))
             continue
         for p in found:
-            is_sum = NUMBERED[snapshot.records[p][0]].name == "add"
-            entries[call].append(_Entry(offset, run, p, is_sum=is_sum, lines=lines))
+            repeats: Repeats = "sum" if NUMBERED[snapshot.records[p][0]].name == "add" else ""
+            entries[call].append(_Entry(offset, run, p, 0, repeats, lines))
     return entries
+
+
+def _one(line: int | None) -> tuple[int, int] | None:
+    return None if line is None else (line, line)
 
 
 def _block(kind: BlockKind, entries: Sequence[_Entry], name: str = "") -> Block:
@@ -187,13 +207,39 @@ def _folded(
     entries: Sequence[_Entry], loops: Sequence[Loop], code: CodeType | None
 ) -> list[_Entry]:
     """The parts of a call, or of one iteration of a loop, with those of each loop in a block."""
+    if not loops and not any(entry.repeats for entry in entries):
+        return list(entries)
     found: list[_Entry] = []
     for loop, group in groupby(entries, lambda entry: _outermost(entry.offset, loops)):
         if loop is None:
-            found += group
+            for _, same in groupby(group, lambda entry: entry.offset):
+                found += _repeated(list(same))
         else:
             found += _looped(list(group), loop, loops, code)
     return found
+
+
+def _repeated(entries: list[_Entry]) -> list[_Entry]:
+    """The parts that one instruction made, in a block if one call, of sum() say, made many of a kind."""
+    turns: list[list[_Entry]] = []
+    run = -1
+    by_generator = any(entry.repeats == "generator" for entry in entries)
+    for entry in entries:
+        if not entry.repeats:
+            return entries
+        begins = entry.repeats == "generator" if by_generator else True
+        if not turns or (begins and entry.run != run):
+            turns.append([])
+            run = entry.run
+        turns[-1].append(entry)
+    return entries if len(turns) < SEVERAL else [_loop(turns)]
+
+
+def _loop(turns: Sequence[Sequence[_Entry]]) -> _Entry:
+    """The iterations of a loop as one block."""
+    block = _block("loop", [entry for turn in turns for entry in turn])
+    iterations = tuple(_block("iteration", turn) for turn in turns)
+    return turns[0][0]._replace(part=replace(block, parts=iterations), call=0, lines=block.lines)
 
 
 def _outermost(offset: int, loops: Sequence[Loop]) -> Loop | None:
@@ -211,8 +257,8 @@ def _looped(
     for entry in entries:
         back = entry.offset < last.offset
         again = entry.offset == last.offset and entry.run != last.run
-        if again and entry.is_sum and entry.offset in repeats:
-            again = False  # one call of sum() or reduce()
+        if again and entry.repeats and entry.offset in repeats:
+            again = False
         if (back or again) and _outermost_of_both(entry.offset, last.offset, inner) is None:
             turns.append([])
         turns[-1].append(entry)
@@ -220,10 +266,7 @@ def _looped(
     folded = [_folded(turn, inner, code) for turn in turns]
     if len(folded) == 1:
         return folded[0]
-    block = _block("loop", [entry for turn in folded for entry in turn])
-    iterations = tuple(_block("iteration", turn) for turn in folded)
-    first = entries[0]
-    return [first._replace(part=replace(block, parts=iterations), call=0, lines=block.lines)]
+    return [_loop(folded)]
 
 
 def _outermost_of_both(a: int, b: int, loops: Sequence[Loop]) -> Loop | None:

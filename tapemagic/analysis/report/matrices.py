@@ -16,6 +16,7 @@ from tapemagic.analysis.formatting import (
     format_number,
     mixed_derivative_symbol,
 )
+from tapemagic.analysis.report.cells import Cells, block_means, rounded
 
 Kind = Literal["jacobian", "hessian"]
 
@@ -40,7 +41,7 @@ class HeatMap:
         Whether the cells are absolute values.
     """
 
-    cells: tuple[tuple[float, ...], ...]
+    cells: Cells
     block: tuple[int, int] = (1, 1)
     absolute: bool = False
 
@@ -158,16 +159,7 @@ def _labels(names: MatrixAxis, positions: Sequence[int | None]) -> tuple[str, ..
 
 def _heat(table: Any) -> HeatMap:
     """The heat map of a matrix, with means of blocks where it has more than `MAX_CELLS` rows or columns."""
-    absolute = table.dtype.kind == "c"
-    cells = np.abs(table) if absolute else table
-    cells = cells.astype(float)
-    block = [1, 1]
+    block = tuple(-(-size // MAX_CELLS) for size in table.shape)
     with np.errstate(all="ignore"):
-        for axis in (0, 1):
-            size = table.shape[axis]
-            block[axis] = -(-size // MAX_CELLS)
-            starts = np.arange(0, size, block[axis])
-            counts = np.diff(starts, append=size)
-            cells = np.add.reduceat(cells, starts, axis) / (counts if axis else counts[:, None])
-    rounded = tuple(tuple(float(f"{x:.6g}") for x in row) for row in cells.tolist())
-    return HeatMap(rounded, (block[0], block[1]), absolute)
+        cells = rounded(block_means(table, (MAX_CELLS, MAX_CELLS)))
+    return HeatMap(cells, (block[0], block[1]), table.dtype.kind == "c")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-Topic = Literal[
-    "stopped", "nonfinite", "warning", "left", "none", "missing", "result", "kink", "note"
-]
+Topic = Literal["nonfinite", "warning", "left", "none", "missing", "result", "kink", "note"]
 
 TOPICS: tuple[Topic, ...] = get_args(Topic)
 """The topics in the order of their statements: what is wrong stands above the results."""
@@ -19,8 +17,8 @@ class Statement:
 
     Attributes
     ----------
-    topic : {'stopped', 'nonfinite', 'warning', 'left', 'none', 'missing', 'result', 'kink', 'note'}
-        The cell failed; a nan or an infinity began somewhere; NumPy warned; a value that one would expect as the target
+    topic : {'nonfinite', 'warning', 'left', 'none', 'missing', 'result', 'kink', 'note'}
+        A nan or an infinity began somewhere; NumPy warned; a value that one would expect as the target
         left the tape; a gradient is None, or lacks a part; a target with its gradients; an operation was differentiated
         where it has no derivative; anything else.
     text : str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from tapemagic.analysis.report.adjoints import Adjoints, adjoints_of
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.dead_ends import drawn_positions
 from tapemagic.analysis.report.derivatives import GradientTable
+from tapemagic.analysis.report.folding import Block, fold
 from tapemagic.analysis.report.variable_versions import Reads, SplitVersions, reads, split_versions
 from tapemagic.analysis.snapshot import Named, Snapshot
 from tapemagic.engine.recording import Record
@@ -108,6 +110,30 @@ class Subject:
     def roles(self) -> Mapping[int, Role]:
         """The roles of watched values and targets, by id."""
         return self.split.roles(self.known_roles)
+
+    @cached_property
+    def positions(self) -> Sequence[int]:
+        """The positions of the operations that a report shows, without dead ends that are side effects of others."""
+        return drawn_positions(self.snapshot.records, self.names, self.roles)
+
+    @cached_property
+    def tree(self) -> Block:
+        """The operations that a report shows as a tree of loops, iterations, calls and derivatives."""
+        return fold(self.snapshot, self.positions)
+
+    @cached_property
+    def symbols(self) -> Mapping[int, str]:
+        """What the values on the tape are called, by id: their names, or v1, v2 and so on in the order of the tape."""
+        symbols = dict(self.names)
+        taken = set(symbols.values())
+        numbered = (name for k in count(1) if (name := f"v{k}") not in taken)
+        tracked, records = self.snapshot.tracked, self.snapshot.records
+        for position in self.positions:
+            _, _, ids, _, _, made = records[position]
+            for i in (*ids, *(made if made.__class__ is tuple else (made,))):
+                if i in tracked and not symbols.get(i):
+                    symbols[i] = next(numbered)
+        return symbols
 
     @cached_property
     def adjoints(self) -> Adjoints:

@@ -88,10 +88,9 @@ def _renumbered(
 
 
 def format_reads(value: Any, read: Sequence[Any]) -> str:
-    """A value in one line, with earlier values of a variable that were read: 4.7 now; 5.0 when read."""
+    """The values of a variable that were read, if it has changed since: ``5.0, 4.0``; else empty."""
     now = format_value(value)
     if all(x is value or format_value(x) == now for x in read):
-        return now
+        return ""
     *first, last = map(format_entries, first_and_last(list(read), MAX_SHOWN))
-    then = [*first, "…", last] if len(read) > MAX_SHOWN else [*first, last]
-    return f"{now} now; {', '.join(then)} when read"
+    return ", ".join([*first, "…", last] if len(read) > MAX_SHOWN else [*first, last])

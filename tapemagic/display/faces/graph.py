@@ -7,13 +7,16 @@ from html import escape
 from tapemagic.analysis.formatting import printable, subscript
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Graph
+from tapemagic.display.dot import MAX_LABELLED
 from tapemagic.display.elements import element, image, plain
-from tapemagic.display.styles import CODE, GROUND, QUIET, SMALL
+from tapemagic.display.inserts import captions
+from tapemagic.display.styles import CODE, QUIET, SMALL
 from tapemagic.display.svg import ROOM, Drawing, fitted
 
 TITLE = "Graph"
 FRAME = f"overflow:auto;max-height:{ROOM + 20}px"
-LIVE_GROUND = "var(--jp-ui-font-color2,#6b7280)"
+LIVE_FRAME = "overflow:auto;max-height:60vh"
+"""The style of a live picture, which is scrolled above its caption."""
 
 
 def html(findings: Findings, drawing: Drawing, live: bool = False) -> str:
@@ -24,16 +27,15 @@ def html(findings: Findings, drawing: Drawing, live: bool = False) -> str:
     """
     if not findings.graph.steps:
         return ""
-    if drawing.svg is None:
+    if drawing.picture is None:
         steps = "".join(f"<li>{escape(words)}</li>" for words in sentences(findings.graph))
         return element("div", QUIET, escape(drawing.reason)) + element("ol", CODE, steps)
     words = alternative(findings)
-    svg, style = fitted(drawing.svg, live)
+    svg, style = fitted(drawing, live)
     if live:
         styled = svg.replace("<svg", f'<svg style="{style}"', 1)
-        themed = styled.replace(f'"{GROUND}"', f'"{LIVE_GROUND}"')
         label = f'role="img" aria-label="{escape(words)}"'
-        return f'<div {label} style="{FRAME}">{themed}</div>{caption(findings)}'
+        return f'<div {label} style="{LIVE_FRAME}">{styled}</div>{caption(findings)}'
     return element("div", FRAME, image(svg, words, style)) + caption(findings)
 
 
@@ -47,7 +49,7 @@ def caption(findings: Findings) -> str:
         words += f", and the gradient of {goal} with respect to it"
         if findings.order > 1:
             words += "; in the frame of a derivative, the gradient of that derivative, or of the sum of its numbers"
-        words += ". A dash: not computed"
+        words += ". None: no gradient passes there"
     words = ". ".join([words, *changes(findings), *omissions(findings)])
     return element("div", SMALL, f"{plain(words)}.")
 
@@ -62,31 +64,64 @@ def changes(findings: Findings) -> list[str]:
 
 
 def omissions(findings: Findings) -> list[str]:
-    """Sentences on what is not drawn."""
-    middle = findings.graph.elided
-    operations = (
-        "1 operation in the middle is"
-        if middle == 1
-        else f"{middle:,} operations in the middle are"
-    )
-    return [f"{operations} not drawn"] if middle else []
+    """Sentences on operations that are not drawn one by one."""
+    folded = sum(step.elided for step in findings.graph.steps if step.kind != "elided")
+    gap = sum(step.elided for step in findings.graph.steps if step.kind == "elided")
+    words = []
+    if folded:
+        words.append(f"Boxes with a double edge stand for {counted(folded)}")
+    if gap:
+        words.append(f"{counted(gap)} in the middle {'is' if gap == 1 else 'are'} not drawn")
+    return words
+
+
+def counted(operations: int) -> str:
+    """A number of operations in words."""
+    return "1 operation" if operations == 1 else f"{operations:,} operations"
 
 
 def alternative(findings: Findings) -> str:
     """The alternative text of the picture: every operation, and the target."""
     goal = f" The target is {', '.join(findings.targets)}." if findings.targets else ""
     steps = "; ".join(sentences(findings.graph))
-    return printable(f"Graph of the recorded operations: {steps}.{goal}")
+    more = "".join(f" {words}." for words in details(findings.graph))
+    return printable(f"Graph of the recorded operations: {steps}.{goal}{more}")
+
+
+def text(findings: Findings) -> str:
+    """The numbers that no other face tells; empty if there are none."""
+    return "\n".join(map(printable, details(findings.graph)))
+
+
+def details(graph: Graph) -> list[str]:
+    """The local derivatives on the edges of a picture, and what the plots in its boxes begin and end with."""
+    slopes = []
+    if len(graph.steps) <= MAX_LABELLED:
+        name = names(graph)
+        slopes = [
+            f"∂{name[step.outputs[0]]}/∂{name[step.inputs[position]]} = {slope}"
+            for step in graph.steps
+            for position, slope in step.slopes
+            if step.outputs
+        ]
+    local = [f"Local derivatives: {', '.join(slopes)}"] if slopes else []
+    return local + [
+        f"{step.name}: {'; '.join(words)}"
+        for step in graph.steps
+        if (words := [said for carried in step.carried for said in captions(carried)])
+    ]
 
 
 def sentences(graph: Graph) -> list[str]:
     """Each operation as an equation, such as ``y = multiply(x, x)``."""
-    name = [
-        value.name or (value.text if value.role == "constant" else f"v{value.index}")
-        for value in graph.values
-    ]
+    name = names(graph)
     return [
         f"{', '.join(name[i] for i in step.outputs) or '…'} = "
         f"{step.name}({', '.join(name[i] for i in step.inputs)})"
         for step in graph.steps
     ]
+
+
+def names(graph: Graph) -> list[str]:
+    """What each value is called in a sentence."""
+    return [value.name or value.symbol or value.text for value in graph.values]

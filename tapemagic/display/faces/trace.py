@@ -1,17 +1,127 @@
-"""The trace of a report."""
+"""The trace of a report: the values from top to bottom, and beside them the adjoints from bottom to top."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from unicodedata import combining
+
+from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
+from tapemagic.analysis.report.reverse_sweep import AdjointStep
+from tapemagic.analysis.report.trace import TracePart
+from tapemagic.analysis.report.trace_rows import TraceRow
+from tapemagic.display.elements import element, plain
+from tapemagic.display.styles import BAD, CODE, GROUND, QUIET
 
 TITLE = "Trace"
+TABLE = f"{CODE};border-collapse:collapse;font-size:12px;margin:0"
+LINE = f"1px solid {GROUND}66"
+INDENT = "  "
+WIDEST = 60
+"""The width of the first column of text; longer entries stand on a line of their own."""
 
 
 def text(findings: Findings) -> str:
-    """The trace as text; empty if there is nothing to show."""
-    return ""
+    """The evaluation table as text; empty if there is nothing to show."""
+    if findings.trace is None:
+        return ""
+    return "\n\n".join("\n".join(_lines(part)) for part in findings.trace.parts)
 
 
 def html(findings: Findings) -> str:
-    """The trace as HTML; empty if there is nothing to show."""
-    return ""
+    """The evaluation table as HTML; empty if there is nothing to show."""
+    if findings.trace is None:
+        return ""
+    first, *others = findings.trace.parts
+    parts = [_table(first)]
+    for part in others:
+        words = f"<summary>{plain(_title(part))}</summary>"
+        parts.append(element("details", "margin-top:6px", words + _table(part)))
+    return "".join(parts)
+
+
+def headings(part: TracePart) -> tuple[str, str]:
+    """The headings of the two columns."""
+    adjoints = f"adjoints, from the last line up ↑: gradients of {part.goal}"
+    return "values, from the first line down ↓", adjoints if part.goal else ""
+
+
+def forward(row: TraceRow) -> str:
+    """The value of a row as an equation; the words of a heading."""
+    if row.words:
+        words = row.words if row.kind == "folded" else f"{row.words}:"
+        return INDENT * len(row.path) + printable(words)
+    parts = filter(None, (row.symbol, row.formula, row.numbers, row.value))
+    return INDENT * len(row.path) + printable(" = ".join(_without_repeats(parts)))
+
+
+def _without_repeats(parts: Iterable[str]) -> list[str]:
+    found: list[str] = []
+    for part in parts:
+        if not found or part != found[-1]:
+            found.append(part)
+    return found
+
+
+def backward(step: AdjointStep) -> str:
+    """A step of the reverse sweep as an equation."""
+    if step.before is None or not step.formula:
+        equation = (step.symbol, step.formula, step.numbers, step.after)
+        return printable(" = ".join(_without_repeats(filter(None, equation))))
+    words = f"{step.symbol} = {step.symbol} + {step.formula}"
+    if step.before and (numbers := step.numbers or step.added):
+        words += f" = {step.before} + {numbers}"
+    if step.after:
+        words += f" = {step.after}"
+    elif step.added:
+        words += f", which adds {step.added}"
+    return printable(words)
+
+
+def _title(part: TracePart) -> str:
+    plural = "s" * (part.operations != 1)
+    return f"{part.title}: {part.operations:,} operation{plural}"
+
+
+def _lines(part: TracePart) -> list[str]:
+    """The lines of one part of the table."""
+    left, right = headings(part)
+    pairs = [(left, right)]
+    for row in part.rows:
+        steps = [backward(step) for step in reversed(row.reverse)]
+        pairs += list(zip([forward(row), *[""] * (len(steps) - 1)], steps or [""], strict=True))
+    width = max((w for a, b in pairs if b and (w := _width(a)) <= WIDEST), default=0)
+    lines = [_title(part)] if part.title else []
+    for a, b in pairs:
+        room = width - _width(a)
+        if b and room < 0:
+            lines += [a, f"{' ' * width}  {b}"]
+        else:
+            lines.append(f"{a}{' ' * room}  {b}".rstrip())
+    return lines
+
+
+def _width(words: str) -> int:
+    """The number of columns of a text."""
+    return sum(not combining(char) for char in words)
+
+
+def _table(part: TracePart) -> str:
+    """One part of the table."""
+    heads = "".join(f"<th>{plain(words)}</th>" for words in headings(part))
+    return f'<table style="{TABLE}"><tr style="{QUIET}">{heads}</tr>{"".join(map(_row, part.rows))}</table>'
+
+
+def _row(row: TraceRow) -> str:
+    left = _marked(forward(row), row.is_finite)
+    steps = [_marked(backward(step), step.is_finite) for step in reversed(row.reverse)]
+    style = f"border-top:{LINE}{f';{QUIET}' if row.words else ''}"
+    if not steps:
+        return f'<tr style="{style}"><td colspan="2">{left}</td></tr>'
+    cells = "".join(f"<td>{cell}</td>" for cell in (left, "<br>".join(steps)))
+    return f'<tr style="{style}">{cells}</tr>'
+
+
+def _marked(words: str, is_finite: bool) -> str:
+    """An equation as HTML; one whose value is nan or infinite is marked."""
+    return plain(words) if is_finite else element("span", BAD, plain(words))

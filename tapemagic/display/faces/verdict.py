@@ -12,7 +12,6 @@ from tapemagic.display.elements import element, plain
 from tapemagic.display.styles import BAD, CODE, QUIET, WARN
 
 CHIPS: Mapping[Topic, tuple[str, str]] = {
-    "stopped": (BAD, "error"),
     "nonfinite": (BAD, "nan or inf"),
     "warning": (WARN, "warning"),
     "left": (WARN, "left the tape"),

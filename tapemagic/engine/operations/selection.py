@@ -107,7 +107,7 @@ def cast(x: Any, dtype: DTypeLike) -> Any:
     return x.astype(dtype)
 
 
-def top_k(x: Any, k: int = 1, sorted: bool = True) -> TopK:  # noqa: A002 (TensorFlow's)
+def top_k(x: Any, k: int = 1, sorted: bool = True) -> TopK:  # noqa: A002, ARG001 (TensorFlow's)
     """The `k` largest elements along the last axis, the largest first, and their indices.
 
     Parameters

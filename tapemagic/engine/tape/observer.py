@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.recording import tick
+from tapemagic.engine.tape.gradient_steps import GradientStep, GradientSteps
 from tapemagic.engine.tape.recorder import contents_of
 from tapemagic.engine.tape.sweep import Gradients
 from tapemagic.engine.tape.tape import Sweep, Tape, tape_of
@@ -107,6 +108,10 @@ class Origins(NamedTuple):
         For each record, the place in the program that recorded it; plain tuples in the order of `Site`.
     calls : sequence of Call
         The calls of the user's functions in which operations were recorded; the first is the top level.
+    sweeps : sequence of (int, tuple of int)
+        For each reverse sweep, the number of records before it, and the ids of what it differentiated.
+    steps : sequence of GradientStep
+        The calls by which the program took the gradients of Variables, oldest first.
     orders : sequence of int
         For each record, 0 if the user wrote it, k if it belongs to a k-th derivative.
     order_of : mapping of int to int
@@ -120,6 +125,8 @@ class Origins(NamedTuple):
     order_of: Mapping[int, int] = {}
     seeds: Sequence[tuple[Any, int]] = ()
     calls: Sequence[Call] = (TOP,)
+    sweeps: Sequence[tuple[int, tuple[int, ...]]] = ()
+    steps: Sequence[GradientStep] = ()
 
     @property
     def lines(self) -> Sequence[int | None]:
@@ -156,8 +163,10 @@ class Observer(Tape):
         self._sites: list[tuple[int | None, int, int, int]] = []
         self._orders: list[int] = []
         self._seeds: list[tuple[Any, int]] = []
+        self._sweeps: list[tuple[int, tuple[int, ...]]] = []
         self._depths = [0]
         self._order_of: dict[int, int] = {}
+        self._steps = GradientSteps()
         self._taken: dict[Any, GradientCall] = {}
         super().__init__(True, watch_accessed_variables)
         self._keeps = True
@@ -167,7 +176,9 @@ class Observer(Tape):
         self._sites.clear()
         self._orders.clear()
         self._seeds.clear()
+        self._sweeps.clear()
         self._order_of.clear()
+        self._steps.clear()
         super()._clear()
 
     def _taker(self) -> Callable[[Any], None]:
@@ -183,6 +194,8 @@ class Observer(Tape):
             dict(self._order_of),
             tuple(self._seeds),
             tuple(self._calls),
+            tuple(self._sweeps),
+            tuple(self._steps.steps),
         )
 
     def extent(self) -> tuple[int, ...]:
@@ -213,12 +226,29 @@ class Observer(Tape):
         finally:
             self._start()
 
+    def copy(self, operations: int) -> Observer:
+        """An observer with the first records of this one, of a number given, which goes on by itself."""
+        other = Observer(self._where, self._watch_accessed_variables, self._calls)
+        other._records += self._records[:operations]
+        other._sites += self._sites[:operations]
+        other._orders += self._orders[:operations]
+        other._seeds += self._seeds
+        other._order_of |= self._order_of
+        other._tracked |= self._tracked
+        other._leaves |= self._leaves
+        other._variables |= self._variables
+        other._events += self._events
+        other._times += self._times
+        other._entered = other._usable = True
+        return other
+
     def fork(self) -> Tape:
         """A tape of its own with the records so far."""
         return tape_of(contents_of(self))
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         self._depths.append(1 + max((self._order_of.get(i, 0) for i in targets), default=0))
+        self._sweeps.append((len(self._records), tuple(targets)))
         self._seeds += [(seed._value, i) for i, seed in targets.items()]
 
     def _sweep_ends(self) -> None:
@@ -233,6 +263,8 @@ class Observer(Tape):
         results: Sequence[Any],
         weighted: bool,
     ) -> None:
+        if method == "gradient" and not weighted:
+            self._steps.add(targets, sources, results, self._where()[0], len(self._records))
         frame = sys._getframe(3)  # that of the program; between are two methods of the tape
         code, offset = frame.f_code, frame.f_lasti
         if origin_of(code.co_filename) != "":

@@ -18,7 +18,7 @@ def constant(
     value: Any,
     dtype: DTypeLike | None = None,
     shape: Any = None,
-    name: str | None = None,
+    name: str | None = None,  # noqa: ARG001 (TensorFlow's signature)
 ) -> Tensor:
     """A tensor with the given value.
 

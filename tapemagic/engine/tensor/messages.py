@@ -22,6 +22,26 @@ PUBLIC_PREFIXES = {
 }
 """Modules whose functions have another `__module__`, with the prefix of their names in programs."""
 
+HABITS = {
+    "assign": "a Tensor never changes: bind the new value to the name, or keep it in a tapemagic.Variable",
+    "assign_add": "a Tensor never changes: write x = x + y, or keep it in a tapemagic.Variable",
+    "assign_sub": "a Tensor never changes: write x = x - y, or keep it in a tapemagic.Variable",
+    "backward": "write g = tape.gradient(y, x), which gives the gradient back",
+    "cpu": "values are NumPy's, in the computer's main memory",
+    "cuda": "values are NumPy's, in the computer's main memory",
+    "detach": "write tapemagic.stop_gradient(x), or x.numpy() for a plain array",
+    "eval": "write x.numpy() for a plain array",
+    "grad": "write g = tape.gradient(y, x), which gives the gradient back",
+    "gradient": "the tape has it: write tape.gradient(y, x)",
+    "permute": "write x.transpose(axes)",
+    "requires_grad": "name it in the line of %%tape, write tape.watch(x), or make it a tapemagic.Variable",
+    "requires_grad_": "name it in the line of %%tape, write tape.watch(x), or make it a tapemagic.Variable",
+    "retain_grad": "write tape.gradient(y, x) for the gradient of any value",
+    "unsqueeze": "write np.expand_dims(x, axis)",
+    "zero_grad": "each tape.gradient(y, x) begins at zero, so there is nothing to reset",
+}
+"""What to write in place of attributes that other libraries' tensors have."""
+
 _OBJECT = np.dtype(object)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -23,7 +24,7 @@ class MissingAttribute:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, x: Any, kind: type) -> Any:
+    def __get__(self, x: Any, kind: type) -> NoReturn:
         raise AttributeError(
             f"a {kind.__name__} has no {self.name}: {self.instead}", name=self.name, obj=x
         )
@@ -64,6 +65,12 @@ class ArrayMethods:
     view = MissingAttribute(
         "write x.astype(dtype), x.real and x.imag, or use x.numpy().view(dtype)"
     )
+
+    def __dir__(self) -> list[str]:
+        """The names of attributes, without those that are missing."""
+        names = super().__dir__()
+        missing = MissingAttribute
+        return [x for x in names if not isinstance(inspect.getattr_static(self, x, 0), missing)]
 
     @property
     def shape(self) -> tuple[int, ...]:

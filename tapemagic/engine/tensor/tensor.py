@@ -14,8 +14,8 @@ from numpy.typing import DTypeLike
 from tapemagic.engine.events import record_text
 from tapemagic.engine.tensor.coercion import PandasData, private_array, value_text
 from tapemagic.engine.tensor.conversions import Conversions
-from tapemagic.engine.tensor.messages import ragged_error
-from tapemagic.engine.tensor.methods import ArrayMethods
+from tapemagic.engine.tensor.messages import HABITS, ragged_error
+from tapemagic.engine.tensor.methods import ArrayMethods, MissingAttribute
 from tapemagic.errors import TapeError
 
 Unary = Callable[[Any], Any]
@@ -111,6 +111,12 @@ class Traced(ArrayMethods, Conversions):
 
     def _read(self) -> Tensor:
         raise NotImplementedError
+
+
+for _name, _instead in HABITS.items():
+    _missing = MissingAttribute(_instead)
+    _missing.__set_name__(Traced, _name)
+    setattr(Traced, _name, _missing)
 
 
 class Tensor(Traced):

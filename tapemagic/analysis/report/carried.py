@@ -1,0 +1,129 @@
+"""Values that a loop carries from one iteration to the next, and how they develop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tapemagic.analysis.formatting import without_subscript
+from tapemagic.analysis.report.folding import Part
+from tapemagic.analysis.report.series import Series, series_of
+from tapemagic.analysis.report.subject import Subject
+from tapemagic.analysis.report.summary import Summary
+from tapemagic.analysis.report.view import Fold
+from tapemagic.engine.recording import Absent
+
+MAX_CARRIED = 3
+"""The most values of one loop whose series are kept."""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A value that a loop carries, over its iterations: numbers, or norms of arrays.
+
+    Attributes
+    ----------
+    name : str
+        Empty for a value without a name.
+    values : Series
+        One number for each iteration; nan where nothing is known.
+    gradients : Series or None
+        The same for the gradients; None if there are none.
+    is_norm : bool
+        Whether the value is an array, and the numbers are norms.
+    """
+
+    name: str
+    values: Series
+    gradients: Series | None = None
+    is_norm: bool = False
+
+
+def carried(subject: Subject, fold: Fold) -> tuple[Carried, ...]:
+    """The series of the values that a folded loop carries: variables first, then results that are used later.
+
+    A loop whose iterations do not all have the same operations has the series of its variables alone.
+    """
+    iterations = [_positions(part) for part in fold.parts]
+    found = [*_variables(subject, iterations), *_results(subject, iterations)]
+    return tuple(found[:MAX_CARRIED])
+
+
+def _positions(part: Part) -> list[int]:
+    return [part] if isinstance(part, int) else list(part.positions())
+
+
+def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carried]:
+    """The series of results that other iterations, or operations behind the loop, use."""
+    records = subject.records
+    if len({len(positions) for positions in iterations}) != 1 or len(iterations) < 2:
+        return []
+    slots: dict[int, tuple[int, int]] = {}
+    for k, positions in enumerate(iterations):
+        for slot, p in enumerate(positions):
+            made = records[p].output_id
+            if isinstance(made, int):
+                slots[made] = (k, slot)
+    used: dict[int, None] = {}
+    for k, positions in enumerate(iterations):
+        for p in positions:
+            for i in records[p].ids:
+                if i in slots and slots[i][0] != k:
+                    used[slots[i][1]] = None
+    for slot, p in enumerate(iterations[-1]):
+        made = records[p].output_id
+        if made in subject.roles or (made in subject.names and not np.ndim(records[p].output)):
+            used[slot] = None
+    goals = {name for name, _ in subject.targets}
+    found = []
+    for slot in sorted(used):
+        rows = [records[positions[slot]] for positions in iterations]
+        names = [subject.names.get(row.output_id, "") for row in rows]  # type: ignore[arg-type]
+        gradients = [subject.adjoints.get(row.output_id) for row in rows]  # type: ignore[arg-type]
+        found.append(_series(names[-1], [row.output for row in rows], gradients))
+    return sorted(found, key=lambda series: (series.name not in goals, not series.name))
+
+
+def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carried]:
+    """The series of variables that changed from iteration to iteration."""
+    versions = subject.split.versions
+    variable_of = {new: i for i, numbers in versions.items() for new in numbers}
+    points: dict[int, dict[int, tuple[Any, int]]] = {}
+    for k, positions in enumerate(iterations):
+        for p in positions:
+            record = subject.records[p]
+            for value, i in zip(record.values, record.ids, strict=True):
+                if i in variable_of:
+                    points.setdefault(variable_of[i], {}).setdefault(k, (value, i))
+    found = []
+    for i, known in points.items():
+        if len(known) < 2:
+            continue
+        read = [known.get(k) for k in range(len(iterations))]
+        values = [None if point is None else point[0] for point in read]
+        gradients = [None if point is None else subject.adjoints.get(point[1]) for point in read]
+        found.append(_series(subject.known_names.get(i, ""), values, gradients))
+    return found
+
+
+def _series(name: str, values: Sequence[Any], gradients: Sequence[Any]) -> Carried:
+    name = without_subscript(name)
+    sizes = None
+    if any(g is not None for g in gradients):
+        sizes = series_of("gradient", list(map(_size, gradients)))
+    is_norm = any(np.ndim(x) for x in values)
+    return Carried(name, series_of(name, list(map(_size, values))), sizes, is_norm)
+
+
+def _size(value: Any) -> float:
+    """A real number, or the norm of anything else; nan for what is not known."""
+    if value is None or isinstance(value, Absent):
+        return float("nan")
+    if isinstance(value, Summary):
+        return float(getattr(value, "norm", float("nan")))
+    if np.ndim(value) or np.iscomplexobj(value):
+        return float(np.linalg.norm(np.ravel(value)))
+    return float(value)

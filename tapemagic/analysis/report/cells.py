@@ -1,0 +1,90 @@
+"""The cells of a picture of an array: means of its blocks, for a curve, a heat-map or an image."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Cells = tuple[tuple[float, ...], ...]
+
+POINTS = 48
+"""The largest number of points of a curve."""
+CELLS = 16
+"""The largest number of rows and columns of a heat-map."""
+PIXELS = 24
+"""The largest number of rows and columns of an image."""
+LEAST_SIDE = 8
+"""The smallest side of an image."""
+
+
+def block_means(array: Any, most: tuple[int, ...]) -> Any:
+    """Means of blocks of an array, with at most so many blocks along each of its axes; nan where a block has a nan.
+
+    Examples
+    --------
+    >>> block_means(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), (3,))
+    array([1.5, 3.5, 5. ])
+    """
+    cells = np.abs(array) if array.dtype.kind == "c" else array
+    for axis in sorted(range(array.ndim), key=lambda axis: -array.shape[axis] / most[axis]):
+        size = array.shape[axis]
+        block = -(-size // most[axis])
+        if block > 1:
+            starts = np.arange(0, size, block)
+            counts = np.diff(starts, append=size).reshape(
+                [-1 if k == axis else 1 for k in range(array.ndim)]
+            )
+            cells = np.add.reduceat(cells, starts, axis, np.float64) / counts
+    return cells.astype(np.float64)
+
+
+def rounded(cells: Any) -> Cells:
+    """A matrix as tuples of numbers with six significant digits."""
+    return tuple(tuple(float(f"{x:.6g}") for x in row) for row in cells.tolist())
+
+
+def curve(array: Any) -> Cells:
+    """The one row of cells of a curve."""
+    return rounded(block_means(array.reshape(-1), (POINTS,)).reshape(1, -1))
+
+
+def surface(array: Any) -> Cells:
+    """The cells of a heat-map of a matrix."""
+    return rounded(block_means(array, (CELLS, CELLS)))
+
+
+def is_image_shape(shape: tuple[int, ...]) -> bool:
+    """Whether an array may be an image, or several of them: rows, columns and 1, 3 or 4 colours."""
+    return len(shape) in (3, 4) and shape[-1] in (1, 3, 4) and min(shape[-3:-1]) >= LEAST_SIDE
+
+
+def colours(image: Any) -> tuple[tuple[str, ...], ...]:
+    """The colours of an image as #rrggbb; a transparent one lies on white."""
+    whole = 255 if image.dtype.kind == "u" else 1
+    pixels = block_means(image, (PIXELS, PIXELS, image.shape[-1])) / whole
+    if image.shape[-1] == 4:
+        pixels = pixels[..., :3] * pixels[..., 3:] + 1 - pixels[..., 3:]
+    levels = np.rint(np.broadcast_to(pixels, (*pixels.shape[:2], 3)) * 255).astype(int).tolist()
+    return tuple(tuple("#{:02x}{:02x}{:02x}".format(*pixel) for pixel in row) for row in levels)
+
+
+def slice_shown(shape: tuple[int, ...]) -> tuple[Any, str]:
+    """The index of the part of an array that is drawn as a matrix or curve, and that part in words.
+
+    Examples
+    --------
+    >>> slice_shown((32, 8, 5, 5))
+    ((0, 0), '[0, 0] of 32×8')
+    >>> slice_shown((28, 28, 3))
+    ((slice(None, None, None), slice(None, None, None), 0), '[:, :, 0] of 28×28×3')
+    """
+    sides = "×".join(map(str, shape[:-2]))
+    if is_image_shape(shape):
+        first = (0,) * (len(shape) - 3)
+        whole = "×".join(map(str, shape))
+        index = ", ".join(["0"] * len(first) + [":", ":", "0"])
+        return (*first, slice(None), slice(None), 0), f"[{index}] of {whole}"
+    if len(shape) <= 2 or all(size == 1 for size in shape[:-2]):
+        return (0,) * (len(shape) - 2), ""
+    return (0,) * (len(shape) - 2), f"[{', '.join(['0'] * (len(shape) - 2))}] of {sides}"

@@ -1,0 +1,169 @@
+"""Gradients of first order compared with difference quotients of the recorded operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tapemagic.analysis.formatting import format_number
+from tapemagic.analysis.report.checks import Check
+from tapemagic.analysis.report.derivatives import Key
+from tapemagic.analysis.report.replaying import Replay, ReplayError, double, replay_of, several
+from tapemagic.analysis.report.subject import Subject
+from tapemagic.engine.gradcheck.finite_differences import (
+    CENTRAL,
+    STEP,
+    WeightedSum,
+    entry_of,
+    entry_size,
+    flat,
+)
+from tapemagic.engine.recording import silence
+from tapemagic.engine.tensor.tensor import id_of, unwrap
+
+MOST = 50
+"""The largest number of entries of a source that are compared."""
+WORK = 3e8
+"""The number of elements from which on fewer entries are compared: roughly a second's work."""
+OVERHEAD = 3000
+"""The number of elements that could be computed in the time that it takes to call a function."""
+COPIES = 12
+"""The number of copies of a source in one comparison."""
+
+TOLERANCE = 1e-7
+TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4}
+"""The relative difference that counts as none, in double precision and below."""
+SHORTER, ROUGHER = 1e-2, 1e-5
+"""The factor of the shorter step that is tried where a gradient differs, and the tolerance for it."""
+SLIGHT = 1e-3
+"""Entries smaller than this, relative to the largest, are only as exact as one of this size."""
+KINK = 1e-2
+"""The relative difference of the slopes on both sides of a kink."""
+NOISE = 1e-8
+"""A difference quotient smaller than this, relative to what it is compared with, is shown as zero."""
+
+
+def checks_of(subject: Subject) -> Mapping[Key, Check]:
+    """The comparison of every gradient of first order that is not None, by target, source and order.
+
+    It is the recorded operations that are repeated, with changed sources. So the check is one of the derivative of
+    the recording: branches and constants stay as they were.
+    """
+    found = subject.found.gradients
+    wanted = [key for key in found if key[2] == 1 and found[key] is not None]
+    return {key: _check(subject, key, WORK / len(wanted)) for key in wanted}
+
+
+def _check(subject: Subject, key: Key, work: float) -> Check:
+    """Compare one gradient, in as many entries as an amount of work allows."""
+    target, source = subject.targets[key[0]][1], subject.sources[key[1]][1]
+    gradient, y = unwrap(subject.found.gradients[key]), unwrap(target)
+    if not gradient.size:
+        return Check("not checked", note="it has no entries")
+    if not all(np.all(np.isfinite(x)) for x in (gradient, y, unwrap(source))):
+        return Check("not checked", note="not all numbers are finite")
+    with silence(), np.errstate(all="ignore"):
+        try:
+            replay = replay_of(subject.whole, id_of(target), id_of(source), unwrap(source))
+        except ReplayError as error:
+            return Check("not checked", note=str(error))
+        weights = flat([np.ones_like(double(y))])
+        at = _Recorded(lambda x: replay(unwrap(x)), [replay.point], [double(y)], weights, gradient)
+        tolerance = TOLERANCES.get(str(gradient.dtype), TOLERANCE)
+        return _Comparison(at, replay, tolerance).result(_chosen(replay, work))
+
+
+@dataclass(frozen=True)
+class _Recorded(WeightedSum):
+    """A target as a function of a source, with the gradient that the tape gave."""
+
+    known: Any
+
+    @property
+    def gradient(self) -> Any:
+        """The tape's gradient, as a vector."""
+        return flat([self.known])
+
+
+def _chosen(replay: Replay, work: float) -> list[int]:
+    """Entries of the source, spread evenly: all, or as many as an amount of work allows."""
+    size = replay.point.size
+    operations = replay.operations
+    elements = sum(y.size for record in operations for y in several(record.output))
+    cost = elements + OVERHEAD * len(operations) + COPIES * size
+    count = int(min(max(work / (len(CENTRAL) * cost), 1), MOST, size))
+    return sorted(set(np.linspace(0, size - 1, count).round().astype(int).tolist()))
+
+
+@dataclass
+class _Comparison:
+    """The comparison of a gradient with difference quotients."""
+
+    at: _Recorded
+    replay: Replay
+    tolerance: float
+
+    def result(self, chosen: list[int]) -> Check:
+        """Compare the chosen entries, of a complex one both parts."""
+        parts = entry_size(self.replay.point)
+        numbers = [parts * entry + part for entry in chosen for part in range(parts)]
+        at = self.at
+        found = {k: at.compare(at.step(k)) for k in numbers}
+        largest = max(abs(c.tape) for c in found.values())
+        limit, worst = self.tolerance, (0.0, -1)
+        for k, c in found.items():
+            if c.error <= self.tolerance or c.gap <= self.tolerance * SLIGHT * largest:
+                continue
+            near = at.compare(SHORTER * at.step(k))
+            if not np.isfinite(near.quotient):
+                return Check("not checked", note="the target is not finite beside this point")
+            if near.error <= max(ROUGHER, self.tolerance):
+                limit = max(ROUGHER, self.tolerance)
+            else:
+                worst = max(worst, (near.gap, k))
+        counts = (len(chosen), self.replay.point.size)
+        return (
+            self._differing(worst[1], counts) if worst[1] >= 0 else Check("agrees", limit, *counts)
+        )
+
+    def _differing(self, k: int, counts: tuple[int, int]) -> Check:
+        """The result where an entry differs."""
+        stride = SHORTER * float(self.at.strides[k])
+        c = self.at.compare(SHORTER * self.at.step(k))
+        _, index, part = entry_of([self.replay.point], k)
+        name = str(list(index)) if index else ""
+        if entry_size(self.replay.point) == 2:
+            name = f"{name} ({('real', 'imaginary')[part]} part)".strip()
+        here, there = c.tape / stride, _shown(c.quotient / stride, c.tape / stride)
+        numbers = format_number(here), format_number(there)
+        return Check("differs", self.tolerance, *counts, name, *numbers, self._note(k))
+
+    def _note(self, k: int) -> str:
+        """A possible reason for a difference: a kink, or a function with a gradient of its own."""
+        left, right = self._slope(k, -1), self._slope(k, 1)
+        most = max(abs(left), abs(right))
+        if abs(left - right) > KINK * most:
+            left, right = _shown(left, most), _shown(right, most)
+            return (
+                f"there is a kink: the slope is {left:.3g} on one side and {right:.3g} on the other"
+            )
+        own = self.replay.own_gradients
+        return (
+            f"{', '.join(own)} has a gradient of its own, which need not be the derivative"
+            if own
+            else ""
+        )
+
+    def _slope(self, k: int, side: int) -> float:
+        """The slope on one side, between two points near by."""
+        near = side * STEP * SHORTER * self.at.step(k)
+        rise = self.at.total(2 * near) - self.at.total(near)
+        return rise / (side * STEP * SHORTER * float(self.at.strides[k]))
+
+
+def _shown(x: float, beside: float) -> float:
+    """A difference quotient without the noise of rounding around zero."""
+    return 0.0 if abs(x) <= NOISE * abs(beside) else x

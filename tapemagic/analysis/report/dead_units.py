@@ -1,0 +1,123 @@
+"""Dead units: those of which a relu made 0 whatever the example, so that no gradient passes back through them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapemagic.analysis.formatting import without_subscript
+from tapemagic.analysis.report.subject import Subject
+from tapemagic.engine.recording import Absent, Record
+from tapemagic.engine.tensor.tensor import id_of
+
+SUMS = {"add", "subtract", "multiply", "divide", "negative"}
+"""Operations that stand between a matrix product and its relu, such as that which adds the bias."""
+
+
+def dead_units(subject: Subject) -> Iterator[str]:
+    """Sentences on the units of each relu whose inputs were negative for all examples, the last time that it ran.
+
+    Units are the elements along the last axis; of a product of a Variable and a matrix, in this order, those along the
+    first. A relu is `relu`, or the maximum of something and 0.
+    """
+    snapshot = subject.whole
+    sites, calls = snapshot.origins.sites, snapshot.origins.calls
+    found: defaultdict[Any, list[int]] = defaultdict(list)
+    for position, plain in enumerate(snapshot.records[: subject.operations]):
+        if snapshot.origins.orders[position] == 0 and _input(Record._make(plain)) is not None:
+            site = sites[position]
+            found[calls[site[1]].code, site[2], site[0]].append(position)
+    makers: dict[int, Record] = {}
+    if found:
+        records = map(Record._make, snapshot.records[: subject.operations])
+        makers = {
+            record.output_id: record for record in records if isinstance(record.output_id, int)
+        }
+    for (_, _, line), positions in found.items():
+        if len(positions) > 1:
+            yield from _sentence(subject, positions, line, makers)
+
+
+def _input(record: Record) -> int | None:
+    """The position of the input of a relu; None if the record is none."""
+    name = record.operation.name
+    if name == "relu":
+        return 0
+    if name == "maximum":
+        for zero, other in ((0, 1), (1, 0)):
+            value = record.values[zero]
+            if not isinstance(value, Absent) and record.ids[zero] <= 0 and not np.any(value):
+                return other
+    return None
+
+
+def _sentence(
+    subject: Subject, positions: Sequence[int], line: int | None, makers: Mapping[int, Record]
+) -> Iterator[str]:
+    records = [Record._make(subject.whole.records[position]) for position in positions]
+    last = records[-1]
+    axis = _axis(subject, last, makers)
+    if axis is None:
+        return
+    now = _dead(last, axis)
+    if now is None or not np.any(now):
+        return
+    always = now
+    for record in records[-2::-1]:
+        dead = _dead(record, axis)
+        always = always & dead if dead is not None and dead.shape == now.shape else always & False
+        if not np.any(always):
+            break
+    count, units = int(np.sum(now)), now.size
+    name = without_subscript(subject.known_names.get(last.output_id, ""))  # type: ignore[arg-type]
+    where = "" if line is None else f" on line {line}"
+    of = f" of {name}" if name else ""
+    examples = last.output.size // units
+    given = f" for all {examples:,} examples" if examples > 1 else ""
+    when = f"each of the {len(records):,} times that it ran"
+    if np.sum(always) < count:
+        when = f"the last time that it ran, {int(np.sum(always)):,} of them {when}"
+    yield (
+        f"dead relu{where}: {count:,} of {units:,} units{of} gave 0{given} {when}: nothing passes back through them"
+    )
+
+
+def _dead(record: Record, axis: int) -> Any:
+    """Whether each unit's inputs are all negative; None if they are not known."""
+    value = record.values[_input(record) or 0]
+    if isinstance(value, Absent) or not value.shape or not value.size or value.dtype.kind != "f":
+        return None
+    others = tuple(k for k in range(value.ndim) if k != axis % value.ndim)
+    return np.all(value < 0, axis=others)
+
+
+def _axis(subject: Subject, record: Record, makers: Mapping[int, Record]) -> int | None:
+    """The axis of the units; None if it is not known: of a vector that may be that of the examples."""
+    variables = {id_of(x) for x in subject.whole.contents.variables}
+    number = record.ids[_input(record) or 0]
+    for _ in range(len(SUMS)):
+        maker = makers.get(number)
+        if maker is None:
+            break
+        if maker.operation.name in ("matmul", "dot") and len(maker.ids) > 1:
+            left, right = (i in variables for i in maker.ids[:2])
+            if left != right:
+                matrix = maker.values[0 if left else 1]
+                if len(matrix.shape) == 2:
+                    return 0 if left else -1
+            break
+        if maker.operation.name not in SUMS:
+            break
+        shape = maker.output.shape
+        same = [
+            i
+            for i, x in zip(maker.ids, maker.values, strict=True)
+            if getattr(x, "shape", ()) == shape
+        ]
+        if not same:
+            break
+        number = same[0]
+    return -1 if len(record.output.shape) > 2 else None

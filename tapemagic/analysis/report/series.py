@@ -1,0 +1,76 @@
+"""Series: a number for each step of a loop, kept in few points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MOST = 100
+"""The largest number of points that a series keeps."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """A number for each step of a loop, of which a report keeps at most `MOST`.
+
+    Attributes
+    ----------
+    name : str
+    steps : tuple of int
+        The steps that are kept, counted from 1.
+    values : tuple of float
+        The numbers at these steps; nan where there is none.
+    count : int
+        The number of all steps.
+    """
+
+    name: str
+    steps: tuple[int, ...]
+    values: tuple[float, ...]
+    count: int
+
+
+def series_of(name: str, values: Sequence[float]) -> Series:
+    """A series of real numbers, in at most `MOST` points.
+
+    Examples
+    --------
+    >>> series_of("loss", [4.0, 2.0, 1.0]).steps
+    (1, 2, 3)
+    """
+    kept = thinned(values, MOST)
+    return Series(name, tuple(k + 1 for k in kept), tuple(values[k] for k in kept), len(values))
+
+
+def thinned(values: Sequence[float], most: int) -> Sequence[int]:
+    """The positions of at most so many values, with the ends, and with all peaks, valleys and gaps one can see.
+
+    Of each stretch of values those with the smallest, the largest and the first that is nan or infinite are kept.
+
+    Parameters
+    ----------
+    values : sequence of float
+    most : int
+        At least 5.
+
+    Examples
+    --------
+    >>> spike = [0.0] * 1000
+    >>> spike[321] = 9.0
+    >>> kept = thinned(spike, 20)
+    >>> len(kept) <= 20, 321 in kept, kept[0], kept[-1]
+    (True, True, 0, 999)
+    """
+    count = len(values)
+    if count <= most:
+        return range(count)
+    stretches = (most - 2) // 3
+    kept = {0, count - 1}
+    for k in range(stretches):
+        stretch = range(k * count // stretches, (k + 1) * count // stretches)
+        finite = [i for i in stretch if math.isfinite(values[i])]
+        if finite:
+            kept |= {min(finite, key=values.__getitem__), max(finite, key=values.__getitem__)}
+        kept.update([i for i in stretch if not math.isfinite(values[i])][:1])
+    return sorted(kept)

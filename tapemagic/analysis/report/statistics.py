@@ -1,0 +1,115 @@
+"""Range, mean, norm and non-finite entries of an array, in one pass and without a copy of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+CHUNK = 1 << 16
+"""The number of entries that are converted to double precision at a time."""
+
+ROUNDING = 1e-13
+"""A mean below this, relative to the largest entry, is rounding error and counts as zero."""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Statistics of the entries of an array, of the absolute values of complex ones.
+
+    Attributes
+    ----------
+    low, mean, high : float or None
+        Of the finite entries; None if there are none.
+    nan, inf : int
+        The number of entries that are not a number, and of infinite ones.
+    norm : float or None
+        The square root of the sum of squares of all entries; None if there are none.
+    """
+
+    low: float | None = None
+    mean: float | None = None
+    high: float | None = None
+    nan: int = 0
+    inf: int = 0
+    norm: float | None = None
+
+
+def statistics_of(array: Any) -> Statistics:
+    """The statistics of an array of numbers.
+
+    Examples
+    --------
+    >>> statistics_of(np.array([3.0, np.nan, -4.0, np.inf]))
+    Statistics(low=-4.0, mean=-0.5, high=3.0, nan=1, inf=1, norm=nan)
+    """
+    if not array.size:
+        return Statistics()
+    if array.size == 1:
+        return _of_number(array.item())
+    low, high, total, squares, nan, inf = math.inf, -math.inf, 0.0, 0.0, 0, 0
+    for chunk in _chunks(array):
+        known = chunk
+        if not math.isfinite(chunk.sum()):
+            nan += int(np.isnan(chunk).sum())
+            inf += int(np.isinf(chunk).sum())
+            known = chunk[np.isfinite(chunk)]
+        if known.size:
+            low, high = min(low, float(known.min())), max(high, float(known.max()))
+            total, squares = total + float(known.sum()), squares + _squares(known)
+    count = array.size - nan - inf
+    if not count:
+        return Statistics(None, None, None, nan, inf, math.nan if nan else math.inf)
+    most = scale = max(-low, high)
+    if most and not (math.isfinite(total) and 1e-250 < squares < math.inf):
+        total, squares = _scaled_sums(array, most)
+    else:
+        scale = 1.0
+    mean = total / count * scale
+    mean = 0.0 if abs(mean) < ROUNDING * most else min(max(mean, low), high)
+    norm = math.nan if nan else math.inf if inf else math.sqrt(squares) * scale
+    return Statistics(low, mean, high, nan, inf, norm)
+
+
+def _of_number(number: Any) -> Statistics:
+    """The statistics of a single number."""
+    x = abs(number) if isinstance(number, complex) else float(number)
+    if math.isfinite(x):
+        return Statistics(x, x, x, 0, 0, abs(x))
+    return Statistics(nan=int(math.isnan(x)), inf=int(math.isinf(x)), norm=abs(x))
+
+
+def _scaled_sums(array: Any, most: float) -> tuple[float, float]:
+    """The sum of the finite entries and that of their squares, after division by the largest."""
+    total = squares = 0.0
+    for chunk in _chunks(array):
+        part = chunk[np.isfinite(chunk)] / most
+        total, squares = total + float(part.sum()), squares + _squares(part)
+    return total, squares
+
+
+def _squares(numbers: Any) -> float:
+    """The sum of squares: by einsum, since BLAS would start threads, which takes long on a busy machine."""
+    return float(np.einsum("i,i->", numbers, numbers))
+
+
+def _chunks(array: Any) -> Iterator[Any]:
+    """The entries in double precision, some at a time; absolute values of complex ones."""
+    kind = np.dtype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    if array.size <= CHUNK:
+        parts = iter([np.asarray(array).reshape(-1).astype(kind, copy=False)])
+    else:
+        parts = iter(
+            np.nditer(
+                array,
+                ["external_loop", "buffered"],
+                ["readonly"],
+                kind,
+                casting="unsafe",
+                buffersize=CHUNK,
+            )
+        )
+    return map(np.abs, parts) if kind.kind == "c" else parts

@@ -1,0 +1,111 @@
+"""Small pictures in the boxes of a graph: arrays, and how values develop over the iterations of a loop."""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import count
+
+from tapemagic.analysis.formatting import format_number, printable
+from tapemagic.analysis.report.carried import Carried
+from tapemagic.analysis.report.graph import Graph, Step, Value
+from tapemagic.analysis.report.series import Series
+from tapemagic.display.picture import Insert
+from tapemagic.display.plots import helps_log, plot
+from tapemagic.display.thumbnails import thumbnail
+
+PLOT, GAP, CAPTION = (96, 26), 14, 10
+"""In points: the size of a plot, the room between two, and the height of a caption."""
+ARRAY = (46, 22)
+"""In points: the size of the picture of an array."""
+MAX_PICTURED = 12
+"""The most boxes of a graph with pictures of arrays: those of values with a name come first."""
+LONGEST = 16
+"""The most characters of a name in a caption."""
+
+
+class Inserts:
+    """The small pictures of a graph, with a number for each.
+
+    Parameters
+    ----------
+    graph : Graph
+
+    Attributes
+    ----------
+    by_number : dict of int to Insert
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.by_number: dict[int, Insert] = {}
+        self._of_step: dict[int, int] = {}
+        self._of_value: dict[int, int] = {}
+        number = count()
+        pictured = [x for x in graph.values if x.summary or x.gradient_summary]
+        for value in sorted(pictured, key=lambda x: not x.name)[:MAX_PICTURED]:
+            k = self._of_value[value.index] = next(number)
+            self.by_number[k] = arrays(value)
+        for step in graph.steps:
+            if step.carried:
+                k = self._of_step[step.index] = next(number)
+                self.by_number[k] = developments(step)
+
+    def of_step(self, step: Step) -> list[str]:
+        """The lines of text that stand for the picture in the label of an operation."""
+        number = self._of_step.get(step.index)
+        return [] if number is None else self.by_number[number].marker(number)
+
+    def of_value(self, value: Value) -> list[str]:
+        """The lines of text that stand for the picture in the box of a value."""
+        number = self._of_value.get(value.index)
+        return [] if number is None else self.by_number[number].marker(number)
+
+
+def arrays(value: Value) -> Insert:
+    """The picture of an array, and of its gradient beside it."""
+    width, height = ARRAY
+    shown = [x for x in (value.summary, value.gradient_summary) if x is not None]
+    parts = [
+        f'<g transform="translate({k * (width + GAP):g} 0)">{thumbnail(summary, width, height)}</g>'
+        for k, summary in enumerate(shown)
+    ]
+    return Insert("".join(parts), len(shown) * (width + GAP) - GAP, height)
+
+
+def developments(step: Step) -> Insert:
+    """Plots of the values that a loop carries, and of their gradients beside them, one row for each value."""
+    width, height = PLOT
+    columns = 2 if any(carried.gradients for carried in step.carried) else 1
+    parts = []
+    for row, carried in enumerate(step.carried):
+        y = row * (height + CAPTION + 4)
+        series = filter(None, (carried.values, carried.gradients))
+        for column, (values, words) in enumerate(zip(series, captions(carried), strict=True)):
+            parts.append(_plotted(values, words, column * (width + GAP), y))
+    whole = columns * (width + GAP) - GAP, len(step.carried) * (height + CAPTION + 4) + 8
+    return Insert("".join(parts), *whole)
+
+
+def captions(carried: Carried) -> list[str]:
+    """The captions of a carried value and, where they are known, of its gradients: with the first and last number."""
+    name = carried.name if len(carried.name) <= LONGEST else f"{carried.name[: LONGEST - 1]}…"
+    name = f"norm of {name or 'a value'}" if carried.is_norm else name
+    ends = first_and_last(carried.values)
+    words = [f"{name}: {ends}" if name else ends]
+    if carried.gradients is not None:
+        words.append(f"{'norm of ' * carried.is_norm}gradient: {first_and_last(carried.gradients)}")
+    return words
+
+
+def first_and_last(series: Series) -> str:
+    """The first and the last number of a series."""
+    return f"{format_number(series.values[0])} … {format_number(series.values[-1])}"
+
+
+def _plotted(series: Series, words: str, x: float, y: float) -> str:
+    """A plot below its caption."""
+    width, height = PLOT
+    drawn = plot([series], width, height, helps_log([series]))
+    return (
+        f'<text x="{x + width / 2:g}" y="{y + 8:g}" font-size="8" text-anchor="middle">{escape(printable(words))}</text>'
+        f'<g transform="translate({x:g} {y + CAPTION:g})">{drawn}</g>'
+    )

@@ -1,0 +1,83 @@
+"""A report as LaTeX, for nbconvert's PDF."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import groupby
+
+from tapemagic.analysis.report.findings import Findings
+from tapemagic.analysis.report.reverse_sweep import AdjointStep
+from tapemagic.analysis.report.trace import Trace, TracePart
+from tapemagic.analysis.report.trace_rows import TraceRow
+from tapemagic.display import html, limits
+from tapemagic.display.faces import trace as trace_face
+from tapemagic.display.html_to_latex import converted
+from tapemagic.display.pgf import COMMANDS
+from tapemagic.display.svg import Drawing, fitted
+from tapemagic.display.tex import GLYPH, tex
+
+
+def latex(findings: Findings, drawing: Drawing, parts: Mapping[str, str], value: str | None) -> str:
+    """A report as LaTeX, of its faces in HTML by their titles.
+
+    Returns
+    -------
+    str
+        One group of LaTeX, which needs no package but longtable, and pgf for its pictures. It has fewer parts than the
+        HTML where it would be too long with them.
+    """
+    svg, _ = fitted(drawing)
+    pictures = {svg: drawing.picture} if drawing.picture is not None else {}
+    head = converted(html.head(findings, value), pictures)
+    shown = {
+        title: trace(findings.trace)
+        if title == trace_face.TITLE and findings.trace is not None
+        else converted(face, pictures)
+        for title, face in parts.items()
+    }
+    kept = limits.kept(shown, limits.PAPER - limits.HEADLINE, html.LEAST_IMPORTANT)
+    sections = [
+        f"{{\\bfseries {tex(title)}}}\\par\n{face}"
+        if face and title in kept
+        else limits.left_out(title)
+        for title, face in shown.items()
+    ]
+    body = "\\par\n".join([head, *sections])
+    commands = GLYPH * ("\\tapeglyph" in body) + COMMANDS * ("pgfpicture" in body)
+    return f"\\begingroup\\footnotesize\\parindent0pt\\LTleft0pt\n{commands}{body}\\par\\endgroup"
+
+
+def trace(found: Trace) -> str:
+    """The evaluation table, with its formulas typeset."""
+    return "\n".join(map(_trace_part, found.parts))
+
+
+def _trace_part(part: TracePart) -> str:
+    left, right = map(tex, trace_face.headings(part))
+    lines = [f"{left} & {right}\\\\\\hline\\endhead"]
+    for row in part.rows:
+        steps = "\\newline ".join(_step(step) for step in reversed(row.reverse))
+        lines.append(f"{_forward(row)} & {steps}\\\\")
+    body = "\n".join(lines)
+    title = f"{tex(part.title)}\\par\n" if part.title else ""
+    columns = "@{}p{.42\\linewidth}p{.52\\linewidth}@{}"
+    return f"{title}\\begin{{longtable}}[l]{{{columns}}}\n{body}\n\\end{{longtable}}"
+
+
+def _forward(row: TraceRow) -> str:
+    if row.words:
+        return tex(row.words)
+    return _equation(row.latex, row.numbers, row.value)
+
+
+def _step(step: AdjointStep) -> str:
+    numbers = step.numbers or step.added
+    if step.before is not None:
+        numbers = f"{step.before} + {numbers}" if step.before and numbers else ""
+    return _equation(step.latex, numbers, step.after)
+
+
+def _equation(formula: str, *values: str) -> str:
+    """A formula and its values, those that repeat the one before left out."""
+    shown = [value for value, _ in groupby(filter(None, values))]
+    return " = ".join([f"${formula}$", *map(tex, shown)])

@@ -1,0 +1,50 @@
+"""The limit on the size of what a notebook stores of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+PAGE, WORDS, PAPER = 90_000, 25_000, 30_000
+"""The most characters of a report as HTML, as text and as LaTeX."""
+HEADLINE = 12_000
+"""The most characters of the verdict, which is shortened, but never left out."""
+
+
+def kept(parts: Mapping[str, str], room: int, least_important: Sequence[str]) -> list[str]:
+    """The titles of the parts to show, so that they fit into some room.
+
+    Left out is the least important part that makes the others fit, or, where none of them does, the largest one first.
+
+    Parameters
+    ----------
+    parts : mapping of str to str
+        The parts by their titles.
+    room : int
+        The number of characters that there is room for.
+    least_important : sequence of str
+        The titles, the least important first.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> kept({"a": "1234567", "b": "12345", "c": "123"}, 10, ["c", "b", "a"])
+    ['a', 'c']
+    """
+    left = dict(parts)
+    while (excess := sum(map(len, left.values())) - room) > 0:
+        enough = [title for title in least_important if len(left.get(title, "")) >= excess]
+        del left[enough[0] if enough else max(left, key=lambda title: len(left[title]))]
+    return list(left)
+
+
+def left_out(title: str) -> str:
+    """The sentence in the place of a part that is left out."""
+    return f"{title}: left out here, because with it the report would be too large to be stored."
+
+
+def shortened(text: str, room: int) -> str:
+    """Text cut off, with a sentence that says so."""
+    return text if len(text) <= room else f"{text[:room]} … ({len(text):,} characters, cut off)"

@@ -1,0 +1,212 @@
+"""Tab completion in the lines of the magics: options with a hint, and names of variables and tensors."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from IPython.core.completer import (
+    CompletionContext,
+    SimpleCompletion,
+    SimpleMatcherResult,
+    context_matcher,
+)
+from IPython.core.interactiveshell import InteractiveShell
+
+from tapemagic.analysis.formatting import format_shape
+from tapemagic.engine.tensor.tensor import Tensor, Traced
+from tapemagic.ipython import names
+from tapemagic.ipython.options import OPTIONS, Option
+from tapemagic.ipython.session import Session
+from tapemagic.ipython.watchable import is_number
+
+LINE = re.compile(r"\A\s*(?:[\w\s,.]+=\s*)?(%%?\w+)\s(.*)\Z", re.DOTALL)
+"""A line up to the cursor: the name of a magic, and what stands behind it."""
+WORD = re.compile(r"[^\s,]*\Z")
+ASSIGNED = re.compile(r"^([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)[ \t]*=(?!=)", re.MULTILINE)
+"""An assignment at the top level of a cell that is not finished yet."""
+ORDERS = ("1", "2", "3")
+
+
+class Magics(Protocol):
+    """The magics, as far as completion needs them."""
+
+    shell: InteractiveShell
+    last: Session | None
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """The place of the cursor in the line of a magic.
+
+    Attributes
+    ----------
+    magic : str
+        The name of the magic with its percent signs.
+    words : list of str
+        The words in front of the one at the cursor.
+    word : str
+        The beginning of the word at the cursor.
+    body : str
+        The lines below.
+    """
+
+    magic: str
+    words: list[str]
+    word: str
+    body: str
+
+    @property
+    def option(self) -> Option | None:
+        """The last option in front of the cursor."""
+        options = {flag: option for option in OPTIONS[self.magic] for flag in option.flags}
+        return next((options[word] for word in reversed(self.words) if word in options), None)
+
+    @property
+    def valued(self) -> Option | None:
+        """The option whose value is at the cursor."""
+        option = self.option
+        if option is None or not option.metavar:
+            return None
+        is_next = bool(self.words) and self.words[-1] in option.flags
+        return option if is_next or option.nargs == "+" else None
+
+
+def cursor_in(context: CompletionContext) -> Cursor | None:
+    """The place of the cursor; None if it is not in the line of one of the magics."""
+    above, below = _split(context.full_text, context.cursor_line)
+    found = LINE.match(context.text_until_cursor)
+    if found is None or found[1] not in OPTIONS:
+        return None
+    if found[1].startswith("%%") and (
+        above.strip() or not context.text_until_cursor.startswith("%")
+    ):
+        return None
+    word = WORD.search(found[2])
+    assert word is not None  # noqa: S101 -- it matches an empty word, too
+    words = found[2][: word.start()].replace(",", " ").split()
+    return Cursor(found[1], words, word[0], below)
+
+
+def _split(text: str, line: int) -> tuple[str, str]:
+    lines = text.split("\n")
+    return "\n".join(lines[:line]), "\n".join(lines[line + 1 :])
+
+
+class Completion:
+    """Completion of options and names in the lines of the magics.
+
+    Parameters
+    ----------
+    magics : Magics
+        With the shell and the last %%tape cell.
+    """
+
+    def __init__(self, magics: Magics) -> None:
+        self._magics = magics
+
+    def install(self) -> None:
+        """Let the shell ask this completion first."""
+        self._magics.shell.Completer.custom_matchers.append(self.matches)
+
+    def remove(self) -> None:
+        """Let the shell ask it no more."""
+        matchers = self._magics.shell.Completer.custom_matchers
+        matchers[:] = [matcher for matcher in matchers if matcher != self.matches]
+
+    @context_matcher(identifier="tapemagic", priority=100)
+    def matches(self, context: CompletionContext) -> SimpleMatcherResult:
+        """The completions at the cursor; if there are any, the only ones."""
+        cursor = cursor_in(context)
+        found = [] if cursor is None else self._found(cursor)
+        return {
+            "completions": [SimpleCompletion(text, type=hint) for text, hint in found],
+            "matched_fragment": "" if cursor is None else cursor.word,
+            "suppress": bool(found),
+            "ordered": True,
+        }
+
+    def _found(self, cursor: Cursor) -> list[tuple[str, str]]:
+        """The completions with their hints."""
+        if cursor.word.startswith("-"):
+            candidates = _flags(cursor)
+        elif cursor.valued and cursor.valued.names[0] == "-o":
+            candidates = ((order, "order") for order in ORDERS)
+        elif cursor.valued and cursor.valued.names[0] != "-t":
+            return []
+        else:
+            candidates = self._names(cursor)
+        return [
+            (text, hint) for text, hint in dict(candidates).items() if text.startswith(cursor.word)
+        ]
+
+    def _names(self, cursor: Cursor) -> Iterator[tuple[str, str]]:
+        if cursor.magic == "%%tape":
+            wanted = self._watchable(cursor)
+        elif cursor.magic == "%tape" or (cursor.magic == "%check_gradient" and not cursor.words):
+            return  # an expression: Python's own completion knows more
+        else:
+            wanted = self._recorded()
+        yield from ((name, hint) for name, hint in wanted if name not in cursor.words)
+        if not cursor.word and cursor.valued is None:
+            yield from _flags(cursor)
+
+    def _watchable(self, cursor: Cursor) -> Iterator[tuple[str, str]]:
+        """The names to watch or to differentiate: for -t, those that the cell assigns come first."""
+        own = [(name, "of this cell") for name in assigned_in(cursor.body, self._magics.shell)]
+        held = [
+            (name, kind(value))
+            for name, value in self._variables()
+            if is_number(value) and np.dtype(getattr(value, "dtype", type(value))).kind in "fc"
+        ]
+        yield from [*own, *held] if cursor.valued else [*held, *own]
+
+    def _recorded(self) -> Iterator[tuple[str, str]]:
+        """The names of tensors of the last %%tape cell."""
+        last = self._magics.last
+        if last is not None:
+            for name, value in self._variables():
+                if last.observer.tracks(value):
+                    yield name, kind(value)
+
+    def _variables(self) -> list[tuple[str, Any]]:
+        """The variables of the notebook, without hidden ones, in alphabetical order."""
+        held = self._magics.shell.user_ns
+        return [(name, held[name]) for name in sorted(held) if not name.startswith("_")]
+
+
+def _flags(cursor: Cursor) -> Iterator[tuple[str, str]]:
+    """The options of a magic that are not in its line yet, the long forms first."""
+    options = [x for x in OPTIONS[cursor.magic] if x.flags and not {*x.flags} & {*cursor.words}]
+    yield from ((option.flags[-1], option.hint) for option in options)
+    if cursor.word == "-":
+        yield from ((flag, option.hint) for option in options for flag in option.flags[:-1])
+
+
+def kind(value: Any) -> str:
+    """A hint on a number, array or tensor: its kind, and its shape unless it is a number.
+
+    Examples
+    --------
+    >>> kind(np.zeros((3, 2))), kind(2.5)
+    ('array 3×2', 'number')
+    """
+    shape = np.shape(value)
+    if isinstance(value, Traced):
+        what = "tensor" if isinstance(value, Tensor) else type(value).__name__
+    else:
+        what = "array" if shape else "number"
+    return f"{what} {format_shape(shape)}" if shape else what
+
+
+def assigned_in(body: str, shell: InteractiveShell) -> Sequence[str]:
+    """The names that the body of a cell assigns at its top level, also if it is not finished yet."""
+    try:
+        return sorted(names.assigned(ast.parse(shell.transform_cell(body))))
+    except (SyntaxError, ValueError):
+        found = ASSIGNED.findall(body)
+    return sorted({name.strip() for targets in found for name in targets.split(",")})

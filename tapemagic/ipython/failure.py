@@ -1,0 +1,130 @@
+"""Reading of the place at which a cell failed: the line, its names, and tracebacks of the user's frames alone."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections import ChainMap
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+from tapemagic.analysis.formatting import CELL_FILE, printable
+from tapemagic.analysis.report.failure import Failure, Stop, failure_of, message_of
+from tapemagic.engine.events import Place, origin_of
+from tapemagic.ipython.none_gradient import why_none_at
+from tapemagic.ipython.session import Session
+
+COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
+
+
+def read_failure(error: BaseException, session: Session) -> Failure:
+    """The line at which a cell stopped, with the shapes of its operands and what does not fit."""
+    try:
+        return failure_of(_stop(error, session))
+    except Exception:  # noqa: BLE001 -- objects of the user's may do anything: the error itself is told
+        line = _line_in(error.__traceback__, session.cell.filename)
+        return Failure(line, type(error).__name__, printable(message_of(error).partition("\n")[0]))
+
+
+def free_of_others(error: BaseException, seen: set[int] | None = None) -> None:
+    """Leave the user's frames alone in the traceback of an error, and in those of its causes and parts.
+
+    An error within a library, which it handled by raising another one, is not shown.
+    """
+    seen = set() if seen is None else seen
+    if id(error) in seen:
+        return
+    seen.add(id(error))
+    error.__traceback__ = _of_the_user(error.__traceback__)
+    parts = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    for other in (error.__cause__, error.__context__, *parts):
+        if other is not None:
+            free_of_others(other, seen)
+    handled = error.__context__
+    if error.__cause__ is None and handled is not None and handled.__traceback__ is None:
+        error.__suppress_context__ = True
+
+
+def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of this package and of other libraries."""
+    kept = [part for part in _walk(trace) if _is_user(part)]
+    rest = None
+    for part in reversed(kept):
+        rest = TracebackType(rest, part.tb_frame, part.tb_lasti, part.tb_lineno)
+    return rest
+
+
+def _walk(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+def _is_user(trace: TracebackType) -> bool:
+    return origin_of(trace.tb_frame.f_code.co_filename) == ""
+
+
+def _line_in(trace: TracebackType | None, filename: str) -> int | None:
+    """The line at the top level of the cell that failed, or that called what failed."""
+    lines = [t.tb_lineno for t in _walk(trace) if t.tb_frame.f_code.co_filename == filename]
+    return lines[0] if lines else None
+
+
+def _stop(error: BaseException, session: Session) -> Stop:
+    """The innermost line of the user's that failed, with its names."""
+    filename = session.cell.filename
+    own = [part for part in _walk(error.__traceback__) if _is_user(part)]
+    if not own:
+        return Stop(error)
+    trace = own[-1]
+    frame, code = trace.tb_frame, trace.tb_frame.f_code
+    place = Place(code.co_filename, trace.tb_lineno, "")
+    names = ChainMap(dict(frame.f_locals), frame.f_globals, vars(builtins))
+    span = next(islice(code.co_positions(), trace.tb_lasti // 2, None), None)
+    called = trace.tb_next.tb_frame if trace.tb_next else None
+
+    def why_none(node: ast.expr) -> str:
+        return why_none_at(place, node, names, session)
+
+    return Stop(
+        error,
+        _line_in(error.__traceback__, filename),
+        place,
+        span if span and None not in span else None,  # type: ignore[arg-type]
+        names,
+        _where(frame, filename),
+        _arguments(called) if called else (),
+        code.co_name in COMPREHENSIONS,
+        why_none,
+    )
+
+
+def _where(frame: FrameType, filename: str) -> str:
+    """The place of a line in words, if it is not at the top level of the cell: "in f", "of helpers.py"."""
+    code = frame.f_code
+    name = code.co_qualname.partition(".<locals>")[0]
+    function = f"in {name}" if name.isidentifier() or name.replace(".", "").isidentifier() else ""
+    if code.co_filename == filename:
+        return function
+    if CELL_FILE.search(code.co_filename) or code.co_filename.startswith("<"):
+        return f"of the cell that defines {name}" if function else "of another cell"
+    return f"of {Path(code.co_filename).name}{', ' * bool(function)}{function}"
+
+
+def _arguments(called: FrameType) -> Sequence[Any]:
+    """The arguments of the operation of this package that failed, in the order of the expression."""
+    code, values = called.f_code, called.f_locals
+    if origin_of(code.co_filename) is not None:
+        return ()
+    match code.co_name:
+        case "_array_ufunc" if values.get("method") == "__call__":
+            return tuple(values["inputs"])
+        case "_array_function":
+            return tuple(values["args"])
+        case "forward" | "_item":
+            given = [values[name] for name in code.co_varnames[: code.co_argcount]]
+            return given[::-1] if "reflected" in code.co_qualname else given
+    return ()

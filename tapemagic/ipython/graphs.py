@@ -1,0 +1,105 @@
+"""%tape_graph: the graph of the last %%tape cell alone."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from tapemagic.analysis.formatting import significant_digits
+from tapemagic.analysis.report.findings import examine
+from tapemagic.analysis.report.folding import fold
+from tapemagic.analysis.report.view import most_iterations
+from tapemagic.analysis.snapshot import Named, snapshot_of
+from tapemagic.display.appearance import Style
+from tapemagic.display.tapegraph import DotSource, TapeGraph
+from tapemagic.engine.tape.observer import Observer
+from tapemagic.ipython.lines import normalized, tensor_named
+from tapemagic.ipython.session import Session
+
+LEAST_NODES, MOST_NODES = 20, 2000
+"""The smallest and the largest number of nodes for which a picture is made."""
+LARGER = 4
+"""The nodes that the graph alone has room for, as a multiple of those in a report."""
+
+
+def tape_graph(
+    options: Any, session: Session | None, namespace: dict[str, Any], max_nodes: int, style: Style
+) -> TapeGraph | DotSource:
+    """The graph of the last %%tape cell.
+
+    Parameters
+    ----------
+    options : object
+        The options of the magic, as text.
+    session : Session or None
+        The last %%tape cell.
+    namespace : dict of str to object
+        The variables of the notebook.
+    max_nodes : int
+        The number of nodes in a report.
+    style : Style
+
+    Returns
+    -------
+    TapeGraph or DotSource
+
+    Raises
+    ------
+    UsageError
+        If there is no such cell, target or iteration.
+    """
+    __tracebackhide__ = True
+    if session is None:
+        raise UsageError(
+            "%tape_graph shows the last %%tape cell, and none has run yet: run one first"
+        )
+    nodes = _number(options.nodes, "nodes", LEAST_NODES, MOST_NODES)
+    observer = session.recording()
+    targets = session.targets
+    if options.target is not None:
+        targets = [_target(options.target, session, namespace)]
+    iteration = _iteration(options.iteration, observer)
+    room = nodes or min(MOST_NODES, LARGER * max_nodes)
+    sources, context = session.all_sources(), session.context()
+    with significant_digits(style.digits):
+        findings = examine(
+            observer, targets, sources, session.order, context, room, iteration=iteration
+        )
+    graph = TapeGraph(findings, style)
+    return graph.dot if options.dot else graph
+
+
+def _target(name: str, session: Session, namespace: dict[str, Any]) -> Named:
+    value = tensor_named(name, namespace, "%tape_graph")
+    if not session.observer.tracks(value):
+        raise UsageError(
+            f"%tape_graph: {name!r} is not on the tape of the last %%tape cell: name a value that it watched, "
+            "or computed from what it watched"
+        )
+    return normalized(name), value
+
+
+def _iteration(text: str, observer: Observer) -> int | None:
+    """The iteration to open."""
+    if not text:
+        return None
+    count = most_iterations(fold(snapshot_of(observer)))
+    if not count:
+        raise UsageError(
+            "%tape_graph: there is no iteration to open: no loop of the last %%tape cell recorded operations more "
+            "than once"
+        )
+    return _number(text, "iteration", 1, count)
+
+
+def _number(text: str, name: str, least: int, most: int) -> int | None:
+    """The number in an option; None if the option is not there."""
+    if not text:
+        return None
+    if not (re.fullmatch("[0-9]{1,9}", text) and least <= int(text) <= most):
+        raise UsageError(
+            f"%tape_graph: --{name} is a whole number from {least} to {most}, not {text!r}"
+        )
+    return int(text)

@@ -1,0 +1,152 @@
+"""The usage of each magic, and what its help says below the options."""
+
+from __future__ import annotations
+
+USAGE = {
+    "%%tape": """
+%%tape [NAME ...] [-t NAME ...] [-o ORDER] [-p] [-n TAPE_NAME]
+         [--no-auto-watch] [--jacobian] [--hessian] [--check]
+""",
+    "%tape": "%tape [-o ORDER] EXPRESSION",
+    "%tape_graph": "%tape_graph [TARGET] [--iteration K] [--nodes N] [--dot]",
+    "%gradient": "%gradient TARGET SOURCE ...",
+    "%why": "%why TARGET SOURCE",
+    "%check_gradient": "%check_gradient MINE TARGET SOURCE [--rtol RTOL] [--atol ATOL]",
+}
+
+MORE = {
+    "%%tape": """
+The magic stands on the first line of a cell. The cell runs once, and what it
+assigns stays in the notebook. In the cell and after it, ``tape`` is a
+GradientTape. The report shows the verdict in a few sentences, the variables,
+the graph of the operations, and the gradients; where a gradient is None, it
+says why. The value of the last expression is the attribute ``value`` of the
+report. A semicolon at the end of the cell hides the report.
+
+Examples
+--------
+One variable, and its first and second derivative::
+
+  %%tape x -o 2
+  x = 2.0
+  y = np.sin(x) * x**2
+
+A regression, whose Variables are watched by themselves::
+
+  w, b = tapemagic.Variable(0.5), tapemagic.Variable(0.0)
+
+  %%tape
+  loss = np.mean((w * data + b - labels) ** 2)
+
+All second derivatives of a function of two variables::
+
+  %%tape x y -t z --hessian
+  x, y = 1.0, 2.0
+  z = (1 - x)**2 + 100 * (y - x**2)**2
+
+A training loop, with a tape of its own in every step::
+
+  %%tape
+  for step in range(20):
+      with tapemagic.GradientTape() as inner:
+          loss = np.mean((w * data + b - labels) ** 2)
+      dw, db = inner.gradient(loss, [w, b])
+      w.assign_sub(0.1 * dw)
+      b.assign_sub(0.1 * db)
+
+See also
+--------
+%tape              the same for one expression
+%tape_graph        the graph alone, and more of it
+%gradient          more gradients of the last %%tape cell
+%why               why a gradient is None, or which paths it sums up
+%check_gradient    your own derivative compared with the tape's
+%config TapeMagics digits, nodes, first tab, theme and drawing of reports
+""",
+    "%tape": """
+The report is that of a %%tape cell. The variables keep their values and types.
+The report is shown also where the magic is not the last line of a cell, in a
+loop or in a function; a semicolon behind the expression hides it.
+
+Examples
+--------
+::
+
+  %tape x**2 + 1
+  %tape -o 2 np.sin(x) * np.exp(-x)
+  report = %tape np.sum(a**2)
+
+See also
+--------
+%%tape             the same for a whole cell, with more options
+%config TapeMagics digits, nodes, first tab, theme and drawing of reports
+""",
+    "%tape_graph": """
+The result shows the graph as a picture, and as text with an equation for each
+operation. Its attribute ``dot`` is the source of the picture.
+
+Examples
+--------
+::
+
+  %tape_graph
+  %tape_graph loss --nodes 500
+  %tape_graph --iteration 1
+  source = %tape_graph --dot
+
+See also
+--------
+%%tape             record a cell, and show its report
+%config TapeMagics nodes, theme and drawing of reports
+""",
+    "%gradient": """
+Target and sources are names of tensors of that cell. One source gives one
+gradient, several give a list. A gradient that does not exist is None, and a
+sentence says why. The tape is not used up.
+
+Examples
+--------
+::
+
+  %gradient loss w
+  dw, db = %gradient loss w b
+
+See also
+--------
+%why               why a gradient is None, or which paths it sums up
+""",
+    "%why": """
+Target and source are names, or attributes and subscripts such as ``model.w``
+and ``params["w"]``.
+
+Examples
+--------
+::
+
+  %why loss w
+  %why loss params["w"]
+
+See also
+--------
+%gradient          the gradient itself
+""",
+    "%check_gradient": """
+The answer says whether all entries agree, lists those that do not, and names
+the slip that would explain the difference, if there is a usual one. Its
+attribute ``ok`` is True or False.
+
+Examples
+--------
+::
+
+  %%tape x
+  y = np.sum(x**2)
+
+  %check_gradient 2 * x y x
+  %check_gradient my_gradient(x) y x --rtol 1e-3
+
+See also
+--------
+%gradient          the gradient itself
+""",
+}

@@ -1,0 +1,144 @@
+"""The reason why a name is None, if it stands for a gradient that the program took."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tapemagic.analysis.explain.explain import explain
+from tapemagic.analysis.explain.program_text import (
+    Function,
+    around,
+    names_bound,
+    names_read,
+    parameters,
+    text_of,
+)
+from tapemagic.analysis.explain.query import Program, Question
+from tapemagic.analysis.report.operands import UNKNOWN, Names, written
+from tapemagic.analysis.snapshot import snapshot_of
+from tapemagic.engine.events import Place
+from tapemagic.engine.tape.tape import Tape
+from tapemagic.engine.tensor.tensor import has_id, id_of
+from tapemagic.ipython.session import Session
+
+
+def why_none_at(
+    place: Place, node: ast.expr, namespace: Mapping[str, Any], session: Session
+) -> str:
+    """The reason why an expression on a line is None.
+
+    Parameters
+    ----------
+    place : Place
+        The line.
+    node : ast.expr
+    namespace : mapping of str to object
+        The names at that line.
+    session : Session
+
+    Returns
+    -------
+    str
+        Empty unless the program binds the name once, to a gradient, with names that are still bound to the same.
+    """
+    tree, line = text_of(place)
+    name = next(iter(names_read(node) or names_bound([node])), "")
+    binding = [part for part in ast.walk(tree) if _binds(part, name)]
+    match binding:
+        case [
+            ast.Assign(
+                [target], ast.Call(ast.Attribute(taker, "gradient"), [y, sources, *_])
+            ) as taken
+        ]:
+            x = _source_of(written(node), target, sources)
+        case _:
+            return ""
+    used = {*names_read(taker), *names_read(y), *names_read(sources)}
+    between = (part for part in ast.walk(tree) if taken.lineno < getattr(part, "lineno", 0) < line)
+    if x is None or _functions(tree, line) != _functions(tree, taken.lineno) or line < taken.lineno:
+        return ""
+    if names_bound(between) & used or name in _parameters(tree, line):
+        return ""
+    values = [Names(namespace).value(part) for part in (taker, y, x)]
+    if any(value is UNKNOWN for value in values) or not isinstance(values[0], Tape):
+        return ""
+    return _reason(
+        values[0],
+        written(taker),
+        (written(y), values[1]),
+        (written(x), values[2]),
+        place,
+        namespace,
+        session,
+    )
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    """Whether a node itself binds a name: not a node inside of it."""
+    match node:
+        case ast.Assign(targets):
+            return name in names_bound(targets)
+        case ast.AugAssign(target) | ast.AnnAssign(target) | ast.NamedExpr(target):
+            return name in names_bound([target])
+        case ast.For(target) | ast.AsyncFor(target) | ast.comprehension(target):
+            return name in names_bound([target])
+        case ast.withitem(_, ast.expr() as target):
+            return name in names_bound([target])
+        case ast.ExceptHandler(_, bound) | ast.MatchAs(_, bound) | ast.MatchStar(bound):
+            return bound == name
+        case ast.Global(names) | ast.Nonlocal(names):
+            return name in names
+    return False
+
+
+def _functions(tree: ast.Module, line: int) -> list[ast.stmt]:
+    """The functions around a line, the outermost first."""
+    return [s for s in around(tree, line) if isinstance(s, Function)]
+
+
+def _parameters(tree: ast.Module, line: int) -> set[str]:
+    found = [s for s in around(tree, line) if isinstance(s, Function)]
+    return set().union(*map(parameters, found))
+
+
+def _source_of(text: str, target: ast.expr, sources: ast.expr) -> ast.expr | None:
+    """The source of the gradient with an expression in the text, by what a program assigns and to which names."""
+    return next((x for name, x in _assigned(target, sources) if name == text), None)
+
+
+def _assigned(target: ast.expr, sources: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """The expressions for the gradients, each with that for its source."""
+    parts = sources.elts if isinstance(sources, ast.List | ast.Tuple) else None
+    if isinstance(target, ast.List | ast.Tuple):
+        for k, name in enumerate(target.elts):
+            index = ast.Subscript(sources, ast.Constant(k), ast.Load())
+            if parts is None or len(parts) == len(target.elts):
+                yield written(name), parts[k] if parts else index
+        return
+    if parts is None:
+        yield written(target), sources
+        return
+    for k, source in enumerate(parts):
+        yield f"{written(target)}[{k}]", source
+
+
+def _reason(
+    tape: Tape,
+    name: str,
+    target: tuple[str, Any],
+    source: tuple[str, Any],
+    place: Place,
+    namespace: Mapping[str, Any],
+    session: Session,
+) -> str:
+    """The reason why a tape has no gradient; empty if it has one."""
+    (y, goal), (x, value) = target, source
+    if tape is session.tape:
+        found = session.explain(y, goal, x, value)
+    else:
+        names = {id_of(held): key for key, held in namespace.items() if has_id(held)}
+        program = Program(place, namespace, name)
+        found = explain(Question(snapshot_of(tape), goal, value, y, x, names, program=program))
+    return f"d{y}/d{x} is None since {found.reason}" if found.cause else ""

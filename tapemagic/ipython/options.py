@@ -1,0 +1,235 @@
+"""The options of the magics: each is stated once, for parsing, for help and for tab completion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from IPython.core.magic_arguments import MagicHelpFormatter, argument, kwds, magic_arguments
+
+from tapemagic.ipython.help import MORE, USAGE
+
+WIDTH = 79
+HEADINGS = {"positional arguments": "Arguments", "options": "Options"}
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a magic, or with a name instead of flags an argument.
+
+    Attributes
+    ----------
+    names : tuple of str
+        ``-t`` and ``--target``, or the name of an argument.
+    hint : str
+        A few words for the list of completions.
+    help : str
+        A sentence, with the default.
+    metavar : str
+        What stands behind the option; empty for a flag.
+    default : object
+        Of an option with something behind it.
+    nargs : str
+        As in argparse; empty for exactly one.
+    """
+
+    names: tuple[str, ...]
+    hint: str
+    help: str
+    metavar: str = ""
+    default: Any = ""
+    nargs: str = ""
+
+    @property
+    def declaration(self) -> Callable[[Any], Any]:
+        """The decorator that gives a magic this option."""
+        words: dict[str, Any] = {"help": self.help}
+        if self.metavar:
+            words |= {"metavar": self.metavar, "default": self.default}
+        else:
+            words["action"] = "store_true"
+        if self.nargs:
+            words["nargs"] = self.nargs
+        return argument(*self.names, **words)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Its names that begin with a dash."""
+        return tuple(name for name in self.names if name.startswith("-"))
+
+
+class Help(MagicHelpFormatter):
+    """The help of a magic, which is the same in a window of any width."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=26, width=WIDTH)
+
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        """Add the usage as a code block; argparse reads two percent signs as one."""
+        escaped = usage.strip().replace("%", "%%")
+        super().add_usage(escaped, actions, groups, prefix or "Usage::\n\n  ")
+
+    def start_section(self, heading: str | None) -> None:
+        """Begin a list of arguments or options."""
+        super().start_section(HEADINGS.get(heading or "", heading))
+
+    def _format_action_invocation(self, action: Any) -> str:
+        """The names of an option, and once what stands behind them."""
+        more = " ..." if action.nargs in ("*", "+") else ""
+        value = "" if action.nargs == 0 else f"{action.metavar}{more}"
+        return " ".join(filter(None, [", ".join(action.option_strings), value]))
+
+
+def documented(name: str) -> Callable[[Any], Any]:
+    """Give a magic its options, and its help."""
+
+    def decorate(function: Any) -> Any:
+        for option in reversed(OPTIONS[name]):
+            function = option.declaration(function)
+        words = {"usage": USAGE[name], "epilog": MORE[name], "formatter_class": Help}
+        return magic_arguments(name.lstrip("%"))(kwds(**words)(function))
+
+    return decorate
+
+
+ORDER = Option(
+    ("-o", "--order"),
+    "highest order of derivatives",
+    "Show the derivatives up to this order, a number from 1 to 9. The default is 1.",
+    "ORDER",
+    "1",
+)
+
+OPTIONS: Mapping[str, tuple[Option, ...]] = {
+    "%%tape": (
+        Option(
+            ("names",),
+            "",
+            "What to watch: variables of the notebook, or names that the cell assigns. They stand in front of -t, "
+            "or behind a double dash. A Variable that the cell reads is watched by itself.",
+            "NAME",
+            (),
+            "*",
+        ),
+        Option(
+            ("-t", "--target"),
+            "what to differentiate",
+            "What to differentiate. The default is the expression at the end of the cell, or else the last value "
+            "that the cell assigned and that depends on what is watched.",
+            "NAME",
+            (),
+            "+",
+        ),
+        ORDER,
+        Option(
+            ("-p", "--persistent"),
+            "allow several tape.gradient",
+            "Let tape.gradient be called more than once. By default, once.",
+        ),
+        Option(
+            ("-n", "--name"),
+            "the name of the tape",
+            "Call the tape by this name in the cell and after it. The default is tape.",
+            "TAPE_NAME",
+            "tape",
+        ),
+        Option(
+            ("--no-auto-watch",),
+            "do not watch Variables",
+            "Watch only what is named, and no Variable by itself.",
+        ),
+        Option(
+            ("--jacobian",),
+            "every element's derivative",
+            "Show the derivative of every element of a target, not only of their sum.",
+        ),
+        Option(
+            ("--hessian",),
+            "all second derivatives",
+            "Show the matrix of all second derivatives.",
+        ),
+        Option(
+            ("--check",),
+            "compare with difference quotients",
+            "Compare every gradient with difference quotients of what was recorded.",
+        ),
+    ),
+    "%tape": (
+        ORDER,
+        Option(
+            ("expression",),
+            "",
+            "An expression of the notebook. Every number, array and Variable in it is watched.",
+            "EXPRESSION",
+        ),
+    ),
+    "%tape_graph": (
+        Option(
+            ("target",),
+            "",
+            "A value of the cell. The default is what its report differentiates.",
+            "TARGET",
+            None,
+            "?",
+        ),
+        Option(
+            ("--iteration",),
+            "which turn of a loop",
+            "Open this iteration of a loop, counted from 1. By default, the last.",
+            "K",
+        ),
+        Option(
+            ("--nodes",),
+            "room for so many nodes",
+            "Make room for so many nodes, from 20 to 2000. By default, four times as many as in a report.",
+            "N",
+        ),
+        Option(
+            ("--dot",),
+            "the source for Graphviz",
+            "Return the source of the picture in Graphviz's language DOT, as a string.",
+        ),
+    ),
+    "%gradient": (
+        Option(("target",), "", "What to differentiate: a value of the cell.", "TARGET"),
+        Option(
+            ("source",),
+            "",
+            "What to differentiate with respect to: a watched value, or one computed from it.",
+            "SOURCE",
+            (),
+            "+",
+        ),
+    ),
+    "%why": (
+        Option(("target",), "", "What to differentiate.", "TARGET"),
+        Option(("source",), "", "What to differentiate with respect to.", "SOURCE"),
+    ),
+    "%check_gradient": (
+        Option(
+            ("mine",),
+            "",
+            "An expression for your derivative: a number or an array of the source's shape.",
+            "MINE",
+        ),
+        Option(("target",), "", "The name of what is differentiated.", "TARGET"),
+        Option(("source",), "", "The name of what it is differentiated with respect to.", "SOURCE"),
+        Option(
+            ("--rtol",),
+            "allowed relative difference",
+            "An entry may differ by this times the tape's number, plus --atol. The default is 1e-6, or 1e-3 if one of "
+            "the arrays is float32 or coarser.",
+            "RTOL",
+        ),
+        Option(
+            ("--atol",),
+            "allowed absolute difference",
+            "The part of the allowed difference that does not depend on the tape's number. The default is 1e-10, or "
+            "1e-6 if one of the arrays is float32 or coarser.",
+            "ATOL",
+        ),
+    ),
+}
+"""The options of each magic, by its name with percent signs. %tape, %gradient, %why and %check_gradient read their
+lines, which hold expressions, in their own ways: what stands here of them is for the help, and for tab completion."""

@@ -1,0 +1,76 @@
+"""The types of the settings in ``%config TapeMagics``, with errors in plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from traitlets import TraitError, TraitType
+
+Value = TypeVar("Value")
+Word = TypeVar("Word", bound=str)
+
+
+class Setting(TraitType[Value, Value]):
+    """A setting that tells by itself which values it takes."""
+
+    def validate(self, obj: Any, value: Any) -> Value:
+        """The value to store.
+
+        Raises
+        ------
+        TraitError
+            If it takes no such value, in a sentence.
+        """
+        raise NotImplementedError
+
+
+class WholeNumber(Setting[int]):
+    """A whole number within limits.
+
+    Examples
+    --------
+    >>> from traitlets import HasTraits
+    >>> class Example(HasTraits):
+    ...     digits = WholeNumber(6, 1, 17)
+    >>> Example(digits=18)
+    Traceback (most recent call last):
+    traitlets.traitlets.TraitError: digits is a whole number from 1 to 17, not 18
+    """
+
+    def __init__(self, default: int, least: int, most: int, help: str = "") -> None:  # noqa: A002 -- as in traitlets
+        self._least, self._most = least, most
+        super().__init__(default, help=help, config=True)
+
+    def validate(self, obj: Any, value: Any) -> int:  # noqa: ARG002 -- as in traitlets
+        """The value, if it is such a number."""
+        if type(value) is int and self._least <= value <= self._most:
+            return value
+        raise TraitError(
+            f"{self.name} is a whole number from {self._least} to {self._most}, not {value!r}"
+        )
+
+
+class Choice(Setting[Word]):
+    """One of several words, whether in capital or in small letters.
+
+    Examples
+    --------
+    >>> from traitlets import HasTraits
+    >>> class Example(HasTraits):
+    ...     theme = Choice(["auto", "light", "dark"], "auto")
+    >>> Example(theme="Dark").theme
+    'dark'
+    """
+
+    def __init__(self, choices: Sequence[Word], default: Word, help: str = "") -> None:  # noqa: A002 -- as in traitlets
+        self._choices = tuple(choices)
+        super().__init__(default, help=help, config=True)
+
+    def validate(self, obj: Any, value: Any) -> Word:  # noqa: ARG002 -- as in traitlets
+        """The choice that the value names."""
+        for choice in self._choices:
+            if isinstance(value, str) and value.strip().lower() == choice.lower():
+                return choice
+        *others, last = map(repr, self._choices)
+        raise TraitError(f"{self.name} is {', '.join(others)} or {last}, not {value!r}")

@@ -1,0 +1,103 @@
+"""The size of what a notebook stores of a report, without the state of its widget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapemagic as tm
+from tapemagic.analysis.report.findings import Findings
+from tapemagic.display import limits
+from tapemagic.display.report import TapeReport
+from tests.analysis.recordings import chain, record
+
+LONG = "<&'\"é" * 2_000
+
+
+def stored(found: Findings, value: Any = None) -> dict[str, int]:
+    """The bytes of each kind that a notebook stores of a report."""
+    report = TapeReport(found, value)
+    bundle = report._repr_mimebundle_()
+    report.close()
+    return {kind: len(data.encode()) for kind, data in bundle.items() if isinstance(data, str)}
+
+
+def ten(a: Any, b: Any) -> Any:
+    """Ten operations."""
+    u = a * b
+    v = np.sin(u)
+    s = np.log((np.exp(v) + a) * 2.0) / b
+    return (s - v) ** 2 * u
+
+
+def test_ten_operations() -> None:
+    """All of it together is under 25 kB, and what is for paper under 9."""
+    sizes = stored(record(ten, 1.5, 0.7))
+
+    assert sum(sizes.values()) < 25_000, sizes
+    assert sizes["text/latex"] < 9_000
+
+
+def many_targets(*sources: Any) -> list[Any]:
+    """Ten results of all sources."""
+    total = sum(sources)
+    return [total * i for i in range(1, 11)]
+
+
+def hundred_variables() -> Findings:
+    """A function of Variables with names as long as they are nasty."""
+    variables = [tm.Variable(float(i), name=f"{LONG}{i}") for i in range(100)]
+    return record(lambda *_: sum(v * v for v in variables), *variables[:8])
+
+
+def loop(x: Any) -> Any:
+    """Ten thousand operations."""
+    for _ in range(5_000):
+        x = np.sin(x) * 1.01
+    return x
+
+
+HUGE = {
+    "chain": lambda: chain(10_000),
+    "loop": lambda: record(loop, 0.5),
+    "third order": lambda: record(ten, 1.5, 0.7, order=3),
+    "targets": lambda: record(many_targets, *np.arange(1.0, 9.0)),
+    "variables": hundred_variables,
+    "names": lambda: record(ten, 1.5, 0.7, **{LONG: 2.0, f"{LONG}2": np.ones((30, 30))}),
+    "matrices": lambda: record(lambda a: np.outer(a, a), np.linspace(-1, 1, 50), kinds=("jacobian", "hessian")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_any_report(name: str) -> None:
+    """Whatever was recorded, it is under 150 kB."""
+    sizes = stored(HUGE[name](), LONG)
+
+    assert sum(sizes.values()) < 150_000, sizes
+
+
+def test_what_is_left_out_is_named() -> None:
+    """The least important part goes first, and a sentence stands in its place."""
+    parts = {"Variables": "v" * 10, "Trace": "t" * 50, "Lines": "l" * 20}
+
+    kept = limits.kept(parts, 60, ("Lines", "Trace", "Variables"))
+
+    assert ["Variables", "Trace"] == kept
+    assert "Lines: left out here, because" in limits.left_out("Lines")
+    assert ["Variables"] == limits.kept(parts, 10, ("Lines", "Trace", "Variables"))
+    assert [] == limits.kept(parts, 9, ("Lines", "Trace", "Variables"))
+
+
+def test_a_small_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the page, the text and the LaTeX alike."""
+    found = chain(30)
+    for name in ("PAGE", "WORDS", "PAPER"):
+        monkeypatch.setattr(limits, name, limits.HEADLINE + 1_500)
+
+    bundle = TapeReport(found)._repr_mimebundle_()
+
+    for kind in ("text/plain", "text/html", "text/latex"):
+        assert "left out here, because with it the report would be too large" in bundle[kind]
+        assert "%%tape: 30 operations recorded" in bundle[kind].replace("\\%", "%")

@@ -1,0 +1,345 @@
+"""A cell that fails: its line, the shapes under it, one sentence, and a traceback of the user's frames."""
+
+from __future__ import annotations
+
+import textwrap
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import display
+
+from tapemagic.analysis.report.failure import Failure
+from tapemagic.display.faces import failure as face
+from tapemagic.display.report import TapeReport
+from tapemagic.engine.events import origin_of
+from tapemagic.ipython import magics
+from tests.ipython.conftest import Run
+from tests.ipython.test_tape_in_cell import frames_of_the_cell
+
+Fail = Callable[[str], Failure]
+
+SETUP = """
+import math
+from math import exp
+A, x, b, s = np.array([[1.0, 2.0], [3.0, 4.0]]), np.ones(3), np.ones(2), 3.0
+v, q, d, words = tm.Variable([1.0, 2.0]), tm.Variable(1.0, name='q'), {'w': 1.0}, 'three'
+class Odd: pass
+"""
+
+
+@pytest.fixture
+def fail(shell: InteractiveShell, run: Run, monkeypatch: pytest.MonkeyPatch) -> Fail:
+    """Runs a cell that fails; what its report says of that."""
+    run(SETUP)
+    reports: list[TapeReport] = []
+
+    def show(report: TapeReport) -> None:
+        reports.append(report)
+        display(report)
+
+    monkeypatch.setattr(magics, "display", show)
+
+    def fail(cell: str) -> Failure:
+        assert shell.run_cell(cell).error_in_exec is not None
+        failure = reports.pop().findings.failure
+        assert failure is not None
+        return failure
+
+    return fail
+
+
+def drawn(failure: Failure) -> list[str]:
+    """The lines, the marks and the labels, without the place in front."""
+    places = replace(failure, where="", lines=tuple(replace(x, number=0) for x in failure.lines))
+    rows = ["".join(part for part, _ in row).rstrip() for row in face.marked(places)]
+    return [row[len("line 0:  ") :] for row in rows]
+
+
+def test_the_line_with_shapes(fail: Fail) -> None:
+    """The first thing to see is the line, the shapes under it, and what does not fit."""
+    failure = fail("%%tape A x\n\nc = 2.0\n\ny = A @ x + b")
+
+    assert ["y = A @ x + b", "    ^   ^   ─", "   2×2  3   2"] == drawn(failure)
+    assert "A is 2×2, x is 3: the inner sizes 2 and 3 differ" == failure.sentence
+    assert (5, "ValueError", "", "") == (
+        failure.line,
+        failure.error,
+        failure.message,
+        failure.where,
+    )
+
+
+SENTENCES = {
+    "y = x * b": "x is 3, b is 2, which cannot be combined: sizes along an axis must be equal, or one of them 1, and "
+    "the last axis has 3 and 2",
+    "y = np.ones((2, 1, 3)) * A[:, :, None] * np.ones((4, 1, 1))": "axis -3 has 2 and 4",
+    "y = x @ 2.0": "2.0 is one number, and @ multiplies vectors and matrices: write x * 2.0",
+    "y = np.dot(A, x)": "A is 2×2, x is 3: the inner sizes 2 and 3 differ",
+    "y = A.dot(x)": "A is 2×2, x is 3: the inner sizes 2 and 3 differ",
+    "y = np.ones((2, 3)) @ np.ones(2)": "the inner sizes 3 and 2 differ",
+    "y = np.mean((np.sin(A) @ b - x) ** 2)": "np.sin(A) @ b is 2, x is 3, which cannot be combined",
+    "y = b + A.T @ A @ x": "A.T @ A is 2×2, x is 3: the inner sizes 2 and 3 differ",
+    "y = [1.0, 2.0] * x": "[1.0, 2.0] is 2, x is 3, which cannot be combined",
+    "y = np.add(x, b)": "x is 3, b is 2, which cannot be combined",
+    "y = np.where(x > 0, x, b)": "x > 0 is 3, b is 2, which cannot be combined",
+    "y = x.reshape(2, 2)": "x has 3 elements, and 2×2 takes 4",
+    "y = np.reshape(A, (4, 2))": "A has 4 elements (2×2), and 4×2 takes 8",
+    "y = np.reshape(x, (2, -1))": "x has 3 elements, and 2×? takes a multiple of 2",
+    "y = np.stack([x, b])": "np.stack needs arrays of one shape, and x is 3, b is 2",
+    "y = np.concatenate([A, x])": "A is 2×2, x is 3: np.concatenate joins arrays with the same number of axes, and "
+    "these have 2 and 1",
+    "y = np.concatenate([A, np.ones((2, 3))])": "np.concatenate needs equal sizes beside the axis along which it "
+    "joins, and here are 2 and 3",
+    "y = np.vstack([x, b])": "x is 3, b is 2: np.vstack needs equal sizes",
+    "y = np.concatenate([s * x[0], q])": "a number has none: write np.stack",
+    "y = np.sum(x, axis=1)": "x is 3, with axis 0 alone: it has no axis 1",
+    "y = np.mean(A, axis=2)": "A is 2×2, with axes 0 to 1: it has no axis 2",
+    "y = x[3]": "x has 3 elements along axis 0, numbered 0 to 2, or -3 to -1 from the end: there is none with number 3",
+    "y = A[0, 2]": "A has 2 elements along axis 1, numbered 0 to 1",
+    "y = x[0, 1]": "x is 3, with 1 axis, and 2 indices are given",
+    "y = [x, b][2]": "[x, b] has 2 elements, numbered 0 to 1",
+    "y = d['v']": "d has no key 'v': its keys are 'w'",
+    "y = x + words": "words is text, and no number",
+    "y = x * Odd()": "",
+    "o = Odd()\ny = x * o": "o is of type Odd, and no number",
+    "y = x * np.exp": "np.exp is a function, and no number: call it, as in np.exp(x)",
+    "y = x + np.array(['a', 'b', 'c'])": "",
+    "y = s ^ 2": "^ is 'exclusive or' of bits in Python: write s ** 2",
+    "y = (s + 1.0) ^ 2": "write (s + 1.0) ** 2",
+    "y = math.sin(x)": "math.sin takes one number, and x is 3: write np.sin(x)",
+    "y = exp(-x)": "math.exp takes one number: write np.exp(-x)",
+    "y = float(x)": "float() takes one number, and x is 3: take one element",
+    "y = x.item()": "item() is for one number, and x is 3: take one element",
+    "y = x(3)": "x is no function: write * for a product, or [...] for an element",
+    "c = np.ones(3)\nc += np.ones((2, 3)) * x": "",
+    "c = np.ones(3)\nc += np.ones((2, 3))": "c is 3, and the result is 2×3, which does not fit into it",
+    "y = np.linalg.inv(np.ones((2, 3)) * x)": "np.ones((2, 3)) * x is 2×3, and np.linalg.inv needs a square matrix",
+    "loss = x**2\ny = np.sum(los)": "there is no los here: the most similar name is loss",
+    "y = tf.reduce_sum(x)": "TensorFlow is not imported here: write np.sum in place of tf.reduce_sum",
+    "g = jax.grad(x)": "JAX is not imported here: write tapemagic.grad in place of jax.grad",
+    "y = torch.exp(x)": "write np.exp in place of torch.exp",
+    "y = plt.plot(x)": "the module plt is not imported: write import matplotlib.pyplot as plt above",
+    "y = tanh(x)": "there is no tanh here: NumPy's is np.tanh",
+    "y = np.sun(x)": "np has no sun: the most similar names are sum and sin",
+    "y = x.summ()": "x has no summ: the most similar name is sum",
+    "y = np.sum(x)\ntape.gradient(y)": "gradient() needs a target and its sources: write tape.gradient(y, x)",
+    "def f():\n    loss = loss + 1\nf()": "the function binds loss somewhere, so loss is a name of its own there",
+}
+
+
+@pytest.mark.parametrize("cell", SENTENCES)
+def test_sentences(fail: Fail, cell: str) -> None:
+    """One sentence says what does not fit; where it cannot be told, the error's own message stands."""
+    failure = fail(f"%%tape A x s\n{cell}")
+
+    assert SENTENCES[cell] in failure.sentence
+    assert bool(failure.sentence) != bool(failure.message)
+    assert failure.lines
+
+
+MESSAGES = {
+    "x[0] = 1.0": "a Tensor cannot be written into",
+    "v.assign(x)": "a variable keeps its shape",
+    "y = np.sum(x)\nt = tape.gradient(y, x)\nt = tape.gradient(y, x)": "can only be used to compute one set",
+    "y = np.sum(x)\ny.backward()": "a Tensor has no backward: write g = tape.gradient(y, x)",
+    "y = x.grad": "a Tensor has no grad: write g = tape.gradient(y, x)",
+    "y = x.detach()": "a Tensor has no detach: write tapemagic.stop_gradient(x)",
+    "x.assign(2 * x)": "a Tensor has no assign: a Tensor never changes",
+    "y = x * 2\ng = y.gradient(x)": "the tape has it: write tape.gradient(y, x)",
+    "t = tm.GradientTape()\nt.gradient(x * x, x)": "enter it first, with 'with tape:'",
+}
+
+
+@pytest.mark.parametrize("cell", MESSAGES)
+def test_messages_of_our_own(fail: Fail, cell: str) -> None:
+    """Errors of this package say what to write by themselves."""
+    failure = fail(f"%%tape A x s\n{cell}")
+
+    assert MESSAGES[cell] in failure.message
+    assert "" == failure.sentence
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        (
+            "z = np.sum(x**2)\ndw = tape.gradient(z, v)\nv.assign_sub(0.1 * dw)",
+            "dw is None: dz/dv is None since v was not read while the tape recorded; it depends on x",
+        ),
+        (
+            "z = np.sum(x**2)\ngs = tape.gradient(z, [x, v])\nv.assign_sub(0.1 * gs[1])",
+            "gs[1] is None: dz/dv is None since v was not read",
+        ),
+        (
+            "with tm.GradientTape() as t:\n    z = np.sum(v) * 2\ng, h = t.gradient(z, [v, q])\nh.shape",
+            "h is None: dz/dq is None since q was not read while the tape recorded",
+        ),
+        ("g = None\ny = x * g", "g is None, and no number"),
+        ("z = np.sum(x)\ng = tape.gradient(z, v)\ng = None\ny = x * g", "g is None, and no number"),
+        (
+            "def f(g):\n    return x * g\nz = np.sum(x)\ng = tape.gradient(z, v)\nf(None)",
+            "g is None, and no number",
+        ),
+    ],
+)
+def test_none_in_arithmetic(fail: Fail, cell: str, words: str) -> None:
+    """A gradient that is None is told with its reason, if it surely is that one."""
+    failure = fail(f"%%tape x\n{cell}")
+
+    assert words in failure.sentence
+
+
+def test_only_what_is_stored_is_read(fail: Fail, variables: dict[str, Any]) -> None:
+    """No property, no call and no operator of the user's runs again for the report."""
+    failure = fail(
+        "%%tape x\ntimes = []\nclass Net:\n"
+        "    def __init__(self): self.w = b\n"
+        "    @property\n    def u(self):\n        times.append(1)\n        return b\n"
+        "net = Net()\ny = net.u * net.w * x"
+    )
+
+    assert [1] == variables["times"]
+    assert ["y = net.u * net.w * x", "    ^^^^^^^^^^^^^   ^", "          2         3"] == drawn(
+        failure
+    )
+
+
+def test_names_that_were_bound_anew_are_left_out(fail: Fail) -> None:
+    """What a clause behind the line changed is not shown as if it had been so."""
+    failure = fail(
+        "%%tape x\nu = np.ones(2)\nw = np.ones(3)\ntry:\n    y = np.ones(2) * u @ w\nfinally:\n    u = np.ones(7)"
+    )
+
+    assert not [mark for line in failure.lines for mark in line.marks if mark.label == "7"]
+
+
+def test_a_comprehension_has_its_own_names(fail: Fail) -> None:
+    """A name outside of it is another one."""
+    failure = fail("%%tape x\ni = 77\nys = [x[i] for i in range(5)]")
+
+    assert "there is none with number 3" in failure.sentence
+    assert "=77" not in str(failure)
+
+
+def test_several_lines(fail: Fail) -> None:
+    """A statement over several lines is shown with marks under each, without its indentation."""
+    failure = fail("%%tape A x\nif True:\n    y = np.concatenate([\n        A,\n        x,\n    ])")
+
+    assert [3, 4, 5, 6] == [line.number for line in failure.lines]
+    assert [
+        "y = np.concatenate([",
+        "    A,",
+        "    ^",
+        "   2×2",
+        "    x,",
+        "    ^",
+        "    3",
+        "])",
+    ] == drawn(failure)
+
+
+def test_in_a_function(
+    fail: Fail, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The line is that of the user's innermost function, and it is said where that is."""
+    failure = fail("%%tape A x\ndef f(u, w):\n    return u @ w\n\ny = f(A, x)")
+    assert (5, "in f", 3) == (failure.line, failure.where, failure.lines[0].number)
+    assert "u is 2×2, w is 3: the inner sizes 2 and 3 differ" == failure.sentence
+
+    run("class Net:\n    def run(self, u):\n        return u @ A")
+    failure = fail("%%tape A x\ny = Net().run(x)")
+    assert (2, "of the cell that defines Net.run") == (failure.line, failure.where)
+    assert ["return u @ A", "       ^   ^", "       3  2×2"] == drawn(failure)
+
+    (tmp_path / "helpers.py").write_text("def g(u):\n    w = 2\n    return u[w, w]\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    failure = fail("%%tape x\nimport helpers\ny = helpers.g(x)")
+    assert (3, "of helpers.py, in g") == (failure.line, failure.where)
+    assert "u is 3, with 1 axis, and 2 indices are given" == failure.sentence
+
+
+def test_the_report_comes_first_and_once(fail: Fail, capsys: pytest.CaptureFixture[str]) -> None:
+    """The line that failed, the recording until then, and one traceback."""
+    fail("%%tape A x\nc = A * 2\ny = c @ x")
+
+    out = capsys.readouterr().out
+    assert 1 == out.count("The cell stopped at line 3 with ValueError\n")
+    assert 1 == out.count("line 3:  y = c @ x\n             ^   ^\n            2×2  3\n")
+    assert 1 == out.count("c is 2×2, x is 3: the inner sizes 2 and 3 differ")
+    assert (
+        out.index("The cell stopped") < out.index("1 operation recorded") < out.index("Traceback")
+    )
+    assert 1 == out.count("Traceback (most recent call last)")
+    assert 1 == out.count("gufunc signature")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "y = x.reshape(2, 2)",
+        "y = np.sum(x, axis=3)",
+        "y = float(x)",
+        "try:\n    x @ b\nexcept ValueError as e:\n    raise RuntimeError('no') from e",
+        "try:\n    x @ b\nexcept ValueError:\n    x.reshape(7)",
+        "es = []\ntry:\n    x @ b\nexcept ValueError as e:\n    es.append(e)\nraise ExceptionGroup('two', es)",
+        "def f():\n    return x @ b\nsorted([1, 2], key=lambda _: f())",
+    ],
+)
+def test_the_user_s_frames_alone(shell: InteractiveShell, run: Run, cell: str) -> None:
+    """Neither this package nor another library is in the traceback, its causes or its parts."""
+    run(SETUP)
+
+    error = shell.run_cell(f"%%tape x\n{cell}").error_in_exec
+
+    found = [frame.filename for frame in frames_of_the_cell(error)]
+    others = [error.__cause__, error.__context__, *getattr(error, "exceptions", ())]
+    for other in filter(None, others):
+        found += [frame.filename for frame in traceback.extract_tb(other.__traceback__)]
+    assert {""} == set(map(origin_of, found))
+
+
+def test_an_error_that_a_library_handled_is_not_shown(
+    fail: Fail, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The user sees the last one alone."""
+    fail("%%tape x\ny = float(x)")
+
+    assert "During handling" not in capsys.readouterr().out
+
+
+def test_a_long_line_is_cut(fail: Fail) -> None:
+    """Around what does not fit."""
+    failure = fail("%%tape A x\ny = " + " + ".join(["s"] * 300) + " + A @ x" + " + s" * 300)
+
+    [line] = failure.lines
+    assert len(line.text) <= 102
+    assert line.text.startswith("…")
+    assert ["2×2", "3"] == [mark.label for mark in line.marks if mark.bad]
+    assert ["A", "x"] == [line.text[mark.start : mark.end] for mark in line.marks if mark.bad]
+
+
+def test_a_deep_expression(fail: Fail) -> None:
+    """A sum of hundreds of terms is an expression hundreds of levels deep."""
+    failure = fail("%%tape x\nu = s\ny = " + "u + " * 300 + "x @ b")
+
+    assert "x is 3, b is 2: the inner sizes 3 and 2 differ" == failure.sentence
+
+
+def test_an_error_without_a_message(fail: Fail) -> None:
+    """One whose text cannot be had is told by its type."""
+    failure = fail("%%tape x\nclass E(Exception):\n    def __str__(self): raise KeyError\nraise E")
+
+    assert (4, "E", "") == (failure.line, failure.error, failure.message)
+
+
+def test_text_of_the_user_is_text(fail: Fail) -> None:
+    """Names, keys and messages cannot write HTML, or turn the direction of text."""
+    failure = fail("%%tape x\nraise ValueError('<script>\u202e' + words)  # <b>")
+
+    assert "<script> three" == failure.message
+    assert textwrap.dedent("raise ValueError") in failure.lines[0].text

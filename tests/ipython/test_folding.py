@@ -1,0 +1,169 @@
+"""The operations of a cell as a tree of loops, calls and derivatives, and what is drawn of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from tapemagic.analysis.report.folding import Block, Part, fold
+from tapemagic.engine.recording import Record
+from tapemagic.ipython.magics import TapeMagics
+
+TRAINING = """
+w = tm.Variable(1.0)
+data = np.array([1.0, 2.0])
+for step in range(5):
+    with tm.GradientTape() as t:
+        loss = np.mean((w * data - 3.0) ** 2)
+    dw = t.gradient(loss, w)
+    w.assign_sub(0.1 * dw)
+"""
+
+
+def tree(shell: InteractiveShell, source: str, line: str = "x") -> str:
+    """The tree of a cell: loops as n[...] with the first iteration, calls as name(...), derivatives as d(...)."""
+    shell.user_ns["x"] = 2.0
+    shell.run_cell(f"%%tape {line}\n{source}").raise_error()
+    magics = next(x for x in shell.configurables if isinstance(x, TapeMagics))
+    snapshot = magics.last.snapshot()
+
+    def shown(part: Part) -> str:
+        if not isinstance(part, Block):
+            return str(Record._make(snapshot.records[part]).name)
+        inner = " ".join(map(shown, part.parts))
+        match part.kind:
+            case "loop":
+                return f"{len(part.parts)}[{shown(part.parts[0])}]"
+            case "call":
+                return f"{part.name}({inner})"
+            case "derivative":
+                return f"d{part.order}({len(part.parts)})"
+        return inner
+
+    return shown(fold(snapshot))
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("y = x * 2\nz = np.sin(y)", "multiply sin"),
+        ("y = x\nfor i in range(4):\n    y = np.sin(y) * 2\nz = y + 1", "4[sin multiply] add"),
+        ("y = x\nfor i in range(4): y = y * y", "4[multiply]"),
+        ("y = x\nfor i in range(1): y = y * y", "multiply"),
+        ("y = x\nk = 0\nwhile k < 3:\n    y = y * y\n    k += 1", "3[multiply]"),
+        (
+            "y = x\nfor i in range(2):\n    y = y + 1\n    for j in range(3):\n        y = np.cos(y)\n    y = y * 2",
+            "2[add 3[cos] multiply]",
+        ),
+        ("y = x\nfor i in range(4):\n    if i % 2:\n        y = y * 2\n    y = np.sin(y)", "4[sin]"),
+        ("y = x\nfor i in range(9):\n    y = y * 2\n    if i == 2: break\n    y = y + 1", "3[multiply add]"),
+        ("y = x\nfor i in range(3):\n    y = y * 2\n    if i: continue\n    y = y + 1", "3[multiply add]"),
+        ("y = sum([x * k for k in range(3)])", "3[multiply] 3[add]"),
+        ("y = sum(x * k for k in range(3))", "3[multiply add]"),
+        ("y = x\nfor k in range(3):\n    y = sum([y, x, y]) * 2.0", "3[3[add] multiply]"),
+        ("f = lambda a: a * 2\ny = f(f(x))", "multiply multiply"),
+        ("def f(a):\n    return np.sin(a) * 2\ny = f(f(x))", "f(sin multiply) f(sin multiply)"),
+        (
+            "def g(a): return a * a\ndef f(a):\n    for k in range(2): a = g(a)\n    return a\ny = f(x) + 1",
+            "f(2[g(multiply)]) add",
+        ),
+        ("def f(a, n): return f(a * 2, n - 1) if n else a\ny = f(x, 3)", "f(multiply multiply multiply)"),
+        ("y = np.std(np.stack([x, x + 1]))\ny * 2", "add stack std multiply"),
+        (TRAINING, "5[multiply subtract power mean d1(5) multiply read]"),
+        ("with tm.GradientTape() as g:\n    g.watch(x)\n    y = x ** 3\ndy = g.gradient(y, x)", "power d1(3)"),
+    ],
+)  # fmt: skip
+def test_trees(shell: InteractiveShell, source: str, expected: str) -> None:
+    """Every loop, however it is written, and every call of a function of the user's own."""
+    assert expected == tree(shell, source)
+
+
+def test_a_function_of_an_earlier_cell(shell: InteractiveShell) -> None:
+    """Its loops are seen as well."""
+    shell.run_cell("def f(a):\n    for k in range(3):\n        a = np.sin(a) + 1\n    return a")
+
+    assert "f(3[sin add])" == tree(shell, "y = f(x)")
+
+
+def test_no_frames_are_kept(shell: InteractiveShell) -> None:
+    """What a function of the cell held is free when the cell has run."""
+    source = (
+        "import weakref\nclass Big: pass\nrefs = []\n"
+        "def f(a):\n    big = Big()\n    refs.append(weakref.ref(big))\n    return a * 2\ny = f(x)"
+    )
+    tree(shell, source)
+
+    assert shell.user_ns["refs"][0]() is None
+
+
+def drawn(shell: InteractiveShell, source: str, line: str = "x") -> Any:
+    """The graph of a cell."""
+    shell.user_ns["x"] = 2.0
+    result = shell.run_cell(f"%%tape {line}\n{source}")
+    result.raise_error()
+    return result.result.graph
+
+
+def test_a_long_loop_is_one_box_and_its_last_iteration(shell: InteractiveShell) -> None:
+    """The box has what goes in, what comes out, and how the carried value develops."""
+    graph = drawn(shell, "y = x\nfor i in range(100):\n    y = np.sin(y) * 1.1\ny")
+
+    box, *last = graph.steps
+    assert ("line 4, iterations 1–99 of 100", 198, (1, 99, 100)) == (
+        box.name,
+        box.elided,
+        box.iterations,
+    )
+    assert ["x"] == [graph.values[i].name for i in box.inputs]
+    assert ["y₉₉"] == [graph.values[i].name for i in box.outputs]
+    assert ["sin", "multiply"] == [step.name for step in last]
+    assert ["line 4: iteration 100 of 100"] == [frame.label for frame in graph.frames]
+    [carried] = box.carried
+    assert ("y", 99) == (carried.name, carried.values.count)
+    assert carried.values.values[0] == pytest.approx(1.00023, rel=1e-5)
+    assert carried.gradients.values[-1] == pytest.approx(float(graph.values[1].gradient), rel=1e-5)
+
+
+def test_a_short_loop_is_drawn_whole(shell: InteractiveShell) -> None:
+    """Each iteration in a frame."""
+    graph = drawn(shell, "y = x\nfor i in range(3):\n    y = y * y + 1\ny")
+
+    assert ["multiply", "add"] * 3 == [step.name for step in graph.steps]
+    assert [f"line 4: iteration {k} of 3" for k in (1, 2, 3)] == [x.label for x in graph.frames]
+
+
+def test_a_training_loop(shell: InteractiveShell) -> None:
+    """The variable goes in as it was first; what the loop assigned hangs on the box by an edge of its own."""
+    graph = drawn(shell, TRAINING, "-t loss")
+
+    box = graph.steps[0]
+    assert ["w₁"] == [graph.values[i].name for i in box.inputs]
+    assert ["w₅"] == [graph.values[i].name for i in box.assigned]
+    assert {"w", "loss"} <= {carried.name for carried in box.carried}
+    assert any(frame.label.startswith("gradient of loss") for frame in graph.frames)
+
+
+def test_functions_fold_when_the_picture_is_large(shell: InteractiveShell) -> None:
+    """Small ones are frames, and many are boxes with their names."""
+    function = "def relu(a):\n    return np.maximum(a * 1.0, 0.0)\n"
+
+    small = drawn(shell, f"{function}y = relu(x)")
+    large = drawn(shell, f"{function}y = " + "relu(" * 12 + "x" + ")" * 12)
+
+    assert ["relu"] == [frame.label for frame in small.frames]
+    assert {"relu"} == {step.name for step in large.steps}
+    assert {"call"} == {step.kind for step in large.steps}
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_every_picture_is_small(shell: InteractiveShell, order: int) -> None:
+    """Whatever was recorded."""
+    source = "y = x\nfor i in range(40):\n    y = np.sin(y) * x\n    y = np.exp(-y) / 3 + x\ny"
+
+    graph = drawn(shell, source, f"x -o {order}")
+
+    assert graph.nodes <= 60
+    named = {value.name for value in graph.values}
+    assert {"x", "y"} | ({"dy/dx"} if order > 1 else set()) <= named

@@ -1,0 +1,80 @@
+"""The training face of a %%tape cell."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapemagic.analysis.report.training import Training
+from tests.ipython.conftest import Run
+
+STEP = """
+    with tm.GradientTape() as mine:
+        loss = (w - 3.0) ** 2
+    w.assign_sub(0.1 * mine.gradient(loss, w))"""
+
+PROGRAMS = {
+    "top level": f"for k in range(20):{STEP}",
+    "function": "def train():\n    for k in range(20):"
+    + STEP.replace("\n", "\n    ")
+    + "\n    return loss\nfinal = train()",
+    "own tape": "for k in range(20):\n    loss = (w - 3.0) ** 2\n    w.assign_sub(0.1 * tape.gradient(loss, w))",
+    "epochs": "for epoch in range(4):\n  for k in range(5):" + STEP,
+    "two calls a step": "v = tm.Variable(1.0)\nfor k in range(20):\n    loss = (w - 3.0) ** 2 + v * 0.0\n"
+    "    dw = tape.gradient(loss, w)\n    dv = tape.gradient(loss, v)\n    w.assign_sub(0.1 * dw)",
+}
+
+
+def trained(run: Run, program: str) -> Training:
+    """What the report on a program with a Variable says of its training."""
+    training: Training | None = run(f"%%tape -p\nw = tm.Variable(1.0)\n{program}").findings.training
+    assert training is not None
+    return training
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_way_to_write_a_loop(run: Run, name: str) -> None:
+    """The steps are those of the program, in functions and nested loops, too."""
+    training = trained(run, PROGRAMS[name])
+
+    assert training.steps == 20
+    assert training.loss.name == "loss"
+    assert training.loss.values == pytest.approx([4.0 * 0.64**k for k in range(20)])
+    assert training.gradients[0].values == pytest.approx([4.0 * 0.8**k for k in range(20)])
+
+
+def test_gradients_by_hand(run: Run) -> None:
+    """The loss is the target; the values of the Variables are known."""
+    training = trained(
+        run,
+        "for k in range(4):\n    loss = (w - 3.0) ** 2\n    w.assign_sub(0.2 * (w.numpy() - 3.0))",
+    )
+
+    assert training.gradients == ()
+    assert training.line == 4
+    assert training.loss.values == pytest.approx([4.0 * 0.64**k for k in range(4)])
+    assert [row[-1] for row in training.rows] == ["1.0", "1.4", "1.72", "1.976"]
+
+
+def test_dead_units_have_a_name_and_a_line(run: Run) -> None:
+    """Those of the cell."""
+    training = trained(
+        run,
+        "x = np.ones((4, 2))\nv = tm.Variable(-np.ones((2, 3)))\nfor k in range(3):\n"
+        "    h = np.maximum(0, x @ v)\n    loss = np.sum(h) + w * w\n"
+        "    dw, dv = tape.gradient(loss, [w, v])\n    w.assign_sub(0.1 * dw)",
+    )
+
+    assert "dloss/dv is exactly 0.0 at every step" in training.flags
+    assert training.flags[-1].startswith(
+        "dead relu on line 6: 3 of 3 units of h gave 0 for all 4 examples each of the 3 times that it ran"
+    )
+
+
+def test_the_report_shows_it(run: Run) -> None:
+    """As text and HTML."""
+    bundle = run(f"%%tape\nw = tm.Variable(1.0)\n{PROGRAMS['top level']}")._repr_mimebundle_()
+
+    assert (
+        "20 steps, each a value of loss with its gradients, taken on line 6" in bundle["text/plain"]
+    )
+    assert "|dloss/dw| over 20 steps, from 4 to 0.0576461" in bundle["text/html"]
