@@ -22,8 +22,8 @@ from tapemagic.analysis.report.formulas import (
 )
 from tapemagic.analysis.report.notation import Symbol, bar, rendered, symbol_of
 from tapemagic.analysis.snapshot import snapshot_of
-from tapemagic.engine.operations.activations import sigmoid
 from tapemagic.engine.operations.exponentials import log_softmax, softmax
+from tapemagic.engine.operations.logistic import sigmoid
 from tapemagic.engine.recording import SMALL, Record
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.sweep import unbroadcast
@@ -49,7 +49,8 @@ class Wheres(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         """A comparison."""
-        left, found = node.left, None
+        left: ast.expr = node.left
+        found: ast.expr | None = None
         for op, right in zip(node.ops, node.comparators, strict=True):
             one = ast.Compare(left, [op], [right])
             found = one if found is None else ast.BinOp(found, ast.BitAnd(), one)
@@ -66,8 +67,8 @@ def evaluated(expression: str, record: Record, g: Any = None) -> Any:
     x = record.values[0]
 
     def spread(v: Any) -> Any:
-        everywhere = tuple(range(np.ndim(x))) if np.ndim(v) < np.ndim(x) else ()
-        along = everywhere if axis is None else axis
+        everywhere: Any = tuple(range(np.ndim(x))) if np.ndim(v) < np.ndim(x) else ()
+        along: Any = everywhere if axis is None else axis
         if record.name.endswith("cross_entropy"):
             return np.expand_dims(v, axis)
         return np.broadcast_to(v if keeps else np.expand_dims(v, along), x.shape)

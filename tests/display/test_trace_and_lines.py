@@ -59,7 +59,7 @@ def test_what_is_not_finite_is_marked() -> None:
 def test_hostile_names_and_lines() -> None:
     """Names and lines are text, whatever they hold, and a name cannot break a line."""
     bad = "<script>alert('1')</script>\n\u202e" + "x" * 10_000
-    found = record(lambda a, **_: a * 2.0 + np.ones(3), 1.0, **{bad: np.ones(3)})
+    found = record(lambda a, **_: a * 2.0 + np.ones(3), 1.0, **{bad: np.ones(3)})  # type: ignore[arg-type]
     line = SourceLine(1, bad, (LineValue(bad[:90], (), bad[:90], bad[:90]),))
     found = replace(found, source_lines=(line,))
 

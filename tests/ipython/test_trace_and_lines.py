@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.lines import LineValue
+from tapemagic.display.report import TapeReport
+from tapemagic.ipython import magics
 from tests.ipython.conftest import Run
 
 
@@ -91,13 +94,14 @@ def test_lines_in_loops_and_functions(run: Run) -> None:
     assert (3, "2.0", "8.0") == (inside.runs, inside.first, inside.value)
 
 
-def test_a_line_that_failed(shell: InteractiveShell) -> None:
+def test_a_line_that_failed(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> None:
     """The line of the error is marked; those before it have their values."""
-    shell.run_cell("%%tape x\nx = 2.0\ny = x * 3\nz = y + undefined_name\nw = 1.0")
-    magics = shell.magics_manager.registry["TapeMagics"]
-    [report] = list(magics._shown.values())[-1:]
+    reports: list[TapeReport] = []
+    monkeypatch.setattr(magics, "display", reports.append)
 
-    lines = report.findings.source_lines
+    shell.run_cell("%%tape x\nx = 2.0\ny = x * 3\nz = y + undefined_name\nw = 1.0")
+
+    lines = reports.pop().findings.source_lines
     assert [False, False, False, True, False] == [each.stopped for each in lines]
     assert "6.0" == lines[2].values[0].value
 

@@ -17,6 +17,8 @@ from tapemagic.analysis.report.carried import Carried, carried
 from tapemagic.analysis.report.constants import ConstantNames
 from tapemagic.analysis.report.dead_ends import drawn_positions, first_and_last
 from tapemagic.analysis.report.folding import fold as folded
+from tapemagic.analysis.report.local_derivatives import local_derivative
+from tapemagic.analysis.report.notation import Symbol, symbol_of
 from tapemagic.analysis.report.subject import Role, Subject
 from tapemagic.analysis.report.summary import Summary, summarise
 from tapemagic.analysis.report.view import VIEWS, Fold, Frame, FrameKind, Plan, plan
@@ -32,6 +34,8 @@ MAX_DEPTH = 8
 """The most operations on a path from top to bottom, as long as something can be folded: about a screen."""
 MAX_INPUTS = 6
 """The number of inputs, or outputs, drawn of one operation."""
+BOX_CELLS = (6, 23)
+"""The rows and columns of cells in the picture of an array in a box."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,8 @@ class Step:
         The number of its inputs and outputs that are not drawn.
     slopes : tuple of (int, str)
         The local derivatives of an operation on single numbers, by the positions of its inputs.
+    formulas : tuple of (int, str)
+        The same as formulas, of elementwise operations on arrays, too; without those that are numbers.
     frame : int or None
         The index of the frame around it.
     assigned : tuple of int
@@ -106,6 +112,7 @@ class Step:
     iterations: tuple[int, int, int] | None = None
     carried: tuple[Carried, ...] = ()
     bad: bool = False
+    formulas: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -345,7 +352,7 @@ class _GraphBuilder:
         entries, shown = None, None
         if gradient is not None:
             found = summarise(gradient)
-            entries, shown = found.entries, found if found.cells or found.colours else None
+            entries, shown = found.entries, _picture(found)
         self.values.append(
             self.value(
                 value,
@@ -455,8 +462,12 @@ class _GraphBuilder:
             len(made),
         )
         self.producer.update((i, index) for _, i in made)
-        for value, i in first_and_last(made, self.max_inputs):
-            self.index_of(value, i, line)
+        results = [
+            self.index_of(value, i, line) for value, i in first_and_last(made, self.max_inputs)
+        ]
+        if len(results) == 1 and not hidden:
+            found = self.formulas(record, inputs, results[0])
+            self.steps[index] = replace(self.steps[index], formulas=found)
 
     def slopes(self, record: Record) -> tuple[tuple[int, str], ...]:
         """The local derivatives of an operation on single numbers, by the positions of its inputs."""
@@ -473,6 +484,25 @@ class _GraphBuilder:
                     ):  # a rule may call anything; the table of gradients tells of it
                         found.append((position, edge.slope))
         return tuple(found)
+
+    def formulas(
+        self, record: Record, inputs: Sequence[int], result: int
+    ) -> tuple[tuple[int, str], ...]:
+        """The local derivatives of an elementwise operation as formulas, by the positions of its inputs."""
+        if len(inputs) != len(record.ids):
+            return ()
+        names = [self.symbol(i) for i in inputs]
+        pairs = [
+            (position, local_derivative(record, position, names, self.symbol(result)))
+            for position, i in enumerate(record.ids)
+            if self.snapshot.tracks(i)
+        ]
+        return tuple((position, formula) for position, formula in pairs if formula)
+
+    def symbol(self, index: int) -> Symbol:
+        """The symbol of a value in a formula: its name, or what is written of it."""
+        value = self.values[index]
+        return symbol_of(value.name or value.symbol or value.text)
 
     def index_of(self, value: Any, i: int, line: int | None) -> int:
         """The index of a value in the graph, to which it is added if it is new."""
@@ -496,8 +526,7 @@ class _GraphBuilder:
         if not np.shape(value):
             return replace(box, text=format_value(value))
         summary = summarise(value)
-        pictured = summary if summary.cells or summary.colours else None
-        return replace(box, text=summary.text, summary=pictured)
+        return replace(box, text=summary.text, summary=_picture(summary))
 
 
 def lasting(subject: Subject) -> dict[int, Any]:
@@ -506,6 +535,11 @@ def lasting(subject: Subject) -> dict[int, Any]:
     inner = [g for level, g in derivatives if g is not None and level < subject.order]
     named = [value for _, value in subject.context.named]
     return {id_of(x): x for x in [*named, *inner] if isinstance(x, Tensor) and has_id(x)}
+
+
+def _picture(summary: Summary) -> Summary | None:
+    """The summary of an array of which there is a picture, with as many cells as a box has room for."""
+    return summary.coarser(*BOX_CELLS) if summary.cells or summary.colours else None
 
 
 def _outputs(record: Record) -> tuple[Any, ...]:

@@ -94,18 +94,18 @@ class Table:
     @cached_property
     def _inputs(self) -> dict[int, Any]:
         """The watched values that the shown operations read, by id, and sources that no operation read."""
-        snapshot = self._subject.snapshot
-        made = {i for record in snapshot.records for i in several(record[-1])}
-        found: dict[int, Any] = {}
         if self._order:
-            return found
-        sources = [(id_of(x), unwrap(x)) for _, x in self._subject.sources]
+            return {}
+        records = [self._subject.records[position] for position in self._shown]
+        made = {i for record in records for i in several(record.output_id)}
+        leaves = self._subject.snapshot.leaves - made
         read: dict[int, Any] = {}
-        for position in self._shown:
-            record = self._subject.records[position]
+        for record in records:
             for value, i in zip(record.values, record.ids, strict=True):
-                if i not in made and snapshot.tracks(i):
+                if i in leaves:
                     read.setdefault(i, value)
+        found: dict[int, Any] = {}
+        sources = [(id_of(x), unwrap(x)) for _, x in self._subject.sources]
         for i, value in sources:
             if i in read or i not in self._subject.split.versions:
                 found[i] = read.get(i, value)
