@@ -156,7 +156,7 @@ def examine(
         for matrix in compute(observer, targets, sources, reasons)
     ]
     versions = subject.split.versions
-    nonfinite = _nonfinite(subject)
+    nonfinite, own = _nonfinite(subject), own_gradients(subject)
     return Findings(
         named_values(subject),
         drawn.marked(nonfinite, subject.records),
@@ -169,11 +169,11 @@ def examine(
         sum(position < operations for position in drawn.positions),
         tuple((subject.known_names.get(i, ""), len(numbers)) for i, numbers in versions.items()),
         nonfinite,
-        verdict(subject, tuple(derivatives.values()), nonfinite),
+        verdict(subject, tuple(derivatives.values()), nonfinite, own),
         trace_of(subject),
         lines_of(subject),
         training_of(subject),
-        own_gradients(subject),
+        own,
         subject.context.failure,
     )
 
