@@ -101,6 +101,7 @@ CHANGES: dict[str, tuple[Callable[[str], str], bool]] = {
     "table": (changed("text/html", "<td>3.0<td>6.0", "<td>3.0<td>6.1"), False),
     "words": (changed("text/html", r"y = power\(x, 2\)", "y = power(x, 3)"), False),
     "formula": (changed("text/latex", r"bar\{x\}\$ = 6.0", "bar{x}$ = 6.1"), False),
+    "verdict": (changed("text/plain", "y = 9.0; dy", "y = 9.1; dy"), False),
 }
 """Changes of a notebook that was executed, and whether nbval lets them pass."""
 

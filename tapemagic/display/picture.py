@@ -173,7 +173,7 @@ class Insert:
         Examples
         --------
         >>> [len(line) for line in Insert("<rect/>", 40, 24).marker(0)]
-        [5, 5]
+        [5, 5, 5]
         """
         line = chr(FIRST + number) + "M" * max(0, round(self.width / MARK_WIDTH + 0.45) - 1)
         return [line] * max(1, round(self.height / LINE_HEIGHT + 0.45))
@@ -181,7 +181,7 @@ class Insert:
 
 FIRST, LAST = 0xE000, 0xF8FF
 """The characters that begin the lines of a marker: Unicode keeps them free for private use."""
-MARK_WIDTH, LINE_HEIGHT = 8.33, 12.0
+MARK_WIDTH, LINE_HEIGHT = 8.33, 11.0
 """The width of an M, and the height of a line, in points, in Helvetica of 10 points."""
 
 

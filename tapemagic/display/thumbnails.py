@@ -35,9 +35,9 @@ def thumbnail(summary: Summary, width: float, height: float) -> str:
     --------
     >>> import numpy as np
     >>> from tapemagic.analysis.report.summary import summarise
-    >>> thumbnail(summarise(np.arange(9.0)), 16, 8)
-    '<path d="M0 7H16" stroke="#7f7f7f" stroke-width=".7"/><path d="M0 7L2 6.2 4 5.5 6 4.8 8 4 10 3.2 12 2.5 14 1.8 \
-16 1" fill="none" stroke="#3b82f6" stroke-linejoin="round"/>'
+    >>> thumbnail(summarise(np.arange(9.0)), 18, 8)
+    '<path d="M0 7H18" stroke="#7f7f7f" stroke-width=".7"/><path d="M0 7L2.2 6.2 4.5 5.5 6.8 4.8 9 4 11.2 \
+3.2 13.5 2.5 15.8 1.8 18 1" fill="none" stroke="#3b82f6" stroke-linejoin="round"/>'
     >>> thumbnail(summarise(3.0), 16, 8)
     ''
     """
@@ -81,10 +81,14 @@ def legend(summaries: Iterable[Summary | None]) -> list[str]:
         parts.append(COLOURS)
     if any(summary.kind == "vector" and summary.cells for summary in drawn):
         parts.append("grey line: zero")
+    if any(summary.kind == "vector" and not summary.is_finite for summary in drawn):
+        parts.append("upright dashed line: not finite")
     if any(summary.cells for summary in drawn):
         parts.append("each picture on its own scale")
     if any(summary.size > sum(map(len, summary.cells)) for summary in drawn if summary.cells):
         parts.append("of large arrays the means of blocks")
+    if any(summary.part for summary in drawn):
+        parts.append("of arrays with more axes the first part")
     return [f"Pictures: {'; '.join(parts)}."] if parts else []
 
 

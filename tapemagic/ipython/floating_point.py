@@ -52,13 +52,15 @@ class FloatingPointWarnings:
     def __init__(self, filename: str) -> None:
         self._filename = filename
         self.found: dict[tuple[int, str], NumericWarning] = {}
-        self._before = self._own = warnings.showwarning
+        self._before: Any = warnings.showwarning
+        self._own: Any = self._before
         self._is_running = False
 
     def __enter__(self) -> Self:
         self._before = warnings.showwarning
         self._is_running = True
-        warnings.showwarning = self._own = self._show
+        self._own = self._show
+        warnings.showwarning = self._own
         forget_shown()
         return self
 

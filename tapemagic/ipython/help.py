@@ -5,7 +5,7 @@ from __future__ import annotations
 USAGE = {
     "%%tape": """
 %%tape [NAME ...] [-t NAME ...] [-o ORDER] [-p] [-n TAPE_NAME]
-         [--no-auto-watch] [--jacobian] [--hessian]
+         [--no-auto-watch] [--jacobian] [--hessian] [--check]
 """,
     "%tape": "%tape [-o ORDER] EXPRESSION",
     "%tape_graph": "%tape_graph [TARGET] [--iteration K] [--nodes N] [--dot]",

@@ -35,17 +35,17 @@ def parse_line(magic: Any, line: str, name: str = "%%tape") -> Any:
         return parse_argstring(magic, line)
     except ValueError as error:
         raise UsageError(
-            f"{name}: {error} in {line!r}: write names apart, as in {name} x y"
+            f"{name}: {error} in {line!r}: write names without quotation marks, as in %%tape x y"
         ) from None
     except UsageError as error:
-        raise UsageError(f"{name}: {_advice(magic.parser, str(error))}") from None
+        raise UsageError(f"{name}: {_advice(magic.parser, str(error), name)}") from None
 
 
-def _advice(parser: Any, message: str) -> str:
+def _advice(parser: Any, message: str, name: str) -> str:
     """What to write, in place of the message of a parser of options."""
     if found := UNKNOWN.match(message):
         option = next((word for word in found[1].split() if word.startswith("-")), "")
-        return _unknown_option(parser, option) if option else _misplaced(found[1])
+        return _unknown_option(parser, option) if option else _misplaced(found[1], name)
     if found := WITHOUT_VALUE.match(message):
         option = found[1].partition("/")[0]
         value = next(
@@ -64,8 +64,10 @@ def _unknown_option(parser: Any, option: str) -> str:
     return f"there is no option {printable(word)}: {nearest}"
 
 
-def _misplaced(words: str) -> str:
-    """Advice on names that stand behind options."""
+def _misplaced(words: str, name: str) -> str:
+    """Advice on names that are too many, or stand behind options."""
+    if name != "%%tape":
+        return f"one name is enough: leave {printable(words)!r} out"
     where = "write the names to watch in front of them, as in %%tape x y -o 2"
     return f"{printable(words)!r} stands behind the options: {where}"
 
@@ -92,7 +94,7 @@ def tensor_named(name: str, namespace: Mapping[str, Any], magic: str) -> Traced:
     if not isinstance(value, Traced):
         what = "does not exist: name a"
         if normalized(name) in namespace:
-            what = f"is a {type(value).__name__}, and no"
+            what = f"is of type {type(value).__name__}, and no"
         raise UsageError(f"{magic}: {name!r} {what} Tensor or Variable of the last %%tape cell")
     return value
 

@@ -111,7 +111,7 @@ class TapeMagics(Magics):
     @output_can_be_silenced
     @cell_magic("tape")
     @documented("%%tape")
-    def tape_cell(self, line: str, cell: str) -> TapeReport:
+    def tape_cell(self, line: str, cell: str) -> TapeReport | None:
         """Run a cell of NumPy on a recording tape, and show variables, graph and gradients."""
         __tracebackhide__ = True
         options = parse_line(self.tape_cell, line)

@@ -44,7 +44,7 @@ class Purposes:
         return id_of(value)
 
     def losses(self) -> Sequence[Named]:
-        """What the cell differentiates itself, if it assigns to Variables."""
+        """The targets of the cell's own gradients, if it assigns to Variables."""
         return self.differentiated() if self._assigned else []
 
     def differentiated(self) -> Sequence[Named]:

@@ -34,7 +34,7 @@ def record(
     outputs = y if isinstance(y, (tuple, list)) else [y]
     targets = [("y" if len(outputs) == 1 else f"y{i}", x) for i, x in enumerate(outputs)]
     context = Context(list(names.items()), lines=["%%tape", *(f"line {i}" for i in range(2, 20))])
-    return examine(observer, targets, sources, order, context, max_nodes, kinds, check)
+    return examine(observer, targets, sources, order, context, max_nodes, kinds, check=check)
 
 
 def notes(found: Findings) -> str:

@@ -12,7 +12,7 @@ import pytest
 import tapemagic as tm
 from tapemagic.analysis.formatting import format_entries, format_value
 from tapemagic.analysis.report.cells import block_means
-from tapemagic.analysis.report.summary import summarise
+from tapemagic.analysis.report.summary import shared_summaries, summarise
 from tapemagic.engine.recording import Absent
 
 RNG = np.random.default_rng(0)
@@ -198,3 +198,24 @@ def test_the_array_is_not_written_to() -> None:
     summarise(tm.constant(array).numpy())
 
     assert np.array_equal(array, BIG)
+
+
+def test_shared_summaries() -> None:
+    """Inside the block an array is summarised once, outside of it each time; another array never has its summary."""
+    array = np.arange(20.0)
+    with shared_summaries():
+        assert summarise(array) is summarise(array)
+        assert all("all 1.0" not in summarise(np.arange(20.0) + k).text for k in range(100))
+    assert summarise(array) is not summarise(array)
+
+
+def test_coarser() -> None:
+    """A smaller picture has fewer cells, of the same mean, and all else is the same."""
+    found = summarise(np.arange(256.0).reshape(16, 16))
+
+    small = found.coarser(4, 8)
+
+    assert (4, 8) == np.shape(small.cells)
+    assert 127.5 == np.mean(small.cells)
+    assert found.statistics == small.statistics
+    assert found is found.coarser(16, 16)

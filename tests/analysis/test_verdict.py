@@ -81,13 +81,17 @@ def quietly(function: Any, *inputs: Any) -> list[str]:
         (lambda a: a / a, 0.0, "y is nan since divide on line 2 divides 0.0 by 0.0: a is 0.0; its gradient"),
         (np.exp, 1000.0, "y is inf since exp on line 2 is too large for float64: a is 1000.0; its gradient means"),
         (np.exp, np.float32(100.0), "y is inf since exp on line 2 is too large for float32: a is 100.0;"),
-        (lambda a: np.sum(np.log(a)), [[1.0, 2.0], [3.0, -4.0]], "y is nan since log on line 2 is nan: a[1, 1] is -4.0;"),
-        (lambda a: np.log(a), [1.0, -1.0], "y holds nan since log on line 2 is nan: a[1] is -1.0;"),
+        (lambda a: np.sum(np.log(a)), [[1.0, 2.0], [3.0, -4.0]],
+         "y is nan since log on line 2 is nan: a[1, 1] is -4.0;"),
+        (np.log, [1.0, -1.0], "y holds nan since log on line 2 is nan: a[1] is -1.0;"),
         (lambda a: a * 2.0, np.nan, "y is nan since a is nan to begin with, and goes into multiply on line 2;"),
-        (lambda a: np.sum(a * np.array([1.0, np.inf])), [1.0, 2.0], "y is inf since an input of multiply on line 2 is inf"),
+        (lambda a: np.sum(a * np.array([1.0, np.inf])), [1.0, 2.0],
+         "y is inf since an input of multiply on line 2 is inf"),
         (np.sqrt, 0.0, "dy/da is inf since the derivative of sqrt on line 2 is infinite at a = 0.0"),
-        (lambda a: np.sqrt(a) * 0.0, 0.0, "dy/da is nan since the derivative of sqrt on line 2 is infinite at a = 0.0 and is"),
-        (lambda a: np.sum(np.sqrt(a)), [1.0, 0.0], "dy/da holds inf since the derivative of sqrt on line 2 is infinite at a[1]"),
+        (lambda a: np.sqrt(a) * 0.0, 0.0,
+         "dy/da is nan since the derivative of sqrt on line 2 is infinite at a = 0.0 and is"),
+        (lambda a: np.sum(np.sqrt(a)), [1.0, 0.0],
+         "dy/da holds inf since the derivative of sqrt on line 2 is infinite at a[1]"),
         (lambda a: np.sqrt(a - 1.0), 1.0, "dy/da is inf since the derivative of sqrt on line 3 is infinite at 0.0"),
     ],
 )  # fmt: skip
@@ -136,6 +140,6 @@ def test_a_zero_that_no_where_made() -> None:
 
 def test_none_is_never_called_anything_else() -> None:
     """A gradient that is None is written so."""
-    found = record(lambda a, b: a * 2.0, 1.0, tm.Variable(2.0))
+    found = record(lambda a, _: a * 2.0, 1.0, tm.Variable(2.0))
 
     assert texts(found, "none")[0].startswith("dy/db is None: ")

@@ -26,7 +26,7 @@ def test_the_square() -> None:
 
         dy/da = 6.0"""
 
-    assert dedent(expected) == text(square())
+    assert text(square()).startswith(dedent(expected))
 
 
 def test_two_orders() -> None:
@@ -48,7 +48,7 @@ so this one is zero: around here y is a polynomial of degree 1 or less in b
         d²y/db² = None: the derivative of order 1 does not depend on b any more, \
 so this one is zero: around here y is a polynomial of degree 1 or less in b"""
 
-    assert dedent(expected) == text(product())
+    assert text(product()).startswith(dedent(expected))
 
 
 def test_the_regression() -> None:
@@ -67,7 +67,7 @@ def test_the_regression() -> None:
         dy/da = [[70.3333], [89.3333]]
         dy/db = [19.0]"""
 
-    assert dedent(expected) == text(regression())
+    assert text(regression()).startswith(dedent(expected))
 
 
 def test_large_arrays_and_many_operations() -> None:
@@ -90,7 +90,15 @@ def test_a_note() -> None:
 def test_nothing_at_all() -> None:
     """A recording of nothing is one line."""
     found = replace(
-        square(), variables=(), derivatives=(), targets=(), operations=0, drawn=0, verdict=()
+        square(),
+        variables=(),
+        derivatives=(),
+        targets=(),
+        operations=0,
+        drawn=0,
+        verdict=(),
+        trace=None,
+        source_lines=(),
     )
 
     assert "%%tape: 0 operations recorded, 0 watched" == text(found)
@@ -99,6 +107,7 @@ def test_nothing_at_all() -> None:
 def test_names_with_line_ends() -> None:
     """A name cannot break a line."""
     found = record(lambda a: a * 2, tm.Variable(1.0, name="w\nx"), **{"k\nl": 1.0})
+    found = replace(found, trace=None, source_lines=())
 
     assert 9 == len(text(found).splitlines())
     assert "k l" in text(found)
@@ -114,7 +123,7 @@ def test_derivatives_of_sums() -> None:
     assert "\nJacobian dy/da, 2×2" in text(array)
     assert "\ndy/da = [4.0, 1.0]\n" in text(number)
     assert "d²y/da² = [6.0, 2.0], the gradient of the sum of dy/da\n" in text(number)
-    assert text(number).endswith("d³y/da³ = [4.0, 2.0], the gradient of the sum of d²y/da²")
+    assert "d³y/da³ = [4.0, 2.0], the gradient of the sum of d²y/da²\n" in text(number)
 
 
 def test_a_remark() -> None:

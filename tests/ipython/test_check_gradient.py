@@ -375,7 +375,7 @@ def test_html(run: Run) -> None:
         ("2*x y x # why", "target and source are names"),
         ("2*x y x[0]", "target and source are names"),
         ("2*x q x", "'q' does not exist: name a Tensor or Variable of the last %%tape cell"),
-        ("2*x y n", "'n' is a int, and no Tensor or Variable of the last %%tape cell"),
+        ("2*x y n", "'n' is of type int, and no Tensor or Variable of the last %%tape cell"),
         ("mine y x", "there is no variable 'mine' in the notebook: compute your derivative first"),
         ("2 * mine y x", "there is no variable 'mine'"),
         ("2 * y x", "'2 *' is no expression: write your derivative, then a target and a source"),

@@ -103,6 +103,7 @@ def test_engine(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert 'or write %config TapeMagics.engine = "auto"' in run(CELL).drawing.reason
 
     monkeypatch.setattr(engines, "by_dot", None)
+    pytest.importorskip("pygraphviz")
     run("%config TapeMagics.engine = 'pygraphviz'")
     assert run(CELL).drawing.picture is not None
 

@@ -91,7 +91,7 @@ def test_dot(run: Run) -> None:
     ("line", "words"),
     [
         ("q", "'q' does not exist: name a Tensor or Variable of the last %%tape cell"),
-        ("n", "'n' is a int, and no Tensor or Variable"),
+        ("n", "'n' is of type int, and no Tensor or Variable"),
         ("foreign", "'foreign' is not on the tape of the last %%tape cell"),
         ("--iteration 51", "--iteration is a whole number from 1 to 50, not '51'"),
         ("--iteration 0", "--iteration is a whole number from 1 to 50, not '0'"),
@@ -99,6 +99,8 @@ def test_dot(run: Run) -> None:
         ("--nodes 19", "--nodes is a whole number from 20 to 2000, not '19'"),
         ("--nodes " + "9" * 5000, "--nodes is a whole number from 20 to 2000, not '999"),
         ("'a", "No closing quotation"),
+        ("y z", "one name is enough: leave 'z' out"),
+        ("--nodse 30", "there is no option --nodse: the nearest is --nodes"),
     ],
 )
 def test_mistakes(run: Run, refused: Any, line: str, words: str) -> None:

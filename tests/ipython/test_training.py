@@ -26,7 +26,7 @@ PROGRAMS = {
 
 def trained(run: Run, program: str) -> Training:
     """What the report on a program with a Variable says of its training."""
-    training = run(f"%%tape -p\nw = tm.Variable(1.0)\n{program}").findings.training
+    training: Training | None = run(f"%%tape -p\nw = tm.Variable(1.0)\n{program}").findings.training
     assert training is not None
     return training
 

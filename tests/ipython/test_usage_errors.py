@@ -144,7 +144,7 @@ def test_line_magic(run: Run, refused: Refused, line: str, words: str) -> None:
         ("", "%gradient needs a target and at least one source, as in %gradient loss w b"),
         ("y", "%gradient needs a target and at least one source"),
         ("y q", "'q' does not exist: name a Tensor or Variable of the last %%tape cell"),
-        ("text x", "'text' is a str, and no Tensor or Variable of the last %%tape cell"),
+        ("text x", "'text' is of type str, and no Tensor or Variable of the last %%tape cell"),
     ],
 )
 def test_gradient(run: Run, refused: Refused, line: str, words: str) -> None:

@@ -62,7 +62,9 @@ def test_two_lines_with_the_same_warning(run: Run) -> None:
 
 def test_a_warning_on_the_way_back(run: Run) -> None:
     """The user's own gradient may warn, too."""
-    found = said(run, "%%tape x -p\ny = np.sqrt(x - 3)\ng = tape.gradient(y, x)\nu = x * 2", "warning")
+    found = said(
+        run, "%%tape x -p\ny = np.sqrt(x - 3)\ng = tape.gradient(y, x)\nu = x * 2", "warning"
+    )
 
     assert ["division by zero in divide on line 3, on the way back"] == found
 
@@ -72,7 +74,8 @@ def test_what_the_verdict_says_already(run: Run) -> None:
     assert [] == said(run, "%%tape x\ny = np.log(x - 5)", "warning")
 
 
-def test_errors_stay_errors(shell: InteractiveShell, run: Run) -> None:
+@pytest.mark.usefixtures("run")
+def test_errors_stay_errors(shell: InteractiveShell) -> None:
     """Those who ask NumPy or Python to raise get what they asked for."""
     raised = shell.run_cell("%%tape x\nwith np.errstate(all='raise'):\n    y = np.log(x - 5)")
     assert isinstance(raised.error_in_exec, FloatingPointError)
@@ -108,20 +111,22 @@ def test_other_warnings_pass(run: Run, recwarn: pytest.WarningsRecorder) -> None
 @pytest.mark.parametrize(
     ("body", "target"),
     [
-        ("for k in range(3):\n    with tm.GradientTape() as t:\n        loss = np.sum((w - T) ** 2)\n"
-         "    dw = t.gradient(loss, w)\n    w.assign_sub(0.1 * dw)", "loss"),
-        ("log = []\nfor k in range(3):\n    with tm.GradientTape() as t:\n        loss = np.sum((w - T) ** 2)\n"
-         "    w.assign_sub(0.1 * t.gradient(loss, w))\n    log.append(loss)\nlog", "loss"),
-        ("m = 0.0\nfor k in range(3):\n    with tm.GradientTape() as t:\n        loss = np.sum((w - T) ** 2)\n"
-         "    m = 0.9 * m + t.gradient(loss, w)\n    w.assign(w - 0.1 * m)\nerror = np.max(w)\nw", "loss"),
-        ("def step():\n    with tm.GradientTape() as t:\n        e = np.sum((w - T) ** 2)\n"
-         "    w.assign_sub(0.1 * t.gradient(e, w))\n    return float(e)\nfor k in range(2):\n    l = step()", "e"),
+        (("for k in range(3):\n    with tm.GradientTape() as t:\n        loss = np.sum((w - T) ** 2)\n"
+         "    dw = t.gradient(loss, w)\n    w.assign_sub(0.1 * dw)"), "loss"),
+        (("log = []\nfor k in range(3):\n    with tm.GradientTape() as t:\n        loss = np.sum((w - T) ** 2)\n"
+         "    w.assign_sub(0.1 * t.gradient(loss, w))\n    log.append(loss)\nlog"), "loss"),
+        (("m = 0.0\nfor k in range(3):\n    with tm.GradientTape() as t:\n        loss = np.sum((w - T) ** 2)\n"
+         "    m = 0.9 * m + t.gradient(loss, w)\n    w.assign(w - 0.1 * m)\nerror = np.max(w)\nw"), "loss"),
+        (("def step():\n    with tm.GradientTape() as t:\n        e = np.sum((w - T) ** 2)\n"
+         "    w.assign_sub(0.1 * t.gradient(e, w))\n    return float(e)\nfor k in range(2):\n    l = step()"), "e"),
         ("y = np.sum(w * w)\ng = tape.gradient(y, w)\nw.assign(w - 0.1 * g)", "y"),
         ("y = np.sum(w * w)\ng = tape.gradient(y, w)\nnew = w - 0.1 * g", "y"),
         ("with tm.GradientTape() as inner:\n    y = np.sum(w**3)\ng = inner.gradient(y, w)\nn = np.sum(g * g)", "y"),
-        ("with tm.GradientTape() as inner:\n    y = np.sum(w**3)\ng = inner.gradient(y, w)\nloss = y + np.sum(g * g)", "loss"),
+        ("with tm.GradientTape() as inner:\n    y = np.sum(w**3)\ng = inner.gradient(y, w)\nloss = y + np.sum(g * g)",
+         "loss"),
         ("with tm.GradientTape() as inner:\n    y = np.sum(w**3)\ng = inner.gradient(y, w)\ng", "g"),
-        ("with tm.GradientTape() as inner:\n    y = np.sum(w**3)\ng = inner.gradient(y, w)\nw.assign_sub(g)\nu = np.sum(w)", "y"),
+        ("with tm.GradientTape() as inner:\n    y = np.sum(w**3)\ng = inner.gradient(y, w)\nw.assign(g)\nu = np.sum(w)",
+         "y"),
     ],
 )  # fmt: skip
 def test_the_target_that_a_teacher_would_choose(run: Run, body: str, target: str) -> None:
@@ -167,8 +172,10 @@ def test_nested_tapes(run: Run) -> None:
     assert [
         "g = dy/dx = 27.0, taken by inner (line 7)",
         "h = dg/dx = 18.0, taken by outer (line 8)",
-        "k = dg/dc = None, taken by outer (line 8): c is not watched: call outer.watch(c) before computing with it, "
-        "or make it a Variable",
+        (
+            "k = dg/dc = None, taken by outer (line 8): c is not watched: call outer.watch(c) before computing "
+            "with it, or make it a Variable"
+        ),
     ] == found
 
 
@@ -209,7 +216,9 @@ def test_jacobians_and_weights(run: Run) -> None:
     run(W)
     body = "with tm.GradientTape(persistent=True) as t:\n    y = w * w\n"
 
-    found = own(run, f"%%tape\n{body}J = t.jacobian(y, w)\ng = t.gradient(y, w, T)\ns = t.gradient(y, w)")
+    found = own(
+        run, f"%%tape\n{body}J = t.jacobian(y, w)\ng = t.gradient(y, w, T)\ns = t.gradient(y, w)"
+    )
 
     assert "J = dy/dw = [[2.0, 0.0], [0.0, 4.0]], taken by t.jacobian (line 4)" == found[0]
     assert "g = dy/dw = [6.0, 4.0], taken by t (line 5); weighted by output_gradients" == found[1]
@@ -229,13 +238,15 @@ def test_functions_of_the_package_are_no_tapes_of_the_user(run: Run) -> None:
     [
         ("def relu(v):\n    if v > 0:\n        return v\n    else:\n        return 0.0\ny = relu(-x)",
          "relu returned the constant 0.0 (line 6). That does not depend on x, and its derivative is 0"),
-        ("def clip(v, lo, hi):\n    if v < lo:\n        return lo\n    if v > hi:\n        return hi\n    return v\n"
-         "y = clip(x, -1.0, 1.0)", "clip returned hi, which was the constant 1.0 (line 6)"),
-        ("clip = lambda v, lo=0.0: lo if v < 9 else v\ny = clip(x, lo=0.5)", "clip returned lo, which was the constant 0.5 (line 2)"),
+        (("def clip(v, lo, hi):\n    if v < lo:\n        return lo\n    if v > hi:\n        return hi\n    return v\n"
+         "y = clip(x, -1.0, 1.0)"), "clip returned hi, which was the constant 1.0 (line 6)"),
+        ("clip = lambda v, lo=0.0: lo if v < 9 else v\ny = clip(x, lo=0.5)",
+         "clip returned lo, which was the constant 0.5 (line 2)"),
         ("def f(v):\n    if v > 0:\n        return 0\n    return v**2\ny = f(x)", "f returned the constant 0 (line 4)"),
         ("def power(v, k):\n    p = 1.0\n    for i in range(k):\n        p = p * v\n    return p\ny = power(x, 0)",
          "power returned p, which was the constant 1.0 (line 6): the loop on line 4 did not change it"),
-        ("y = 0.0\nwhile x < 0:\n    y = y + x", "y is the constant 0.0 of line 2: the loop on line 3 did not change it"),
+        ("y = 0.0\nwhile x < 0:\n    y = y + x",
+         "y is the constant 0.0 of line 2: the loop on line 3 did not change it"),
         ("if x < 0:\n    y = x * 2\nelse:\n    y = 1.0", "y is the constant 1.0 of line 5"),
         ("y = max(-x, 0.0)", "max returned the constant 0.0 (line 2)"),
         ("y = -x if x < 0 else 4.0", "y is the constant 4.0 of line 2"),
@@ -264,11 +275,15 @@ def test_a_function_of_another_cell(run: Run) -> None:
 
 def test_the_branch_that_computed_a_target(run: Run) -> None:
     """Of a value that does not depend on a source, the branch is named."""
-    body = "def most(a, b):\n    if a > b:\n        return a * 1.0\n    return b * 1.0\ny = most(z, x)"
+    body = (
+        "def most(a, b):\n    if a > b:\n        return a * 1.0\n    return b * 1.0\ny = most(z, x)"
+    )
 
     [text] = said(run, f"%%tape x z\n{body}", "none")
 
-    assert text.endswith("it depends on x: most took the branch that ends on line 5 (return b * 1.0)")
+    assert text.endswith(
+        "it depends on x: most took the branch that ends on line 5 (return b * 1.0)"
+    )
 
 
 def test_a_conversion_is_no_branch(run: Run) -> None:

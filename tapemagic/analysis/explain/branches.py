@@ -25,6 +25,7 @@ DEPTH = 4
 
 EXTREMES = {"max": "np.maximum", "min": "np.minimum"}
 LOOPS = ast.For, ast.AsyncFor, ast.While
+BRANCHING = (*LOOPS, ast.If, ast.Try, ast.Match)
 FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda
 SCOPES = (*FUNCTIONS, ast.ClassDef)
 
@@ -43,8 +44,6 @@ class Constant:
     file : str
     name : str
         The name under which it was returned; empty if the number itself was.
-    bound : int or None
-        The line on which that name was given it, if a loop stands between.
     loop : int or None
         The line of the loop that did not change it.
     is_whole : bool
@@ -56,7 +55,6 @@ class Constant:
     function: str = ""
     file: str = ""
     name: str = ""
-    bound: int | None = None
     loop: int | None = None
     is_whole: bool = True
 
@@ -135,17 +133,14 @@ def _returns_before(place: Place, first: int) -> Iterator[ast.stmt]:
     tree, line = text_of(place)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0):
-            if first in (node.lineno, *(d.lineno for d in node.decorator_list)):
-                yield from (
-                    s
-                    for s in _statements(node.body)
-                    if isinstance(s, ast.Return) and s.lineno < line
-                )
+            lines = {node.lineno, *(decorator.lineno for decorator in node.decorator_list)}
+            returns = [s for s in _statements(node.body) if isinstance(s, ast.Return)]
+            yield from (s for s in returns if first in lines and s.lineno < line)
 
 
 def _of_name(name: str, scope: Scope, program: Program, depth: int) -> Iterator[Constant]:
     """The constants that a name may stand for."""
-    assignments = list(_assignments(scope.body, name))
+    assignments = _last_assignments(scope.body, name)
     if not assignments and name in scope.given:
         node, outer = scope.given[name]
         yield from _of(node, outer, program, depth - 1)
@@ -153,18 +148,24 @@ def _of_name(name: str, scope: Scope, program: Program, depth: int) -> Iterator[
     if not assignments and not scope.function:  # the expression at the end of a cell
         ends = [s.value for s in scope.body[-1:] if isinstance(s, ast.Expr)]
         assignments = [end for end in ends if ast.unparse(end) == name != getattr(end, "id", "")]
-    loops = [
-        node
-        for statement in scope.body
-        for node in ast.walk(statement)
-        if isinstance(node, LOOPS) and any(_assignments([node], name))
-    ]
+    loops = [s for s in _statements(scope.body) if isinstance(s, LOOPS)]
+    changing = [loop.lineno for loop in loops if any(_assignments([loop], name))]
     for node in assignments:
+        after = [line for line in changing if line > node.lineno]
+        stays = after and isinstance(node, ast.Constant)
         for constant in _of(node, scope, program, depth - 1):
-            outside = [loop for loop in loops if loop.lineno > node.lineno]
-            if outside and isinstance(node, ast.Constant):
-                constant = replace(constant, loop=outside[0].lineno)
-            yield constant
+            yield replace(constant, loop=after[0]) if stays else constant
+
+
+def _last_assignments(body: Sequence[ast.stmt], name: str) -> list[ast.expr]:
+    """The expressions that a name may be bound to in the end: the last that is not in a branch, and those after it."""
+    found: list[ast.expr] = []
+    for statement in body:
+        bound = list(_assignments([statement], name))
+        if bound and not isinstance(statement, BRANCHING):
+            found.clear()
+        found += bound
+    return found
 
 
 def _of(node: ast.expr, scope: Scope, program: Program, depth: int) -> Iterator[Constant]:
@@ -172,10 +173,10 @@ def _of(node: ast.expr, scope: Scope, program: Program, depth: int) -> Iterator[
     if depth < 0:
         return
     match node:
-        case ast.Constant(value) if isinstance(value, (int, float, complex)):
-            yield Constant(value, node.lineno, "", scope.file)
-        case ast.UnaryOp(ast.USub(), ast.Constant(value)) if isinstance(value, (int, float)):
-            yield Constant(-value, node.lineno, "", scope.file)
+        case ast.Constant(number) if isinstance(number, (int, float, complex)):
+            yield Constant(number, node.lineno, "", scope.file)
+        case ast.UnaryOp(ast.USub(), ast.Constant(number)) if isinstance(number, (int, float)):
+            yield Constant(-number, node.lineno, "", scope.file)
         case ast.IfExp(_, body, orelse):
             yield from _of(body, scope, program, depth)
             yield from _of(orelse, scope, program, depth)
@@ -185,16 +186,20 @@ def _of(node: ast.expr, scope: Scope, program: Program, depth: int) -> Iterator[
             for value in _returned(called):
                 for constant in _of(value, called, program, depth - 1):
                     yield _through(constant, value, name, called.file)
-        case ast.Call(ast.Name("max" | "min" as name), arguments):
-            if name not in program.namespace:
-                for argument in arguments:
-                    for constant in _of(argument, scope, program, depth - 1):
-                        yield replace(constant, function=name, line=node.lineno)
+        case ast.Call(ast.Name("max" | "min" as name)) if name not in program.namespace:
+            for argument in node.args:
+                for constant in _of(argument, scope, program, depth - 1):
+                    yield replace(constant, function=name, line=node.lineno)
         case _:
-            for inner in ast.walk(node):
-                if isinstance(inner, ast.Call) and _called(inner, scope, program) is not None:
-                    for constant in _of(inner, scope, program, depth - 1):
-                        yield replace(constant, is_whole=False)
+            yield from _inside(node, scope, program, depth - 1)
+
+
+def _inside(node: ast.expr, scope: Scope, program: Program, depth: int) -> Iterator[Constant]:
+    """The constants that calls of the user's functions inside of an expression may return."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call) and _called(inner, scope, program) is not None:
+            for constant in _of(inner, scope, program, depth):
+                yield replace(constant, is_whole=False)
 
 
 def _through(constant: Constant, value: ast.expr, function: str, file: str) -> Constant:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tapemagic.analysis.explain.advice import as_real, at, is_flat, kind, replacement
+from tapemagic.analysis.explain.advice import as_real, at, kind, replacement
 from tapemagic.analysis.explain.branches import branch_taken, constant_branch
 from tapemagic.analysis.explain.dataflow import Certainty
 from tapemagic.analysis.explain.exit_causes import (
@@ -27,6 +27,11 @@ from tapemagic.analysis.explain.query import Question, Reason, depends, perhaps_
 from tapemagic.engine.recording import CONSTANT, is_stamp, time_of
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
 from tapemagic.engine.tensor.variable import Variable
+
+CHOOSING = {
+    "np.greater", "np.greater_equal", "np.less", "np.less_equal", "np.equal", "np.not_equal", "bool()"
+}  # fmt: skip
+"""The conversions by which a value chooses a branch."""
 
 Test = Callable[[Question], Reason | None]
 
@@ -95,7 +100,8 @@ def _no_tensor(q: Question) -> Reason | None:
 def constant_instead(q: Question) -> str:
     """The branch that gave a plain number, in a sentence; empty if it may have left the tape instead."""
     branch = constant_branch(q.program, q.y, q.target, q.x)
-    return branch if branch and all(map(is_flat, exits(q, Certainty.PERHAPS))) else ""
+    left = exits(q, Certainty.PERHAPS) if branch else []
+    return branch if all(event.what in CHOOSING for event in left) else ""
 
 
 def _a(word: str) -> str:

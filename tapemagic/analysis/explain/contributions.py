@@ -110,7 +110,7 @@ Instruction = tuple[CodeType | str, int]
 
 
 class _Use(NamedTuple):
-    """What one execution of an instruction contributes."""
+    """The contribution of one execution of an instruction."""
 
     instruction: Instruction
     run: tuple[int, int]
@@ -371,7 +371,7 @@ def _development(snapshot: Snapshot, along: Sequence[tuple[int, float]]) -> str:
 
 
 def _course(sizes: Sequence[float], first: float, last: float) -> str:
-    """How sizes go from the last to the first."""
+    """The words on the way of sizes from the last to the first."""
     bad = [k for k, size in enumerate(sizes, 1) if not math.isfinite(size)]
     if bad:
         return f"is nan or infinite in {len(bad):,} of them, the last of these time {bad[-1]:,}"

@@ -28,18 +28,18 @@ def adjoints_of(
     belong to a k-th derivative, are sources of the gradients of the derivatives of that order. The targets may be
     derivatives themselves, and the cell may compute higher orders than were asked for; then the nearest order is used.
     """
-    adjoints: dict[int, Any] = {}
     level_of = levels(snapshot, targets, order)
-    for level, goal in enumerate(goals_of(targets, found, order)):
-        for i, gradient in gradients_of_all(snapshot, goal).items():
-            if level_of(i) == level:
-                adjoints[i] = gradient
-    return adjoints
+    return {
+        i: gradient
+        for level, goal in enumerate(goals_of(targets, found, order))
+        for i, gradient in gradients_of_all(snapshot, goal).items()
+        if level_of(i) == level
+    }
 
 
 def goals_of(targets: Sequence[Traced], found: GradientTable, order: int) -> list[list[Traced]]:
     """The values whose gradients are the adjoints, for each level: the targets, then their derivatives."""
-    derivatives = [
+    derivatives: list[list[Traced]] = [
         [g for (_, _, k), g in found.gradients.items() if k == level and g is not None]
         for level in range(1, order)
     ]

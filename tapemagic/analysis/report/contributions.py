@@ -94,7 +94,7 @@ def _readers(subject: Subject, wanted: Collection[int]) -> dict[int, list[Place]
         ids, made = snapshot.records[position][2], snapshot.records[position][-1]
         if found.keys().isdisjoint(ids):
             continue
-        outputs = made if made.__class__ is tuple else (made,)
+        outputs = made if isinstance(made, tuple) else (made,)
         reached = next((i for i in outputs if i in adjoints), None)
         if reached is None:
             continue

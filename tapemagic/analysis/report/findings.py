@@ -24,6 +24,7 @@ from tapemagic.analysis.report.matrices import Kind, Matrix
 from tapemagic.analysis.report.own_gradients import OwnGradient, own_gradients
 from tapemagic.analysis.report.statement import Statement
 from tapemagic.analysis.report.subject import Subject
+from tapemagic.analysis.report.summary import shared_summaries
 from tapemagic.analysis.report.trace import Trace, trace_of
 from tapemagic.analysis.report.training import Training, training_of
 from tapemagic.analysis.report.variables import NamedValue, named_values
@@ -91,6 +92,7 @@ class Findings:
     failure: Failure | None = None
 
 
+@shared_summaries()
 @np.errstate(all="ignore")  # the operations of the cell have warned already
 def examine(
     observer: Observer,

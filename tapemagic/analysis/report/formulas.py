@@ -196,10 +196,11 @@ def _outer(record: Record) -> Formula | None:
 
 
 def _solve(record: Record) -> Formula | None:
-    return {
+    formulas: dict[tuple[int, ...], Formula] = {
         (2, 1): _row(None, "-outer(solve(a.T, g), y)", "solve(a.T, g)"),
         (2, 2): _row(None, "-(solve(a.T, g) @ y.T)", "solve(a.T, g)"),
-    }.get(tuple(np.ndim(x) for x in record.values))
+    }
+    return formulas.get(tuple(np.ndim(x) for x in record.values))
 
 
 def _determinant(record: Record) -> Formula | None:
@@ -354,7 +355,8 @@ def parameter_text(value: Any) -> str:
         return repr(value)
     if isinstance(value, (tuple, list)) and len(value) <= SHOWN:
         inner = ", ".join(map(parameter_text, value))
-        return f"({inner})" if isinstance(value, tuple) else f"[{inner}]"
+        comma = "," * (len(value) == 1)
+        return f"({inner}{comma})" if isinstance(value, tuple) else f"[{inner}]"
     return "…"
 
 

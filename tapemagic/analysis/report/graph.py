@@ -32,6 +32,8 @@ MAX_DEPTH = 8
 """The most operations on a path from top to bottom, as long as something can be folded: about a screen."""
 MAX_INPUTS = 6
 """The number of inputs, or outputs, drawn of one operation."""
+BOX_CELLS = (6, 23)
+"""The rows and columns of cells in the picture of an array in a box."""
 
 
 @dataclass(frozen=True)
@@ -345,7 +347,7 @@ class _GraphBuilder:
         entries, shown = None, None
         if gradient is not None:
             found = summarise(gradient)
-            entries, shown = found.entries, found if found.cells or found.colours else None
+            entries, shown = found.entries, _picture(found)
         self.values.append(
             self.value(
                 value,
@@ -496,8 +498,7 @@ class _GraphBuilder:
         if not np.shape(value):
             return replace(box, text=format_value(value))
         summary = summarise(value)
-        pictured = summary if summary.cells or summary.colours else None
-        return replace(box, text=summary.text, summary=pictured)
+        return replace(box, text=summary.text, summary=_picture(summary))
 
 
 def lasting(subject: Subject) -> dict[int, Any]:
@@ -506,6 +507,11 @@ def lasting(subject: Subject) -> dict[int, Any]:
     inner = [g for level, g in derivatives if g is not None and level < subject.order]
     named = [value for _, value in subject.context.named]
     return {id_of(x): x for x in [*named, *inner] if isinstance(x, Tensor) and has_id(x)}
+
+
+def _picture(summary: Summary) -> Summary | None:
+    """The summary of an array of which there is a picture, with as many cells as a box has room for."""
+    return summary.coarser(*BOX_CELLS) if summary.cells or summary.colours else None
 
 
 def _outputs(record: Record) -> tuple[Any, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,8 @@ from tapemagic.analysis.nonfinite import is_finite
 from tapemagic.analysis.report.adjoints import levels
 from tapemagic.analysis.report.notation import symbol_of
 from tapemagic.analysis.report.subject import Subject
-from tapemagic.analysis.report.summary import Summary, summarise
+from tapemagic.analysis.report.summary import Summary
+from tapemagic.analysis.report.symbols import several, text_of
 from tapemagic.analysis.report.variable_versions import format_reads
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
@@ -117,7 +118,6 @@ class _Made:
     """
 
     subject: Subject
-    _read: dict[int, Any] = field(default_factory=dict)
 
     def on(self, number: int) -> Iterator[LineValue]:
         """The values that a line made: what it assigns, or else the result of its last operation."""
@@ -132,7 +132,7 @@ class _Made:
                 yield _constant(symbol_of(name).text, constants[name])
         if not found and number in self._results:
             results, records = self._results[number], self.subject.records
-            first, last = (_last(records[k].output_id) for k in (results.first, results.last))
+            first, last = (several(records[k].output_id)[-1] for k in (results.first, results.last))
             symbol = symbol_of(self.subject.symbols.get(last, "value")).text
             yield self._value(symbol, last, results.runs, first)
 
@@ -141,7 +141,7 @@ class _Made:
         text = format_value(value)
         if read := format_reads(value, self.subject.reads.get(i, ())):
             text += f" now; {read} when read"
-        start = summarise(self._values[first]).text if runs > 1 and first != i else ""
+        start = text_of(self._values[first]) if runs > 1 and first != i else ""
         return LineValue(
             symbol, np.shape(value), text, self._gradient(i, value), runs, start, is_finite(value)
         )
@@ -154,7 +154,7 @@ class _Made:
             return self._of_versions(i)
         gradient = subject.adjoints.get(i)
         if gradient is not None:
-            return summarise(gradient).text
+            return text_of(gradient)
         return "None" if subject.snapshot.tracks(i) else ""
 
     def _of_versions(self, i: int) -> str:
@@ -163,7 +163,7 @@ class _Made:
         known = [g for g in found if g is not None]
         if any(isinstance(g, Summary) for g in known):
             return ""
-        return summarise(sum(known[1:], known[0])).text if known else "None"
+        return text_of(sum(known[1:], known[0])) if known else "None"
 
     @cached_property
     def _level_of(self) -> Any:
@@ -212,17 +212,27 @@ class _Made:
         return {line: runs[key] for line, key in last.items()}
 
     @cached_property
+    def _wanted(self) -> set[int]:
+        """The ids of the values that are shown: of each line the first and the last."""
+        bound = [ids for names in self._names.values() for ids in names.values()]
+        wanted = {i for ids in bound for i in (ids[0], ids[-1])}
+        records = self.subject.records
+        for results in self._results.values():
+            wanted.update(several(records[results.first].output_id))
+            wanted.update(several(records[results.last].output_id))
+        return wanted
+
+    @cached_property
     def _values(self) -> Mapping[int, Any]:
-        """The values of all tensors that the report knows, by id."""
+        """The values that are shown, by id."""
         found: dict[int, Any] = {}
-        snapshot, subject = self.subject.whole, self.subject
-        for _, values, ids, _, output, made in snapshot.records[: subject.operations]:
-            found.update(zip(ids, values, strict=True))
-            if made.__class__ is tuple:
-                found.update(zip(made, output, strict=True))
-            else:
-                found[made] = output
-        for name, value in [*subject.context.named, *subject.sources, *subject.targets]:
+        wanted, subject = self._wanted, self.subject
+        for _, values, ids, _, output, made in subject.whole.records[: subject.operations]:
+            if not wanted.isdisjoint(ids):
+                found.update(zip(ids, values, strict=True))
+            if not wanted.isdisjoint(several(made)):
+                found.update(zip(several(made), several(output), strict=True))
+        for _, value in [*subject.context.named, *subject.sources, *subject.targets]:
             if isinstance(value, Traced):
                 found[id_of(value)] = unwrap(value)
         return {i: x for i, x in found.items() if x is not None and not isinstance(x, Absent)}
@@ -230,7 +240,3 @@ class _Made:
 
 def _constant(name: str, value: Any) -> LineValue:
     return LineValue(name, np.shape(value), format_value(value), is_finite=is_finite(value))
-
-
-def _last(made: Any) -> int:
-    return int(made[-1] if isinstance(made, tuple) else made)

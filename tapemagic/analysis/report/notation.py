@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from tapemagic.analysis.formatting import SUBSCRIPTS, printable
+from tapemagic.analysis.formatting import SUBSCRIPTS, printable, without_subscript
 
 CHOICE, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
 """How tightly the parts of a formula hold together: those that hold less stand in brackets."""
@@ -19,7 +19,7 @@ LONGEST = 60
 """The number of characters shown of a name."""
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-ATOMIC = re.compile(r"[^\W\d][\w.₀-₉]*(\[[\w'\".]*\])*|\d[\d.]*|\[.*\]|nan|inf")
+ATOMIC = re.compile(r"bar\(.*\)|[^\W\d][\w.₀-₉]*(\[[\w'\".]*\])*|\d[\d.]*|\[.*\]|nan|inf")
 SCIENTIFIC = re.compile(r"\d[\d.]*e[+-]?\d+")
 NEGATIVE = re.compile(r"-[\d.]+(e[+-]?\d+)?|-inf")
 WHOLE = re.compile(r"(\d+)(\.0)?")
@@ -77,12 +77,12 @@ class Reduction:
 
 
 def symbol_of(name: str) -> Symbol:
-    """The symbol of a named value.
+    r"""The symbol of a named value.
 
     Examples
     --------
     >>> symbol_of("w₁₂"), symbol_of("loss")
-    (Symbol(text='w₁₂', latex='w_{12}'), Symbol(text='loss', latex='\\\\mathrm{loss}'))
+    (Symbol(text='w₁₂', latex='w_{12}'), Symbol(text='loss', latex='\\mathrm{loss}'))
     """
     name = printable(name)
     name = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
@@ -113,15 +113,17 @@ def escaped(text: str) -> str:
 
 
 def bar(symbol: Symbol) -> Symbol:
-    """The symbol of the adjoint of a value: that of the value with a bar above it.
+    r"""The symbol of the adjoint of a value: that of the value with a bar above it.
 
     Examples
     --------
     >>> bar(symbol_of("x1"))
-    Symbol(text='x̄1', latex='\\\\bar{x}_{1}')
+    Symbol(text='x̄1', latex='\\bar{x}_{1}')
     """
-    at = next((k for k, char in enumerate(symbol.text) if char.isalpha()), 0)
-    text = unicodedata.normalize("NFC", f"{symbol.text[: at + 1]}\u0304") + symbol.text[at + 1 :]
+    first, rest = symbol.text[:1], symbol.text[1:]
+    text = f"bar({symbol.text})"
+    if without_subscript(symbol.text).isidentifier():
+        text = unicodedata.normalize("NFC", f"{first}\u0304") + rest
     letter, mark, index = symbol.latex.partition("_{")
     if len(letter) == 1 or letter[1:] in GREEK:
         return Symbol(text, rf"\bar{{{letter}}}{mark}{index}")

@@ -119,7 +119,7 @@ def _rows(subject: Subject, call: GradientCall) -> Iterator[OwnGradient]:
             call.method,
             written.tape,
             call.line,
-            call.count,
+            call.times,
             remark if text else "",
         )
 
@@ -143,7 +143,7 @@ def _reason(
 def _held(call: GradientCall, namespace: Any) -> dict[int, str]:
     """The names in the notebook of targets and sources, by id."""
     wanted = {id_of(x) for x in (*call.targets, *call.sources)}
-    found = {}
+    found: dict[int, str] = {}
     for name, value in namespace.items():
         if not name.startswith("_") and isinstance(value, Traced) and id_of(value) in wanted:
             found.setdefault(id_of(value), name)

@@ -136,13 +136,18 @@ def _towards(snapshot: Snapshot, target: int) -> Iterator[Step | Renaming]:
     """The operations on which a target depends, oldest first, with the inputs that gradients pass."""
     needed: set[int] = {target}
     found: list[Step | Renaming] = []
-    made_by = _results_by_array(snapshot)
+    made_by: dict[int, list[int]] = {}
     for raw in reversed(snapshot.records):
         made = several(raw[-1])
         if needed.isdisjoint(made):
             continue
         record = Record._make(raw)
-        if _call(record) is not None and (pairs := _computed_inside(record, made_by)):
+        if _call(record) is not None:
+            made_by = made_by or _results_by_array(snapshot)
+            pairs = _computed_inside(record, made_by)
+        else:
+            pairs = ()
+        if pairs:
             found.append(Renaming(record.name, pairs))
             needed.update(old for _, old in pairs)
             continue

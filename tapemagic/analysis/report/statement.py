@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-Topic = Literal[
-    "nonfinite", "warning", "left", "none", "missing", "result", "kink", "note"
-]
+Topic = Literal["nonfinite", "warning", "left", "none", "missing", "result", "kink", "note"]
 
 TOPICS: tuple[Topic, ...] = get_args(Topic)
 """The topics in the order of their statements: what is wrong stands above the results."""

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -17,9 +21,11 @@ from tapemagic.analysis.formatting import (
 )
 from tapemagic.analysis.report.cells import (
     Cells,
+    block_means,
     colours,
     curve,
     is_image_shape,
+    rounded,
     slice_shown,
     surface,
 )
@@ -30,6 +36,9 @@ Kind = Literal["number", "table", "vector", "matrix", "image"]
 SIDE = 4
 """The largest number of rows and columns of a matrix that is written out."""
 PLAIN = (np.ndarray, np.generic, bool, int, float, complex)
+
+_known: ContextVar[dict[int, tuple[weakref.ref[Any], Summary]] | None]
+_known = ContextVar("summaries of arrays, by identity", default=None)
 
 
 @dataclass(frozen=True)
@@ -138,6 +147,13 @@ class Summary:
         counts = ((self.nan, "nan"), (self.inf, "inf"))
         return ", ".join([*self._finite, *(f"{count:,} {name}" for count, name in counts if count)])
 
+    def coarser(self, rows: int, columns: int) -> Summary:
+        """The same with a picture of fewer cells, for a small place."""
+        if len(self.cells) <= rows and (not self.cells or len(self.cells[0]) <= columns):
+            return self
+        with np.errstate(all="ignore"):
+            return replace(self, cells=rounded(block_means(np.array(self.cells), (rows, columns))))
+
     @property
     def _finite(self) -> list[str]:
         """Range and mean of the finite entries in words."""
@@ -175,6 +191,28 @@ def summarise(value: Any) -> Summary:
     """
     if isinstance(value, Summary):
         return value
+    known = _known.get()
+    if known is None or not isinstance(value, np.ndarray):
+        return _summary(value)
+    reference, found = known.get(id(value), (None, None))
+    if found is None or reference is None or reference() is not value:
+        found = _summary(value)
+        known[id(value)] = (weakref.ref(value), found)
+    return found
+
+
+@contextmanager
+def shared_summaries() -> Iterator[None]:
+    """Summarise every array once inside this block, in which none may change."""
+    token = _known.set({})
+    try:
+        yield
+    finally:
+        _known.reset(token)
+
+
+def _summary(value: Any) -> Summary:
+    """The summary of a number or array."""
     array = _numbers(value)
     if array is None:
         return _unpictured(value)

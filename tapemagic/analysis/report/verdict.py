@@ -38,7 +38,7 @@ OTHERS: Mapping[Topic, tuple[str, str]] = {
     "result": ("more target", "more targets"),
     "kink": ("other place", "other places"),
 }
-"""What statements that are left out are called, for one and for several."""
+"""The words for one statement that is left out, and for several."""
 
 
 def verdict(
@@ -111,7 +111,7 @@ def _warnings(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Stat
 
 
 def _nonfinite(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Statement]:
-    """Where the nan or infinity of each target, or of its gradients, began."""
+    """The origin of the nan or infinity of each target, or of its gradients."""
     for fact in nonfinite:
         yield Statement("nonfinite", describe(subject, fact), fact.line)
     told = {fact.target for fact in nonfinite if fact.way == "forward"}

@@ -101,7 +101,7 @@ def _program(line: FailedLine, head: str) -> Row:
 
 def _label(column: int, width: int, mark: Mark) -> tuple[int, str, bool]:
     """A label and the column at which it begins: below the middle of its operand."""
-    return max(0, column + (width - _width(mark.label)) // 2), mark.label, mark.bad
+    return max(0, column + (width - _width(mark.label) + 1) // 2), mark.label, mark.bad
 
 
 def _fitting(

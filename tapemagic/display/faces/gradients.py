@@ -18,7 +18,7 @@ TITLE = "Gradients"
 MOST_OWN = 30
 """The number of rows for gradients that the program took itself."""
 MAX_ROWS = 60
-MAX_PICTURED = 24
+MAX_PICTURED = 16
 """The number of rows that have pictures."""
 PICTURED = ("vector", "matrix", "image")
 OUTCOMES = {"agrees": "", "differs": BAD, "not checked": ""}
@@ -41,10 +41,10 @@ def html(findings: Findings) -> str:
         return ""
     rows = rows_of(findings)[:MAX_ROWS]
     pictured = rows[:MAX_PICTURED]
-    tables = [
-        _table(list(group), {id(entry) for entry in pictured})
-        for _, group in groupby(rows, lambda entry: entry.target)
-    ]
+    groups = [list(group) for _, group in groupby(rows, lambda entry: entry.target)]
+    if all(len(group) == 1 for group in groups):
+        groups = [rows]
+    tables = [_table(group, {id(entry) for entry in pictured}) for group in groups if group]
     notes = [*_notes(findings), *legend(entry.value for entry in pictured)]
     parts = [*tables, *(element("div", SMALL, plain(note)) for note in notes)]
     return "".join(parts) + own(findings.own_gradients) + matrices.html(findings.matrices)

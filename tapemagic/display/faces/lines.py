@@ -6,10 +6,11 @@ from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.lines import LineValue, SourceLine
 from tapemagic.display.elements import aligned, element, plain, spaced
-from tapemagic.display.styles import BAD, CODE, QUIET, RULE
+from tapemagic.display.styles import BAD, CODE, GROUND, QUIET
 
 TITLE = "Lines"
 TABLE = f"{CODE};border-collapse:collapse;font-size:12px;margin:0"
+LINE = f"1px solid {GROUND}66"
 WIDEST = 60
 """The width of the source in text; values of longer lines stand below them."""
 
@@ -23,7 +24,7 @@ def text(findings: Findings) -> str:
         if more:
             rows.append(("", f"… {more:,} more lines", "", ""))
         source = _source(line)
-        cells = [(_made(value), value.gradient) for value in line.values] or [("", "")]
+        cells = [(_made(value), printable(value.gradient)) for value in line.values] or [("", "")]
         if line.values and len(source) > WIDEST:
             cells.insert(0, ("", ""))
         rows.append((str(line.number), source, *cells[0]))
@@ -53,7 +54,7 @@ def html(findings: Findings) -> str:
         if more:
             rows.append(f'<td colspan="3" style="{QUIET}">… {more:,} more lines</td>')
         rows += _cells(line, width)
-    body = "".join(f'<tr style="border-top:{RULE}">{row}</tr>' for row in rows)
+    body = "".join(f'<tr style="border-top:{LINE}">{row}</tr>' for row in rows)
     return element("div", "overflow-x:auto", f'<table style="{TABLE}">{body}</table>')
 
 

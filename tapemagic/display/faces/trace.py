@@ -7,12 +7,15 @@ from unicodedata import combining
 
 from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.trace import AdjointStep, TracePart, TraceRow
+from tapemagic.analysis.report.reverse_sweep import AdjointStep
+from tapemagic.analysis.report.trace import TracePart
+from tapemagic.analysis.report.trace_rows import TraceRow
 from tapemagic.display.elements import element, plain
-from tapemagic.display.styles import BAD, CODE, QUIET, RULE
+from tapemagic.display.styles import BAD, CODE, GROUND, QUIET
 
 TITLE = "Trace"
 TABLE = f"{CODE};border-collapse:collapse;font-size:12px;margin:0"
+LINE = f"1px solid {GROUND}66"
 INDENT = "  "
 WIDEST = 60
 """The width of the first column of text; longer entries stand on a line of their own."""
@@ -90,10 +93,11 @@ def _lines(part: TracePart) -> list[str]:
     width = max((w for a, b in pairs if b and (w := _width(a)) <= WIDEST), default=0)
     lines = [_title(part)] if part.title else []
     for a, b in pairs:
-        if b and _width(a) > width:
-            lines.append(a)
-            a = ""
-        lines.append(f"{a}{' ' * (width - _width(a))}  {b}".rstrip())
+        room = width - _width(a)
+        if b and room < 0:
+            lines += [a, f"{' ' * width}  {b}"]
+        else:
+            lines.append(f"{a}{' ' * room}  {b}".rstrip())
     return lines
 
 
@@ -111,7 +115,7 @@ def _table(part: TracePart) -> str:
 def _row(row: TraceRow) -> str:
     left = _marked(forward(row), row.is_finite)
     steps = [_marked(backward(step), step.is_finite) for step in reversed(row.reverse)]
-    style = f"border-top:{RULE}{f';{QUIET}' if row.words else ''}"
+    style = f"border-top:{LINE}{f';{QUIET}' if row.words else ''}"
     if not steps:
         return f'<tr style="{style}"><td colspan="2">{left}</td></tr>'
     cells = "".join(f"<td>{cell}</td>" for cell in (left, "<br>".join(steps)))

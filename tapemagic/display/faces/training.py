@@ -51,7 +51,7 @@ def caption(training: Training) -> str:
 
 
 def notes(training: Training) -> list[str]:
-    """What looks wrong, and what is not shown."""
+    """Sentences on what looks wrong, and on what is not shown."""
     found = [f"Note: {words}." for words in training.flags]
     if training.more:
         found.append(
@@ -73,7 +73,7 @@ def _rows(training: Training) -> str:
         f'<tr style="{LINE}">{"".join(f"<td>{cell}" for cell in row)}</tr>' for row in rows
     )
     style = f"border-collapse:collapse;text-align:right;white-space:nowrap;{FONT}"
-    table = f'<table cellpadding="3" style="{style}"><tr style="{LINE};{QUIET}">{heads}</tr>{body}</table>'
+    table = f'<table cellpadding="5" style="{style}"><tr style="{LINE};{QUIET}">{heads}</tr>{body}</table>'
     return element("div", "overflow-x:auto", table)
 
 

@@ -22,7 +22,7 @@ ROLES = {
     "constant": QUIET,
 }
 MAX_ROWS = 60
-MAX_PICTURED = 16
+MAX_PICTURED = 12
 """The number of rows that have pictures."""
 LONGEST_GOAL = 40
 
@@ -56,8 +56,9 @@ def headings(findings: Findings) -> tuple[str, ...]:
     """The headings of the table, with the target of the gradients."""
     goal = ", ".join(findings.targets)
     goal = goal if len(goal) <= LONGEST_GOAL else f"{goal[: LONGEST_GOAL - 1]}…"
-    several = len(findings.targets) > 1 or any(entry.summed for entry in findings.derivatives[:1])
-    of = f"the sum of {goal}" if several else goal
+    arrays = [row for row in findings.variables if row.role == "target" and row.value.size != 1]
+    summed = any(entry.summed for entry in findings.derivatives[:1])
+    of = f"the sum of {goal}" if summed or arrays or len(findings.targets) > 1 else goal
     return ("name", "role", "shape", "dtype", "value", printable(f"gradient of {of}"), "line")
 
 

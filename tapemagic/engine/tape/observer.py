@@ -75,7 +75,7 @@ class GradientCall(NamedTuple):
         The instruction that made the call.
     line : int or None
         The line of the cell.
-    count : int
+    times : int
         The number of times that the instruction was run for these variables.
     """
 
@@ -89,7 +89,7 @@ class GradientCall(NamedTuple):
     code: CodeType
     offset: int
     line: int | None
-    count: int
+    times: int
 
 
 Where = Callable[[], tuple[int | None, int, int, int]]
@@ -282,7 +282,7 @@ class Observer(Tape):
             code,
             offset,
             self._where()[0],
-            1 + (before.count if before else 0),
+            1 + (before.times if before else 0),
         )
 
     def gradient_calls(self) -> Sequence[GradientCall]:

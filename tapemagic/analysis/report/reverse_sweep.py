@@ -1,0 +1,232 @@
+"""The steps of the reverse sweep, as formulas and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tapemagic.analysis.report.contributions import (
+    NOTHING,
+    Share,
+    passed_on,
+    shares,
+    starts,
+)
+from tapemagic.analysis.report.formulas import adjoint_formula, is_known
+from tapemagic.analysis.report.notation import CHOICE, PRODUCT, SUM, Piece, Symbol, bar, escaped
+from tapemagic.analysis.report.subject import Subject
+from tapemagic.analysis.report.symbols import brief, is_good, number_symbol, several, text_of
+from tapemagic.engine.recording import Record, silence
+
+MAX_STEPS = 6
+"""The number of steps in one row."""
+
+MAX_RESULTS = 3
+"""The number of results of one operation that stand in a formula."""
+
+
+@dataclass(frozen=True)
+class AdjointStep:
+    """A step of the reverse sweep: what an operation adds to the adjoint of one of its inputs.
+
+    Attributes
+    ----------
+    symbol : str
+        The adjoint: x̄1.
+    formula, latex : str
+        What is added, without what was there before.
+    numbers : str
+        The formula with numbers put in; empty where they are not known, or are arrays.
+    added : str
+        What is added, as a value, in brackets where it stands in a sum and is negative or complex; empty if it is
+        not known.
+    before : str or None
+        The value of the adjoint before; empty if it is not known; None if this is the first step.
+    after : str
+        The value of the adjoint with it; empty if it is not known.
+    is_finite : bool
+        Whether the adjoint is finite with it.
+    """
+
+    symbol: str
+    formula: str
+    latex: str
+    numbers: str = ""
+    added: str = ""
+    before: str | None = None
+    after: str = ""
+    is_finite: bool = True
+
+
+@dataclass(frozen=True)
+class Written:
+    """An operation with the symbols of its values.
+
+    Attributes
+    ----------
+    position : int
+        In the recording.
+    record : Record
+    inputs, made : sequence of Symbol
+    numbers : sequence of Symbol
+        The values of the inputs; empty unless they are few numbers.
+    """
+
+    position: int
+    record: Record
+    inputs: Sequence[Symbol]
+    made: Sequence[Symbol]
+    numbers: Sequence[Symbol]
+
+
+class ReverseSweep:
+    """The steps of the reverse sweep at the operations that are shown.
+
+    Parameters
+    ----------
+    subject : Subject
+    shown : sequence of int
+        The positions of the operations.
+    others : iterable of int
+        The ids of other values whose adjoints are shown.
+    """
+
+    def __init__(self, subject: Subject, shown: Sequence[int], others: Iterable[int]) -> None:
+        self._subject = subject
+        self._shown = shown
+        wanted = set(others)
+        for position in shown:
+            record = subject.records[position]
+            wanted.update(several(record.output_id))
+            wanted.update(record.ids[:MAX_STEPS])
+        self._shares = shares(subject, wanted & subject.adjoints.keys(), set(shown))
+        self._starts = starts(subject)
+
+    def steps(self, written: Written) -> Iterator[AdjointStep]:
+        """The steps at an operation: the seeds of its results, and a share for each input."""
+        record = written.record
+        for symbol, i in zip(written.made, several(record.output_id), strict=True):
+            if i in self._starts:
+                yield adjoint_step(symbol, self._starts[i])
+        count = 0
+        for k, i in enumerate(record.ids):
+            share = self._shares.get(i, {}).get((written.position, k))
+            if share is None:
+                continue
+            count += 1
+            if count <= MAX_STEPS:
+                yield self._step(written, k, share)
+        reached = self._reached(record)
+        if reached > MAX_STEPS >= count:
+            yield AdjointStep(f"… {reached - count:,} more inputs", "", "")
+
+    def _reached(self, record: Record) -> int:
+        """The number of inputs of an operation that have adjoints, if it passes on anything."""
+        known = self._subject.adjoints
+        reached = not known.keys().isdisjoint(several(record.output_id))
+        return sum(i in known for i in record.ids) if reached else 0
+
+    def _step(self, written: Written, k: int, share: Share) -> AdjointStep:
+        formula, put_in = self._formulas(written, k)
+        name = bar(written.inputs[k])
+        latex = f"{name.latex} = {'' if share.is_first else f'{name.latex} + '}{formula.latex}"
+        if not share.is_first:
+            formula, put_in = formula.inside(PRODUCT), put_in and put_in.inside(PRODUCT)
+        return AdjointStep(
+            name.text,
+            formula.text,
+            latex,
+            put_in.text if put_in else "",
+            text_of(share.value) if share.is_first else _bracketed(text_of(share.value)),
+            None if share.is_first else brief(share.before),
+            text_of(share.after),
+            share.after is None or is_good(share.after),
+        )
+
+    def _formulas(self, written: Written, k: int) -> tuple[Piece, Piece | None]:
+        """The formula of a share, and that with numbers put in."""
+        record, made, x = written.record, written.made, written.inputs[k]
+        if not _is_chain(record):
+            return _through(bar(made[0]), record.name), None
+        if not isinstance(record.output, tuple):
+            return self._of_one(written, k)
+        reached = [
+            _chain(bar(y), y, x)
+            for y, i in zip(made, several(record.output_id), strict=True)
+            if i in self._subject.adjoints
+        ]
+        more = len(reached) > MAX_RESULTS
+        text = " + ".join(piece.text for piece in reached[:MAX_RESULTS]) + " + …" * more
+        latex = "+".join(piece.latex for piece in reached[:MAX_RESULTS]) + r"+\dots" * more
+        return Piece(text, latex, SUM if len(reached) > 1 else PRODUCT), None
+
+    def _of_one(self, written: Written, k: int) -> tuple[Piece, Piece | None]:
+        """The same of an operation with one result."""
+        record, inputs, [y] = written.record, written.inputs, written.made
+        g = self._subject.adjoints.get(written.record.output_id)  # type: ignore[arg-type]
+        numbers = written.numbers if g is not None and not g.shape else ()
+        piece = adjoint_formula(record, k, inputs, y, bar(y))
+        if piece is None:
+            slope = _slope(record, k) if numbers else ""
+            product = f"{_bracketed(text_of(g))} · {_bracketed(slope)}"
+            return _chain(bar(y), y, inputs[k]), Piece(product, "", PRODUCT) if slope else None
+        if not numbers:
+            return piece, None
+        result, adjoint = number_symbol(record.output), number_symbol(g)
+        return piece, adjoint_formula(record, k, numbers, result, adjoint)
+
+    def finished_in(self, hidden: set[int]) -> dict[int, Any]:
+        """The results, by id, of shown operations whose adjoints are complete only with a share of a hidden one."""
+        found: dict[int, Any] = {}
+        for position in self._shown:
+            record = self._subject.records[position]
+            for value, i in zip(several(record.output), several(record.output_id), strict=True):
+                places = self._shares.get(i)
+                if places and next(reversed(places))[0] in hidden:
+                    found[i] = value
+        return found
+
+
+def adjoint_step(symbol: Symbol, adjoint: Any) -> AdjointStep:
+    """A whole adjoint, to which nothing is added; None where the target does not depend on the value."""
+    name = bar(symbol)
+    text = "None" if adjoint is None else text_of(adjoint)
+    return AdjointStep(name.text, "", name.latex, after=text, is_finite=is_good(adjoint))
+
+
+def _slope(record: Record, k: int) -> str:
+    """The local derivative of an operation on real numbers, as text; empty if it is not known."""
+    if record.output.dtype.kind != "f":
+        return ""
+    with silence(), np.errstate(all="ignore"):
+        slope = passed_on(record, k, record.output.dtype.type(1))
+    return "" if slope is NOTHING else text_of(slope)
+
+
+def _bracketed(number: str) -> str:
+    return f"({number})" if number.startswith("-") or "j" in number else number
+
+
+def _chain(g: Symbol, y: Symbol, x: Symbol) -> Piece:
+    """The chain rule, for an operation without a formula."""
+    names = [
+        part.text if part.text.replace("_", "a").isalnum() else f"({part.text})" for part in (y, x)
+    ]
+    latex = rf"{g.latex} \cdot \frac{{\partial {y.latex}}}{{\partial {x.latex}}}"
+    return Piece(f"{g.text} · ∂{names[0]}/∂{names[1]}", latex, PRODUCT)
+
+
+def _is_chain(record: Record) -> bool:
+    """Whether an operation passes on its true derivative with respect to real numbers."""
+    values = (*record.values, *several(record.output))
+    return is_known(record) and not any(
+        getattr(x, "dtype", np.dtype(float)).kind == "c" for x in values
+    )
+
+
+def _through(g: Symbol, name: str) -> Piece:
+    """An adjoint that goes through an operation with a rule of its own."""
+    return Piece(f"{g.text} through {name}", rf"{g.latex}\text{{ through {escaped(name)}}}", CHOICE)

@@ -1,0 +1,219 @@
+"""The rows of an evaluation table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from tapemagic.analysis.formatting import format_entries, without_subscript
+from tapemagic.analysis.nonfinite import is_finite
+from tapemagic.analysis.report.folding import Block, Part
+from tapemagic.analysis.report.formulas import value_formula
+from tapemagic.analysis.report.layout import Line
+from tapemagic.analysis.report.notation import bar, symbol_of
+from tapemagic.analysis.report.reverse_sweep import (
+    MAX_STEPS,
+    AdjointStep,
+    ReverseSweep,
+    Written,
+    adjoint_step,
+)
+from tapemagic.analysis.report.subject import Subject
+from tapemagic.analysis.report.summary import Summary
+from tapemagic.analysis.report.symbols import Symbols, number_symbols, several, text_of
+from tapemagic.engine.recording import Absent, Record
+from tapemagic.engine.tensor.tensor import id_of, unwrap
+
+MAX_INPUTS = 12
+"""The number of watched values that have a row."""
+
+
+@dataclass(frozen=True)
+class TraceRow:
+    """A row of the evaluation table.
+
+    Attributes
+    ----------
+    kind : {'input', 'operation', 'heading', 'folded'}
+        A watched value; an operation; the heading of a call or an iteration; operations that are not shown one by one.
+    words : str
+        The text of a heading, or of what is folded.
+    symbol, formula, latex, numbers, value : str
+        Of an operation, its result, its formula as text and as LaTeX, that with numbers put in, and the result's value.
+    number : int or None
+        The position of the operation in the recording.
+    line : int or None
+    path : tuple of str
+        The headings above it.
+    operations : int
+        The number of operations that are folded into it.
+    reverse : tuple of AdjointStep
+        Its steps of the reverse sweep, in their order: to be read from the last row of the table to the first.
+    is_finite : bool
+        Whether the value is finite.
+    """
+
+    kind: Literal["input", "operation", "heading", "folded"]
+    words: str = ""
+    symbol: str = ""
+    formula: str = ""
+    latex: str = ""
+    numbers: str = ""
+    value: str = ""
+    number: int | None = None
+    line: int | None = None
+    path: tuple[str, ...] = ()
+    operations: int = 0
+    reverse: tuple[AdjointStep, ...] = ()
+    is_finite: bool = True
+
+
+class Table:
+    """The rows of an evaluation table.
+
+    Parameters
+    ----------
+    subject : Subject
+    lines : sequence of Line
+        What is shown.
+    order : int
+    """
+
+    def __init__(self, subject: Subject, lines: Sequence[Line], order: int) -> None:
+        self._subject = subject
+        self._lines = lines
+        self._order = order
+        self._symbols = Symbols(subject)
+        self._shown = [line.position for line in lines if line.position is not None]
+        self._reverse = ReverseSweep(subject, self._shown, self._inputs)
+
+    @cached_property
+    def _inputs(self) -> dict[int, Any]:
+        """The watched values that the shown operations read, by id, and sources that no operation read."""
+        if self._order:
+            return {}
+        records = [self._subject.records[position] for position in self._shown]
+        made = {i for record in records for i in several(record.output_id)}
+        leaves = self._subject.snapshot.leaves - made
+        read: dict[int, Any] = {}
+        for record in records:
+            for value, i in zip(record.values, record.ids, strict=True):
+                if i in leaves:
+                    read.setdefault(i, value)
+        found: dict[int, Any] = {}
+        sources = [(id_of(x), unwrap(x)) for _, x in self._subject.sources]
+        for i, value in sources:
+            if i in read or i not in self._subject.split.versions:
+                found[i] = read.get(i, value)
+        return found | read
+
+    def rows(self) -> Iterator[TraceRow]:
+        """The rows, in the order of the tape."""
+        for k, (i, value) in enumerate(self._inputs.items()):
+            if k < MAX_INPUTS:
+                yield self._input(i, value)
+        more = len(self._inputs) - MAX_INPUTS
+        if more > 0:
+            yield TraceRow("folded", f"… {more:,} more watched value{'s' * (more > 1)}")
+        for line in self._lines:
+            if line.position is not None:
+                yield self._operation(line.position, line)
+            elif line.hidden:
+                yield self._folded(line)
+            else:
+                yield TraceRow("heading", line.words, path=line.path)
+
+    def _input(self, i: int, value: Any) -> TraceRow:
+        symbol, adjoint = self._symbols.of(value, i), self._subject.adjoints.get(i)
+        is_float = getattr(value, "dtype", np.dtype(int)).kind in "fc"
+        told = adjoint is not None or (self._subject.targets and is_float)
+        return TraceRow(
+            "input",
+            symbol=symbol.text,
+            latex=symbol.latex,
+            value=text_of(value),
+            reverse=(adjoint_step(symbol, adjoint),) if told else (),
+            is_finite=is_finite(value),
+        )
+
+    def _operation(self, position: int, line: Line) -> TraceRow:
+        record = self._subject.records[position]
+        results, ids = several(record.output), several(record.output_id)
+        written = Written(
+            position,
+            record,
+            [self._symbols.of(x, i) for x, i in zip(record.values, record.ids, strict=True)],
+            [self._symbols.of(x, i) for x, i in zip(results, ids, strict=True)],
+            number_symbols(record.values),
+        )
+        formula = value_formula(record, written.inputs)
+        return TraceRow(
+            "operation",
+            symbol=", ".join(x.text for x in written.made),
+            formula=formula.text,
+            latex=f"{', '.join(x.latex for x in written.made)} = {formula.latex}",
+            numbers=value_formula(record, written.numbers).text if written.numbers else "",
+            value="; ".join(map(text_of, results)),
+            number=position,
+            line=self._subject.snapshot.origins.sites[position][0],
+            path=line.path,
+            reverse=tuple(self._reverse.steps(written)),
+            is_finite=all(map(is_finite, results)),
+        )
+
+    def _folded(self, line: Line) -> TraceRow:
+        positions = list(line.positions())
+        steps = [
+            adjoint_step(self._symbols.of(value, i), self._subject.adjoints[i])
+            for i, value in self._reverse.finished_in(set(positions)).items()
+        ]
+        words = f"… {line.words}"
+        if developed := self._developed(line.hidden):
+            words += f": {developed}"
+        return TraceRow(
+            "folded",
+            words,
+            path=line.path,
+            operations=len(positions),
+            reverse=tuple(steps[:MAX_STEPS]),
+        )
+
+    def _developed(self, parts: Sequence[Part]) -> str:
+        """The range of the last value of each iteration of a loop, where that is a number."""
+        blocks = [part for part in parts if isinstance(part, Block) and part.kind == "iteration"]
+        if len(blocks) < 2 or len(blocks) != len(parts):
+            return ""
+        records = self._subject.records
+        last = [list(block.positions())[-1] for block in blocks]
+        made = [records[position] for position in last]
+        outputs = [record.output for record in made]
+        if len({record[0] for record in made}) > 1 or any(
+            isinstance(y, (tuple, Absent)) or np.shape(y) or y.dtype.kind != "f" for y in outputs
+        ):
+            return ""
+        names = {
+            without_subscript(self._subject.names.get(several(r.output_id)[0], "")) for r in made
+        }
+        name = names.pop() if len(names) == 1 else ""
+        return (
+            f"{name or 'the last value of each'} {_range(outputs)}{self._adjoint_range(made, name)}"
+        )
+
+    def _adjoint_range(self, made: Sequence[Record], name: str) -> str:
+        adjoints = [self._subject.adjoints.get(several(record.output_id)[0]) for record in made]
+        if any(g is None or isinstance(g, Summary) for g in adjoints):
+            return ""
+        symbol = bar(symbol_of(name)).text if name else "its adjoint"
+        return f"; {symbol} {_range(adjoints)}"
+
+
+def _range(values: Sequence[Any]) -> str:
+    """The range of some numbers in words."""
+    known = np.array(values)
+    if known.size > 6:
+        return format_entries(known)
+    return f"{format_entries(known.min())} to {format_entries(known.max())}"
