@@ -62,12 +62,13 @@ def test_a_table() -> None:
 
 def test_a_picture() -> None:
     """Shapes are drawn by pgf in tenths of a point, those after the first point of an outline as steps."""
-    svg = '<svg viewBox="0 0 9 9"><polygon fill="#fff" stroke="#1d4ed8" points="0,0 9,0 9,9"/><text x="4" y="5">a_b</text></svg>'
+    triangle = '<polygon fill="#fff" stroke="#1d4ed8" points="0,0 9,0 9,9"/>'
+    svg = f'<svg viewBox="0 0 9 9">{triangle}<text x="4" y="5">a_b</text></svg>'
 
     drawn = pgf(read(svg))
 
     assert "\\A\\F{FFFFFF}\\S{1D4ED8}\\L10;\\Q0 0 90 0 0 90;\\G{fill,stroke}\\O" in drawn
-    assert "{a\\_b}" in drawn or "a\\_b;" in drawn
+    assert "{a\\_b}" in drawn
 
 
 def test_pictures_of_the_tables_are_drawn_too() -> None:
@@ -110,7 +111,7 @@ def test_typeset(tmp_path: Path) -> None:
     (tmp_path / "reports.tex").write_text(f"{HEAD}{body}\\end{{document}}", encoding="utf-8")
 
     run = subprocess.run(
-        ["xelatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "reports"],
+        ["xelatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "reports"],  # noqa: S607
         cwd=tmp_path,
         capture_output=True,
         text=True,
