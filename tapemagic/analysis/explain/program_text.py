@@ -141,10 +141,16 @@ def _parsed(text: str) -> ast.Module:
 
 def names_in(expression: str) -> set[str]:
     """The names in an expression."""
+    tree = expression_of(expression)
+    return set() if tree is None else names_read(tree)
+
+
+def expression_of(text: str) -> ast.expr | None:
+    """Text as an expression; None if it is none, such as the name of a Variable, which may be any text."""
     try:
-        return names_read(ast.parse(without_subscript(expression), mode="eval"))
-    except SyntaxError:
-        return set()
+        return ast.parse(without_subscript(text), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
 
 
 @lru_cache(512)
