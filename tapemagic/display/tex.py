@@ -92,7 +92,7 @@ GREEK = frozenset(
 
 def _greek(name: str) -> str:
     """The command for a Greek letter by its name in Unicode; empty if there is none."""
-    words = name.removeprefix("GREEK ").replace("LAMDA", "LAMBDA").split(" LETTER ")
+    words = name.removeprefix("GREEK ").replace("AMDA", "AMBDA").split(" LETTER ")
     if len(words) != 2:
         return ""
     command = words[1].lower() if words[0] == "SMALL" else words[1].capitalize()

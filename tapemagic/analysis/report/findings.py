@@ -15,9 +15,10 @@ from tapemagic.analysis.nonfinite import (
 )
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.derivatives import Derivative, differentiate
+from tapemagic.analysis.report.drawn_graph import MAX_NODES, draw
 from tapemagic.analysis.report.failure import Failure
 from tapemagic.analysis.report.gradient_rows import gradient_rows
-from tapemagic.analysis.report.graph import MAX_NODES, Graph, draw
+from tapemagic.analysis.report.graph import Graph
 from tapemagic.analysis.report.jacobians import hessians, jacobians
 from tapemagic.analysis.report.lines import SourceLine, lines_of
 from tapemagic.analysis.report.matrices import Kind, Matrix
