@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from tapemagic.analysis.formatting import printable, subscript
+from tapemagic.analysis.formatting import bracketed, printable, subscript
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Graph
 from tapemagic.display.dot import MAX_LABELLED
@@ -113,7 +113,7 @@ def details(graph: Graph) -> list[str]:
     if len(graph.steps) <= MAX_LABELLED:
         name = names(graph)
         slopes = [
-            f"∂{name[step.outputs[0]]}/∂{name[step.inputs[position]]} = {slope}"
+            f"∂{bracketed(name[step.outputs[0]])}/∂{bracketed(name[step.inputs[position]])} = {slope}"
             for step in graph.steps
             for position, slope in step.slopes
             if step.outputs
