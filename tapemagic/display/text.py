@@ -15,7 +15,7 @@ from tapemagic.display.faces import (
     verdict,
 )
 
-FACES = (variables, graph, gradients, trace, lines, training)
+FACES = (variables, gradients, graph, trace, lines, training)
 LEAST_IMPORTANT = tuple(
     face.TITLE for face in (lines, trace, training, variables, graph, gradients)
 )

@@ -160,9 +160,7 @@ class Session:
             self._snapshot = extent, snapshot_of(self.observer)
         return self._snapshot[1]
 
-    def context(
-        self, notes: Sequence[Statement] = (), failure: Failure | None = None
-    ) -> Context:
+    def context(self, notes: Sequence[Statement] = (), failure: Failure | None = None) -> Context:
         """The names and lines of the cell, for its report."""
         return Context(
             self._named_values(),
