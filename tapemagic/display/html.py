@@ -66,7 +66,7 @@ def parts(findings: Findings, drawing: Drawing) -> dict[str, str]:
 
 
 def head(findings: Findings, value: str | None) -> str:
-    """The error that stopped the cell, and the verdict; where they are too long for a page, the beginning of their text."""
+    """The error that stopped the cell, and the verdict; where they are too long, the beginning of their text."""
     html = failure.html(findings) + verdict.html(findings, value)
     if len(html) <= limits.HEADLINE:
         return html

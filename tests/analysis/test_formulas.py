@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.report.contributions import passed_on
+from tapemagic.analysis.report.shares import passed_on
 from tapemagic.analysis.report.formulas import (
     CHOSEN,
     FORMULAS,

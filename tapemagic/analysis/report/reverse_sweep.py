@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.report.contributions import (
+from tapemagic.analysis.report.shares import (
     NOTHING,
     Share,
     passed_on,
