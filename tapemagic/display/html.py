@@ -20,19 +20,12 @@ from tapemagic.display.faces import (
 )
 from tapemagic.display.styles import CODE, SMALL, TITLE
 from tapemagic.display.svg import Drawing
+from tapemagic.display.text import LEAST_IMPORTANT
 
 TITLES = tuple(face.TITLE for face in (variables, graph, gradients, trace, lines, training))
 """The titles of the faces, in the order of the tabs."""
 LONG = {trace.TITLE, lines.TITLE, training.TITLE}
 """The faces that a reader can close."""
-LEAST_IMPORTANT = (
-    lines.TITLE,
-    trace.TITLE,
-    training.TITLE,
-    variables.TITLE,
-    graph.TITLE,
-    gradients.TITLE,
-)
 
 
 def faces(findings: Findings, drawing: Drawing, live: bool = False) -> Mapping[str, str]:
