@@ -200,7 +200,7 @@ class Table:
         }
         name = names.pop() if len(names) == 1 else ""
         return (
-            f"{name or 'the last value of each'} {_range(outputs)}{self._adjoint_range(made, name)}"
+            f"{name or 'the last result of each'} {_range(outputs)}{self._adjoint_range(made, name)}"
         )
 
     def _adjoint_range(self, made: Sequence[Record], name: str) -> str:
