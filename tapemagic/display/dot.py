@@ -368,7 +368,8 @@ def operation_tooltip(step: Step, graph: Graph, lines: Sequence[str]) -> str:
     words = [step.name, source_line(step.line, lines)]
     for position, slope in step.slopes:
         value = graph.values[step.inputs[position]]
-        words.append(f"∂/∂{shortened(value.name) or f'({value.text})'} = {slope}")
+        name = shortened(value.name or value.symbol) or f"({value.text})"
+        words.append(f"∂/∂{name} = {slope}")
     return "; ".join(filter(None, words))
 
 

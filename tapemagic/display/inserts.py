@@ -108,7 +108,8 @@ def _plotted(series: Series, words: str, middle: float, y: float) -> str:
     """A plot below its caption, both in the middle of a column."""
     width, height = PLOT
     drawn = plot([series], width, height, helps_log([series]))
+    place = f'x="{middle:g}" y="{y + 8:g}" font-size="8" text-anchor="middle"'
     return (
-        f'<text x="{middle:g}" y="{y + 8:g}" font-size="8" text-anchor="middle">{escape(printable(words))}</text>'
+        f"<text {place}>{escape(printable(words))}</text>"
         f'<g transform="translate({middle - width / 2:g} {y + CAPTION:g})">{drawn}</g>'
     )

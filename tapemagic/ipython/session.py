@@ -150,7 +150,7 @@ class Session:
         return made
 
     def recording(self) -> Observer:
-        """What the cell recorded, without the derivatives that its report took."""
+        """The recording of the cell, without the derivatives that its report took."""
         return self.observer.copy(self._operations)
 
     def snapshot(self) -> Snapshot:

@@ -172,7 +172,7 @@ def cut(text: str, most: int = LONGEST_REASON) -> str:
 
     Examples
     --------
-    >>> cut("one two " * 50)[-8:]
+    >>> cut("one two three", 10)
     'one two…'
     """
     if len(text) <= most:

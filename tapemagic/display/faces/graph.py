@@ -7,8 +7,7 @@ from html import escape
 from tapemagic.analysis.formatting import bracketed, printable, subscript
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Graph
-from tapemagic.display.dot import MAX_LABELLED
-from tapemagic.display.dot import edge_labels, has_room_for_labels
+from tapemagic.display.dot import MAX_LABELLED, edge_labels, has_room_for_labels
 from tapemagic.display.elements import element, image, plain
 from tapemagic.display.inserts import captions
 from tapemagic.display.styles import CODE, QUIET, SMALL
@@ -137,5 +136,5 @@ def sentences(graph: Graph) -> list[str]:
 
 
 def names(graph: Graph) -> list[str]:
-    """What each value is called in a sentence."""
+    """The name of each value in a sentence."""
     return [value.name or value.symbol or value.text for value in graph.values]
