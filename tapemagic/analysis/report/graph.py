@@ -19,7 +19,7 @@ from tapemagic.analysis.report.dead_ends import drawn_positions, first_and_last
 from tapemagic.analysis.report.folding import fold as folded
 from tapemagic.analysis.report.subject import Role, Subject
 from tapemagic.analysis.report.summary import Summary, summarise
-from tapemagic.analysis.report.view import VIEWS, Fold, Frame, FrameKind, Plan, plan
+from tapemagic.analysis.report.view import VIEWS, Fold, Frame, FrameKind, NoRoomError, Plan, plan
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.recording import Record, silence
 from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap
@@ -216,16 +216,20 @@ def draw(subject: Subject, max_nodes: int = MAX_NODES, iteration: int | None = N
     if any(len(record[2]) > max_inputs for record in snapshot.records):
         positions = drawn_positions(snapshot.records, subject.names, subject.roles, max_inputs)
         cell = folded(snapshot, positions)
-    plans = (plan(cell, view, subject.operations, iteration) for view in VIEWS)
-    for planned in plans:
-        if 2 * len(planned.items) <= max_nodes:
-            builder = _GraphBuilder(subject, max_inputs, planned)
-            graph = builder.build(max_nodes)
-            if graph.nodes <= max_nodes and _depth(graph) <= MAX_DEPTH:
-                return DrawnGraph(graph, positions, builder.index, builder.producer)
-    ends = max(1, min(max_nodes // 4, len(planned.items) // 2))
+    operations = subject.operations
+    for view in VIEWS:
+        try:
+            planned = plan(cell, view, operations, iteration, room=max_nodes // 2)
+        except NoRoomError:
+            continue
+        builder = _GraphBuilder(subject, max_inputs, planned)
+        graph = builder.build(max_nodes)
+        if graph.nodes <= max_nodes and _depth(graph) <= MAX_DEPTH:
+            return DrawnGraph(graph, positions, builder.index, builder.producer)
+    whole = plan(cell, VIEWS[-1], operations, iteration)
+    ends = max(1, min(max_nodes // 4, len(whole.items) // 2))
     while True:
-        builder = _GraphBuilder(subject, max_inputs, planned.without_middle(ends))
+        builder = _GraphBuilder(subject, max_inputs, whole.without_middle(ends))
         graph = builder.build(max_nodes)
         if graph.nodes <= max_nodes or ends == 1:
             return DrawnGraph(graph, positions, builder.index, builder.producer)
