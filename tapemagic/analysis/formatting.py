@@ -117,6 +117,18 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in text)
 
 
+def label(name: str) -> str:
+    """The name of a Variable, which may be any text, in one line that is not too long.
+
+    Examples
+    --------
+    >>> label("two\\nlines"), label("x" * 1000)[-4:]
+    ('two lines', 'xxx…')
+    """
+    name = printable(name)
+    return name if len(name) <= LONGEST_LINE else f"{name[: LONGEST_LINE - 1]}…"
+
+
 def format_cell_value(value: Any, is_target: bool) -> str | None:
     """The repr of a cell's value; None if the report shows it already, or its repr may differ between runs."""
     if value is None or is_target or not _has_stable_repr(value):

@@ -121,7 +121,7 @@ def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) ->
     for position, record in enumerate(_records(snapshot)):
         if orders and orders[position]:
             continue
-        if within is not None and not any(made in within for made in _made(record)):
+        if within is not None and not any(made in within for made in record.output_ids):
             continue
         for place, operand in enumerate(record.values):
             if not is_finite(operand):
@@ -190,7 +190,9 @@ def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | Non
     if not snapshot.has_values:
         return None
     records = _records(snapshot)
-    ids = {i for record in records for i in (*record.ids, *_made(record)) if i in snapshot.tracked}
+    ids = {
+        i for record in records for i in (*record.ids, *record.output_ids) if i in snapshot.tracked
+    }
     with silence(), np.errstate(all="ignore"):
         results = snapshot.tape().gradient(target, [wrap(np.float64(0), i) for i in ids])
         known = {
@@ -201,7 +203,7 @@ def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | Non
             record = records[position]
             if bad.isdisjoint(record.ids):
                 continue
-            for made in _made(record):
+            for made in record.output_ids:
                 if made in known and made not in bad:
                     found = _passed_on(snapshot, position, record, made, known)
                     if found is not None:
@@ -211,11 +213,6 @@ def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | Non
 
 def _records(snapshot: Snapshot) -> list[Record]:
     return list(map(Record._make, snapshot.records)) if snapshot.has_values else []
-
-
-def _made(record: Record) -> tuple[int, ...]:
-    """The ids of the results of an operation."""
-    return record.output_id if isinstance(record.output_id, tuple) else (record.output_id,)
 
 
 def is_finite(value: Any) -> bool:
@@ -310,7 +307,7 @@ def _not_chosen(
             chosen = bool(np.broadcast_to(record.values[0], shape)[fact.index])
             if places == [2 if chosen else 1]:
                 return replace(fact, unchosen=position, branch=places[0])
-        reached.update(_made(record))
+        reached.update(record.output_ids)
     return fact
 
 

@@ -65,6 +65,8 @@ LETTER, NODE_GAP, LABEL_GAP = 0.07, 1.0, 0.22
 """In inches: the width of a letter on an edge, and of the room for an operation, and for the label of an edge."""
 OPERATION = {"fillcolor": "#f3f4f6", "color": "#9ca3af", "shape": "ellipse"}
 """The look of an operation."""
+LONGEST_LABEL = 24
+"""The most characters of a label of an edge."""
 ONE_LINE = 24
 """The most characters of a name and a value in one line of a box."""
 LONGEST = 48
@@ -117,9 +119,9 @@ def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None)
         },
     )
     _frame(source, None, Drawn(graph, place, lines, inserts or Inserts(graph), down))
-    labelled = len(graph.steps) <= MAX_LABELLED
+    labelled = has_room_for_labels(graph)
     for step in graph.steps:
-        slopes = dict(step.slopes) if labelled else {}
+        slopes = edge_labels(step) if labelled else {}
         for position, value in enumerate(step.inputs):
             quiet = {"style": "dashed"} if graph.values[value].role == "constant" else {}
             if slope := slopes.get(position, ""):
@@ -132,9 +134,29 @@ def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None)
     return str(source.source)
 
 
+def has_room_for_labels(graph: Graph) -> bool:
+    """Whether a picture has room for local derivatives beside its edges."""
+    return len(graph.steps) <= MAX_LABELLED
+
+
+def edge_labels(step: Step) -> dict[int, str]:
+    """The local derivatives beside the edges to an operation, by the positions of its inputs.
+
+    A formula stands with its number, if both are short; of arrays there is the formula alone.
+    """
+    numbers, formulas = dict(step.slopes), dict(step.formulas)
+    labels = {}
+    for position in numbers | formulas:
+        number, formula = numbers.get(position, ""), formulas.get(position, "")
+        both = f"{formula} = {number}" if formula not in ("", number) and number else number
+        label = both or formula
+        labels[position] = label if len(label) <= LONGEST_LABEL else number
+    return {position: label for position, label in labels.items() if label}
+
+
 def slope_label(slope: str) -> str:
     """The label of an edge: the local derivative."""
-    return str(graphviz.escape(f" {shortened(slope)}"))
+    return str(graphviz.escape(f" {shortened(printable(slope))}"))
 
 
 class Places:
@@ -266,12 +288,12 @@ def width(graph: Graph) -> float:
     rank = [0] * len(graph.values)
     shown = orders_with_gradients(graph)
     wide = [box_width(value, value.order in shown) for value in graph.values]
-    labelled = len(graph.steps) <= MAX_LABELLED
+    labelled = has_room_for_labels(graph)
     widest: dict[int, float] = {}
     gaps: dict[int, float] = {}
     for step in graph.steps:
         column = max((rank[i] for i in step.inputs), default=0)
-        labels = [len(slope) for _, slope in step.slopes] if labelled else []
+        labels = [len(label) for label in edge_labels(step).values()] if labelled else []
         gap = NODE_GAP + LETTER * max(0, len(step.name) - 5)
         gap += LABEL_GAP + LETTER * max(labels) if labels else 0
         gaps[column] = max(gaps.get(column, 0), gap)
@@ -346,7 +368,8 @@ def operation_tooltip(step: Step, graph: Graph, lines: Sequence[str]) -> str:
     words = [step.name, source_line(step.line, lines)]
     for position, slope in step.slopes:
         value = graph.values[step.inputs[position]]
-        words.append(f"∂/∂{shortened(value.name) or f'({value.text})'} = {slope}")
+        name = shortened(value.name or value.symbol) or f"({value.text})"
+        words.append(f"∂/∂{name} = {slope}")
     return "; ".join(filter(None, words))
 
 

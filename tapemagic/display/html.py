@@ -20,19 +20,12 @@ from tapemagic.display.faces import (
 )
 from tapemagic.display.styles import CODE, SMALL, TITLE
 from tapemagic.display.svg import Drawing
+from tapemagic.display.text import LEAST_IMPORTANT
 
 TITLES = tuple(face.TITLE for face in (variables, graph, gradients, trace, lines, training))
 """The titles of the faces, in the order of the tabs."""
 LONG = {trace.TITLE, lines.TITLE, training.TITLE}
 """The faces that a reader can close."""
-LEAST_IMPORTANT = (
-    lines.TITLE,
-    trace.TITLE,
-    training.TITLE,
-    variables.TITLE,
-    graph.TITLE,
-    gradients.TITLE,
-)
 
 
 def faces(findings: Findings, drawing: Drawing, live: bool = False) -> Mapping[str, str]:
@@ -66,7 +59,7 @@ def parts(findings: Findings, drawing: Drawing) -> dict[str, str]:
 
 
 def head(findings: Findings, value: str | None) -> str:
-    """What stopped the cell, and the verdict; where they are too long for a page, the beginning of their text."""
+    """The error that stopped the cell, and the verdict; where they are too long, the beginning of their text."""
     html = failure.html(findings) + verdict.html(findings, value)
     if len(html) <= limits.HEADLINE:
         return html

@@ -105,7 +105,8 @@ def _plotted(series: Series, words: str, x: float, y: float) -> str:
     """A plot below its caption."""
     width, height = PLOT
     drawn = plot([series], width, height, helps_log([series]))
+    place = f'x="{x + width / 2:g}" y="{y + 8:g}" font-size="8" text-anchor="middle"'
     return (
-        f'<text x="{x + width / 2:g}" y="{y + 8:g}" font-size="8" text-anchor="middle">{escape(printable(words))}</text>'
+        f"<text {place}>{escape(printable(words))}</text>"
         f'<g transform="translate({x:g} {y + CAPTION:g})">{drawn}</g>'
     )

@@ -15,6 +15,7 @@ from tapemagic.display.html_to_latex import converted
 from tapemagic.display.pgf import COMMANDS
 from tapemagic.display.svg import Drawing, fitted
 from tapemagic.display.tex import GLYPH, tex
+from tapemagic.display.text import LEAST_IMPORTANT
 
 
 def latex(findings: Findings, drawing: Drawing, parts: Mapping[str, str], value: str | None) -> str:
@@ -35,7 +36,7 @@ def latex(findings: Findings, drawing: Drawing, parts: Mapping[str, str], value:
         else converted(face, pictures)
         for title, face in parts.items()
     }
-    kept = limits.kept(shown, limits.PAPER - limits.HEADLINE, html.LEAST_IMPORTANT)
+    kept = limits.kept(shown, limits.PAPER - limits.HEADLINE, LEAST_IMPORTANT)
     sections = [
         f"{{\\bfseries {tex(title)}}}\\par\n{face}"
         if face and title in kept

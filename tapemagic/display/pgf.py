@@ -22,8 +22,9 @@ COMMANDS = r"""\def\V#1;#2;{\pgfqpoint{\dimexpr.1bp*(#1)\relax}{\dimexpr-.1bp*(#
 """
 """The commands in which a picture is written, to be defined once, in a group: lengths are tenths of a point.
 
-V is a point, W a point relative to the last one, which H moves. M, D, B, Z, Q, R and E are the parts of a path: move, line,
-curve, end, triangle, rectangle, ellipse. F and S are the colours of areas and lines, L the width of lines; what stands between A and O has its own. T is a text.
+V is a point, W a point relative to the last one, which H moves. M, D, B, Z, Q, R and E are the parts of a path: move,
+line, curve, end, triangle, rectangle, ellipse. F and S are the colours of areas and lines, L the width of lines; what
+stands between A and O has its own. T is a text.
 """
 TRIANGLE = [("M", 2), ("L", 4), ("Z", 0)]
 ANCHORS = {"start": "left,", "end": "right,"}
@@ -86,9 +87,11 @@ def _paint(style: Style) -> str:
     if dashes := given.get("stroke-dasharray", "").split():
         lengths = "".join(f"{{{int(length) / UNIT:g}bp}}" for length in dashes)
         parts.append(f"\\pgfsetdash{{{lengths}}}{{0bp}}")
-    for name in ("fill", "stroke"):
-        if opacity := given.get(f"{name}-opacity", given.get("opacity", "")):
-            parts.append(f"\\pgfset{name}opacity{{{opacity}}}")
+    parts += [
+        f"\\pgfset{name}opacity{{{opacity}}}"
+        for name in ("fill", "stroke")
+        if (opacity := given.get(f"{name}-opacity", given.get("opacity", "")))
+    ]
     return "".join(parts)
 
 

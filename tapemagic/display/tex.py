@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 from tapemagic.analysis.formatting import printable
 
@@ -37,6 +38,7 @@ SPECIAL = {
 SPECIAL |= {letter: f"$_{digit}$" for digit, letter in enumerate("₀₁₂₃₄₅₆₇₈₉")}
 SPECIAL |= {letter: f"$^{digit}$" for digit, letter in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
 
+ASCII = str.maketrans({letter: words for letter, words in SPECIAL.items() if letter.isascii()})
 PLAIN = "×÷·±°"
 """Letters that every font has."""
 BARS = "\u0304\u0305"
@@ -55,8 +57,8 @@ def tex(text: str) -> str:
     >>> print(tex("w_1 = {x₂} ∂α"))
     w\_1 = \{x$_2$\} $\partial$$\alpha$
     """
-    if text.isascii() and text.isalnum():
-        return text
+    if text.isascii() and text.isprintable():
+        return text.translate(ASCII).replace("--", "-{}-")
     parts: list[str] = []
     for letter in printable(text):
         if letter in BARS and parts:
@@ -66,6 +68,7 @@ def tex(text: str) -> str:
     return "".join(parts).replace("--", "-{}-")
 
 
+@lru_cache(maxsize=1000)
 def _letter(letter: str) -> str:
     if letter in SPECIAL:
         return SPECIAL[letter]
@@ -79,49 +82,17 @@ def _letter(letter: str) -> str:
     return f"\\tapeglyph{{{ord(letter):04X}}}{{{letter}}}"
 
 
-GREEK = set(
-    [
-        "alpha",
-        "beta",
-        "gamma",
-        "delta",
-        "epsilon",
-        "zeta",
-        "eta",
-        "theta",
-        "iota",
-        "kappa",
-        "lambda",
-        "mu",
-        "nu",
-        "xi",
-        "pi",
-        "rho",
-        "sigma",
-        "tau",
-        "upsilon",
-        "phi",
-        "chi",
-        "psi",
-        "omega",
-        "Gamma",
-        "Delta",
-        "Theta",
-        "Lambda",
-        "Xi",
-        "Pi",
-        "Sigma",
-        "Upsilon",
-        "Phi",
-        "Psi",
-        "Omega",
-    ]
+GREEK = frozenset(
+    """
+    alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega
+    Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega
+    """.split()  # noqa: SIM905 -- a list of words
 )
 
 
 def _greek(name: str) -> str:
     """The command for a Greek letter by its name in Unicode; empty if there is none."""
-    words = name.removeprefix("GREEK ").replace("LAMDA", "LAMBDA").split(" LETTER ")
+    words = name.removeprefix("GREEK ").replace("AMDA", "AMBDA").split(" LETTER ")
     if len(words) != 2:
         return ""
     command = words[1].lower() if words[0] == "SMALL" else words[1].capitalize()

@@ -15,10 +15,11 @@ from tapemagic.display.faces import (
     verdict,
 )
 
-FACES = (variables, graph, gradients, trace, lines, training)
+FACES = (variables, gradients, graph, trace, lines, training)
 LEAST_IMPORTANT = tuple(
     face.TITLE for face in (lines, trace, training, variables, graph, gradients)
 )
+"""The faces in the order in which they are left out where there is no room for all of them."""
 
 
 def text(findings: Findings) -> str:

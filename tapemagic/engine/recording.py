@@ -54,6 +54,17 @@ class Record(NamedTuple):
         call = (self.params or {}).get("call")
         return call.name if call is not None else self.operation.name
 
+    @property
+    def outputs(self) -> tuple[Any, ...]:
+        """The results: one, or several."""
+        return self.output if self.output.__class__ is tuple else (self.output,)
+
+    @property
+    def output_ids(self) -> tuple[int, ...]:
+        """The ids of the results."""
+        made = self.output_id
+        return made if isinstance(made, tuple) else (made,)
+
 
 class Absent:
     """Stands in a record for a value that no rule reads: its shape and dtype."""

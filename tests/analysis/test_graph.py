@@ -25,7 +25,7 @@ def test_the_square() -> None:
                 Value(1, "", "constant", (), "int", "2"),
                 Value(2, "y", "target", (), "float64", "9.0", "1.0", 2),
             ),
-            (Step(0, "power", (0, 1), (2,), 2, slopes=((0, "6.0"),)),),
+            (Step(0, "power", (0, 1), (2,), 2, slopes=((0, "6.0"),), formulas=((0, "2 · a"),)),),
         )
         == square().graph
     )

@@ -23,7 +23,7 @@ from tapemagic.display.svg import Drawing, fitted
 from tests.analysis.recordings import chain, product, record, regression, square
 from tests.display.test_dot import NASTY
 
-TAGS = set(
+TAGS = set(  # noqa: C405
     [
         "style",
         "div",

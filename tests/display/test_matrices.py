@@ -59,7 +59,7 @@ def test_text_of_numbers() -> None:
 
         Hessian d²y/dc² = None: y was not computed from c; it depends on a and b"""
 
-    assert text(numbers()).endswith(f"\n\n{dedent(expected)}")
+    assert f"\n\n{dedent(expected)}" in text(numbers())
 
 
 def test_text_of_arrays() -> None:
@@ -156,7 +156,7 @@ def test_a_heat_map() -> None:
     assert "Heat-map of the Jacobian dy/da: 70×70, -2.0 to 2.0" == first["alt"]
     assert "Heat-map of the Hessian d²y/da²: 70×70, 0.0 to 140.0" == second["alt"]
     picture = svg_of(str(first["src"]))
-    assert picture.startswith(b"<svg")
+    assert picture.startswith("<svg")
     assert [] == read.all("table")
     assert (
         "each cell is the mean of 2×2 entries; blue: negative, white: zero, orange: positive"
@@ -186,7 +186,7 @@ def test_in_the_report() -> None:
 
     assert re.search(r"Gradients.*dy/da.*Jacobian.*Hessian", page(found).text, re.DOTALL)
     assert gradients.html(found).endswith(matrices.html(found.matrices))
-    assert text(found).endswith(matrices.text(found.matrices))
+    assert matrices.text(found.matrices) in text(found)
 
 
 @pytest.mark.parametrize("name", NASTY)

@@ -179,6 +179,17 @@ def test_nested_tapes(run: Run) -> None:
     ] == found
 
 
+def test_a_none_of_ones_own_is_in_the_verdict(run: Run) -> None:
+    """It is what the student asks about."""
+    body = "with tm.GradientTape() as inner:\n    y = x**3\ng = inner.gradient(y, x)"
+
+    [text] = said(run, f"%%tape x\n{body}", "none")
+
+    assert text.startswith(
+        "g = dy/dx, taken by inner (line 4), is None: x is not watched by this tape"
+    )
+
+
 def test_a_row_in_text_and_html(run: Run) -> None:
     """The face of the gradients shows them."""
     run("c = tm.constant(2.0)")
@@ -294,6 +305,17 @@ def test_a_conversion_is_no_branch(run: Run) -> None:
 
     assert "constant" not in text
     assert "float()" in text
+
+
+def test_a_comparison_beside_a_conversion(run: Run) -> None:
+    """The conversion is the reason, and not the comparison in a condition."""
+    body = "y = np.sum(np.where(x > 0, x, 0.0))\nloss = y.numpy()"
+
+    [text] = said(run, f"%%tape x\n{body}", "left")
+
+    assert text.startswith(
+        "y is shown in the place of loss: y left the tape through .numpy() on line 3"
+    )
 
 
 # -- the trap of np.where ----------------------------------------------------------------------------

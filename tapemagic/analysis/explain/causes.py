@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tapemagic.analysis.explain.advice import as_real, at, kind, replacement
+from tapemagic.analysis.explain.advice import as_real, at, is_flat, kind, replacement
 from tapemagic.analysis.explain.branches import branch_taken, constant_branch
 from tapemagic.analysis.explain.dataflow import Certainty
 from tapemagic.analysis.explain.exit_causes import (
@@ -88,7 +88,7 @@ def _no_tensor(q: Question) -> Reason | None:
         return Reason("no tensor", f"{q.y} is None: the function that made it may lack a return")
     if branch := constant_instead(q):
         return Reason("constant", branch)
-    sure = exits(q, Certainty.YES)
+    sure = sorted(exits(q, Certainty.YES), key=is_flat)
     text = f"{q.y} is {_a(type_of(q.target))} and no tensor, so no tape knows how it was computed"
     found = sure or exits(q, Certainty.PERHAPS)[-1:]
     more = untaken(q) or ". Compute it with NumPy on tensors"

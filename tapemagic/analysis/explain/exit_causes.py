@@ -104,6 +104,7 @@ def surely_through_exit(q: Question) -> Reason | None:
     found = exits(q, Certainty.YES)
     if not found:
         return None
+    found = [event for event in found if not is_flat(event)] or found
     text = f"{exit_text(q, found[0])}: {replacement(found[0], q.program.namespace)}"
     if len(found) > 1:
         places = [format_line(event.place) for event in found[1:] if event.place]

@@ -48,7 +48,7 @@ def made_from(place: Place | None, value: str) -> set[str]:
 def made_before(place: Place | None, one: str, other: str) -> bool:
     """Whether the program binds a name nowhere after it first binds another: not for the next round of a loop."""
     for scope in _scopes(place):
-        flows = [(s.lineno, _flow(s).bound) for s in _statements(scope.body)]
+        flows = [(s.lineno, _flow(s).bound) for s in statements(scope.body)]
         ones, others = ([line for line, bound in flows if name in bound] for name in (one, other))
         if ones and others:
             return max(ones) < min(others)
@@ -69,7 +69,7 @@ def only_branch(place: Place | None, value: str, source: str) -> ast.expr | None
             if isinstance(node, ast.If):
                 negation = ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test)
                 for test, branch in ((node.test, node.body), (negation, node.orelse)):
-                    if not wanted & sources(tree.body, value, set(_statements(branch))):
+                    if not wanted & sources(tree.body, value, set(statements(branch))):
                         return test
     return None
 
@@ -77,7 +77,7 @@ def only_branch(place: Place | None, value: str, source: str) -> ast.expr | None
 def sources(body: Sequence[ast.stmt], value: str, but: Collection[ast.stmt] = ()) -> set[str]:
     """The names from which statements, `but` for some, make a value, its own first; none if they do not make it."""
     flows: dict[str, list[Flow]] = {}
-    for statement in _statements(body):
+    for statement in statements(body):
         if statement not in but:
             flow = _flow(statement)
             for name in flow.bound:
@@ -153,10 +153,16 @@ def _parsed(text: str) -> ast.Module:
 
 def names_in(expression: str) -> set[str]:
     """The names in an expression."""
+    tree = expression_of(expression)
+    return set() if tree is None else names_read(tree)
+
+
+def expression_of(text: str) -> ast.expr | None:
+    """Text as an expression; None if it is none, such as the name of a Variable, which may be any text."""
     try:
-        return names_read(ast.parse(without_subscript(expression), mode="eval"))
-    except SyntaxError:
-        return set()
+        return ast.parse(without_subscript(text), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
 
 
 @lru_cache(512)
@@ -183,7 +189,7 @@ def loop_names(place: Place | None) -> set[str]:
 def on_line(tree: ast.AST, line: int) -> list[ast.stmt]:
     """The innermost statements that have a part of themselves on a line."""
     innermost = [*around(tree, line)[-1:]]
-    others = [s for s in _statements([tree]) if s.lineno == line and not hasattr(s, "body")]
+    others = [s for s in statements([tree]) if s.lineno == line and not hasattr(s, "body")]
     return others if innermost and innermost[0] in others else innermost
 
 
@@ -194,13 +200,13 @@ def bound_on(tree: ast.AST, line: int) -> bool:
     return any(_flow(s).bound for s in here) or any(isinstance(node, ast.Lambda) for node in nodes)
 
 
-def _statements(body: Sequence[ast.AST]) -> Iterator[ast.stmt]:
+def statements(body: Sequence[ast.AST]) -> Iterator[ast.stmt]:
     """All statements, those inside of loops and branches too, but not those of functions and classes."""
     for node in body:
         if isinstance(node, ast.stmt):
             yield node
         if not isinstance(node, SCOPES):
-            yield from _statements(_within(node))
+            yield from statements(_within(node))
 
 
 def _within(node: ast.AST) -> list[ast.stmt]:
@@ -329,7 +335,7 @@ def calls_unknown(place: Place | None, value: str) -> bool:
     for scope in [*inside[::-1], tree]:
         made = sources(scope.body, value)
         bound = own_names(scope) if isinstance(scope, Function) else _stored(tree)
-        for statement in _statements(scope.body):
+        for statement in statements(scope.body):
             if _flow(statement).bound & made:
                 calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call))
                 if any(root_names(call.func) & bound for call in calls):

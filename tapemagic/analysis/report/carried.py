@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.analysis.report.view import Fold
 from tapemagic.engine.recording import Absent
+from tapemagic.engine.tape.gradient_steps import number_of
 
 MAX_CARRIED = 3
 """The most values of one loop whose series are kept."""
@@ -120,10 +122,8 @@ def _series(name: str, values: Sequence[Any], gradients: Sequence[Any]) -> Carri
 
 def _size(value: Any) -> float:
     """A real number, or the norm of anything else; nan for what is not known."""
-    if value is None or isinstance(value, Absent):
-        return float("nan")
     if isinstance(value, Summary):
-        return float(getattr(value, "norm", float("nan")))
-    if np.ndim(value) or np.iscomplexobj(value):
-        return float(np.linalg.norm(np.ravel(value)))
-    return float(value)
+        value = value.norm
+    if value is None or isinstance(value, Absent):
+        return math.nan
+    return number_of(value)

@@ -15,9 +15,10 @@ from tapemagic.analysis.nonfinite import (
 )
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.derivatives import Derivative, differentiate
+from tapemagic.analysis.report.drawn_graph import MAX_NODES, draw
 from tapemagic.analysis.report.failure import Failure
 from tapemagic.analysis.report.gradient_rows import gradient_rows
-from tapemagic.analysis.report.graph import MAX_NODES, Graph, draw
+from tapemagic.analysis.report.graph import Graph
 from tapemagic.analysis.report.jacobians import hessians, jacobians
 from tapemagic.analysis.report.lines import SourceLine, lines_of
 from tapemagic.analysis.report.matrices import Kind, Matrix
@@ -156,7 +157,7 @@ def examine(
         for matrix in compute(observer, targets, sources, reasons)
     ]
     versions = subject.split.versions
-    nonfinite = _nonfinite(subject)
+    nonfinite, own = _nonfinite(subject), own_gradients(subject)
     return Findings(
         named_values(subject),
         drawn.marked(nonfinite, subject.records),
@@ -169,11 +170,11 @@ def examine(
         sum(position < operations for position in drawn.positions),
         tuple((subject.known_names.get(i, ""), len(numbers)) for i, numbers in versions.items()),
         nonfinite,
-        verdict(subject, tuple(derivatives.values()), nonfinite),
+        verdict(subject, tuple(derivatives.values()), nonfinite, own),
         trace_of(subject),
         lines_of(subject),
         training_of(subject),
-        own_gradients(subject),
+        own,
         subject.context.failure,
     )
 

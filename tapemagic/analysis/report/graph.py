@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
-import numpy as np
-
-from tapemagic.analysis.explain.chain_rule import Edge
-from tapemagic.analysis.formatting import dtype_name, format_lines, format_value
-from tapemagic.analysis.nonfinite import NonFinite
-from tapemagic.analysis.report.carried import Carried, carried
-from tapemagic.analysis.report.constants import ConstantNames
-from tapemagic.analysis.report.dead_ends import drawn_positions, first_and_last
-from tapemagic.analysis.report.folding import fold as folded
-from tapemagic.analysis.report.subject import Role, Subject
-from tapemagic.analysis.report.summary import Summary, summarise
-from tapemagic.analysis.report.view import VIEWS, Fold, Frame, FrameKind, NoRoomError, Plan, plan
-from tapemagic.analysis.snapshot import Named
-from tapemagic.engine.recording import Record, silence
-from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap
+from tapemagic.analysis.report.carried import Carried
+from tapemagic.analysis.report.subject import Role
+from tapemagic.analysis.report.summary import Summary
+from tapemagic.analysis.report.view import FrameKind
 
 StepKind = Literal["operation", "loop", "call", "derivative", "elided"]
-
-ORDINALS = ("first", "second", "third")
-MAX_NODES = 60
-MAX_DEPTH = 8
-"""The most operations on a path from top to bottom, as long as something can be folded: about a screen."""
-MAX_INPUTS = 6
-"""The number of inputs, or outputs, drawn of one operation."""
-BOX_CELLS = (6, 23)
-"""The rows and columns of cells in the picture of an array in a box."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +27,7 @@ class Value:
     line: int | None = None
     order: int = 0
     symbol: str = ""
-    """What a value without a name is called in the trace: v3."""
+    """The name that the trace gives to a value without one: v3."""
     bad: bool = False
     """Whether the first nan or infinity is in this value, or in its gradient."""
     summary: Summary | None = None
@@ -78,6 +55,8 @@ class Step:
         The number of its inputs and outputs that are not drawn.
     slopes : tuple of (int, str)
         The local derivatives of an operation on single numbers, by the positions of its inputs.
+    formulas : tuple of (int, str)
+        The same as formulas, of elementwise operations on arrays, too; without those that are numbers.
     frame : int or None
         The index of the frame around it.
     assigned : tuple of int
@@ -108,6 +87,7 @@ class Step:
     iterations: tuple[int, int, int] | None = None
     carried: tuple[Carried, ...] = ()
     bad: bool = False
+    formulas: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,376 +131,3 @@ class Graph:
     def nodes(self) -> int:
         """The number of nodes of its picture."""
         return len(self.values) + len(self.steps)
-
-
-@dataclass(frozen=True)
-class DrawnGraph:
-    """A graph with its connections to the recording.
-
-    Attributes
-    ----------
-    graph : Graph
-    positions : collection of int
-        The positions of the records that it shows, those in folds included.
-    values : mapping of int to int
-        The index in the graph of each value that has a box, by its id.
-    steps : mapping of int to int
-        The index of the step that made a value, by the value's id.
-    """
-
-    graph: Graph
-    positions: Collection[int]
-    values: Mapping[int, int]
-    steps: Mapping[int, int]
-
-    def marked(self, facts: Iterable[NonFinite], records: Sequence[Record]) -> Graph:
-        """The graph in which the places are marked where the first nan or infinity of each target is."""
-        values, steps = list(self.graph.values), list(self.graph.steps)
-        for fact in facts:
-            record = records[fact.record]
-            backward = fact.way == "backward" or fact.cause == "input"
-            ids = record.ids if backward else _numbers(record.output_id)
-            shown = [self.values[i] for i in ids if i in self.values]
-            bad = [k for k in shown if not _looks_finite(values[k], fact.way)]
-            for k in bad:
-                values[k] = replace(values[k], bad=True)
-            made = self.steps.get(_numbers(record.output_id)[0])
-            if not bad and made is not None:
-                steps[made] = replace(steps[made], bad=True)
-        return replace(self.graph, values=tuple(values), steps=tuple(steps))
-
-
-def _looks_finite(value: Value, way: str) -> bool:
-    text = value.gradient if way == "backward" else value.text
-    return text is None or not ("nan" in text or "inf" in text)
-
-
-def draw(subject: Subject, max_nodes: int = MAX_NODES, iteration: int | None = None) -> DrawnGraph:
-    """The graph of a recording, folded until it has at most `max_nodes` nodes.
-
-    Parameters
-    ----------
-    subject : Subject
-    max_nodes : int, optional
-        If a graph with everything folded has more, the operations in the middle are one node.
-    iteration : int, optional
-        The number of the iteration that is drawn of outermost loops, from 1 on; the last if left out.
-
-    Returns
-    -------
-    DrawnGraph
-    """
-    max_inputs = max(2, min(MAX_INPUTS, max_nodes // 10))
-    snapshot = subject.snapshot
-    positions, cell = subject.positions, subject.tree
-    if any(len(record[2]) > max_inputs for record in snapshot.records):
-        positions = drawn_positions(snapshot.records, subject.names, subject.roles, max_inputs)
-        cell = folded(snapshot, positions)
-    operations = subject.operations
-    for view in VIEWS:
-        try:
-            planned = plan(cell, view, operations, iteration, room=max_nodes // 2)
-        except NoRoomError:
-            continue
-        builder = _GraphBuilder(subject, max_inputs, planned)
-        graph = builder.build(max_nodes)
-        if graph.nodes <= max_nodes and _depth(graph) <= MAX_DEPTH:
-            return DrawnGraph(graph, positions, builder.index, builder.producer)
-    whole = plan(cell, VIEWS[-1], operations, iteration)
-    ends = max(1, min(max_nodes // 4, len(whole.items) // 2))
-    while True:
-        builder = _GraphBuilder(subject, max_inputs, whole.without_middle(ends))
-        graph = builder.build(max_nodes)
-        if graph.nodes <= max_nodes or ends == 1:
-            return DrawnGraph(graph, positions, builder.index, builder.producer)
-        ends = max(1, min(ends - 1, ends * max_nodes // graph.nodes))
-
-
-def _depth(graph: Graph) -> int:
-    """The number of operations on the longest path, if any of them could be folded; 0 if none could."""
-    if not any(frame.kind in ("iteration", "call") for frame in graph.frames):
-        return 0
-    rank = [0] * len(graph.values)
-    for step in graph.steps:
-        below = 1 + max((rank[i] for i in step.inputs), default=0)
-        for i in step.outputs:
-            rank[i] = below
-    return max(rank, default=0)
-
-
-class _GraphBuilder:
-    """A builder of a graph, which numbers values in the order of the tape."""
-
-    def __init__(self, subject: Subject, max_inputs: int, planned: Plan) -> None:
-        self.subject = subject
-        self.snapshot = subject.snapshot
-        self.planned = planned
-        self.max_inputs = max_inputs
-        self.values: list[Value] = []
-        self.steps: list[Step] = []
-        self.outputs: list[list[int]] = []
-        self.assigned: list[list[int]] = []
-        self.made: list[int] = []
-        self.index: dict[int, int] = {}
-        self.constants: dict[int | str, int] = {}
-        self.producer: dict[int, int] = {}
-        self.labels = ConstantNames(subject)
-        self.version_of = {
-            new: (i, k)
-            for i, numbers in subject.split.versions.items()
-            for k, new in enumerate(numbers)
-        }
-        self.latest: dict[int, tuple[int, int]] = {}
-        self.lasting = lasting(subject)
-
-    def build(self, room: int) -> Graph:
-        """The graph; with unconnected targets and watched values up to `room` nodes."""
-        for frame, what in self.planned.items:
-            if isinstance(what, int):
-                self.add_record(what, frame)
-            else:
-                self.add_fold(what, frame)
-        room = max(0, room - len(self.values) - len(self.steps))
-        for name, tensor in self.always_drawn()[:room]:
-            self.add_unconnected(name, tensor)
-        steps = tuple(
-            replace(
-                step,
-                outputs=tuple(outputs),
-                assigned=tuple(assigned),
-                hidden=step.hidden + max(0, made - len(outputs)),
-            )
-            for step, outputs, assigned, made in zip(
-                self.steps, self.outputs, self.assigned, self.made, strict=True
-            )
-        )
-        frames = tuple(map(self.frame, self.planned.frames))
-        return Graph(tuple(self.values), steps, frames)
-
-    def frame(self, frame: Frame) -> GraphFrame:
-        """A frame with its label."""
-        label = frame.name
-        if frame.kind == "computation":
-            label = ", ".join(name for name, _ in self.subject.targets)
-        elif frame.kind == "iteration":
-            label = f"{format_lines(frame.lines)}: iteration {frame.number:,} of {frame.total:,}"
-        elif frame.kind == "derivative":
-            label = self.derivative_label(frame.order, frame.first)
-            if frame.lines:
-                label += f" ({format_lines(frame.lines)})"
-        return GraphFrame(label, frame.kind, frame.parent)
-
-    def derivative_label(self, order: int, first: int) -> str:
-        """The name of a derivative whose first operation is known: gradient of y."""
-        sweeps = self.snapshot.origins.sweeps
-        k = bisect_right(sweeps, first, key=lambda sweep: sweep[0])
-        names = [self.subject.names.get(i, "") for i in sweeps[k - 1][1]] if k else []
-        if names and all(names):
-            return f"gradient of {', '.join(names[:2])}{', …' * (len(names) > 2)}"
-        return f"{ORDINALS[order - 1] if order <= len(ORDINALS) else f'{order}th'} derivative"
-
-    def always_drawn(self) -> list[Named]:
-        """The sources and targets, but for variables that changed."""
-        subject = self.subject
-        if not subject.snapshot.records:
-            return []
-        both = [*subject.sources, *subject.targets]
-        return [(name, x) for name, x in both if id_of(x) not in subject.split.versions]
-
-    def add_unconnected(self, name: str, tensor: Any) -> None:
-        """Add a target or watched value that is not in the graph yet."""
-        i = id_of(tensor) if has_id(tensor) else -id(tensor)
-        if i in self.index or (
-            id(unwrap(tensor)) in self.labels.untracked and name in self.constants
-        ):
-            return
-        self.new_value(i, name, self.subject.roles.get(id_of(tensor), "watched"), unwrap(tensor))
-
-    def new_value(self, i: int, name: str, role: Role, value: Any, line: int | None = None) -> int:
-        """Add a value on the tape, or one that is asked for; return its index."""
-        index = self.index[i] = len(self.values)
-        order = self.snapshot.order_of(i)
-        if i in self.producer:
-            self.outputs[self.producer[i]].append(index)
-        if i in self.version_of:
-            variable, version = self.version_of[i]
-            changed, by = self.latest.get(variable, (0, -1))
-            if by >= 0 and version > changed:
-                self.assigned[by].append(index)
-        gradient = self.subject.adjoints.get(i)
-        entries, shown = None, None
-        if gradient is not None:
-            found = summarise(gradient)
-            entries, shown = found.entries, _picture(found)
-        self.values.append(
-            self.value(
-                value,
-                Value(
-                    index,
-                    name,
-                    role,
-                    np.shape(value),
-                    dtype_name(value),
-                    "",
-                    entries,
-                    line,
-                    order,
-                    "" if name else self.subject.symbols.get(i, ""),
-                    gradient_summary=shown,
-                ),
-            )
-        )
-        return index
-
-    def add_fold(self, fold: Fold, frame: int | None) -> None:
-        """Add one node for several operations."""
-        inside: set[int] = set()
-        given: dict[int, Any] = {}
-        read: dict[int, int] = {}
-        positions = list(fold.positions())
-        for position in positions:
-            record = self.snapshot.records[position]
-            for value, i in zip(record[1], record[2], strict=True):
-                if i in self.version_of:
-                    variable, version = self.version_of[i]
-                    is_first = variable not in read
-                    read[variable] = max(version, read.get(variable, 0))
-                    if not is_first:
-                        continue
-                if i not in inside and self.snapshot.tracks(i):
-                    given.setdefault(i, value)
-            inside.update(_numbers(record[-1]))
-        index = len(self.steps)
-        known = [i for i in given if i in self.index or i in self.snapshot.leaves]
-        chosen = first_and_last(known or list(given), self.max_inputs)
-        shown = tuple(self.index_of(given[i], i, None) for i in chosen)
-        last = fold.first + len(fold.parts) - 1
-        self.add(
-            Step(
-                index,
-                self.fold_name(fold, len(positions), last),
-                shown,
-                (),
-                fold.lines[0] if fold.lines else None,
-                fold.order,
-                len(positions),
-                len(given) - len(shown),
-                kind=fold.kind,
-                frame=frame,
-                lines=fold.lines,
-                iterations=(fold.first, last, fold.total) if fold.kind == "loop" else None,
-                carried=carried(self.subject, fold) if fold.kind == "loop" else (),
-            )
-        )
-        self.producer.update(dict.fromkeys(inside, index))
-        self.latest.update((variable, (version, index)) for variable, version in read.items())
-        shown_results = [i for i in inside if i in self.lasting]
-        for i in first_and_last(sorted(shown_results), self.max_inputs):
-            value = self.lasting[i]
-            self.index_of(unwrap(value), i, fold.lines[1] if fold.lines else None)
-
-    def fold_name(self, fold: Fold, count: int, last: int) -> str:
-        """The words in the node of a fold."""
-        if fold.kind == "loop":
-            where = format_lines(fold.lines)
-            if len(fold.parts) == fold.total:
-                return f"{where}, {fold.total:,} times"
-            which = (
-                f"iteration {last:,}"
-                if fold.first == last
-                else f"iterations {fold.first:,}–{last:,}"
-            )
-            return f"{where}, {which} of {fold.total:,}"
-        if fold.kind == "call":
-            return fold.name
-        if fold.kind == "derivative":
-            return self.derivative_label(fold.order, next(fold.positions()))
-        return f"{count:,} more operations"
-
-    def add(self, step: Step, made: int = 0) -> None:
-        """Add a step; its outputs become known when they are drawn."""
-        self.steps.append(step)
-        self.outputs.append([])
-        self.assigned.append([])
-        self.made.append(made)
-
-    def add_record(self, position: int, frame: int | None) -> None:
-        """Add the operation of one record, and its values that are not in the graph yet."""
-        record = self.subject.records[position]
-        origins = self.snapshot.origins
-        line, order = origins.sites[position][0], origins.orders[position]
-        given = [(v, i) for v, i in zip(record.values, record.ids, strict=True) if v is not None]
-        made = list(zip(_outputs(record), _numbers(record.output_id), strict=True))
-        shown = first_and_last(given, self.max_inputs)
-        index = len(self.steps)
-        inputs = tuple(self.index_of(value, i, None) for value, i in shown)
-        slopes = self.slopes(record) if len(given) == len(shown) == len(record.ids) else ()
-        hidden = len(given) - len(shown)
-        self.add(
-            Step(index, record.name, inputs, (), line, order, 0, hidden, slopes, frame=frame),
-            len(made),
-        )
-        self.producer.update((i, index) for _, i in made)
-        for value, i in first_and_last(made, self.max_inputs):
-            self.index_of(value, i, line)
-
-    def slopes(self, record: Record) -> tuple[tuple[int, str], ...]:
-        """The local derivatives of an operation on single numbers, by the positions of its inputs."""
-        made = record.output_id
-        if isinstance(made, tuple) or np.ndim(record.output) or any(map(np.ndim, record.values)):
-            return ()
-        found = []
-        with silence(), np.errstate(all="ignore"):
-            for position, i in enumerate(record.ids):
-                edge = Edge(i, record, position, made)
-                if self.snapshot.tracks(i) and edge.rule is not None:
-                    with suppress(
-                        Exception
-                    ):  # a rule may call anything; the table of gradients tells of it
-                        found.append((position, edge.slope))
-        return tuple(found)
-
-    def index_of(self, value: Any, i: int, line: int | None) -> int:
-        """The index of a value in the graph, to which it is added if it is new."""
-        if self.snapshot.tracks(i):
-            if i in self.index:
-                return self.index[i]
-            subject = self.subject
-            role = subject.roles.get(i, "intermediate")
-            return self.new_value(i, subject.names.get(i, ""), role, value, line)
-        name, role = self.labels.of(value)
-        known = self.constants.get(name or id(value))
-        if known is not None and (name or np.ndim(value)):
-            return known
-        index = self.constants[name or id(value)] = len(self.values)
-        box = Value(index, name, role, np.shape(value), dtype_name(value), "")
-        self.values.append(self.value(value, box))
-        return index
-
-    def value(self, value: Any, box: Value) -> Value:
-        """A box with the text of its value, and the summary of an array."""
-        if not np.shape(value):
-            return replace(box, text=format_value(value))
-        summary = summarise(value)
-        return replace(box, text=summary.text, summary=_picture(summary))
-
-
-def lasting(subject: Subject) -> dict[int, Any]:
-    """The tensors that have a name at the end, and the derivatives of the report, by id."""
-    derivatives = [(level, g) for (*_, level), g in subject.found.gradients.items()]
-    inner = [g for level, g in derivatives if g is not None and level < subject.order]
-    named = [value for _, value in subject.context.named]
-    return {id_of(x): x for x in [*named, *inner] if isinstance(x, Tensor) and has_id(x)}
-
-
-def _picture(summary: Summary) -> Summary | None:
-    """The summary of an array of which there is a picture, with as many cells as a box has room for."""
-    return summary.coarser(*BOX_CELLS) if summary.cells or summary.colours else None
-
-
-def _outputs(record: Record) -> tuple[Any, ...]:
-    return record.output if type(record.output) is tuple else (record.output,)
-
-
-def _numbers(output_id: Any) -> tuple[int, ...]:
-    return output_id if type(output_id) is tuple else (output_id,)

@@ -49,7 +49,7 @@ NOTHING = Misfit()
 def misfit(
     error: BaseException, node: ast.AST | None, names: Names, line: Sequence[ast.AST] = ()
 ) -> Misfit:
-    """What does not fit in the operation that a program could not compute.
+    """The misfit in the operation that a program could not compute.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def _out_of_range(owner: Operand, number: int, size: int, where: str) -> str:
 
 
 def _of_call(error: BaseException, node: ast.Call, names: Names) -> Misfit:
-    """What does not fit in a call of a function of NumPy, of Python's numbers, or of a tensor's method."""
+    """The misfit in a call of a function of NumPy, of Python's numbers, or of a tensor's method."""
     if any(isinstance(x, ast.Starred) for x in node.args):
         return NOTHING
     given = [names.operand(x) for x in node.args]
@@ -325,7 +325,7 @@ def _of_numpy(
     words: Mapping[str, Operand],
     names: Names,
 ) -> Misfit:
-    """What does not fit in a call of a function of NumPy."""
+    """The misfit in a call of a function of NumPy."""
     if isinstance(error, np.exceptions.AxisError):
         return _of_axis(error, given)
     if isinstance(error, IndexError) and given and (found := OUT_OF_BOUNDS.search(str(error))):

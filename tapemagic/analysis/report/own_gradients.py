@@ -101,7 +101,7 @@ def _rows(subject: Subject, call: GradientCall) -> Iterator[OwnGradient]:
     sources = _names(written.sources, call.sources, known, "a source", namespace)
     target = targets[0] if len(targets) == 1 else f"({' + '.join(targets)})"
     if len(target) > 2 * LONGEST:
-        target = "the targets"
+        target = "the target" if len(targets) == 1 else "the targets"
     remark = "weighted by output_gradients" if call.weighted else ""
     if call.method == "gradient" and not call.weighted:
         arrays = [name for name, x in zip(targets, call.targets, strict=True) if x.size != 1]

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.report.contributions import (
+from tapemagic.analysis.report.formulas import adjoint_formula, is_known
+from tapemagic.analysis.report.notation import CHOICE, PRODUCT, SUM, Piece, Symbol, bar, escaped
+from tapemagic.analysis.report.shares import (
     NOTHING,
     Share,
     passed_on,
     shares,
     starts,
 )
-from tapemagic.analysis.report.formulas import adjoint_formula, is_known
-from tapemagic.analysis.report.notation import CHOICE, PRODUCT, SUM, Piece, Symbol, bar, escaped
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.symbols import brief, is_good, number_symbol, several, text_of
 from tapemagic.engine.recording import Record, silence

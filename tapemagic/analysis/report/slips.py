@@ -58,7 +58,7 @@ OF_LIBRARIES = {
     "tensor": "tapemagic.constant",
     "to_float": "float",
 }
-"""What to write in place of functions of other libraries that are called otherwise here."""
+"""The words to write in place of functions of other libraries that are called otherwise here."""
 
 
 ALIKE, ALIKE_SHORT = 0.75, 0.65

@@ -123,7 +123,7 @@ class Subject:
 
     @cached_property
     def symbols(self) -> Mapping[int, str]:
-        """What the values on the tape are called, by id: their names, or v1, v2 and so on in the order of the tape."""
+        """The symbols of the values on the tape, by id: their names, or v1, v2 and so on in the order of the tape."""
         symbols = dict(self.names)
         taken = set(symbols.values())
         numbered = (name for k in count(1) if (name := f"v{k}") not in taken)

@@ -11,6 +11,7 @@ from tapemagic.analysis.nonfinite import NonFinite, is_finite
 from tapemagic.analysis.report.derivatives import Derivative
 from tapemagic.analysis.report.kinks import kinks
 from tapemagic.analysis.report.nonfinite_text import describe, describe_warning
+from tapemagic.analysis.report.own_gradients import OwnGradient
 from tapemagic.analysis.report.statement import Statement, Topic, by_severity
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.engine.tensor.tensor import id_of, unwrap
@@ -27,6 +28,9 @@ SHOWN = 4
 LONGEST_REASON = 200
 """The number of characters of a reason."""
 
+LONGEST = 500
+"""The number of characters of a sentence."""
+
 GRADIENTS = "Gradients"
 KINDS = {"overflow": "overflow", "division by zero": "divide by zero"}
 """The kinds of warnings about operations whose result is not finite, by the cause."""
@@ -42,7 +46,10 @@ OTHERS: Mapping[Topic, tuple[str, str]] = {
 
 
 def verdict(
-    subject: Subject, derivatives: Sequence[Derivative], nonfinite: Sequence[NonFinite]
+    subject: Subject,
+    derivatives: Sequence[Derivative],
+    nonfinite: Sequence[NonFinite],
+    own: Sequence[OwnGradient] = (),
 ) -> tuple[Statement, ...]:
     """The results of a recording in at most `MOST` sentences.
 
@@ -53,6 +60,8 @@ def verdict(
         The rows of the table of gradients.
     nonfinite : sequence of NonFinite
         The operations where a nan or an infinity began.
+    own : sequence of OwnGradient
+        The gradients that the program took itself.
 
     Returns
     -------
@@ -65,6 +74,7 @@ def verdict(
         *_warnings(subject, nonfinite),
         *subject.context.notes,
         *_missing(derivatives),
+        *_own_nones(own),
         *_results(subject, derivatives),
         *kinks(subject),
     ]
@@ -84,7 +94,8 @@ def shortened(statements: Sequence[Statement], most: int = MOST) -> tuple[Statem
     limit = MOST_OF_A_TOPIC
     while limit > 1 and sum(min(len(group), limit) for group in topics) > most:
         limit -= 1
-    return tuple(statement for group in topics for statement in _first(group, limit))[:most]
+    shown = [statement for group in topics for statement in _first(group, limit)]
+    return tuple(replace(said, text=cut(said.text, LONGEST)) for said in shown[:most])
 
 
 def _first(group: Sequence[Statement], limit: int) -> Sequence[Statement]:
@@ -94,7 +105,7 @@ def _first(group: Sequence[Statement], limit: int) -> Sequence[Statement]:
         return group
     one, several = OTHERS.get(group[0].topic, ("more", "more"))
     last = group[limit - 1]
-    text = f"{last.text}; and {rest:,} {one if rest == 1 else several}"
+    text = f"{cut(last.text, LONGEST - 40)}; and {rest:,} {one if rest == 1 else several}"
     return [*group[: limit - 1], replace(last, text=text)]
 
 
@@ -134,6 +145,15 @@ def _missing(derivatives: Sequence[Derivative]) -> Iterator[Statement]:
             yield Statement("missing", f"{derivative.symbol}: {reason}", face=GRADIENTS)
 
 
+def _own_nones(own: Sequence[OwnGradient]) -> Iterator[Statement]:
+    """Each gradient that the program took itself and that is None, with the reason."""
+    for entry in own:
+        if entry.text is None:
+            name = f"{entry.name} = {entry.symbol}" if entry.name else entry.symbol
+            text = f"{name}, {entry.origin}, is None: {cut(entry.reason)}"
+            yield Statement("none", text, entry.line, GRADIENTS)
+
+
 def _results(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[Statement]:
     """Each target with its gradients."""
     for name, target in subject.targets:
@@ -147,14 +167,14 @@ def _results(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[St
         yield Statement("result", text, face=GRADIENTS)
 
 
-def cut(reason: str) -> str:
-    """A reason in full if it is short; otherwise its beginning, up to the end of a word.
+def cut(text: str, most: int = LONGEST_REASON) -> str:
+    """A text in full if it is short; otherwise its beginning, up to the end of a word.
 
     Examples
     --------
-    >>> cut("one two " * 50)[-8:]
+    >>> cut("one two three", 10)
     'one two…'
     """
-    if len(reason) <= LONGEST_REASON:
-        return reason
-    return reason[: LONGEST_REASON - 1].rsplit(" ", 1)[0].rstrip(" :;,.") + "…"
+    if len(text) <= most:
+        return text
+    return text[: most - 1].rsplit(" ", 1)[0].rstrip(" :;,.") + "…"

@@ -266,7 +266,9 @@ def plan(
 
 
 def _is_own(part: Part, operations: int) -> bool:
-    return isinstance(part, Block) and next(part.positions(), 0) >= operations
+    """Whether a part belongs to a derivative that the report took itself."""
+    first = part if isinstance(part, int) else next(part.positions(), 0)
+    return first >= operations
 
 
 def most_iterations(cell: Block) -> int:

@@ -78,12 +78,13 @@ def own(gradients: Sequence[OwnGradient]) -> str:
     rows = []
     for entry in gradients[:MOST_OWN]:
         symbol = f"{entry.name} = {entry.symbol}" if entry.name else entry.symbol
-        reason = element("span", QUIET, plain(entry.reason))
-        value = f"<b>None</b> {reason}" if entry.text is None else plain(entry.text)
-        rows.append([f"<code>{plain(symbol)}</code>", value, plain(entry.origin)])
+        reason = element("div", QUIET, plain(entry.reason)) if entry.reason else ""
+        origin = element("span", QUIET, plain(f", {entry.origin}"))
+        value = "<b>None</b>" if entry.text is None else plain(entry.text)
+        rows.append([f"<code>{plain(symbol)}</code>", value + origin + reason])
     rest = len(gradients) - MOST_OWN
     more = element("div", QUIET, f"and {rest:,} more") if rest > 0 else ""
-    return listing(("in the cell", "value", "taken"), rows) + more
+    return listing(("in the cell", "value"), rows) + more
 
 
 def equation(derivative: Derivative) -> str:

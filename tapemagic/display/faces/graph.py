@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
-from tapemagic.analysis.formatting import printable, subscript
+from tapemagic.analysis.formatting import bracketed, printable, subscript
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Graph
-from tapemagic.display.dot import MAX_LABELLED
+from tapemagic.display.dot import MAX_LABELLED, edge_labels, has_room_for_labels
 from tapemagic.display.elements import element, image, plain
 from tapemagic.display.inserts import captions
 from tapemagic.display.styles import CODE, QUIET, SMALL
@@ -50,8 +50,21 @@ def caption(findings: Findings) -> str:
         if findings.order > 1:
             words += "; in the frame of a derivative, the gradient of that derivative, or of the sum of its numbers"
         words += ". None: no gradient passes there"
-    words = ". ".join([words, *changes(findings), *omissions(findings)])
+    words = ". ".join([words, *signs(findings.graph), *changes(findings), *omissions(findings)])
     return element("div", SMALL, f"{plain(words)}.")
+
+
+def signs(graph: Graph) -> list[str]:
+    """Sentences on the words beside edges, and on small pictures of arrays."""
+    words = []
+    if has_room_for_labels(graph) and any(map(edge_labels, graph.steps)):
+        words.append(
+            "Beside an edge: the local derivative; the gradient of a box is the sum, over the edges that leave it, "
+            "of this times the gradient of the box behind the operation"
+        )
+    if any(value.gradient_summary for value in graph.values):
+        words.append("Small pictures: the array, and its gradient to the right of it")
+    return words
 
 
 def changes(findings: Findings) -> list[str]:
@@ -99,7 +112,7 @@ def details(graph: Graph) -> list[str]:
     if len(graph.steps) <= MAX_LABELLED:
         name = names(graph)
         slopes = [
-            f"∂{name[step.outputs[0]]}/∂{name[step.inputs[position]]} = {slope}"
+            f"∂{bracketed(name[step.outputs[0]])}/∂{bracketed(name[step.inputs[position]])} = {slope}"
             for step in graph.steps
             for position, slope in step.slopes
             if step.outputs
@@ -123,5 +136,5 @@ def sentences(graph: Graph) -> list[str]:
 
 
 def names(graph: Graph) -> list[str]:
-    """What each value is called in a sentence."""
+    """The name of each value in a sentence."""
     return [value.name or value.symbol or value.text for value in graph.values]
