@@ -52,8 +52,10 @@ class Program:
 
 
 def test_calls_of_functions() -> None:
-    """Each call has a number of its own, and the place that called it; the line is that of the innermost of the cell."""
-    program = Program("def f(a):\n    return a * x\n\ndef g(a):\n    return f(f(a)) * x\n\ny = g(x) * x")
+    """Each call has a number of its own, and the place that called it; the line is the innermost of the cell."""
+    program = Program(
+        "def f(a):\n    return a * x\n\ndef g(a):\n    return f(f(a)) * x\n\ny = g(x) * x"
+    )
 
     assert [2, 2, 5, 7] == program.lines
     assert ["g1 f2", "g1 f3", "g1", ""] == program.calls
