@@ -68,10 +68,17 @@ def test_variables_come_first(run: Run) -> None:
 
 
 def test_iterations_that_differ(run: Run) -> None:
-    """Where not all iterations have the same operations, no result stands for one of another iteration."""
+    """A result stands for one of another iteration only if it has the same name."""
     source = f"{LOOP}y = y * 0.5\n    if i % 2:\n        y = y + 1.0"
 
-    assert () == carried(run, "1.0", source)
+    [series] = carried(run, "1.0", source)
+
+    assert "y" == series.name
+    y, after = 1.0, []
+    for i in range(9):
+        y = y * 0.5 + (1.0 if i % 2 else 0.0)
+        after.append(y)
+    assert tuple(after) == series.values.values
 
 
 def test_at_most_three(run: Run) -> None:

@@ -83,13 +83,9 @@ def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carr
     goals = {name for name, _ in subject.targets}
     found = []
     for slot in sorted(used):
-        rows = [
-            records[positions[slot]]
-            if len(positions) == usual
-            else _named(subject, positions, _stem(subject, records[iterations[-1][slot]]))
-            for positions in iterations
-        ]
-        if any(row is None for row in rows):
+        found_rows = [_row(subject, positions, iterations[-1], slot) for positions in iterations]
+        rows = [row for row in found_rows if row is not None]
+        if len(rows) < len(iterations):
             continue
         gradients = [subject.adjoints.get(row.output_id) for row in rows]  # type: ignore[arg-type]
         name = _stem(subject, rows[-1])
@@ -102,9 +98,20 @@ def _stem(subject: Subject, record: Record) -> str:
     return without_subscript(subject.names.get(record.output_id, ""))  # type: ignore[arg-type]
 
 
-def _named(subject: Subject, positions: Sequence[int], name: str) -> Record | None:
-    """The last operation whose result has a name; None if there is none."""
-    made = (subject.records[p] for p in reversed(positions))
+def _row(
+    subject: Subject, positions: Sequence[int], last: Sequence[int], slot: int
+) -> Record | None:
+    """The operation of an iteration that does what one of the last iteration does; None if that cannot be told.
+
+    It is in the same place, if the iterations have equally many operations, or else it has a result of the same name.
+    """
+    records, wanted = subject.records, subject.records[last[slot]]
+    name = _stem(subject, wanted)
+    if len(positions) == len(last):
+        same = records[positions[slot]]
+        if same.number == wanted.number and _stem(subject, same) == name:
+            return same
+    made = (records[p] for p in reversed(positions))
     return next((record for record in made if name and _stem(subject, record) == name), None)
 
 

@@ -156,7 +156,7 @@ class ReverseSweep:
     def _formulas(self, written: Written, k: int) -> tuple[Piece, Piece | None]:
         """The formula of a share, and that with numbers put in."""
         record, made, x = written.record, written.made, written.inputs[k]
-        if not _is_chain(record):
+        if not is_chain(record):
             return _through(bar(made[0]), record.name), None
         if not isinstance(record.output, tuple):
             return self._of_one(written, k)
@@ -226,7 +226,7 @@ def _chain(g: Symbol, y: Symbol, x: Symbol) -> Piece:
     return Piece(f"{g.text} · ∂{names[0]}/∂{names[1]}", latex, PRODUCT)
 
 
-def _is_chain(record: Record) -> bool:
+def is_chain(record: Record) -> bool:
     """Whether an operation passes on its true derivative with respect to real numbers."""
     values = (*record.values, *several(record.output))
     return is_known(record) and not any(
