@@ -123,8 +123,8 @@ CELLS = (
     Cell(
         "loop-10000",
         "10,000 operations",
-        "%%tape x\ny = x\nfor step in range(5000):\n    y = y + 0.001 * np.cos(y)\ny",
-        ("x = 0.1",),
+        "%%tape x\ny = x\nfor step in range(5000):\n    y = y - 0.0002 * y",
+        ("x = 1.0",),
     ),
     Cell(
         "own-functions",
@@ -138,10 +138,10 @@ CELLS = (
     Cell(
         "branch",
         "A branch that returns a constant: the gradient is None",
-        "%%tape x\ny = relu(x) * 3",
+        "%%tape x b\ny = relu(x) * 3 + b",
         (
             "def relu(z):\n    if z > 0:\n        return z\n    else:\n        return 0.0",
-            "x = -2.0",
+            "x, b = -2.0, 1.0",
         ),
     ),
     Cell(
