@@ -48,7 +48,7 @@ for step in range(50):
         w.assign_sub(0.05 * g)"""
 
 LINE = """\
-x = np.linspace(-1, 1, 20)
+x = np.linspace(0, 2, 20)
 labels = 3 * x + 2
 w = tm.Variable(0.0, name='w')
 b = tm.Variable(0.0, name='b')"""
@@ -137,7 +137,7 @@ CELLS = (
     ),
     Cell(
         "branch",
-        "A branch that returns a constant: the gradient is None",
+        "A branch that returned a constant: the gradient is None",
         "%%tape x b\ny = relu(x) * 3 + b",
         (
             "def relu(z):\n    if z > 0:\n        return z\n    else:\n        return 0.0",
@@ -154,10 +154,15 @@ CELLS = (
     Cell(
         "exploding",
         "A learning rate that is too large",
-        DESCENT.format(steps=30, rate=1.2),
+        DESCENT.format(steps=30, rate=0.6),
         (LINE,),
     ),
-    Cell("third-order", "Derivatives up to the third order", "%%tape x -o 3\ny = x ** 4 * np.exp(-x)", ("x = 1.5",)),
+    Cell(
+        "third-order",
+        "Derivatives up to the third order",
+        "%%tape x -o 3\ny = x ** 4 * np.exp(-x)",
+        ("x = 1.5",),
+    ),
     Cell(
         "targets",
         "Several targets, one of which does not depend on everything",

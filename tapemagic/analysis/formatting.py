@@ -120,7 +120,9 @@ def format_size(shape: tuple[int, ...]) -> str:
     >>> format_size((1000,)), format_size((3, 2))
     ('1,000 elements', '3×2')
     """
-    return f"{shape[0]:,} element{'s' * (shape[0] != 1)}" if len(shape) == 1 else format_shape(shape)
+    return (
+        f"{shape[0]:,} element{'s' * (shape[0] != 1)}" if len(shape) == 1 else format_shape(shape)
+    )
 
 
 def printable(text: str) -> str:

@@ -171,7 +171,9 @@ def examine(
         sum(position < operations for position in drawn.positions),
         tuple((subject.known_names.get(i, ""), len(numbers)) for i, numbers in versions.items()),
         nonfinite,
-        verdict(subject, tuple(derivatives.values()), nonfinite, own, training.flags if training else ()),
+        verdict(
+            subject, tuple(derivatives.values()), nonfinite, own, training.flags if training else ()
+        ),
         trace_of(subject),
         lines_of(subject),
         training,

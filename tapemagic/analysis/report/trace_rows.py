@@ -199,9 +199,7 @@ class Table:
             return ""
         names = set(map(self._stem, made))
         name = names.pop() if len(names) == 1 else ""
-        return (
-            f"{name or 'the last result of each'} {_range(outputs)}{self._adjoint_range(made, name)}"
-        )
+        return f"{name or 'the last result of each'} {_range(outputs)}{self._adjoint_range(made, name)}"
 
     def _stem(self, record: Record) -> str:
         """The name of a result, without the number of its value."""
