@@ -61,7 +61,7 @@ def listing(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
     body = "".join(line("td", cells) for cells in rows)
     content = f"<thead>{line('th', headings)}</thead><tbody>{body}</tbody>"
-    return element("table", f"border-collapse:collapse;margin:0;{FONT}", content)
+    return element("table", f"border-collapse:collapse;margin:0 0 6px;{FONT}", content)
 
 
 def image(svg: str, words: str, style: str) -> str:
