@@ -1,4 +1,4 @@
-"""Write docs/gallery.md: cells with the graph and the text of their reports; --look also takes pictures of the reports."""
+"""Write docs/gallery.md: cells with the graph and the text of their reports; --look takes pictures of them, too."""
 
 from __future__ import annotations
 
