@@ -77,7 +77,7 @@ def format_value(value: Any) -> str:
     if np.size(value) == 0:
         return f"empty {format_shape(shape)}"
     values = format_entries(value)
-    return f"{format_shape(shape)}, {values}" if values else format_shape(shape)
+    return f"{format_size(shape)}, {values}" if values else format_size(shape)
 
 
 def format_entries(value: Any) -> str:
@@ -110,6 +110,17 @@ def dtype_name(value: Any) -> str:
 def format_shape(shape: tuple[int, ...]) -> str:
     """A shape such as 3×2."""
     return "×".join(map(str, shape)) if shape else "number"
+
+
+def format_size(shape: tuple[int, ...]) -> str:
+    """A shape in front of the numbers of an array, where a single length would look like one of them.
+
+    Examples
+    --------
+    >>> format_size((1000,)), format_size((3, 2))
+    ('1,000 elements', '3×2')
+    """
+    return f"{shape[0]:,} element{'s' * (shape[0] != 1)}" if len(shape) == 1 else format_shape(shape)
 
 
 def printable(text: str) -> str:

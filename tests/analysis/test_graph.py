@@ -69,7 +69,7 @@ def test_a_large_constant_that_no_rule_reads() -> None:
     one = record(lambda a: np.sum(a + data), 2.0, data=data).graph.values[1]
     two = record(lambda a: np.sum(a + data), 2.0, data=data, other=other).graph.values[1]
 
-    assert ("data", "1000", "constant") == (one.name, one.text.partition(",")[0], one.role)
+    assert ("data", "1,000", "constant") == (one.name, one.text.partition(" ")[0], one.role)
     assert "" == two.name
 
 

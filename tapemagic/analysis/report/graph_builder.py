@@ -251,9 +251,14 @@ class GraphBuilder:
             self.steps[index] = replace(self.steps[index], formulas=found)
 
     def slopes(self, record: Record) -> tuple[tuple[int, str], ...]:
-        """The local derivatives of an operation on single numbers, by the positions of its inputs."""
+        """The local derivatives of an operation on single real numbers, by the positions of its inputs.
+
+        What an operation on complex numbers passes back is a conjugate of its derivative.
+        """
         made = record.output_id
         if isinstance(made, tuple) or np.ndim(record.output) or any(map(np.ndim, record.values)):
+            return ()
+        if any(map(np.iscomplexobj, (record.output, *record.values))):
             return ()
         found = []
         with silence(), np.errstate(all="ignore"):

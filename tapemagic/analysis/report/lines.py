@@ -139,7 +139,8 @@ class _Made:
     def _value(self, symbol: str, i: int, runs: int, first: int) -> LineValue:
         value = self._values[i]
         text = format_value(value)
-        if read := format_reads(value, self.subject.reads.get(i, ())):
+        read = "" if runs > 1 else format_reads(value, self.subject.reads.get(i, ()))
+        if read:
             text += f" now; {read} when read"
         start = text_of(self._values[first]) if runs > 1 and first != i else ""
         return LineValue(

@@ -81,7 +81,8 @@ def _of_value(subject: Subject, fact: NonFinite) -> str:
 def _of_gradient(subject: Subject, fact: NonFinite) -> str:
     """The sentence on a gradient."""
     place = f"the derivative of {fact.operation}{_on(fact)}"
-    operands = operands_of(subject, fact).replace(" is ", " = ").removeprefix("its input = ")
+    operands = operands_of(subject, fact).replace(" is ", " = ")
+    operands = operands.removeprefix("its input = ").removeprefix("its inputs are ")
     begin = f"{_gradients(subject, fact)} since {place}"
     if not fact.slope:
         state = {"overflow": "is too large", "infinite derivative": "is infinite"}

@@ -69,6 +69,7 @@ class _Course:
 
     name: str
     is_number: bool
+    is_assigned: bool = False
     values: dict[int, float] = field(default_factory=dict)
     gradients: dict[int, float | None] = field(default_factory=dict)
     versions: set[int] = field(default_factory=set)
@@ -91,13 +92,13 @@ class _Course:
 def training_of(subject: Subject) -> Training | None:
     """The loss and the gradients over the steps of a loop that assigns Variables; None if there is none.
 
-    A step is a value of the loss, with the gradients that the program took of it. Where the program took gradients of
+    Variables that were assigned the values that they had count, too. A step is a value of the loss, with the gradients that the program took of it. Where the program took gradients of
     several values, the loss is that of the line that took most. Where it took none with respect to Variables, the loss
     is the target, as often as the same instruction computed it.
     """
     steps = _longest(subject, _calls(subject)) or _losses(subject)
     courses = _courses(subject, steps)
-    if len(steps) < 2 or not any(course.has_changed for course in courses):
+    if len(steps) < 2 or not any(course.has_changed or course.is_assigned for course in courses):
         return None
     name = _loss_name(subject, steps)
     heading = _heading(name, steps)
@@ -205,6 +206,7 @@ def _losses(subject: Subject) -> list[GradientStep]:
 def _courses(subject: Subject, steps: Sequence[GradientStep]) -> list[_Course]:
     """The Variables of some steps, in the order in which they come."""
     found: dict[int, _Course] = {}
+    assigned = {event.number for event in subject.whole.events_of("assigned", "changed")}
     for k, step in enumerate(steps):
         for position, variable in enumerate(step.variables):
             number = id_of(variable)
@@ -212,6 +214,7 @@ def _courses(subject: Subject, steps: Sequence[GradientStep]) -> list[_Course]:
                 found[number] = _Course(
                     _clipped(subject.known_names.get(number) or variable.name),
                     not variable.shape and variable.dtype.kind == "f",
+                    number in assigned,
                 )
             course = found[number]
             course.versions.add(step.versions[position])
@@ -287,4 +290,9 @@ def _flags(name: str, steps: int, courses: Sequence[_Course]) -> Iterator[str]:
         is_pushed = any(course.gradients.values()) or not course.gradients
         if is_pushed and count > 1 and not course.has_changed:
             when = "every step" if count == steps else f"all {count:,} steps that know it"
-            yield f"{course.name} has the same value at {when}: it is not trained, or its assignment is missing"
+            why = (
+                "its assignments are too small to change it, or stand outside of the loop"
+                if course.is_assigned
+                else "it is not trained, or its assignment is missing"
+            )
+            yield f"{course.name} has the same value at {when}: {why}"

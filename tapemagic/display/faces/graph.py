@@ -14,7 +14,7 @@ from tapemagic.display.styles import CODE, QUIET, SMALL
 from tapemagic.display.svg import ROOM, Drawing, fitted
 
 TITLE = "Graph"
-FRAME = f"overflow:auto;max-height:{ROOM + 20}px"
+FRAME = "overflow:auto"
 LIVE_FRAME = "overflow:auto;max-height:60vh"
 """The style of a live picture, which is scrolled above its caption."""
 
