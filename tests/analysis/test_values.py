@@ -62,7 +62,11 @@ def test_number(value: Any, expected: str) -> None:
             "9 elements, 2.0 to 8.0, 2 nan",
             "2.0 to 8.0, 2 nan",
         ),
-        (np.array([np.nan, np.inf] + [1.0] * 7), "9 elements, 1.0 to inf, 1 nan", "1.0 to inf, 1 nan"),
+        (
+            np.array([np.nan, np.inf] + [1.0] * 7),
+            "9 elements, 1.0 to inf, 1 nan",
+            "1.0 to inf, 1 nan",
+        ),
         (np.ones(9, complex), "9 elements", ""),
         (np.ones(9, bool), "9 elements", ""),
         (np.ones((0, 3)), "empty 0×3", "[]"),

@@ -172,8 +172,9 @@ def around(tree: ast.AST, line: int) -> tuple[ast.stmt, ...]:
     level: Sequence[ast.AST] = [tree]
     while level:
         inside = [statement for node in level for statement in _within(node)]
-        level = [s for s in inside if s.lineno <= line <= (s.end_lineno or line)]
-        found += level
+        here = [s for s in inside if s.lineno <= line <= (s.end_lineno or line)]
+        found += here
+        level = here
     return tuple(found)
 
 

@@ -83,16 +83,17 @@ def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carr
     goals = {name for name, _ in subject.targets}
     found = []
     for slot in sorted(used):
-        rows = [
+        name = _stem(subject, records[iterations[-1][slot]])
+        known = (
             records[positions[slot]]
             if len(positions) == usual
-            else _named(subject, positions, _stem(subject, records[iterations[-1][slot]]))
+            else _named(subject, positions, name)
             for positions in iterations
-        ]
-        if any(row is None for row in rows):
+        )
+        rows = [row for row in known if row is not None]
+        if len(rows) < len(iterations):
             continue
         gradients = [subject.adjoints.get(row.output_id) for row in rows]  # type: ignore[arg-type]
-        name = _stem(subject, rows[-1])
         found.append(_series(name, [row.output for row in rows], gradients))
     return sorted(found, key=lambda series: (series.name not in goals, not series.name))
 

@@ -183,7 +183,7 @@ class Table:
         )
 
     def _developed(self, parts: Sequence[Part]) -> str:
-        """The range of the target in the iterations of a loop, or else of their last results, where that is a number."""
+        """The range of the target in the iterations of a loop, or else of their last results, if these are numbers."""
         blocks = [part for part in parts if isinstance(part, Block) and part.kind == "iteration"]
         if len(blocks) < 2 or len(blocks) != len(parts):
             return ""
@@ -199,9 +199,7 @@ class Table:
             return ""
         names = set(map(self._stem, made))
         name = names.pop() if len(names) == 1 else ""
-        return (
-            f"{name or 'the last result of each'} {_range(outputs)}{self._adjoint_range(made, name)}"
-        )
+        return f"{name or 'the last result of each'} {_range(outputs)}{self._adjoint_range(made, name)}"
 
     def _stem(self, record: Record) -> str:
         """The name of a result, without the number of its value."""
