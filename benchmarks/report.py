@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import cProfile
 import gc
-import pickle
 import pstats
 import resource
 import sys
 import time
-import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
@@ -51,7 +48,11 @@ def training(operations: int) -> str:
 
 
 STEP = 20
-CELLS: dict[str, Callable[[int], str]] = {"loop": loop, "straight line": straight, "training": training}
+CELLS: dict[str, Callable[[int], str]] = {
+    "loop": loop,
+    "straight line": straight,
+    "training": training,
+}
 SETUP = """
 import numpy as np, tapemagic as tm
 A = np.random.default_rng(0).normal(size=(20, 3))
@@ -77,7 +78,9 @@ class Notebook:
 
     def fresh(self) -> None:
         """Set the values that the cells start from."""
-        self.shell.run_cell("x = 0.5\nw = tm.Variable(np.zeros(3), name='w')\nb = tm.Variable(0.0, name='b')")
+        self.shell.run_cell(
+            "x = 0.5\nw = tm.Variable(np.zeros(3), name='w')\nb = tm.Variable(0.0, name='b')"
+        )
 
     def report(self, body: str) -> Any:
         """Run a cell under %%tape; its report, not yet shown."""
@@ -104,7 +107,9 @@ def cpu() -> float:
 
 def times(book: Notebook, runs: int = RUNS) -> None:
     """Print how long reports take."""
-    print("| operations, ms | " + " | ".join(CELLS) + " | bound |\n|--:|" + "--:|" * (len(CELLS) + 1))
+    print(
+        "| operations, ms | " + " | ".join(CELLS) + " | bound |\n|--:|" + "--:|" * (len(CELLS) + 1)
+    )
     for operations, bound in BOUNDS.items():
         found = []
         for cell in CELLS.values():
