@@ -88,6 +88,7 @@ def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carr
         if len(rows) < len(iterations):
             continue
         gradients = [subject.adjoints.get(row.output_id) for row in rows]  # type: ignore[arg-type]
+        name = _stem(subject, rows[-1])
         found.append(_series(name, [row.output for row in rows], gradients))
     return sorted(found, key=lambda series: (series.name not in goals, not series.name))
 
