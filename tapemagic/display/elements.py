@@ -78,7 +78,7 @@ def listing(
 
     body = "".join(line("td", cells) for cells in rows)
     content = f"<thead>{line('th', headings)}</thead><tbody>{body}</tbody>"
-    return element("table", f"border-collapse:collapse;margin:0;{style}", content)
+    return element("table", f"border-collapse:collapse;margin:0 0 6px;{style}", content)
 
 
 BESIDE = "beside"

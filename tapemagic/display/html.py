@@ -20,26 +20,19 @@ from tapemagic.display.faces import (
 )
 from tapemagic.display.styles import CODE, SMALL, TITLE
 from tapemagic.display.svg import Drawing
+from tapemagic.display.text import LEAST_IMPORTANT
 
 TITLES = tuple(face.TITLE for face in (variables, graph, gradients, trace, lines, training))
 """The titles of the faces, in the order of the tabs."""
 LONG = {trace.TITLE, lines.TITLE, training.TITLE}
 """The faces that a reader can close."""
-LEAST_IMPORTANT = (
-    lines.TITLE,
-    trace.TITLE,
-    training.TITLE,
-    variables.TITLE,
-    graph.TITLE,
-    gradients.TITLE,
-)
 
 
-def faces(findings: Findings, drawing: Drawing, live: bool = False) -> Mapping[str, str]:
+def faces(findings: Findings, drawing: Drawing) -> dict[str, str]:
     """The HTML of each face by its title; empty where there is nothing to show."""
     return {
         variables.TITLE: variables.html(findings),
-        graph.TITLE: graph.html(findings, drawing, live),
+        graph.TITLE: graph.html(findings, drawing),
         gradients.TITLE: gradients.html(findings),
         trace.TITLE: trace.html(findings),
         lines.TITLE: lines.html(findings),
@@ -49,7 +42,7 @@ def faces(findings: Findings, drawing: Drawing, live: bool = False) -> Mapping[s
 
 def page(findings: Findings, drawing: Drawing, value: str | None) -> str:
     """The whole report as HTML."""
-    return assembled(findings, parts(findings, drawing), value)
+    return assembled(findings, parts(faces(findings, drawing)), value)
 
 
 def assembled(findings: Findings, parts: Mapping[str, str], value: str | None) -> str:
@@ -58,15 +51,15 @@ def assembled(findings: Findings, parts: Mapping[str, str], value: str | None) -
     return element("div", FONT, head(findings, value) + "".join(sections))
 
 
-def parts(findings: Findings, drawing: Drawing) -> dict[str, str]:
+def parts(faces: Mapping[str, str]) -> dict[str, str]:
     """The HTML of the faces that have something to show; empty if there is no room for it beside the others."""
-    shown = {title: face for title, face in faces(findings, drawing).items() if face}
+    shown = {title: face for title, face in faces.items() if face}
     kept = limits.kept(shown, limits.PAGE - limits.HEADLINE, LEAST_IMPORTANT)
     return {title: face if title in kept else "" for title, face in shown.items()}
 
 
 def head(findings: Findings, value: str | None) -> str:
-    """What stopped the cell, and the verdict; where they are too long for a page, the beginning of their text."""
+    """The error that stopped the cell, and the verdict; where they are too long, the beginning of their text."""
     html = failure.html(findings) + verdict.html(findings, value)
     if len(html) <= limits.HEADLINE:
         return html

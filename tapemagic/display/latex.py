@@ -16,6 +16,7 @@ from tapemagic.display.html_to_latex import SHORT, converted
 from tapemagic.display.pgf import CELLS, COMMANDS
 from tapemagic.display.svg import Drawing, fitted
 from tapemagic.display.tex import GLYPH, tex
+from tapemagic.display.text import LEAST_IMPORTANT
 
 TALL = ("\\frac", "\\sum", "\\prod", "matrix")
 """The commands of what is higher than a line, for which parentheses grow."""
@@ -39,7 +40,7 @@ def latex(findings: Findings, drawing: Drawing, parts: Mapping[str, str], value:
         else converted(face, pictures)
         for title, face in parts.items()
     }
-    kept = limits.kept(shown, limits.PAPER - limits.HEADLINE, html.LEAST_IMPORTANT)
+    kept = limits.kept(shown, limits.PAPER - limits.HEADLINE, LEAST_IMPORTANT)
     sections = [
         f"{{\\B {tex(title)}}}\\par\n{face}"
         if face and title in kept

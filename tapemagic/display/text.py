@@ -19,6 +19,7 @@ FACES = (variables, gradients, graph, trace, lines, training)
 LEAST_IMPORTANT = tuple(
     face.TITLE for face in (lines, trace, training, variables, graph, gradients)
 )
+"""The faces in the order in which they are left out where there is no room for all of them."""
 
 
 def text(findings: Findings) -> str:

@@ -16,6 +16,7 @@ from IPython.core.magic_arguments import parse_argstring
 
 from tapemagic.analysis.formatting import printable
 from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.ipython.options import OPTIONS
 from tapemagic.ipython.runcell import Cell
 
 UNKNOWN = re.compile(r"unrecognized arguments: (.*)", re.DOTALL)
@@ -38,27 +39,25 @@ def parse_line(magic: Any, line: str, name: str = "%%tape") -> Any:
             f"{name}: {error} in {line!r}: write names without quotation marks, as in %%tape x y"
         ) from None
     except UsageError as error:
-        raise UsageError(f"{name}: {_advice(magic.parser, str(error), name)}") from None
+        raise UsageError(f"{name}: {_advice(str(error), name)}") from None
 
 
-def _advice(parser: Any, message: str, name: str) -> str:
-    """What to write, in place of the message of a parser of options."""
+def _advice(message: str, name: str) -> str:
+    """Advice in place of the message of a parser of options."""
     if found := UNKNOWN.match(message):
         option = next((word for word in found[1].split() if word.startswith("-")), "")
-        return _unknown_option(parser, option) if option else _misplaced(found[1], name)
+        return _unknown_option(option, name) if option else _misplaced(found[1], name)
     if found := WITHOUT_VALUE.match(message):
         option = found[1].partition("/")[0]
-        value = next(
-            x.metavar or x.dest.upper() for x in parser._actions if option in x.option_strings
-        )
+        value = next(x.metavar for x in OPTIONS[name] if option in x.flags)
         return f"{found[1].replace('/', ' or ')} needs a value: write {option} {value}"
     return VALUE_GIVEN.sub(r"\1 takes no value: write \1 alone", message)
 
 
-def _unknown_option(parser: Any, option: str) -> str:
+def _unknown_option(option: str, name: str) -> str:
     """The nearest option to one that does not exist, or all of them."""
     word = option.partition("=")[0]
-    known = [name for action in parser._actions for name in action.option_strings]
+    known = [flag for x in OPTIONS[name] for flag in x.flags]
     near = difflib.get_close_matches(word.lower(), known, 1, 0.6) if len(word) > 2 else []
     nearest = f"the nearest is {near[0]}" if near else f"the options are {', '.join(known)}"
     return f"there is no option {printable(word)}: {nearest}"

@@ -8,7 +8,7 @@ from typing import Any, Self
 from tapemagic.analysis.explain.advice import way, way_out
 from tapemagic.analysis.explain.explain import Explanation, explain
 from tapemagic.analysis.explain.query import Program, Question
-from tapemagic.analysis.formatting import subscript
+from tapemagic.analysis.formatting import label, subscript
 from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.failure import Failure
@@ -150,7 +150,7 @@ class Session:
         return made
 
     def recording(self) -> Observer:
-        """What the cell recorded, without the derivatives that its report took."""
+        """The recording of the cell, without the derivatives that its report took."""
         return self.observer.copy(self._operations)
 
     def snapshot(self) -> Snapshot:
@@ -295,7 +295,7 @@ class Session:
         A Variable without a name is named by the expression for it in a list, dict or object. The target of a loop is
         the last choice: it stood for others, too.
         """
-        own = {id_of(x): getattr(x, "name", "unnamed") for x in values}
+        own = {id_of(x): label(getattr(x, "name", "unnamed")) for x in values}
         used, others = self.notebook()
         looped = [(name, x) for name, x in used if name in self.cell.looped]
         used = [(name, x) for name, x in used if name not in self.cell.looped]

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.report.contributions import passed_on
 from tapemagic.analysis.report.formulas import (
     CHOSEN,
     FORMULAS,
@@ -21,6 +20,7 @@ from tapemagic.analysis.report.formulas import (
     index_text,
 )
 from tapemagic.analysis.report.notation import Symbol, bar, rendered, symbol_of
+from tapemagic.analysis.report.shares import passed_on
 from tapemagic.analysis.snapshot import snapshot_of
 from tapemagic.engine.operations.exponentials import log_softmax, softmax
 from tapemagic.engine.operations.logistic import sigmoid

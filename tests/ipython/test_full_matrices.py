@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tapemagic.display.faces import gradients as gradients_face
 from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients
 
@@ -49,9 +50,12 @@ def test_both(run: Run) -> None:
     """They stand below the gradients, first the Jacobians, in text and HTML, in whatever order they were asked for."""
     report = run("%%tape x --hessian --jacobian\ny = x**2")
 
-    assert repr(report).endswith("dy/dx = 6.0\n\nJacobian dy/dx = 6.0\nHessian d²y/dx² = 2.0")
-    page = re.sub("<[^>]*>", "", report._repr_mimebundle_()["text/html"])
-    assert page.endswith("Jacobian dy/dx = 6.0Hessian d²y/dx² = 2.0")
+    words = "dy/dx = 6.0\n\nJacobian dy/dx = 6.0\nHessian d²y/dx² = 2.0"
+    assert words == gradients_face.text(report.findings)
+    assert f"\n\n{words}\n\n" in repr(report)
+    html = gradients_face.html(report.findings)
+    assert re.sub("<[^>]*>", "", html).endswith("Jacobian dy/dx = 6.0Hessian d²y/dx² = 2.0")
+    assert html in report._repr_mimebundle_()["text/html"]
 
 
 def test_in_the_widget(run: Run) -> None:
@@ -122,7 +126,7 @@ def test_none(run: Run) -> None:
 
     reason = "None: y was not computed from z; it depends on x"
     assert [f"dy/dz = {reason}", f"Jacobian dy/dz = {reason}", f"Hessian d²y/dz² = {reason}"] == [
-        line for line in repr(report).splitlines() if "= None" in line
+        line for line in gradients_face.text(report.findings).splitlines() if "= None" in line
     ]
 
 
@@ -141,7 +145,7 @@ def test_too_large(run: Run) -> None:
     first, second = report.findings.matrices
     assert "tape.jacobian computes it" in first.notes[-1]
     assert "of a gradient that was taken in the cell, with -p" in second.notes[-1]
-    assert "dy/dbig = 1001, all 4004.0" in repr(report)
+    assert "dy/dbig = 1,001 elements, all 4004.0" in repr(report)
     assert (1001, 1001) == run("tape.jacobian(y, big)").shape
     assert (1001, 1001) == run("tape.jacobian(g, big)").shape
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tapemagic.display.faces import lines
 from tests.analysis.recordings import notes
 from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients
@@ -220,7 +221,7 @@ def test_a_value_that_is_not_shown(run: Run, last: str) -> None:
     """What the tables show already, and what would differ from run to run, is not shown."""
     report = run(f"%%tape x\ny = x**2\n{last}")
 
-    assert repr(report).endswith("dy/dx = 6.0")
+    assert repr(report).endswith(f"\n\n{lines.text(report.findings)}")
     assert type(report.value) is type(run(last))
 
 

@@ -14,7 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.explain.program_text import around, text_of
+from tapemagic.analysis.explain.program_text import (
+    around,
+    innermost_function,
+    names_read,
+    statements,
+    text_of,
+)
 from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import format_line, format_number
 from tapemagic.engine.events import Place, origin_of
@@ -27,7 +33,6 @@ EXTREMES = {"max": "np.maximum", "min": "np.minimum"}
 LOOPS = ast.For, ast.AsyncFor, ast.While
 BRANCHING = (*LOOPS, ast.If, ast.Try, ast.Match)
 FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda
-SCOPES = (*FUNCTIONS, ast.ClassDef)
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,45 @@ def constant_branch(program: Program, name: str, value: Any, source: str) -> str
     exact = [c for c in found if c.is_whole and _same(c.value, value)]
     chosen = exact or [c for c in found if not c.is_whole]
     return _sentence(chosen[0], name, source, place.file) if len(chosen) == 1 else ""
+
+
+def constant_inside(program: Program, name: str, source: str, choices: Sequence[Place]) -> str:
+    """The constant that a function returned and that went into a value, in a sentence; empty if that is not sure.
+
+    Parameters
+    ----------
+    program : Program
+    name : str
+        Of the value.
+    source : str
+        The name of what was compared.
+    choices : sequence of Place
+        Of the comparisons, one of which has to be in that function.
+    """
+    if program.place is None:
+        return ""
+    scope = Scope(text_of(program.place)[0].body, program.place.file)
+    found = [
+        constant
+        for constant in dict.fromkeys(_of_name(name, scope, program, DEPTH))
+        if not constant.is_whole and any(_chosen_by(constant, place) for place in choices)
+    ]
+    return _sentence(found[0], name, source, program.place.file) if len(found) == 1 else ""
+
+
+def _chosen_by(constant: Constant, place: Place) -> bool:
+    """Whether a function compares at a place, and then returns this constant or something of what it was given."""
+    tree, _ = text_of(Place(constant.file, constant.line, ""))
+    function = innermost_function(tree, constant.line)
+    if function is None or function is not innermost_function(*text_of(place)):
+        return False
+    arguments = function.args
+    given = {x.arg for x in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    inside = function.body
+    body = [ast.Return(inside)] if isinstance(inside, ast.expr) else inside
+    returned = list(_returned(Scope(body, constant.file)))
+    others = [value for value in returned if not isinstance(value, (ast.Constant, ast.UnaryOp))]
+    return all(names_read(value) & {*given, constant.name} for value in others)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -134,7 +178,7 @@ def _returns_before(place: Place, first: int) -> Iterator[ast.stmt]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0):
             lines = {node.lineno, *(decorator.lineno for decorator in node.decorator_list)}
-            returns = [s for s in _statements(node.body) if isinstance(s, ast.Return)]
+            returns = [s for s in statements(node.body) if isinstance(s, ast.Return)]
             yield from (s for s in returns if first in lines and s.lineno < line)
 
 
@@ -148,7 +192,7 @@ def _of_name(name: str, scope: Scope, program: Program, depth: int) -> Iterator[
     if not assignments and not scope.function:  # the expression at the end of a cell
         ends = [s.value for s in scope.body[-1:] if isinstance(s, ast.Expr)]
         assignments = [end for end in ends if ast.unparse(end) == name != getattr(end, "id", "")]
-    loops = [s for s in _statements(scope.body) if isinstance(s, LOOPS)]
+    loops = [s for s in statements(scope.body) if isinstance(s, LOOPS)]
     changing = [loop.lineno for loop in loops if any(_assignments([loop], name))]
     for node in assignments:
         after = [line for line in changing if line > node.lineno]
@@ -241,7 +285,7 @@ def _called(node: ast.Call, scope: Scope, program: Program) -> Scope | None:
 
 def _returned(scope: Scope) -> Iterator[ast.expr]:
     """The expressions that a function returns; those of a conditional expression by themselves."""
-    for statement in _statements(scope.body):
+    for statement in statements(scope.body):
         if isinstance(statement, ast.Return) and statement.value is not None:
             yield from _choices(statement.value)
 
@@ -256,7 +300,7 @@ def _choices(node: ast.expr) -> Iterator[ast.expr]:
 
 def _assignments(body: Sequence[ast.AST], name: str) -> Iterator[ast.expr]:
     """The expressions that statements bind to a name; of ``name += ...`` the whole statement is none."""
-    for statement in _statements(body):
+    for statement in statements(body):
         match statement:
             case ast.Assign(targets, value):
                 if any(isinstance(target, ast.Name) and target.id == name for target in targets):
@@ -267,13 +311,3 @@ def _assignments(body: Sequence[ast.AST], name: str) -> Iterator[ast.expr]:
                 yield ast.BinOp(
                     ast.Name(name, ast.Load()), statement.op, value, lineno=statement.lineno
                 )
-
-
-def _statements(body: Sequence[ast.AST]) -> Iterator[ast.stmt]:
-    """All statements, those inside of loops and branches too, but not those of functions and classes."""
-    for node in body:
-        if isinstance(node, ast.stmt):
-            yield node
-        if not isinstance(node, SCOPES):
-            nested = (ast.stmt, ast.ExceptHandler, ast.match_case)
-            yield from _statements([c for c in ast.iter_child_nodes(node) if isinstance(c, nested)])

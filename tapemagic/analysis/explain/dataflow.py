@@ -22,6 +22,7 @@ from tapemagic.analysis.explain.program_text import (
     around,
     bound_on,
     calls_unknown,
+    expression_of,
     handed_over,
     innermost_function,
     names_read,
@@ -31,7 +32,6 @@ from tapemagic.analysis.explain.program_text import (
     text_of,
     written_by,
 )
-from tapemagic.analysis.formatting import without_subscript
 from tapemagic.engine.events import Place
 
 MATH = {"math", "cmath"}
@@ -95,9 +95,8 @@ def _flow_into(
     objects: bool,
 ) -> Certainty:
     """The same for programs that have been parsed: the one in which a value left, and the one that asks."""
-    try:
-        wanted = ast.parse(without_subscript(value), mode="eval").body
-    except SyntaxError:
+    wanted = expression_of(value)
+    if wanted is None:
         return Certainty.PERHAPS
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and on(node, line))
     exact = [call for call in calls if _converts(call, how)]

@@ -27,7 +27,7 @@ class Value:
     line: int | None = None
     order: int = 0
     symbol: str = ""
-    """What a value without a name is called in the trace: v3."""
+    """The name that the trace gives to a value without one: v3."""
     bad: bool = False
     """Whether the first nan or infinity is in this value, or in its gradient."""
     summary: Summary | None = None

@@ -18,6 +18,7 @@ from tapemagic.analysis.report.dead_ends import first_and_last
 from tapemagic.analysis.report.graph import Graph, GraphFrame, Step, Value
 from tapemagic.analysis.report.local_derivatives import local_derivative
 from tapemagic.analysis.report.notation import Symbol, symbol_of
+from tapemagic.analysis.report.reverse_sweep import is_chain
 from tapemagic.analysis.report.subject import Role, Subject
 from tapemagic.analysis.report.summary import Summary, summarise
 from tapemagic.analysis.report.view import Fold, Frame, Plan
@@ -251,9 +252,15 @@ class GraphBuilder:
             self.steps[index] = replace(self.steps[index], formulas=found)
 
     def slopes(self, record: Record) -> tuple[tuple[int, str], ...]:
-        """The local derivatives of an operation on single numbers, by the positions of its inputs."""
+        """The local derivatives of an operation on single real numbers, by the positions of its inputs.
+
+        What an operation on complex numbers passes back is a conjugate of its derivative, and a rule of the user's own
+        may be no product with a derivative.
+        """
         made = record.output_id
         if isinstance(made, tuple) or np.ndim(record.output) or any(map(np.ndim, record.values)):
+            return ()
+        if not is_chain(record):
             return ()
         found = []
         with silence(), np.errstate(all="ignore"):
@@ -270,7 +277,7 @@ class GraphBuilder:
         self, record: Record, inputs: Sequence[int], result: int
     ) -> tuple[tuple[int, str], ...]:
         """The local derivatives of an elementwise operation as formulas, by the positions of its inputs."""
-        if len(inputs) != len(record.ids):
+        if len(inputs) != len(record.ids) or not is_chain(record):
             return ()
         names = [self.symbol(i) for i in inputs]
         pairs = [

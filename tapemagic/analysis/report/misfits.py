@@ -49,7 +49,7 @@ NOTHING = Misfit()
 def misfit(
     error: BaseException, node: ast.AST | None, names: Names, line: Sequence[ast.AST] = ()
 ) -> Misfit:
-    """What does not fit in the operation that a program could not compute.
+    """The misfit in the operation that a program could not compute.
 
     Parameters
     ----------
@@ -113,12 +113,22 @@ def _is_real(value: Any) -> bool:
     return isinstance(value, float) or getattr(unwrap(value), "dtype", np.dtype(int)).kind == "f"
 
 
+def _is_numeral(text: str) -> bool:
+    """Whether a text can be read as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _of_types(given: Sequence[Operand], names: Names) -> Misfit:
     """An operand that is no number."""
     numbers = (Traced, np.ndarray, np.generic, bool, int, float, complex, list, tuple)
     for x in given:
         if isinstance(x.value, str):
-            return _about(f"{x.text} is text, and no number: float(...) makes a number of it", x)
+            way = ": float(...) makes a number of it" if _is_numeral(x.value) else ""
+            return _about(f"{x.text} is text, and no number{way}", x)
         if x.value is None:
             reason = names.reason(x.node)
             return _about(
@@ -259,7 +269,7 @@ def _out_of_range(owner: Operand, number: int, size: int, where: str) -> str:
 
 
 def _of_call(error: BaseException, node: ast.Call, names: Names) -> Misfit:
-    """What does not fit in a call of a function of NumPy, of Python's numbers, or of a tensor's method."""
+    """The misfit in a call of a function of NumPy, of Python's numbers, or of a tensor's method."""
     if any(isinstance(x, ast.Starred) for x in node.args):
         return NOTHING
     given = [names.operand(x) for x in node.args]
@@ -325,7 +335,7 @@ def _of_numpy(
     words: Mapping[str, Operand],
     names: Names,
 ) -> Misfit:
-    """What does not fit in a call of a function of NumPy."""
+    """The misfit in a call of a function of NumPy."""
     if isinstance(error, np.exceptions.AxisError):
         return _of_axis(error, given)
     if isinstance(error, IndexError) and given and (found := OUT_OF_BOUNDS.search(str(error))):

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from tapemagic.analysis.formatting import SUBSCRIPTS, printable, without_subscript
+from tapemagic.analysis.formatting import SUBSCRIPTS, clipped, printable, without_subscript
 
 CHOICE, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
-"""How tightly the parts of a formula hold together: those that hold less stand in brackets."""
+"""The precedence of the parts of a formula: those of a lower one stand in brackets."""
 
 LONGEST = 60
 """The number of characters shown of a name."""
@@ -49,7 +49,7 @@ ESCAPED = {
 
 
 class Symbol(NamedTuple):
-    """What stands for a value in a formula, as text and as LaTeX."""
+    """The sign for a value in a formula, as text and as LaTeX."""
 
     text: str
     latex: str
@@ -71,7 +71,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Reduction:
-    """How a formula adds up: over an axis, or over everything where that is None."""
+    """The sum in a formula: over an axis, or over everything where that is None."""
 
     axis: object = None
 
@@ -84,8 +84,7 @@ def symbol_of(name: str) -> Symbol:
     >>> symbol_of("w₁₂"), symbol_of("loss")
     (Symbol(text='w₁₂', latex='w_{12}'), Symbol(text='loss', latex='\\mathrm{loss}'))
     """
-    name = printable(name)
-    name = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    name = clipped(printable(name), LONGEST)
     stem = name.rstrip(SUBSCRIPTS + "0123456789")
     index = name[len(stem) :].translate({ord(s): str(k) for k, s in enumerate(SUBSCRIPTS)})
     letter = _letter(stem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import groupby
 
-from tapemagic.analysis.formatting import format_shape, printable
+from tapemagic.analysis.formatting import format_shape, format_size, printable
 from tapemagic.analysis.report.derivatives import Derivative
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.own_gradients import OwnGradient
@@ -91,7 +91,7 @@ def equation(derivative: Derivative) -> str:
     """A derivative as an equation, with the reason where it is None."""
     if derivative.value is None:
         return printable(f"{derivative.symbol} = None: {derivative.reason}")
-    size = format_shape(derivative.shape) if derivative.value.kind in PICTURED else ""
+    size = format_size(derivative.shape) if derivative.value.kind in PICTURED else ""
     start = f"{derivative.symbol} = {size}{', ' * bool(size)}"
     lines = f"{start}{values.text(derivative.value)}{remark(derivative)}".split("\n")
     indent = "\n" + " " * len(printable(start))

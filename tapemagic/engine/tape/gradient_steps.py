@@ -109,8 +109,14 @@ def _wide(target: Traced) -> type:
 
 
 def number_of(value: Any) -> float:
-    """A real number as it is, and the norm of anything else."""
-    return float(value) if not value.shape and value.dtype.kind == "f" else size_of(value)
+    """A real number as it is, and the norm of anything else.
+
+    Examples
+    --------
+    >>> number_of(-2.0), number_of(3 + 4j), number_of(np.array([3.0, -4.0]))
+    (-2.0, 5.0, 5.0)
+    """
+    return size_of(value) if np.ndim(value) or np.iscomplexobj(value) else float(value)
 
 
 LEAST, MOST = 1e-200, 1e200

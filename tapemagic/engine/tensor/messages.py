@@ -40,7 +40,7 @@ HABITS = {
     "unsqueeze": "write np.expand_dims(x, axis)",
     "zero_grad": "each tape.gradient(y, x) begins at zero, so there is nothing to reset",
 }
-"""What to write in place of attributes that other libraries' tensors have."""
+"""The words to write in place of attributes that other libraries' tensors have."""
 
 _OBJECT = np.dtype(object)
 

@@ -1,4 +1,4 @@
-"""What the operations of a recording pass on to the gradients of their inputs, and the sums of that."""
+"""Shares: the numbers that operations pass on to the gradients of their inputs, and their sums."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class Share:
-    """What an operation passes on to the gradient of one of its inputs.
+    """The array that an operation passes on to the gradient of one of its inputs.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ NOTHING = object()
 def shares(
     subject: Subject, wanted: Collection[int], shown: Collection[int]
 ) -> dict[int, dict[Place, Share]]:
-    """What goes into the gradients of some values, by their ids, in the order of the reverse sweep.
+    """The shares of the gradients of some values, by their ids, in the order of the reverse sweep.
 
     A value that is a target begins with its seed, which is no share.
 
@@ -90,8 +90,9 @@ def _readers(subject: Subject, wanted: Collection[int]) -> dict[int, list[Place]
     snapshot, adjoints = subject.snapshot, subject.adjoints
     level_of = levels(snapshot, [x for _, x in subject.targets], subject.order)
     found: dict[int, list[Place]] = {i: [] for i in wanted}
-    for position in range(len(snapshot.records) - 1, -1, -1):
-        ids, made = snapshot.records[position][2], snapshot.records[position][-1]
+    records = snapshot.records
+    for position in range(len(records) - 1, -1, -1):
+        _, _, ids, *_, made = records[position]
         if found.keys().isdisjoint(ids):
             continue
         outputs = made if isinstance(made, tuple) else (made,)
@@ -137,7 +138,7 @@ def _rule(record: Record, position: int) -> Any:
 
 
 def _passed_on(subject: Subject, place: Place) -> Any:
-    """What an operation passes on, as the tape gives it; None if that is not computed."""
+    """The array that an operation passes on, as the tape gives it; None if that is not computed."""
     record, position = subject.records[place[0]], place[1]
     given = _incoming(record, subject.adjoints)
     return None if given is None else passed_on(record, position, given)

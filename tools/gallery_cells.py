@@ -1,0 +1,264 @@
+"""The cells of the gallery: what each shows, what has run before, and the cell itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of the gallery.
+
+    Attributes
+    ----------
+    name : str
+        The name of its pictures' files.
+    title : str
+        What it shows.
+    source : str
+        The cell.
+    before : tuple of str
+        Cells that run before it.
+    fails : bool
+        Whether the cell ends in an error.
+    """
+
+    name: str
+    title: str
+    source: str
+    before: tuple[str, ...] = ()
+    fails: bool = False
+
+
+MODEL = """\
+rng = np.random.default_rng(0)
+X = rng.normal(size=(32, 2))
+labels = np.sin(X[:, :1]) + X[:, 1:]
+W1 = tm.Variable(rng.normal(size=(2, 128)), name='W1')
+b1 = tm.Variable(-3.0 * rng.random(128), name='b1')
+W2 = tm.Variable(rng.normal(size=(128, 1)) / 10, name='W2')"""
+
+TRAINING = """\
+%%tape
+for step in range(50):
+    with tm.GradientTape() as inner:
+        hidden = tm.relu(X @ W1 + b1)
+        loss = np.mean((hidden @ W2 - labels) ** 2)
+    for w, g in zip([W1, b1, W2], inner.gradient(loss, [W1, b1, W2])):
+        w.assign_sub(0.05 * g)"""
+
+LINE = """\
+x = np.linspace(0, 2, 20)
+labels = 3 * x + 2
+w = tm.Variable(0.0, name='w')
+b = tm.Variable(0.0, name='b')"""
+
+DESCENT = """\
+%%tape
+for step in range({steps}):
+    with tm.GradientTape() as inner:
+        loss = np.mean((w * x + b - labels) ** 2)
+    dw, db = inner.gradient(loss, [w, b])
+    w.assign_sub({rate} * dw)
+    b.assign_sub({rate} * db)"""
+
+PICTURE = """\
+rows, columns = np.mgrid[:28, :28]
+image = np.exp(-((rows - 10) ** 2 + (columns - 18) ** 2) / 20)
+kernel = np.array([[1.0, 0.0, -1.0], [2.0, 0.0, -2.0], [1.0, 0.0, -1.0]])"""
+
+HOSTILE = """\
+long = 'long ' * 2000
+evil = [
+    tm.Variable(1.0, name='<script>alert(1)</script>'),
+    tm.Variable(2.0, name='"quotes" \\'and\\' ]]> --> & &lt;'),
+    tm.Variable(3.0, name='two\\nlines \\\\n $x_1$ {} %'),
+    tm.Variable(4.0, name=long),
+    tm.Variable(5.0, name='\\u202eright to left'),
+    tm.Variable(6.0, name=''),
+]"""
+
+CELLS = (
+    Cell("product", "A product of two numbers", "%%tape x y\nz = x * y", ("x, y = 3.0, 4.0",)),
+    Cell(
+        "textbook",
+        "The example of the textbooks, ln(x₁) + x₁·x₂ - sin(x₂)",
+        "%%tape x1 x2\ny = np.log(x1) + x1 * x2 - np.sin(x2)",
+        ("x1, x2 = 2.0, 5.0",),
+    ),
+    Cell(
+        "chain",
+        "The chain rule, one function after the other",
+        "%%tape x\nu = x ** 2\nv = np.sin(u)\ny = np.exp(v)",
+        ("x = 0.5",),
+    ),
+    Cell(
+        "regression",
+        "A regression with matrices",
+        "%%tape\nprediction = X @ w + b\nloss = np.mean((prediction - labels) ** 2)",
+        (
+            (
+                "X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])\nlabels = np.array([1.0, 2.0, 3.0])\n"
+                "w = tm.Variable([0.5, -0.5], name='w')\nb = tm.Variable(0.1, name='b')"
+            ),
+        ),
+    ),
+    Cell(
+        "loop-10",
+        "A loop of 10 iterations",
+        "%%tape x\ny = x\nfor step in range(10):\n    y = 1.1 * np.sin(y) + x",
+        ("x = 0.5",),
+    ),
+    Cell(
+        "loop-100",
+        "A loop of 100 iterations",
+        "%%tape r\ny = 0.5\nfor step in range(100):\n    y = r * y * (1 - y)",
+        ("r = 2.5",),
+    ),
+    Cell(
+        "nested-loops",
+        "A loop in a loop",
+        "%%tape x\ntotal = 0.0\nfor i in range(1, 6):\n    power = 1.0\n    for j in range(i):\n"
+        "        power = power * x\n    total = total + power / i",
+        ("x = 0.9",),
+    ),
+    Cell(
+        "loop-10000",
+        "10,000 operations",
+        "%%tape x\ny = x\nfor step in range(5000):\n    y = y - 0.0002 * y",
+        ("x = 1.0",),
+    ),
+    Cell(
+        "own-functions",
+        "Functions of your own, defined in another cell",
+        "%%tape\nh = model(model(x, 0.5), w)\nloss = np.sum(h ** 2)",
+        (
+            "def relu(z):\n    return np.maximum(z, 0.0)\n\ndef model(x, w):\n    return relu(w * x + 0.1)",
+            "x = np.array([-1.0, 0.5, 2.0])\nw = tm.Variable(1.5, name='w')",
+        ),
+    ),
+    Cell(
+        "branch",
+        "A branch that returned a constant: the gradient is None",
+        "%%tape x b\ny = relu(x) * 3 + b",
+        (
+            "def relu(z):\n    if z > 0:\n        return z\n    else:\n        return 0.0",
+            "x, b = -2.0, 1.0",
+        ),
+    ),
+    Cell(
+        "line-training",
+        "Linear regression, 100 steps of gradient descent",
+        DESCENT.format(steps=100, rate=0.1),
+        (LINE,),
+    ),
+    Cell("network-training", "Training of a network, with dead units", TRAINING, (MODEL,)),
+    Cell(
+        "exploding",
+        "A learning rate that is too large",
+        DESCENT.format(steps=30, rate=0.6),
+        (LINE,),
+    ),
+    Cell(
+        "third-order",
+        "Derivatives up to the third order",
+        "%%tape x -o 3\ny = x ** 4 * np.exp(-x)",
+        ("x = 1.5",),
+    ),
+    Cell(
+        "targets",
+        "Several targets, one of which does not depend on everything",
+        "%%tape x y -t s p q\ns = x + y\np = x * y\nq = np.sin(x)",
+        ("x, y = 1.0, 2.0",),
+    ),
+    Cell(
+        "matrices",
+        "Jacobian and Hessian matrix",
+        "%%tape v --jacobian --hessian -t u z\nu = np.stack([v[0] * v[1], v[1] + v[2] ** 2])\nz = np.sum(u ** 2)",
+        ("v = np.array([1.0, 2.0, 3.0])",),
+    ),
+    Cell(
+        "check",
+        "Gradients compared with difference quotients",
+        "%%tape x w --check\ny = np.sum(np.tanh(x * w) ** 2)",
+        ("x = np.array([0.5, 1.0, -2.0])\nw = 0.7",),
+    ),
+    Cell(
+        "own-tapes",
+        "Tapes in tapes: a second derivative by hand",
+        "%%tape x\nwith tm.GradientTape() as outer:\n    with tm.GradientTape() as inner:\n"
+        "        inner.watch(x)\n        outer.watch(x)\n        y = x ** 3\n"
+        "    g = inner.gradient(y, x)\nh = outer.gradient(g, x)",
+        ("x = 2.0",),
+    ),
+    Cell(
+        "left-the-tape",
+        "Values that leave the tape",
+        "%%tape x y w\na = math.exp(x)\nb = float(y) * y\nc = np.sin(w.numpy())\nz = a + b + c * y",
+        ("import math\nx, y, w = 1.0, 2.0, tm.Variable(3.0, name='w')",),
+    ),
+    Cell(
+        "shapes",
+        "An error: shapes that do not fit",
+        "%%tape A x b\ny = A @ b\nz = y + A @ x",
+        ("A = np.array([[1.0, 2.0], [3.0, 4.0]])\nx, b = np.ones(3), np.ones(2)",),
+        fails=True,
+    ),
+    Cell(
+        "none-in-arithmetic",
+        "An error: a gradient that is None, in arithmetic",
+        "%%tape\nwith tm.GradientTape() as inner:\n    loss = (w.numpy() * 3.0 - 1.0) ** 2 + b\n"
+        "dw = inner.gradient(loss, w)\nw.assign_sub(0.1 * dw)",
+        ("w = tm.Variable(2.0, name='w')\nb = tm.Variable(1.0, name='b')",),
+        fails=True,
+    ),
+    Cell(
+        "nan",
+        "nan: the logarithm of a negative number",
+        "%%tape x w\nu = x * w\nv = np.log(u)\ny = np.mean(v)",
+        ("x = np.array([1.0, 2.0, -1.0])\nw = 3.0",),
+    ),
+    Cell(
+        "where",
+        "nan on the way back: np.where and 0/0",
+        "%%tape x\nratio = np.sin(x) / x\ny = np.sum(np.where(x == 0, 1.0, ratio))",
+        ("x = np.array([0.0, 1.0, 2.0])",),
+    ),
+    Cell(
+        "overflow",
+        "Overflow",
+        "%%tape x\ne = np.exp(x)\np = e / np.sum(e)\nloss = -np.log(p[0])",
+        ("x = np.array([1.0, 2.0, 1000.0])",),
+    ),
+    Cell(
+        "million",
+        "A million elements",
+        "%%tape x\ny = np.tanh(x)\nloss = np.mean(y ** 2)",
+        ("x = np.random.default_rng(1).normal(size=1_000_000)",),
+    ),
+    Cell(
+        "image",
+        "An image, and its gradient",
+        "%%tape image\nedges = tm.conv2d(image[None, :, :, None], kernel[:, :, None, None], 1, 'SAME')\n"
+        "score = np.sum(edges ** 2)",
+        (PICTURE,),
+    ),
+    Cell(
+        "complex",
+        "Complex numbers",
+        "%%tape z\nw = z ** 2 + np.conj(z)\ny = np.abs(w) ** 2",
+        ("z = 1.0 + 2.0j",),
+    ),
+    Cell(
+        "changed",
+        "A Variable that changes within the cell",
+        "%%tape\na = v ** 2\nv.assign(5.0)\ny = a + 3 * v",
+        ("v = tm.Variable(2.0, name='v')",),
+    ),
+    Cell(
+        "hostile",
+        "Names as nobody should choose them",
+        "%%tape\ntotal = evil[0] * evil[1] + evil[2] * evil[3] * np.sin(evil[4]) + evil[5]",
+        (HOSTILE,),
+    ),
+)
