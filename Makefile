@@ -6,7 +6,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo lab test test-fast test-lowest lint format doctest tests course browser notebooks table figure screenshot \
+.PHONY: help demo lab test test-fast test-lowest lint format doctest tests course browser notebooks table figure gallery screenshot \
         coverage bench crosscheck clean course-ready dev-ready browser-ready
 
 help:  ## list the commands
@@ -62,6 +62,10 @@ table: dev-ready  ## write docs/coverage.md: which functions of NumPy are differ
 
 figure: dev-ready  ## draw docs/architecture.svg: which part of the package imports which
 	$(PY) tools/architecture.py
+
+gallery: dev-ready  ## write docs/gallery.md: cells with their reports; LOOK=1 also pictures, in build/gallery
+	@$(if $(LOOK),tools/setup_system.sh chromium)
+	$(PY) -m tools.gallery $(if $(LOOK),--look)
 
 screenshot: browser  ## renew the picture in README.md
 	mkdir -p docs

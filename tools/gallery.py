@@ -1,8 +1,9 @@
-"""Write docs/gallery.md: cells with the graph and the text of their reports; --look also takes pictures of the reports."""
+"""Write docs/gallery.md: cells, the graphs and texts of their reports; --look takes pictures, --check only compares."""
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import html
 import re
 import shutil
@@ -127,6 +128,13 @@ def write(reports: Mapping[str, Bundle]) -> None:
     DOCUMENT.write_text(document(reports), encoding="utf-8")
 
 
+def difference(reports: Mapping[str, Bundle]) -> str:
+    """The lines in which the page differs from what the cells show now; the pictures are not compared."""
+    before = DOCUMENT.read_text(encoding="utf-8").splitlines() if DOCUMENT.exists() else []
+    now = document(reports).splitlines()
+    return "\n".join(difflib.unified_diff(before, now, "docs/gallery.md", "now", lineterm="", n=0))
+
+
 def look(reports: Mapping[str, Bundle]) -> None:
     """Take a picture of each report as a browser shows it, wide and narrow, on white and on black."""
     from playwright.sync_api import sync_playwright
@@ -152,13 +160,19 @@ def framed(page: str, style: str) -> str:
 
 
 def main() -> int:
-    """Write the gallery, and with --look take the pictures."""
+    """Write the gallery and take its pictures, or compare it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--look", action="store_true", help=f"write pictures to {LOOKS.relative_to(ROOT)}, too"
     )
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing, and fail if the text is out of date"
+    )
     options = parser.parse_args()
     made = reports()
+    if options.check:
+        print(found := difference(made), end="\n" * bool(found))
+        return int(bool(found))
     write(made)
     if options.look:
         look(made)

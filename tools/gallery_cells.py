@@ -48,7 +48,7 @@ for step in range(50):
         w.assign_sub(0.05 * g)"""
 
 LINE = """\
-x = np.linspace(-1, 1, 20)
+x = np.linspace(0, 2, 20)
 labels = 3 * x + 2
 w = tm.Variable(0.0, name='w')
 b = tm.Variable(0.0, name='b')"""
@@ -97,8 +97,10 @@ CELLS = (
         "A regression with matrices",
         "%%tape\nprediction = X @ w + b\nloss = np.mean((prediction - labels) ** 2)",
         (
-            "X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])\nlabels = np.array([1.0, 2.0, 3.0])\n"
-            "w = tm.Variable([0.5, -0.5], name='w')\nb = tm.Variable(0.1, name='b')",
+            (
+                "X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])\nlabels = np.array([1.0, 2.0, 3.0])\n"
+                "w = tm.Variable([0.5, -0.5], name='w')\nb = tm.Variable(0.1, name='b')"
+            ),
         ),
     ),
     Cell(
@@ -123,8 +125,8 @@ CELLS = (
     Cell(
         "loop-10000",
         "10,000 operations",
-        "%%tape x\ny = x\nfor step in range(5000):\n    y = y + 0.001 * np.cos(y)\ny",
-        ("x = 0.1",),
+        "%%tape x\ny = x\nfor step in range(5000):\n    y = y - 0.0002 * y",
+        ("x = 1.0",),
     ),
     Cell(
         "own-functions",
@@ -137,11 +139,11 @@ CELLS = (
     ),
     Cell(
         "branch",
-        "A branch that returns a constant: the gradient is None",
-        "%%tape x\ny = relu(x) * 3",
+        "A branch that returned a constant: the gradient is None",
+        "%%tape x b\ny = relu(x) * 3 + b",
         (
             "def relu(z):\n    if z > 0:\n        return z\n    else:\n        return 0.0",
-            "x = -2.0",
+            "x, b = -2.0, 1.0",
         ),
     ),
     Cell(
@@ -154,10 +156,15 @@ CELLS = (
     Cell(
         "exploding",
         "A learning rate that is too large",
-        DESCENT.format(steps=30, rate=1.2),
+        DESCENT.format(steps=30, rate=0.6),
         (LINE,),
     ),
-    Cell("third-order", "Derivatives up to the third order", "%%tape x -o 3\ny = x ** 4 * np.exp(-x)", ("x = 1.5",)),
+    Cell(
+        "third-order",
+        "Derivatives up to the third order",
+        "%%tape x -o 3\ny = x ** 4 * np.exp(-x)",
+        ("x = 1.5",),
+    ),
     Cell(
         "targets",
         "Several targets, one of which does not depend on everything",

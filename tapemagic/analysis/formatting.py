@@ -77,7 +77,7 @@ def format_value(value: Any) -> str:
     if np.size(value) == 0:
         return f"empty {format_shape(shape)}"
     values = format_entries(value)
-    return f"{format_shape(shape)}, {values}" if values else format_shape(shape)
+    return f"{format_size(shape)}, {values}" if values else format_size(shape)
 
 
 def format_entries(value: Any) -> str:
@@ -112,21 +112,44 @@ def format_shape(shape: tuple[int, ...]) -> str:
     return "×".join(map(str, shape)) if shape else "number"
 
 
+def format_size(shape: tuple[int, ...]) -> str:
+    """A shape in front of the numbers of an array, where a single length would look like one of them.
+
+    Examples
+    --------
+    >>> format_size((1000,)), format_size((3, 2))
+    ('1,000 elements', '3×2')
+    """
+    return (
+        f"{shape[0]:,} element{'s' * (shape[0] != 1)}" if len(shape) == 1 else format_shape(shape)
+    )
+
+
 def printable(text: str) -> str:
     """Text in one line, without characters that cannot be shown."""
     return "".join(char if char.isprintable() else " " for char in text)
 
 
-def label(name: str) -> str:
-    """The name of a Variable, which may be any text, in one line that is not too long.
+def clipped(text: str, most: int) -> str:
+    """Text of at most so many characters; the last of what is cut off is an ellipsis.
 
     Examples
     --------
-    >>> label("two\\nlines"), label("x" * 1000)[-4:]
+    >>> clipped("gradient", 8), clipped("gradient", 5)
+    ('gradient', 'grad…')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def label(name: str) -> str:
+    r"""The name of a Variable, which may be any text, in one line that is not too long.
+
+    Examples
+    --------
+    >>> label("two\nlines"), label("x" * 1000)[-4:]
     ('two lines', 'xxx…')
     """
-    name = printable(name)
-    return name if len(name) <= LONGEST_LINE else f"{name[: LONGEST_LINE - 1]}…"
+    return clipped(printable(name), LONGEST_LINE)
 
 
 def format_cell_value(value: Any, is_target: bool) -> str | None:
@@ -165,7 +188,7 @@ def format_line(place: Place) -> str:
     """A line of a program: its number, the name of its file unless that is a cell, and its text."""
     text = linecache.getline(place.file, place.line).strip().removesuffix(":")
     text = text.rstrip("([{") + "…" * text.endswith(("(", "[", "{"))
-    short = text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1] + "…"
+    short = clipped(text, LONGEST_LINE)
     name = (
         "" if CELL_FILE.search(place.file) or place.file.startswith("<") else Path(place.file).name
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from itertools import count
 
-from tapemagic.analysis.formatting import format_number, printable
+from tapemagic.analysis.formatting import clipped, format_number, printable
 from tapemagic.analysis.report.carried import Carried
 from tapemagic.analysis.report.graph import Graph, Step, Value
 from tapemagic.analysis.report.series import Series
@@ -13,8 +13,8 @@ from tapemagic.display.picture import Insert
 from tapemagic.display.plots import helps_log, plot
 from tapemagic.display.thumbnails import thumbnail
 
-PLOT, GAP, CAPTION = (96, 26), 14, 10
-"""In points: the size of a plot, the room between two, and the height of a caption."""
+PLOT, GAP, CAPTION, LETTER = (96, 26), 14, 10, 5
+"""In points: the size of a plot, the room between two, the height of a caption, and the width of a letter in it."""
 ARRAY = (46, 22)
 """In points: the size of the picture of an array."""
 MAX_PICTURED = 12
@@ -73,21 +73,24 @@ def arrays(value: Value) -> Insert:
 
 def developments(step: Step) -> Insert:
     """Plots of the values that a loop carries, and of their gradients beside them, one row for each value."""
-    width, height = PLOT
+    height = PLOT[1]
     columns = 2 if any(carried.gradients for carried in step.carried) else 1
+    words = [captions(carried) for carried in step.carried]
+    longest = max(len(caption) for row in words for caption in row)
+    width = max(PLOT[0], longest * LETTER)
     parts = []
     for row, carried in enumerate(step.carried):
         y = row * (height + CAPTION + 4)
         series = filter(None, (carried.values, carried.gradients))
-        for column, (values, words) in enumerate(zip(series, captions(carried), strict=True)):
-            parts.append(_plotted(values, words, column * (width + GAP), y))
+        for column, (values, caption) in enumerate(zip(series, words[row], strict=True)):
+            parts.append(_plotted(values, caption, column * (width + GAP) + width / 2, y))
     whole = columns * (width + GAP) - GAP, len(step.carried) * (height + CAPTION + 4) + 8
     return Insert("".join(parts), *whole)
 
 
 def captions(carried: Carried) -> list[str]:
     """The captions of a carried value and, where they are known, of its gradients: with the first and last number."""
-    name = carried.name if len(carried.name) <= LONGEST else f"{carried.name[: LONGEST - 1]}…"
+    name = clipped(carried.name, LONGEST)
     name = f"norm of {name or 'a value'}" if carried.is_norm else name
     ends = first_and_last(carried.values)
     words = [f"{name}: {ends}" if name else ends]
@@ -101,12 +104,12 @@ def first_and_last(series: Series) -> str:
     return f"{format_number(series.values[0])} … {format_number(series.values[-1])}"
 
 
-def _plotted(series: Series, words: str, x: float, y: float) -> str:
-    """A plot below its caption."""
+def _plotted(series: Series, words: str, middle: float, y: float) -> str:
+    """A plot below its caption, both in the middle of a column."""
     width, height = PLOT
     drawn = plot([series], width, height, helps_log([series]))
-    place = f'x="{x + width / 2:g}" y="{y + 8:g}" font-size="8" text-anchor="middle"'
+    place = f'x="{middle:g}" y="{y + 8:g}" font-size="8" text-anchor="middle"'
     return (
         f"<text {place}>{escape(printable(words))}</text>"
-        f'<g transform="translate({x:g} {y + CAPTION:g})">{drawn}</g>'
+        f'<g transform="translate({middle - width / 2:g} {y + CAPTION:g})">{drawn}</g>'
     )

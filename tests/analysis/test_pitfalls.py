@@ -489,7 +489,7 @@ ADVICE = {
     "y = w * math.log(x, 2)": "math.log gives a plain number: compute with NumPy's functions",
     "y = w * math.fabs(x)": "write np.fabs(x)",
     "y = w * math.sqrt(\n    x\n)": "line 1 (y = w * math.sqrt…)",
-    "y = w * x.numpy()": "stay with the tensor",
+    "y = w * x.numpy()": "leave .numpy() out",
     "d = {}; d['a'] = float(x); y = w * d['a']": "leave it a tensor",
     "y = w * int(x)": "whole numbers and truth values have no derivative; a smooth function",
     "y = np.mean((x > 0) * 1.0)": "tapemagic.sigmoid((x - a) / width)",

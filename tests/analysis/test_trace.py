@@ -181,11 +181,11 @@ def test_large_arrays_are_summarised() -> None:
     """Of large arrays there is the formula and the whole adjoint."""
     found = record(lambda a: np.sum(a * 2.0 + a), np.ones(1000))
 
-    assert "1000, all 3.0" == rows(found)[0].reverse[0].after
+    assert "1,000 elements, all 3.0" == rows(found)[0].reverse[0].after
     added = {formula: value for _, formula, value, *_ in steps(found) if formula}
     assert {"ȳ": "", "v̄1 · 2.0": "", "v̄2": ""} == added
     [shared] = [step for step in steps(found) if step[1] == "v̄1 · 2.0"]
-    assert "1000, all 3.0" == shared[4]
+    assert "1,000 elements, all 3.0" == shared[4]
 
 
 def test_nothing_recorded() -> None:

@@ -91,7 +91,7 @@ def test_the_regression() -> None:
 
 def test_large_arrays_and_many_operations() -> None:
     """An array by its shape and range, a count by its thousands."""
-    assert "dy/da = 100, 0.0 to 198.0, mean 99.0" in text(
+    assert "dy/da = 100 elements, 0.0 to 198.0, mean 99.0" in text(
         record(lambda a: np.sum(a**2), np.arange(100.0))
     )
     assert text(chain(2000)).startswith("%%tape: 2,000 operations recorded, 1 watched, target y\n")

@@ -284,6 +284,26 @@ def test_a_function_of_another_cell(run: Run) -> None:
     assert "relu returned the constant 0.0 (line 2 of the cell that defines relu)" in text
 
 
+@pytest.mark.parametrize(
+    ("relu", "names"),
+    [
+        ("def relu(v):\n    return v if v > 0 else 0.0", True),
+        ("def relu(v):\n    if v > 0:\n        return v\n    return 0.0", True),
+        ("def relu(v):\n    if v > 0:\n        return v\n    return other", False),
+        ("def relu(v):\n    if v > 0:\n        return 0.0\n    return other", False),
+        ("def relu(v):\n    return 0.0 if v > 0 else -1.0", False),
+    ],
+)
+def test_a_constant_that_goes_on(run: Run, relu: str, names: bool) -> None:
+    """It is named if the function that compared can have returned nothing else."""
+    run(f"x, b, other = 2.0, 1.0, 5.0\n{relu}")
+
+    [text] = said(run, "%%tape x b\ny = relu(-x) * 3 + b", "none")
+
+    assert names == ("relu returned the constant 0.0 (line" in text)
+    assert names == ("np.greater" not in text)
+
+
 def test_the_branch_that_computed_a_target(run: Run) -> None:
     """Of a value that does not depend on a source, the branch is named."""
     body = (

@@ -106,7 +106,7 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
     if is_flat(event):
         return _first(SMOOTH, {what.removeprefix("np.").split(".")[0]}) or FLAT
     if what not in STAY:
-        return "stay with the tensor"
+        return f"leave {what} out" if what.startswith(".") else "stay with the tensor"
     by_math = what == "float()" and math_replacement(event.place, namespace)
     known = by_math or _first(CONVERSIONS, _calls(event.place))
     return known or list_replacement(event.place) or STAY[what]

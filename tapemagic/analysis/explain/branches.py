@@ -14,7 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.explain.program_text import around, statements, text_of
+from tapemagic.analysis.explain.program_text import (
+    around,
+    innermost_function,
+    names_read,
+    statements,
+    text_of,
+)
 from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import format_line, format_number
 from tapemagic.engine.events import Place, origin_of
@@ -78,6 +84,45 @@ def constant_branch(program: Program, name: str, value: Any, source: str) -> str
     exact = [c for c in found if c.is_whole and _same(c.value, value)]
     chosen = exact or [c for c in found if not c.is_whole]
     return _sentence(chosen[0], name, source, place.file) if len(chosen) == 1 else ""
+
+
+def constant_inside(program: Program, name: str, source: str, choices: Sequence[Place]) -> str:
+    """The constant that a function returned and that went into a value, in a sentence; empty if that is not sure.
+
+    Parameters
+    ----------
+    program : Program
+    name : str
+        Of the value.
+    source : str
+        The name of what was compared.
+    choices : sequence of Place
+        Of the comparisons, one of which has to be in that function.
+    """
+    if program.place is None:
+        return ""
+    scope = Scope(text_of(program.place)[0].body, program.place.file)
+    found = [
+        constant
+        for constant in dict.fromkeys(_of_name(name, scope, program, DEPTH))
+        if not constant.is_whole and any(_chosen_by(constant, place) for place in choices)
+    ]
+    return _sentence(found[0], name, source, program.place.file) if len(found) == 1 else ""
+
+
+def _chosen_by(constant: Constant, place: Place) -> bool:
+    """Whether a function compares at a place, and then returns this constant or something of what it was given."""
+    tree, _ = text_of(Place(constant.file, constant.line, ""))
+    function = innermost_function(tree, constant.line)
+    if function is None or function is not innermost_function(*text_of(place)):
+        return False
+    arguments = function.args
+    given = {x.arg for x in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    inside = function.body
+    body = [ast.Return(inside)] if isinstance(inside, ast.expr) else inside
+    returned = list(_returned(Scope(body, constant.file)))
+    others = [value for value in returned if not isinstance(value, (ast.Constant, ast.UnaryOp))]
+    return all(names_read(value) & {*given, constant.name} for value in others)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tapemagic.analysis.explain.advice import as_real, at, is_flat, kind, replacement
-from tapemagic.analysis.explain.branches import branch_taken, constant_branch
+from tapemagic.analysis.explain.branches import branch_taken, constant_branch, constant_inside
 from tapemagic.analysis.explain.dataflow import Certainty
 from tapemagic.analysis.explain.exit_causes import (
     exit_text,
@@ -102,6 +102,16 @@ def constant_instead(q: Question) -> str:
     branch = constant_branch(q.program, q.y, q.target, q.x)
     left = exits(q, Certainty.PERHAPS) if branch else []
     return branch if all(event.what in CHOOSING for event in left) else ""
+
+
+def _constant_inside(q: Question) -> Reason | None:
+    """A function of the user's compared the source, and returned a constant, which went into the target."""
+    left = exits(q, Certainty.PERHAPS)
+    if not left or any(event.what not in CHOOSING for event in left):
+        return None
+    places = [event.place for event in left if event.place]
+    text = constant_inside(q.program, q.y, q.x, places)
+    return Reason("constant", text) if text else None
 
 
 def _a(word: str) -> str:
@@ -235,7 +245,8 @@ def _swapped(q: Question) -> Reason | None:
 
 REASONS: tuple[Test, ...] = (
     _source_no_tensor, _no_tensor, _whole_numbers, _never_entered, _swapped, _rebound, _reset, _made_afterwards,
-    _not_watched, target_apart, blocked, watched_late, assigned, surely_through_exit, computed_before,
+    _not_watched, target_apart, blocked, watched_late, assigned, _constant_inside,
+    surely_through_exit, computed_before,
     on_another_thread, computed_while_stopped, perhaps_through_exit,
 )  # fmt: skip
 """Tests for reasons, the surest first."""

@@ -15,7 +15,7 @@ from tapemagic.analysis.report.series import Series, series_of
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.analysis.report.view import Fold
-from tapemagic.engine.recording import Absent
+from tapemagic.engine.recording import Absent, Record
 from tapemagic.engine.tape.gradient_steps import number_of
 
 MAX_CARRIED = 3
@@ -47,7 +47,7 @@ class Carried:
 def carried(subject: Subject, fold: Fold) -> tuple[Carried, ...]:
     """The series of the values that a folded loop carries: variables first, then results that are used later.
 
-    A loop whose iterations do not all have the same operations has the series of its variables alone.
+    Of iterations with fewer or more operations than the last one, only results with a name are found.
     """
     iterations = [_positions(part) for part in fold.parts]
     found = [*_variables(subject, iterations), *_results(subject, iterations)]
@@ -61,13 +61,14 @@ def _positions(part: Part) -> list[int]:
 def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carried]:
     """The series of results that other iterations, or operations behind the loop, use."""
     records = subject.records
-    if len({len(positions) for positions in iterations}) != 1 or len(iterations) < 2:
+    if len(iterations) < 2:
         return []
+    usual = len(iterations[-1])
     slots: dict[int, tuple[int, int]] = {}
     for k, positions in enumerate(iterations):
         for slot, p in enumerate(positions):
             made = records[p].output_id
-            if isinstance(made, int):
+            if isinstance(made, int) and len(positions) == usual:
                 slots[made] = (k, slot)
     used: dict[int, None] = {}
     for k, positions in enumerate(iterations):
@@ -82,11 +83,36 @@ def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carr
     goals = {name for name, _ in subject.targets}
     found = []
     for slot in sorted(used):
-        rows = [records[positions[slot]] for positions in iterations]
-        names = [subject.names.get(row.output_id, "") for row in rows]  # type: ignore[arg-type]
+        found_rows = [_row(subject, positions, iterations[-1], slot) for positions in iterations]
+        rows = [row for row in found_rows if row is not None]
+        if len(rows) < len(iterations):
+            continue
         gradients = [subject.adjoints.get(row.output_id) for row in rows]  # type: ignore[arg-type]
-        found.append(_series(names[-1], [row.output for row in rows], gradients))
+        name = _stem(subject, rows[-1])
+        found.append(_series(name, [row.output for row in rows], gradients))
     return sorted(found, key=lambda series: (series.name not in goals, not series.name))
+
+
+def _stem(subject: Subject, record: Record) -> str:
+    """The name of a result; empty if it has none."""
+    return without_subscript(subject.names.get(record.output_id, ""))  # type: ignore[arg-type]
+
+
+def _row(
+    subject: Subject, positions: Sequence[int], last: Sequence[int], slot: int
+) -> Record | None:
+    """The operation of an iteration that does what one of the last iteration does; None if that cannot be told.
+
+    It is in the same place, if the iterations have equally many operations, or else it has a result of the same name.
+    """
+    records, wanted = subject.records, subject.records[last[slot]]
+    name = _stem(subject, wanted)
+    if len(positions) == len(last):
+        same = records[positions[slot]]
+        if same.number == wanted.number and _stem(subject, same) == name:
+            return same
+    made = (records[p] for p in reversed(positions))
+    return next((record for record in made if name and _stem(subject, record) == name), None)
 
 
 def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carried]:
@@ -107,12 +133,11 @@ def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Ca
         read = [known.get(k) for k in range(len(iterations))]
         values = [None if point is None else point[0] for point in read]
         gradients = [None if point is None else subject.adjoints.get(point[1]) for point in read]
-        found.append(_series(subject.known_names.get(i, ""), values, gradients))
+        found.append(_series(without_subscript(subject.known_names.get(i, "")), values, gradients))
     return found
 
 
 def _series(name: str, values: Sequence[Any], gradients: Sequence[Any]) -> Carried:
-    name = without_subscript(name)
     sizes = None
     if any(g is not None for g in gradients):
         sizes = series_of("gradient", list(map(_size, gradients)))

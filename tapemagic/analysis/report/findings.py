@@ -158,6 +158,7 @@ def examine(
     ]
     versions = subject.split.versions
     nonfinite, own = _nonfinite(subject), own_gradients(subject)
+    training = training_of(subject)
     return Findings(
         named_values(subject),
         drawn.marked(nonfinite, subject.records),
@@ -170,10 +171,12 @@ def examine(
         sum(position < operations for position in drawn.positions),
         tuple((subject.known_names.get(i, ""), len(numbers)) for i, numbers in versions.items()),
         nonfinite,
-        verdict(subject, tuple(derivatives.values()), nonfinite, own),
+        verdict(
+            subject, tuple(derivatives.values()), nonfinite, own, training.flags if training else ()
+        ),
         trace_of(subject),
         lines_of(subject),
-        training_of(subject),
+        training,
         own,
         subject.context.failure,
     )

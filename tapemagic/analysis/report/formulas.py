@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.formatting import SHOWN, format_entries, format_shape
+from tapemagic.analysis.formatting import SHOWN, format_entries, format_size
 from tapemagic.analysis.report.notation import (
     ATOM,
     CHOICE,
@@ -349,9 +349,9 @@ def _parameters(record: Record) -> list[Symbol]:
 def parameter_text(value: Any) -> str:
     """A parameter in a few characters."""
     if isinstance(value, np.ndarray):
-        return (
-            format_entries(value) if value.size <= SHOWN else f"{format_shape(value.shape)} array"
-        )
+        if value.size <= SHOWN:
+            return format_entries(value)
+        return format_size(value.shape) + " array" * (value.ndim > 1)
     if isinstance(value, (bool, int, float, complex, np.generic)):
         return format_entries(value)
     if isinstance(value, str) and len(value) <= 30 and value.isprintable():

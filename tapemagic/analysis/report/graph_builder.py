@@ -254,7 +254,8 @@ class GraphBuilder:
     def slopes(self, record: Record) -> tuple[tuple[int, str], ...]:
         """The local derivatives of an operation on single real numbers, by the positions of its inputs.
 
-        A rule of the user's own may be no product with a derivative.
+        What an operation on complex numbers passes back is a conjugate of its derivative, and a rule of the user's own
+        may be no product with a derivative.
         """
         made = record.output_id
         if isinstance(made, tuple) or np.ndim(record.output) or any(map(np.ndim, record.values)):

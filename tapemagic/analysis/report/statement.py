@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-Topic = Literal["nonfinite", "warning", "left", "none", "missing", "result", "kink", "note"]
+Topic = Literal[
+    "nonfinite", "warning", "left", "none", "missing", "result", "training", "kink", "note"
+]
 
 TOPICS: tuple[Topic, ...] = get_args(Topic)
 """The topics in the order of their statements: what is wrong stands above the results."""
@@ -17,10 +19,10 @@ class Statement:
 
     Attributes
     ----------
-    topic : {'nonfinite', 'warning', 'left', 'none', 'missing', 'result', 'kink', 'note'}
+    topic : {'nonfinite', 'warning', 'left', 'none', 'missing', 'result', 'training', 'kink', 'note'}
         A nan or an infinity began somewhere; NumPy warned; a value that one would expect as the target
-        left the tape; a gradient is None, or lacks a part; a target with its gradients; an operation was differentiated
-        where it has no derivative; anything else.
+        left the tape; a gradient is None, or lacks a part; a target with its gradients; a training goes wrong; an
+        operation was differentiated where it has no derivative; anything else.
     text : str
     line : int or None
         The line of the cell that it is about.

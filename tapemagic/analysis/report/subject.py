@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from tapemagic.analysis.formatting import derivative_symbol
+from tapemagic.analysis.formatting import derivative_symbol, without_subscript
 from tapemagic.analysis.report.adjoints import Adjoints, adjoints_of
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.dead_ends import drawn_positions
@@ -83,8 +83,12 @@ class Subject:
     @cached_property
     def reads(self) -> Reads:
         """The values of watched variables that operations read."""
-        positions = drawn_positions(self.whole.records, self.known_names, self.known_roles)
-        return reads(self.whole, positions)
+        return reads(self.whole, self._unsplit_positions)
+
+    @cached_property
+    def _unsplit_positions(self) -> Sequence[int]:
+        """The positions of the operations that a report shows, as long as a variable has one id."""
+        return drawn_positions(self.whole.records, self.known_names, self.known_roles)
 
     @cached_property
     def split(self) -> SplitVersions:
@@ -114,6 +118,8 @@ class Subject:
     @cached_property
     def positions(self) -> Sequence[int]:
         """The positions of the operations that a report shows, without dead ends that are side effects of others."""
+        if not self.split.versions:
+            return self._unsplit_positions
         return drawn_positions(self.snapshot.records, self.names, self.roles)
 
     @cached_property
@@ -123,10 +129,14 @@ class Subject:
 
     @cached_property
     def symbols(self) -> Mapping[int, str]:
-        """The symbols of the values on the tape, by id: their names, or v1, v2 and so on in the order of the tape."""
+        """The symbols of the values on the tape, by id: their names, or v1, v2 and so on in the order of the tape.
+
+        In a program with a name v, whose earlier values are v₁, v₂ and so on, they are t1, t2 and so on.
+        """
         symbols = dict(self.names)
         taken = set(symbols.values())
-        numbered = (name for k in count(1) if (name := f"v{k}") not in taken)
+        letter = "t" if "v" in map(without_subscript, taken) else "v"
+        numbered = (name for k in count(1) if (name := f"{letter}{k}") not in taken)
         tracked, records = self.snapshot.tracked, self.snapshot.records
         for position in self.positions:
             _, _, ids, _, _, made = records[position]

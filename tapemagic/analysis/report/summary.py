@@ -18,6 +18,7 @@ from tapemagic.analysis.formatting import (
     format_entries,
     format_number,
     format_shape,
+    format_size,
 )
 from tapemagic.analysis.report.cells import (
     Cells,
@@ -175,7 +176,7 @@ class Summary:
             return self.text
         if self.kind in ("number", "table"):
             return self.details
-        return ", ".join(filter(None, [format_shape(self.shape), self.details]))
+        return ", ".join(filter(None, [format_size(self.shape), self.details]))
 
 
 def summarise(value: Any) -> Summary:
@@ -247,7 +248,7 @@ def _text(shape: tuple[int, ...], entries: str) -> str:
         return entries
     if 0 in shape:
         return f"empty {format_shape(shape)}"
-    return f"{format_shape(shape)}, {entries}" if entries else format_shape(shape)
+    return f"{format_size(shape)}, {entries}" if entries else format_size(shape)
 
 
 def _numbers(value: Any) -> Any:

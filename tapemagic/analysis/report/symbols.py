@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.formatting import SHOWN, format_shape, format_value
+from tapemagic.analysis.formatting import SHOWN, format_size, format_value
 from tapemagic.analysis.nonfinite import is_finite
 from tapemagic.analysis.report.constants import ConstantNames
 from tapemagic.analysis.report.notation import Symbol, escaped, symbol_of
@@ -53,7 +53,8 @@ def number_symbol(value: Any) -> Symbol:
     if not np.shape(value):
         return Symbol(text, escaped(text))
     if len(text) > SHORT:
-        text = f"[{format_shape(np.shape(value))} array]"
+        shape = np.shape(value)
+        text = f"[{format_size(shape)}{' array' * (len(shape) > 1)}]"
     return Symbol(text, rf"\text{{{escaped(text)}}}")
 
 

@@ -183,25 +183,27 @@ class Table:
         )
 
     def _developed(self, parts: Sequence[Part]) -> str:
-        """The range of the last value of each iteration of a loop, where that is a number."""
+        """The range of the target in the iterations of a loop, or else of their last results, if these are numbers."""
         blocks = [part for part in parts if isinstance(part, Block) and part.kind == "iteration"]
         if len(blocks) < 2 or len(blocks) != len(parts):
             return ""
         records = self._subject.records
-        last = [list(block.positions())[-1] for block in blocks]
-        made = [records[position] for position in last]
+        goals = {name for name, _ in self._subject.targets}
+        results = [[records[position] for position in block.positions()] for block in blocks]
+        found = [[record for record in made if self._stem(record) in goals] for made in results]
+        made = [made[-1] for made in (found if all(found) else results)]
         outputs = [record.output for record in made]
         if len({record[0] for record in made}) > 1 or any(
             isinstance(y, (tuple, Absent)) or np.shape(y) or y.dtype.kind != "f" for y in outputs
         ):
             return ""
-        names = {
-            without_subscript(self._subject.names.get(several(r.output_id)[0], "")) for r in made
-        }
+        names = set(map(self._stem, made))
         name = names.pop() if len(names) == 1 else ""
-        return (
-            f"{name or 'the last value of each'} {_range(outputs)}{self._adjoint_range(made, name)}"
-        )
+        return f"{name or 'the last result of each'} {_range(outputs)}{self._adjoint_range(made, name)}"
+
+    def _stem(self, record: Record) -> str:
+        """The name of a result, without the number of its value."""
+        return without_subscript(self._subject.names.get(several(record.output_id)[0], ""))
 
     def _adjoint_range(self, made: Sequence[Record], name: str) -> str:
         adjoints = [self._subject.adjoints.get(several(record.output_id)[0]) for record in made]

@@ -6,14 +6,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tapemagic.analysis.formatting import format_entries, format_value, subscript
+import numpy as np
+
+from tapemagic.analysis.formatting import SHOWN, format_entries, format_value, subscript
 from tapemagic.analysis.report.dead_ends import first_and_last
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import new_id
 from tapemagic.engine.tensor.tensor import id_of
 
-MAX_SHOWN = 4
-"""The number of values of one variable in the table of variables."""
+MAX_SHOWN, MAX_SHOWN_ARRAYS = 4, 2
+"""The number of values of one variable in the table of variables, and of one that is a large array."""
 
 Reads = Mapping[int, Sequence[Any]]
 """The values of each variable that were read, by the variable's id, oldest first."""
@@ -92,5 +94,6 @@ def format_reads(value: Any, read: Sequence[Any]) -> str:
     now = format_value(value)
     if all(x is value or format_value(x) == now for x in read):
         return ""
-    *first, last = map(format_entries, first_and_last(list(read), MAX_SHOWN))
-    return ", ".join([*first, "…", last] if len(read) > MAX_SHOWN else [*first, last])
+    most = MAX_SHOWN if np.size(value) <= SHOWN else MAX_SHOWN_ARRAYS
+    *first, last = map(format_entries, first_and_last(list(read), most))
+    return ", ".join([*first, "…", last] if len(read) > most else [*first, last])

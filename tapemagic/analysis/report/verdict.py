@@ -31,7 +31,7 @@ LONGEST_REASON = 200
 LONGEST = 500
 """The number of characters of a sentence."""
 
-GRADIENTS = "Gradients"
+GRADIENTS, TRAINING = "Gradients", "Training"
 KINDS = {"overflow": "overflow", "division by zero": "divide by zero"}
 """The kinds of warnings about operations whose result is not finite, by the cause."""
 OTHERS: Mapping[Topic, tuple[str, str]] = {
@@ -50,6 +50,7 @@ def verdict(
     derivatives: Sequence[Derivative],
     nonfinite: Sequence[NonFinite],
     own: Sequence[OwnGradient] = (),
+    flags: Sequence[str] = (),
 ) -> tuple[Statement, ...]:
     """The results of a recording in at most `MOST` sentences.
 
@@ -62,6 +63,8 @@ def verdict(
         The operations where a nan or an infinity began.
     own : sequence of OwnGradient
         The gradients that the program took itself.
+    flags : sequence of str
+        What looks wrong in a training.
 
     Returns
     -------
@@ -76,6 +79,7 @@ def verdict(
         *_missing(derivatives),
         *_own_nones(own),
         *_results(subject, derivatives),
+        *_training(flags),
         *kinks(subject),
     ]
     return shortened(sorted(found, key=by_severity))
@@ -165,6 +169,13 @@ def _results(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[St
         summed = f"of the sum of {name}: " if any(row.summed == name for row in rows) else ""
         text = f"{value}; {summed}{listed}{more}" if rows else value
         yield Statement("result", text, face=GRADIENTS)
+
+
+def _training(flags: Sequence[str]) -> Iterator[Statement]:
+    """The first of the sentences on a training."""
+    if flags:
+        more = f"; and {len(flags) - 1} more, in {TRAINING}" if len(flags) > 1 else ""
+        yield Statement("training", f"{flags[0]}{more}", face=TRAINING)
 
 
 def cut(text: str, most: int = LONGEST_REASON) -> str:

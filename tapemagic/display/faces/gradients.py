@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import groupby
 
-from tapemagic.analysis.formatting import format_shape, printable
+from tapemagic.analysis.formatting import format_shape, format_size, printable
 from tapemagic.analysis.report.derivatives import Derivative
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.own_gradients import OwnGradient
@@ -84,14 +84,14 @@ def own(gradients: Sequence[OwnGradient]) -> str:
         rows.append([f"<code>{plain(symbol)}</code>", value + origin + reason])
     rest = len(gradients) - MOST_OWN
     more = element("div", QUIET, f"and {rest:,} more") if rest > 0 else ""
-    return listing(("in the cell", "value"), rows) + more
+    return listing(("in the cell", "value"), rows, (0, 1)) + more
 
 
 def equation(derivative: Derivative) -> str:
     """A derivative as an equation, with the reason where it is None."""
     if derivative.value is None:
         return printable(f"{derivative.symbol} = None: {derivative.reason}")
-    size = format_shape(derivative.shape) if derivative.value.kind in PICTURED else ""
+    size = format_size(derivative.shape) if derivative.value.kind in PICTURED else ""
     start = f"{derivative.symbol} = {size}{', ' * bool(size)}"
     lines = f"{start}{values.text(derivative.value)}{remark(derivative)}".split("\n")
     indent = "\n" + " " * len(printable(start))
@@ -115,7 +115,7 @@ def _table(rows: Sequence[Derivative], pictured: Collection[int]) -> str:
     head = ("gradient", "shape", "value", "remarks")
     body = [_cells(entry, id(entry) in pictured) for entry in rows]
     count = 4 if any(cells[3] for cells in body) else 3
-    return listing(head[:count], [cells[:count] for cells in body])
+    return listing(head[:count], [cells[:count] for cells in body], (0, 2, 3))
 
 
 def _cells(derivative: Derivative, pictured: bool) -> tuple[str, str, str, str]:

@@ -35,15 +35,19 @@ def html(findings: Findings, value: str | None) -> str:
     parts = [element("div", QUIET, escape(headline(findings)))]
     if value is not None:
         parts.append(element("div", CODE, escape(value)))
-    return "".join([*parts, *map(_line, findings.verdict)])
+    parts += [_line(statement, bool(findings.targets)) for statement in findings.verdict]
+    return "".join(parts)
 
 
-def _line(statement: Statement) -> str:
-    """A statement as HTML, with a coloured word in front if it is about what is wrong."""
+def _line(statement: Statement, has_result: bool) -> str:
+    """A statement as HTML, with a coloured word in front if it is about what is wrong.
+
+    Without a result, what may otherwise be overlooked is all that there is.
+    """
     if statement.topic in CHIPS:
         style, word = CHIPS[statement.topic]
         return f"<div>{element('span', style, word)} {plain(statement.text)}</div>"
-    if statement.topic in QUIETER:
+    if statement.topic in QUIETER and has_result:
         return element("div", QUIET, plain(statement.text))
     return f"<div>{plain(statement.text)}</div>"
 
