@@ -7,7 +7,7 @@ from html import escape
 
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import limits
-from tapemagic.display.elements import element, report
+from tapemagic.display.elements import FONT, element
 from tapemagic.display.faces import (
     failure,
     gradients,
@@ -48,7 +48,7 @@ def page(findings: Findings, drawing: Drawing, value: str | None) -> str:
 def assembled(findings: Findings, parts: Mapping[str, str], value: str | None) -> str:
     """The whole report as HTML, of faces in HTML by their titles; those for which there is no room are named."""
     sections = [section(*part) for part in parts.items()]
-    return report(head(findings, value) + "".join(sections))
+    return element("div", FONT, head(findings, value) + "".join(sections))
 
 
 def parts(faces: Mapping[str, str]) -> dict[str, str]:
@@ -73,5 +73,5 @@ def section(title: str, face: str) -> str:
     if not face:
         return element("div", SMALL, limits.left_out(title))
     if title in LONG:
-        return f'<details open="">{element("summary", TITLE, escape(title))}{face}</details>'
+        return f'<details open>{element("summary", TITLE, escape(title))}{face}</details>'
     return element("div", TITLE, escape(title)) + face

@@ -68,17 +68,16 @@ def test_variables_come_first(run: Run) -> None:
 
 
 def test_iterations_that_differ(run: Run) -> None:
-    """A result stands for one of another iteration only if it has the same name."""
-    source = f"{LOOP}y = y * 0.5\n    if i % 2:\n        y = y + 1.0"
+    """Where an iteration has other operations than the last one, the name of a result tells which is the same."""
+    named = f"{LOOP}y = y * 0.5\n    if i % 2:\n        y = y + 1.0"
+    unnamed = "a = [x]\nfor i in range(10):\n    a[0] = a[0] * 0.5\n    if i % 2:\n        a[0] = a[0] + 1.0\ny = a[0]"
 
-    [series] = carried(run, "1.0", source)
+    [y] = carried(run, "1.0", named)
 
-    assert "y" == series.name
-    y, after = 1.0, []
-    for i in range(9):
-        y = y * 0.5 + (1.0 if i % 2 else 0.0)
-        after.append(y)
-    assert tuple(after) == series.values.values
+    assert (0.5, 1.25, 0.625, 1.3125) == y.values.values[:4]
+    assert y.gradients
+    assert tuple(0.5**k for k in range(9, 0, -1)) == y.gradients.values
+    assert () == carried(run, "1.0", unnamed)
 
 
 def test_at_most_three(run: Run) -> None:

@@ -49,10 +49,12 @@ class DrawnGraph:
             backward = fact.way == "backward" or fact.cause == "input"
             ids = record.ids if backward else record.output_ids
             shown = [self.values[i] for i in ids if i in self.values]
+            made = self.steps.get(record.output_ids[0])
+            if fact.cause == "input" and made is not None:
+                shown += steps[made].inputs
             bad = [k for k in shown if not _looks_finite(values[k], fact.way)]
             for k in bad:
                 values[k] = replace(values[k], bad=True)
-            made = self.steps.get(record.output_ids[0])
             if not bad and made is not None:
                 steps[made] = replace(steps[made], bad=True)
         return replace(self.graph, values=tuple(values), steps=tuple(steps))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.formatting import format_value
+from tapemagic.analysis.formatting import clipped, format_value
 from tapemagic.analysis.nonfinite import is_finite
 from tapemagic.analysis.report.adjoints import levels
 from tapemagic.analysis.report.notation import symbol_of
@@ -87,16 +87,12 @@ def lines_of(subject: Subject) -> tuple[SourceLine, ...]:
     return tuple(
         SourceLine(
             number,
-            _cut(lines[number - 1]),
+            clipped(lines[number - 1], LONGEST),
             tuple(made.on(number)),
             number == subject.context.stopped,
         )
         for number in numbers
     )
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 @dataclass

@@ -10,7 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.formatting import derivative_symbol, format_number, without_subscript
+from tapemagic.analysis.formatting import (
+    clipped,
+    derivative_symbol,
+    format_number,
+    without_subscript,
+)
 from tapemagic.analysis.report.dead_units import dead_units
 from tapemagic.analysis.report.series import Series, series_of
 from tapemagic.analysis.report.subject import Subject
@@ -92,9 +97,10 @@ class _Course:
 def training_of(subject: Subject) -> Training | None:
     """The loss and the gradients over the steps of a loop that assigns Variables; None if there is none.
 
-    Variables that were assigned the values that they had count, too. A step is a value of the loss, with the gradients that the program took of it. Where the program took gradients of
-    several values, the loss is that of the line that took most. Where it took none with respect to Variables, the loss
-    is the target, as often as the same instruction computed it.
+    Variables that were assigned the values that they had count, too. A step is a value of the loss, with the gradients
+    that the program took of it. Where the program took gradients of several values, the loss is that of the line that
+    took most. Where it took none with respect to Variables, the loss is the target, as often as the same instruction
+    computed it.
     """
     steps = _longest(subject, _calls(subject)) or _losses(subject)
     courses = _courses(subject, steps)
@@ -212,7 +218,7 @@ def _courses(subject: Subject, steps: Sequence[GradientStep]) -> list[_Course]:
             number = id_of(variable)
             if number not in found:
                 found[number] = _Course(
-                    _clipped(subject.known_names.get(number) or variable.name),
+                    clipped(subject.known_names.get(number) or variable.name, LONGEST_NAME),
                     not variable.shape and variable.dtype.kind == "f",
                     number in assigned,
                 )
@@ -234,16 +240,11 @@ def _with_names_apart(courses: list[_Course]) -> list[_Course]:
     return courses
 
 
-def _clipped(name: str) -> str:
-    """A name in few characters."""
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
-
-
 def _loss_name(subject: Subject, steps: Sequence[GradientStep]) -> str:
     """The name that all targets have in the program; of those without a common name, 'loss'."""
     targets = [step.targets[0] if len(step.targets) == 1 else 0 for step in steps]
     names = {without_subscript(subject.known_names.get(i, "")) for i in targets}
-    return _clipped((names.pop() if len(names) == 1 else "") or "loss")
+    return clipped((names.pop() if len(names) == 1 else "") or "loss", LONGEST_NAME)
 
 
 def _heading(name: str, steps: Sequence[GradientStep]) -> str:

@@ -12,7 +12,7 @@ from tapemagic.display.dot import MAX_LABELLED, edge_labels, has_room_for_labels
 from tapemagic.display.elements import element, image, plain
 from tapemagic.display.inserts import captions
 from tapemagic.display.styles import CODE, QUIET, SMALL
-from tapemagic.display.svg import ROOM, Drawing, fitted
+from tapemagic.display.svg import Drawing, fitted
 
 TITLE = "Graph"
 FRAME = "overflow:auto"
@@ -123,31 +123,36 @@ def counted(operations: int) -> str:
 
 
 def alternative(findings: Findings) -> str:
-    """The alternative text of the picture: every operation, and the target."""
+    """The alternative text of the picture: every operation, the target, and what plots begin and end with."""
     goal = f" The target is {', '.join(findings.targets)}." if findings.targets else ""
     steps = "; ".join(sentences(findings.graph))
-    more = "".join(f" {words}." for words in details(findings.graph))
+    more = "".join(f" {words}." for words in developments(findings.graph))
     return printable(f"Graph of the recorded operations: {steps}.{goal}{more}")
 
 
 def text(findings: Findings) -> str:
     """The numbers that no other face tells; empty if there are none."""
-    return "\n".join(map(printable, details(findings.graph)))
+    graph = findings.graph
+    return "\n".join(map(printable, [*local_derivatives(graph), *developments(graph)]))
 
 
-def details(graph: Graph) -> list[str]:
-    """The local derivatives on the edges of a picture, and what the plots in its boxes begin and end with."""
-    slopes = []
-    if len(graph.steps) <= MAX_LABELLED:
-        name = names(graph)
-        slopes = [
-            f"∂{bracketed(name[step.outputs[0]])}/∂{bracketed(name[step.inputs[position]])} = {slope}"
-            for step in graph.steps
-            for position, slope in step.slopes
-            if step.outputs
-        ]
-    local = [f"Local derivatives: {', '.join(slopes)}"] if slopes else []
-    return local + [
+def local_derivatives(graph: Graph) -> list[str]:
+    """A sentence with the local derivatives on the edges of a picture, if it shows them."""
+    if len(graph.steps) > MAX_LABELLED:
+        return []
+    name = names(graph)
+    slopes = [
+        f"∂{bracketed(name[step.outputs[0]])}/∂{bracketed(name[step.inputs[position]])} = {slope}"
+        for step in graph.steps
+        for position, slope in step.slopes
+        if step.outputs
+    ]
+    return [f"Local derivatives: {', '.join(slopes)}"] if slopes else []
+
+
+def developments(graph: Graph) -> list[str]:
+    """For each box with plots, the numbers with which they begin and end."""
+    return [
         f"{step.name}: {'; '.join(words)}"
         for step in graph.steps
         if (words := [said for carried in step.carried for said in captions(carried)])
