@@ -75,7 +75,9 @@ def chain_rule(graph: Graph) -> str:
     if any(graph.values[k].role == "target" for k in read):
         words += "; of a target, 1 more"
     if any(step.order > graph.values[k].order for step in graph.steps for k in step.inputs):
-        words += "; edges into the frame of a derivative do not count, unless they lead on to the target"
+        words += (
+            "; edges into the frame of a derivative do not count, unless they lead on to the target"
+        )
     if any(map(partial(_has_bare_edge, graph), graph.steps)):
         words += "; an edge without a number adds what the rule of its operation passes on"
     if any(step.elided or step.hidden for step in graph.steps):
