@@ -129,7 +129,7 @@ def test_agrees(function: Callable[..., Any], inputs: list[Any]) -> None:
             "0.002 here, 0.001 there; doubled has a gradient of its own, which need not be the derivative",
         ),
         (
-            lambda a: softened(a),
+            softened,
             1e-5,
             "3e-05 here, 2e-05 there; softened has a gradient of its own, which need not be the derivative",
         ),
@@ -209,6 +209,7 @@ def test_nothing_changes() -> None:
 
 def test_a_gradient_that_rounding_hides() -> None:
     """It neither agrees nor differs."""
-    assert "not compared with difference quotients: it is lost in the rounding of the target" in words(
-        lambda a: 1e-12 * np.sin(a) + 1e6, 2.0
+    assert (
+        "not compared with difference quotients: it is lost in the rounding of the target"
+        in words(lambda a: 1e-12 * np.sin(a) + 1e6, 2.0)
     )
