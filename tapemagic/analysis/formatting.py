@@ -131,11 +131,11 @@ def printable(text: str) -> str:
 
 
 def label(name: str) -> str:
-    """The name of a Variable, which may be any text, in one line that is not too long.
+    r"""The name of a Variable, which may be any text, in one line that is not too long.
 
     Examples
     --------
-    >>> label("two\\nlines"), label("x" * 1000)[-4:]
+    >>> label("two\nlines"), label("x" * 1000)[-4:]
     ('two lines', 'xxx…')
     """
     name = printable(name)

@@ -258,7 +258,7 @@ class GraphBuilder:
         made = record.output_id
         if isinstance(made, tuple) or np.ndim(record.output) or any(map(np.ndim, record.values)):
             return ()
-        if any(map(np.iscomplexobj, (record.output, *record.values))):
+        if _is_complex(record):
             return ()
         found = []
         with silence(), np.errstate(all="ignore"):
@@ -274,8 +274,8 @@ class GraphBuilder:
     def formulas(
         self, record: Record, inputs: Sequence[int], result: int
     ) -> tuple[tuple[int, str], ...]:
-        """The local derivatives of an elementwise operation as formulas, by the positions of its inputs."""
-        if len(inputs) != len(record.ids):
+        """The local derivatives of an elementwise operation on real numbers as formulas, by the positions of inputs."""
+        if len(inputs) != len(record.ids) or _is_complex(record):
             return ()
         names = [self.symbol(i) for i in inputs]
         pairs = [
@@ -326,3 +326,9 @@ def lasting(subject: Subject) -> dict[int, Any]:
 def _picture(summary: Summary) -> Summary | None:
     """The summary of an array of which there is a picture, with as many cells as a box has room for."""
     return summary.coarser(*BOX_CELLS) if summary.cells or summary.colours else None
+
+
+def _is_complex(record: Record) -> bool:
+    """Whether an operation is on complex numbers, or gives some."""
+    results = record.output if isinstance(record.output, tuple) else (record.output,)
+    return any(map(np.iscomplexobj, (*results, *record.values)))

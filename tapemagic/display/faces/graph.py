@@ -11,7 +11,7 @@ from tapemagic.display.dot import MAX_LABELLED, edge_labels, has_room_for_labels
 from tapemagic.display.elements import element, image, plain
 from tapemagic.display.inserts import captions
 from tapemagic.display.styles import CODE, QUIET, SMALL
-from tapemagic.display.svg import ROOM, Drawing, fitted
+from tapemagic.display.svg import Drawing, fitted
 
 TITLE = "Graph"
 FRAME = "overflow:auto"
