@@ -97,8 +97,10 @@ CELLS = (
         "A regression with matrices",
         "%%tape\nprediction = X @ w + b\nloss = np.mean((prediction - labels) ** 2)",
         (
-            "X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])\nlabels = np.array([1.0, 2.0, 3.0])",
-            "w = tm.Variable([0.5, -0.5], name='w')\nb = tm.Variable(0.1, name='b')",
+            (
+                "X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])\nlabels = np.array([1.0, 2.0, 3.0])\n"
+                "w = tm.Variable([0.5, -0.5], name='w')\nb = tm.Variable(0.1, name='b')"
+            ),
         ),
     ),
     Cell(

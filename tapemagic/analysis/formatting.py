@@ -130,6 +130,17 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in text)
 
 
+def clipped(text: str, most: int) -> str:
+    """Text of at most so many characters; the last of what is cut off is an ellipsis.
+
+    Examples
+    --------
+    >>> clipped("gradient", 8), clipped("gradient", 5)
+    ('gradient', 'grad…')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def label(name: str) -> str:
     r"""The name of a Variable, which may be any text, in one line that is not too long.
 
@@ -138,8 +149,7 @@ def label(name: str) -> str:
     >>> label("two\nlines"), label("x" * 1000)[-4:]
     ('two lines', 'xxx…')
     """
-    name = printable(name)
-    return name if len(name) <= LONGEST_LINE else f"{name[: LONGEST_LINE - 1]}…"
+    return clipped(printable(name), LONGEST_LINE)
 
 
 def format_cell_value(value: Any, is_target: bool) -> str | None:
@@ -178,7 +188,7 @@ def format_line(place: Place) -> str:
     """A line of a program: its number, the name of its file unless that is a cell, and its text."""
     text = linecache.getline(place.file, place.line).strip().removesuffix(":")
     text = text.rstrip("([{") + "…" * text.endswith(("(", "[", "{"))
-    short = text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1] + "…"
+    short = clipped(text, LONGEST_LINE)
     name = (
         "" if CELL_FILE.search(place.file) or place.file.startswith("<") else Path(place.file).name
     )

@@ -73,6 +73,8 @@ class NonFinite:
         The position, among the arguments of that `where`, of the branch that it did not choose.
     target : int
         The id of the target to which this leads; 0 for that of nobody.
+    order : int
+        The order of the gradient that is not finite.
     """
 
     way: Literal["forward", "backward"]
@@ -90,6 +92,7 @@ class NonFinite:
     unchosen: int | None = None
     branch: int = 0
     target: int = 0
+    order: int = 1
 
 
 def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) -> NonFinite | None:

@@ -27,6 +27,7 @@ OWN_COLOURS = {
     "td": "color:inherit",
 }
 """The elements to which front ends give colours of their own, and the styles that undo that."""
+STYLE = re.compile(r' style=("[^"]*"|[^ >]*)')
 COLOURED = re.compile(rf"<({'|'.join(OWN_COLOURS)})( [^>]*)?>")
 
 
@@ -62,12 +63,10 @@ def themed_page(content: str, theme: Theme) -> str:
 
 def _with_colours_of_the_page(tag: re.Match[str]) -> str:
     """A tag with a style that undoes the colours of the front end, in front of its own style."""
-    own, attributes = f' style="{OWN_COLOURS[tag[1]]}', tag[2] or ""
-    if ' style="' in attributes:
-        attributes = attributes.replace(' style="', f"{own};", 1)
-    else:
-        attributes += f'{own}"'
-    return f"<{tag[1]}{attributes}>"
+    attributes = tag[2] or ""
+    style = STYLE.search(attributes)
+    more = f";{style[1].strip(chr(34))}" if style else ""
+    return f'<{tag[1]}{STYLE.sub("", attributes)} style="{OWN_COLOURS[tag[1]]}{more}">'
 
 
 def ground_of(theme: Theme) -> str:

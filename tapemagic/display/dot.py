@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import graphviz
 
-from tapemagic.analysis.formatting import printable
+from tapemagic.analysis.formatting import clipped, printable
 from tapemagic.analysis.report.graph import Graph, Step, Value
 from tapemagic.analysis.report.subject import Role
 from tapemagic.display.inserts import Inserts
@@ -350,7 +350,7 @@ def fields(value: Value, gradient: bool) -> list[str]:
 
 def shortened(text: str) -> str:
     """Text cut off at `LONGEST` characters."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return clipped(text, LONGEST)
 
 
 def escape(text: str) -> str:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from html import escape
 from urllib.parse import unquote
 
 from tapemagic.analysis.formatting import printable
 from tapemagic.display.styles import QUIET, RULE
 
-FONT = "font-size:13px;line-height:1.45"
+SIZE = "font-size:13px"
+FONT = f"{SIZE};line-height:1.45"
 ROW = f"border-bottom:{RULE}"
 HEAD = f"font-weight:600;{QUIET}"
+LEFT = " style=text-align:left"
+"""The attribute of cells with words: a notebook aligns cells right."""
 CLASS = "tapemagic"
 SHEET = (
     f"<style>.{CLASS}.{CLASS}.{CLASS} :is(td,th){{text-align:left;vertical-align:top;padding:2px 12px 2px 0;"
     "white-space:inherit;line-height:inherit}</style>"
 )
-"""The one rule for all cells, in place of a style on each; a viewer that drops it has its own style for tables."""
+"""The rule for the cells in a widget; elsewhere the notebook has a style for tables."""
 
 
 def element(tag: str, style: str, content: str) -> str:
     """An HTML element with an inline style; the content is HTML."""
-    return f'<{tag} style="{style}">{content}</{tag}>' if style else f"<{tag}>{content}</{tag}>"
+    quote = '"' * any(letter in style for letter in " \"'=`")
+    opening = f"{tag} style={quote}{style}{quote}" if style else tag
+    return f"<{opening}>{content}</{tag}>"
 
 
 def plain(words: str) -> str:
@@ -41,8 +46,8 @@ def table(head: str, body: str, style: str = "") -> str:
     return f'<table cellpadding="4" style="border-collapse:collapse;{FONT}{style}">{rows}</table>'
 
 
-def report(content: str) -> str:
-    """HTML of a report with the rule for its cells."""
+def live(content: str) -> str:
+    """HTML of a report in a widget, with a rule for its cells, which have no style of their own there."""
     return f'{SHEET}<div class="{CLASS}" style="{FONT}">{content}</div>'
 
 
@@ -53,20 +58,37 @@ def rows_of(headings: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
     return table("".join(f"<th>{escape(words)}" for words in headings), body)
 
 
-def listing(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table with the padding and the lines of the page's own tables; all cells are HTML."""
+def listing(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    words: Collection[int] = (0,),
+    style: str = SIZE,
+) -> str:
+    """A table with the padding and the lines of the page's own tables; all cells are HTML.
+
+    The columns of `words`, by their places, are aligned left even where the page aligns cells right.
+    A row that has only one cell, while there are more headings, goes over all columns.
+    """
 
     def line(tag: str, cells: Sequence[str]) -> str:
-        return f"<tr>{''.join(f'<{tag}>{cell}' for cell in cells)}</tr>"
+        if len(cells) == 1 < len(headings):
+            return f"<tr><{tag} colspan={len(headings)}{LEFT}>{cells[0]}"
+        row = (f"<{tag}{LEFT if k in words else ''}>{cell}" for k, cell in enumerate(cells))
+        return f"<tr>{''.join(row)}"
 
     body = "".join(line("td", cells) for cells in rows)
     content = f"<thead>{line('th', headings)}</thead><tbody>{body}</tbody>"
-    return element("table", f"border-collapse:collapse;margin:0 0 6px;{FONT}", content)
+    return element("table", f"border-collapse:collapse;margin:0 0 6px;{style}", content)
 
 
-def image(svg: str, words: str, style: str) -> str:
+BESIDE = "beside"
+"""The class of an image beside which its numbers stand; on paper it is left out."""
+
+
+def image(svg: str, words: str, style: str, kind: str = "") -> str:
     """An SVG as an image in a data URI, with a text for those who cannot see it."""
-    return f'<img alt="{plain(words)}" style="{style}" src="{URI}{uri_data(svg)}">'
+    named = f"class={kind} " if kind else ""
+    return f'<img {named}alt="{plain(words)}" style="{style}" src="{URI}{uri_data(svg)}">'
 
 
 URI = "data:image/svg+xml,"

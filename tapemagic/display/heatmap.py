@@ -14,8 +14,8 @@ from tapemagic.display.styles import GROUND
 NEGATIVE, ZERO, POSITIVE = (29, 78, 216), (255, 255, 255), (180, 83, 9)
 MARKS = ("#ff00ff", "#000000")
 """The colours of the pattern in the place of a number that is not finite."""
-SHADES = 32
-"""The number of colours on each side of zero."""
+LEVELS = 7
+"""The number of colours on each side of zero: with that of zero 15, so that a cell takes half a byte."""
 SIDE, LEAST, CELL = 320, 40, 24
 """In pixels: the approximate largest and smallest side of the picture, and the largest side of a cell."""
 LETTER, LINE = 7, 18
@@ -112,7 +112,7 @@ def colour(part: float) -> str:
 
     Rounding comes first, so that the last digits of a number do not change its colour.
     """
-    strength = round(round(min(1.0, abs(part)), 6) * SHADES) / SHADES
+    strength = round(round(min(1.0, abs(part)), 6) * LEVELS) / LEVELS
     end = POSITIVE if part > 0 else NEGATIVE
     mixed = (round(z + strength * (e - z)) for z, e in zip(ZERO, end, strict=True))
     return "#" + "".join(f"{channel:02x}" for channel in mixed)

@@ -7,7 +7,7 @@ from html import escape
 
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import limits
-from tapemagic.display.elements import element, report
+from tapemagic.display.elements import FONT, element
 from tapemagic.display.faces import (
     failure,
     gradients,
@@ -28,11 +28,11 @@ LONG = {trace.TITLE, lines.TITLE, training.TITLE}
 """The faces that a reader can close."""
 
 
-def faces(findings: Findings, drawing: Drawing, live: bool = False) -> Mapping[str, str]:
+def faces(findings: Findings, drawing: Drawing) -> dict[str, str]:
     """The HTML of each face by its title; empty where there is nothing to show."""
     return {
         variables.TITLE: variables.html(findings),
-        graph.TITLE: graph.html(findings, drawing, live),
+        graph.TITLE: graph.html(findings, drawing),
         gradients.TITLE: gradients.html(findings),
         trace.TITLE: trace.html(findings),
         lines.TITLE: lines.html(findings),
@@ -42,18 +42,18 @@ def faces(findings: Findings, drawing: Drawing, live: bool = False) -> Mapping[s
 
 def page(findings: Findings, drawing: Drawing, value: str | None) -> str:
     """The whole report as HTML."""
-    return assembled(findings, parts(findings, drawing), value)
+    return assembled(findings, parts(faces(findings, drawing)), value)
 
 
 def assembled(findings: Findings, parts: Mapping[str, str], value: str | None) -> str:
     """The whole report as HTML, of faces in HTML by their titles; those for which there is no room are named."""
     sections = [section(*part) for part in parts.items()]
-    return report(head(findings, value) + "".join(sections))
+    return element("div", FONT, head(findings, value) + "".join(sections))
 
 
-def parts(findings: Findings, drawing: Drawing) -> dict[str, str]:
+def parts(faces: Mapping[str, str]) -> dict[str, str]:
     """The HTML of the faces that have something to show; empty if there is no room for it beside the others."""
-    shown = {title: face for title, face in faces(findings, drawing).items() if face}
+    shown = {title: face for title, face in faces.items() if face}
     kept = limits.kept(shown, limits.PAGE - limits.HEADLINE, LEAST_IMPORTANT)
     return {title: face if title in kept else "" for title, face in shown.items()}
 
@@ -73,5 +73,5 @@ def section(title: str, face: str) -> str:
     if not face:
         return element("div", SMALL, limits.left_out(title))
     if title in LONG:
-        return f'<details open="">{element("summary", TITLE, escape(title))}{face}</details>'
+        return f"<details open>{element('summary', TITLE, escape(title))}{face}</details>"
     return element("div", TITLE, escape(title)) + face

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-from tapemagic.display.elements import svg_of
+from tapemagic.display.elements import BESIDE, svg_of
 from tapemagic.display.pgf import pgf
-from tapemagic.display.picture import Picture, read
+from tapemagic.display.picture import UNIT, Picture, read
 from tapemagic.display.tex import tex
 
 COLOUR = re.compile(r"(?:^|;)color:#([0-9a-fA-F]{6})")
@@ -116,9 +116,9 @@ class _Converter(HTMLParser):
         self._is_literal += is_literal
         begin = ""
         if is_literal or tag == "code" or "monospace" in style:
-            begin += "\\ttfamily "
+            begin += "\\T "
         if tag in BOLD or "font-weight:600" in style or "font-weight:bold" in style:
-            begin += "\\bfseries "
+            begin += "\\B "
         if colour := COLOUR.search(style):
             begin += f"\\color[HTML]{{{colour[1].upper()}}}"
         if begin:
@@ -175,15 +175,21 @@ class _Converter(HTMLParser):
             parts.append(end)
 
     def _image(self, given: Mapping[str, str]) -> None:
-        """Draw a picture; write its alternative text if it is not SVG."""
+        """Draw a picture, but none of those beside which their numbers stand; write the words for one that is no SVG."""
         svg = svg_of(given.get("src", ""))
+        if given.get("class") == BESIDE:
+            return
         try:
             picture = self._pictures.get(svg) or read(svg)
         except ValueError:
             self._parts[-1].append(tex(given.get("alt", "")))
             return
         self._parts[-1].append(f"{GRAPH if svg in self._pictures else ''}{pgf(picture)}")
-        self._lengths[-1] += picture.width // 50
+        self._lengths[-1] += picture.width // (5 * UNIT)
+
+
+SHORT = "\\let\\B\\bfseries\\let\\T\\ttfamily"
+"""The short names of fonts, to be defined once, in a group."""
 
 
 def converted(html: str, pictures: Mapping[str, Picture]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from itertools import count
 
-from tapemagic.analysis.formatting import format_number, printable
+from tapemagic.analysis.formatting import clipped, format_number, printable
 from tapemagic.analysis.report.carried import Carried
 from tapemagic.analysis.report.graph import Graph, Step, Value
 from tapemagic.analysis.report.series import Series
@@ -90,7 +90,7 @@ def developments(step: Step) -> Insert:
 
 def captions(carried: Carried) -> list[str]:
     """The captions of a carried value and, where they are known, of its gradients: with the first and last number."""
-    name = carried.name if len(carried.name) <= LONGEST else f"{carried.name[: LONGEST - 1]}…"
+    name = clipped(carried.name, LONGEST)
     name = f"norm of {name or 'a value'}" if carried.is_norm else name
     ends = first_and_last(carried.values)
     words = [f"{name}: {ends}" if name else ends]

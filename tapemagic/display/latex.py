@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import groupby
 
@@ -11,11 +12,14 @@ from tapemagic.analysis.report.trace import Trace, TracePart
 from tapemagic.analysis.report.trace_rows import TraceRow
 from tapemagic.display import html, limits
 from tapemagic.display.faces import trace as trace_face
-from tapemagic.display.html_to_latex import converted
-from tapemagic.display.pgf import COMMANDS
+from tapemagic.display.html_to_latex import SHORT, converted
+from tapemagic.display.pgf import CELLS, COMMANDS
 from tapemagic.display.svg import Drawing, fitted
 from tapemagic.display.tex import GLYPH, tex
 from tapemagic.display.text import LEAST_IMPORTANT
+
+TALL = ("\\frac", "\\sum", "\\prod", "matrix")
+"""The commands of what is higher than a line, for which parentheses grow."""
 
 
 def latex(findings: Findings, drawing: Drawing, parts: Mapping[str, str], value: str | None) -> str:
@@ -38,14 +42,13 @@ def latex(findings: Findings, drawing: Drawing, parts: Mapping[str, str], value:
     }
     kept = limits.kept(shown, limits.PAPER - limits.HEADLINE, LEAST_IMPORTANT)
     sections = [
-        f"{{\\bfseries {tex(title)}}}\\par\n{face}"
-        if face and title in kept
-        else limits.left_out(title)
+        f"{{\\B {tex(title)}}}\\par\n{face}" if face and title in kept else limits.left_out(title)
         for title, face in shown.items()
     ]
     body = "\\par\n".join([head, *sections])
     commands = GLYPH * ("\\tapeglyph" in body) + COMMANDS * ("pgfpicture" in body)
-    return f"\\begingroup\\footnotesize\\parindent0pt\\LTleft0pt\n{commands}{body}\\par\\endgroup"
+    commands += CELLS * (re.search(r"^H\d", body, re.MULTILINE) is not None)
+    return f"\\begingroup\\footnotesize\\parindent0pt\\LTleft0pt{SHORT}\n{commands}{body}\\par\\endgroup"
 
 
 def trace(found: Trace) -> str:
@@ -81,4 +84,6 @@ def _step(step: AdjointStep) -> str:
 def _equation(formula: str, *values: str) -> str:
     """A formula and its values, those that repeat the one before left out."""
     shown = [value for value, _ in groupby(filter(None, values))]
+    if not any(command in formula for command in TALL):
+        formula = formula.replace("\\left(", "(").replace("\\right)", ")")
     return " = ".join([f"${formula}$", *map(tex, shown)])

@@ -1,6 +1,6 @@
 """Pictures as plain data, read from SVG: what Graphviz draws, to be written small as SVG and as LaTeX.
 
-All lengths are whole numbers in tenths of a point: exact enough for the eye, and short when written.
+All lengths are whole numbers in halves of a point: exact enough for the eye, and short when written.
 """
 
 from __future__ import annotations
@@ -9,13 +9,17 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
-UNIT = 10
+from tapemagic.display.pixels import Colours, cells_of
+
+UNIT = 2
 """Units in a point."""
 PIXEL = 0.75 * UNIT
 """Units in a pixel, in which a document without a viewBox is measured."""
+SPACE = 3
+"""Half the width of a space, by which words are moved that begin with one."""
 STEPS = re.compile(r"([MLHVCZmlhvcz])([^A-Za-z]*(?:e-?\d+[^A-Za-z]*)*)")
 NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?")
 MOVE = re.compile(r"(translate|scale)\(([^)]*)\)")
@@ -80,12 +84,26 @@ class Inset:
 
 
 @dataclass(frozen=True, slots=True)
+class Raster:
+    """Cells in colours, in a rectangle."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    colours: Colours
+
+
+Part: TypeAlias = Outline | Words | Inset | Raster
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """A node, an edge or a frame: its tooltip and its parts in the order in which they are painted."""
 
     kind: Kind
     title: str
-    parts: tuple[Outline | Words | Inset, ...]
+    parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True)
@@ -134,6 +152,11 @@ class Picture:
     def insets(self) -> list[Inset]:
         """The pieces of SVG in all items."""
         return [part for item in self.items for part in item.parts if isinstance(part, Inset)]
+
+    @cached_property
+    def rasters(self) -> list[Raster]:
+        """The coloured cells in all items."""
+        return [part for item in self.items for part in item.parts if isinstance(part, Raster)]
 
 
 def _joined(part: Outline, before: Style | None) -> Style:
@@ -222,7 +245,7 @@ def read(document: str, inserts: Mapping[int, Insert] | None = None) -> Picture:
 
 
 def fragment(insert: Insert) -> Picture:
-    """An insert as a picture of its own; without what is neither lines, areas nor text."""
+    """An insert as a picture of its own."""
     document = f'<svg viewBox="0 0 {insert.width} {insert.height}">{insert.fragment}</svg>'
     return read(document)
 
@@ -247,7 +270,7 @@ class _Place:
                 sx, sy = sx * x, sy * (rest[0] if rest else x)
         return _Place(sx, sy, dx, dy)
 
-    def points(self, numbers: Iterable[str]) -> tuple[int, ...]:
+    def points(self, numbers: Iterable[str | float]) -> tuple[int, ...]:
         """The coordinates of points in units, x and y in turn."""
         sx, sy, dx, dy = self.sx, self.sy, self.dx, self.dy
         exact = [float(number) for number in numbers]
@@ -268,7 +291,7 @@ class _Reader:
         self, element: ET.Element, kind: Kind, title: str, inherited: dict[str, str], place: _Place
     ) -> None:
         """Add the items of an element: one with its own shapes, and those of the groups inside it."""
-        parts: list[Outline | Words | Inset] = []
+        parts: list[Part] = []
         for child in element:
             tag = child.tag.rpartition("}")[2]
             if tag in GROUPS:
@@ -289,17 +312,24 @@ class _Reader:
                 parts.append(part)
         self._add(kind, title, parts)
 
-    def _add(self, kind: Kind, title: str, parts: list[Outline | Words | Inset]) -> None:
+    def _add(self, kind: Kind, title: str, parts: list[Part]) -> None:
         if parts := self._with_inserts(parts):
             self.items.append(Item(kind, title, tuple(parts)))
 
     def _part(
         self, tag: str, element: ET.Element, inherited: dict[str, str], place: _Place
-    ) -> Outline | Words | None:
+    ) -> Part | None:
         given = inherited | element.attrib if inherited else element.attrib
         if tag == "text":
             x, y = place.points([given.get("x", "0"), given.get("y", "0")])
-            return Words(self._style(given, LETTERS, place), x, y, "".join(element.itertext()))
+            words = "".join(element.itertext())
+            if words[:1] == " " != words[1:2]:
+                words, x = words[1:], x + SPACE
+            return Words(self._style(given, LETTERS, place), x, y, words)
+        if tag == "image":
+            x, y, right, bottom = place.points(_corners(given))
+            colours = cells_of(given.get("href", ""))
+            return Raster(x, y, right - x, bottom - y, colours) if colours else None
         if (
             given.get("fill", "black") in INVISIBLE
             and given.get("stroke", INVISIBLE[0]) in INVISIBLE
@@ -316,7 +346,7 @@ class _Reader:
             self._styles[found] = tuple(sorted(_normal(key, value, place) for key, value in found))
         return self._styles[found]
 
-    def _with_inserts(self, parts: list[Outline | Words | Inset]) -> list[Outline | Words | Inset]:
+    def _with_inserts(self, parts: list[Part]) -> list[Part]:
         """The parts with each insert in place of the lines of its marker."""
         markers: dict[int, list[Words]] = {}
         for part in parts:
@@ -374,15 +404,19 @@ def _steps(tag: str, given: Mapping[str, str], place: _Place) -> Steps:
         ry = float(given.get("ry") or given["r"]) * place.sy
         return (("E", (x, y, round(rx), round(ry))),)
     if tag == "rect":
-        left, top = float(given.get("x", 0)), float(given.get("y", 0))
-        right, bottom = left + float(given["width"]), top + float(given["height"])
-        corners = [left, top, right, top, right, bottom, left, bottom]
-        points = place.points(map(str, corners))
+        left, top, right, bottom = _corners(given)
+        points = place.points([left, top, right, top, right, bottom, left, bottom])
         return (("M", points[:2]), ("L", points[2:]), ("Z", ()))
     if tag == "line":
         points = place.points([given.get(key, "0") for key in ("x1", "y1", "x2", "y2")])
         return (("M", points[:2]), ("L", points[2:]))
     return ()
+
+
+def _corners(given: Mapping[str, str]) -> list[float]:
+    """The left, top, right and bottom of a rectangle."""
+    x, y = float(given.get("x", 0)), float(given.get("y", 0))
+    return [x, y, x + float(given["width"]), y + float(given["height"])]
 
 
 def _path(data: str, place: _Place) -> Steps:

@@ -8,7 +8,7 @@ from html import escape
 from itertools import chain
 from typing import NamedTuple
 
-from tapemagic.analysis.formatting import DIGITS, printable
+from tapemagic.analysis.formatting import DIGITS, clipped, printable
 from tapemagic.analysis.report.series import MOST, Series, thinned
 from tapemagic.display.styles import GROUND
 
@@ -163,8 +163,7 @@ def figure(
     ticks = [value for value in _ticks(box) if box.low <= value <= box.high]
     if len(ticks) < 2:
         ticks = [box.low, box.high]
-    words = printable(title)
-    words = words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
+    words = clipped(printable(title), LONGEST)
     name = f"{words} (logarithmic scale)" if box.log else words
     parts = [
         _text(LEFT, 13, name, "start", ' font-weight="600"'),

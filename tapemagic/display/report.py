@@ -68,6 +68,11 @@ class TapeReport:
         drawing = draw(self.dot, self._inserts.by_number, self._style.engine)
         return replace(drawing, ground=ground_of(self._style.theme))
 
+    @cached_property
+    def _faces(self) -> dict[str, str]:
+        """The faces as static HTML, from which page, LaTeX and widget are made."""
+        return html.faces(self.findings, self.drawing)
+
     def __repr__(self) -> str:
         shown = self._shown_value()
         with significant_digits(self._style.digits):
@@ -81,7 +86,7 @@ class TapeReport:
         bundle: dict[str, Any] = {"text/plain": repr(self)}
         try:
             with significant_digits(self._style.digits):
-                parts, value = html.parts(self.findings, self.drawing), self._shown_value()
+                parts, value = html.parts(self._faces), self._shown_value()
                 page = html.assembled(self.findings, parts, value)
                 bundle["text/html"] = themed_page(page, self._style.theme)
                 bundle["text/latex"] = latex(self.findings, self.drawing, parts, value)
@@ -97,7 +102,9 @@ class TapeReport:
         from tapemagic.display import widgets
 
         if self._view is None:
-            self._view = widgets.tabs(self.findings, self.drawing, self._shown_value(), self._style)
+            self._view = widgets.tabs(
+                self.findings, self.drawing, self._shown_value(), self._style, self._faces
+            )
         return widgets.view(self._view)
 
     def close(self) -> None:

@@ -39,8 +39,8 @@ DRAWERS = {"dot": by_dot, "pygraphviz": by_pygraphviz}
 DEFAULTS = {
     "text-anchor": "middle",
     "font-family": "Helvetica,Arial,sans-serif",
-    "font-size": "100",
-    "stroke-width": "10",
+    "font-size": str(10 * UNIT),
+    "stroke-width": str(UNIT),
 }
 """The attributes that are written once, for the whole picture."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from itertools import groupby
+from collections.abc import Iterable, Sequence
+from itertools import groupby, pairwise
 
 import numpy as np
 
 from tapemagic.analysis.formatting import format_shape
 from tapemagic.analysis.report.cells import Cells, block_means, is_image_shape, rounded
 from tapemagic.analysis.report.summary import Summary
-from tapemagic.display.elements import image
+from tapemagic.display.elements import BESIDE, image
 from tapemagic.display.heatmap import MARKS, shades
 from tapemagic.display.pixels import pixels
 from tapemagic.display.styles import GROUND
@@ -70,7 +70,7 @@ def picture(summary: Summary) -> str:
         return ""
     box = f'viewBox="-1 -1 {width + 2} {height + 2}" width="{width + 2}" height="{height + 2}"'
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" {box}>{content}</svg>'
-    return image(svg, words(summary), "display:block")
+    return image(svg, words(summary), "display:block", BESIDE)
 
 
 def legend(summaries: Iterable[Summary | None]) -> list[str]:
@@ -126,19 +126,18 @@ def _curve(points: tuple[float, ...], width: float, height: float) -> str:
     step = width / max(1, len(points) - 1)
     span = high / 2 - low / 2  # the range itself may overflow
 
-    def level(x: float) -> str:
+    def level(x: float) -> int:
         part = (x / 2 - low / 2) / span if span else 0.5
-        return f"{round(height - 1 - part * (height - 2), 1):g}"
+        return round(height - 1 - part * (height - 2))
 
     axis = (
         f'<path d="M0 {level(0.0)}H{width:g}" stroke="{GROUND}" stroke-width=".7"/>' if near else ""
     )
     lines, marks = [], []
     for known, run in groupby(enumerate(points), lambda pair: math.isfinite(pair[1])):
-        places = [(f"{round(k * step, 1):g}", x) for k, x in run]
+        places = [(round(k * step), x) for k, x in run]
         if known:
-            drawn = " ".join(f"{place} {level(x)}" for place, x in places).replace(" ", "L", 2)
-            lines.append("M" + drawn.replace("L", " ", 1) + "h.1" * (len(places) == 1))
+            lines.append(_line([(place, level(x)) for place, x in places]))
         else:
             marks += [f"M{place} 0V{height:g}" for place, _ in places]
     curve = (
@@ -150,3 +149,10 @@ def _curve(points: tuple[float, ...], width: float, height: float) -> str:
         f'<path d="{"".join(marks)}" stroke="{MARKS[0]}" stroke-dasharray="2 1"/>' if marks else ""
     )
     return axis + curve + crosses
+
+
+def _line(places: Sequence[tuple[int, int]]) -> str:
+    """The data of a path through places, each a step from the one before; a single place is a dot."""
+    (x, y), *_ = places
+    steps = "".join(f" {c - a}{' ' * (d >= b)}{d - b}" for (a, b), (c, d) in pairwise(places))
+    return f"M{x} {y}" + (f"l{steps[1:]}" if steps else "h.1")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import ipywidgets
@@ -10,7 +10,8 @@ import ipywidgets
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import html
 from tapemagic.display.appearance import Style, themed_page
-from tapemagic.display.elements import element, report
+from tapemagic.display.elements import element, live
+from tapemagic.display.faces import graph
 from tapemagic.display.styles import QUIET
 from tapemagic.display.svg import Drawing
 
@@ -33,16 +34,18 @@ def tabs(
     drawing: Drawing,
     value: str | None,
     style: Style = Style(),  # noqa: B008 -- it is frozen
+    faces: Mapping[str, str] | None = None,
 ) -> ipywidgets.Widget:
-    """A box with the verdict, and a tab for each face."""
-    pages = html.faces(findings, drawing, live=True)
+    """A box with the verdict, and a tab for each of the faces, which are made here if they are not given."""
+    picture = graph.html(findings, drawing, live=True)
+    pages = {**(faces or html.faces(findings, drawing)), graph.TITLE: picture}
     shown = {title: page or EMPTY[title] for title, page in pages.items() if page or title in EMPTY}
     titles = list(shown)
     first = style.first_tab if style.first_tab in shown else Style.first_tab
-    framed = (element("div", FRAME, report(page)) for page in shown.values())
+    framed = (element("div", FRAME, live(page)) for page in shown.values())
     head, *contents = [
         ipywidgets.HTML(themed_page(page, style.theme))
-        for page in (report(html.head(findings, value)), *framed)
+        for page in (live(html.head(findings, value)), *framed)
     ]
     tab = ipywidgets.Tab(contents, titles=titles, selected_index=titles.index(first))
     return ipywidgets.VBox([head, tab])

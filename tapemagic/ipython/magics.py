@@ -7,6 +7,7 @@ import warnings
 from contextlib import suppress
 from typing import Any, get_args
 
+from IPython.core.displayhook import DisplayHook
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import (
@@ -108,7 +109,6 @@ class TapeMagics(Magics):
         self._reports = ShownReports(shell)
 
     @no_var_expand
-    @output_can_be_silenced
     @cell_magic("tape")
     @documented("%%tape")
     def tape_cell(self, line: str, cell: str) -> TapeReport | None:
@@ -128,7 +128,8 @@ class TapeMagics(Magics):
         request = DerivativeRequest(
             targets, order, [kind for kind in MATRICES if getattr(options, kind)], options.check
         )
-        return self._run(session, request, cell)
+        report = self._run(session, request, cell)
+        return None if ends_in_semicolon(cell) else report
 
     def _run(self, session: Session, request: DerivativeRequest, text: str) -> TapeReport | None:
         """Run the cell and return its report; if the cell fails, show the report of the recording until then."""
@@ -297,6 +298,14 @@ class TapeMagics(Magics):
         options = parse_line(self.tape_graph, line.rstrip("; "), "%tape_graph")
         graph = tape_graph(options, self.last, self.shell.user_ns, self.max_nodes, self._style())
         return shown(graph, line, self.shell)
+
+
+def ends_in_semicolon(cell: str) -> bool:
+    """Whether a cell ends in a semicolon, so that its value is not shown.
+
+    Only a cell with a semicolon is divided into tokens: for ten thousand lines that takes longer than their report.
+    """
+    return ";" in cell and bool(DisplayHook.semicolon_at_end_of_expression(cell))
 
 
 def _prepare_expression(shell: InteractiveShell, source: str) -> Cell:

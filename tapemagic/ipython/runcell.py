@@ -14,6 +14,7 @@ import IPython
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
+from tapemagic.analysis.formatting import clipped
 from tapemagic.ipython import names
 
 OLD_COUNT = IPython.version_info[0] < 9
@@ -185,4 +186,4 @@ def _source_of(source: str, value: ast.expr) -> str:
     written = ast.get_source_segment(source, value)
     if not written or "\n" in written:
         written = ast.unparse(value)
-    return written if len(written) <= LONGEST_NAME else f"{written[: LONGEST_NAME - 1]}…"
+    return clipped(written, LONGEST_NAME)

@@ -352,3 +352,50 @@ def test_what_is_not_connected_is_drawn_alone() -> None:
     used = {i for step in graph.steps for i in (*step.inputs, *step.outputs)}
     alone = [(v.name, v.role, v.gradient) for v in graph.values if v.index not in used]
     assert [("b", "watched", None), ("y1", "target", None)] == alone
+
+
+def bad(found: Findings) -> tuple[list[str], list[str]]:
+    """The values and the operations that are marked."""
+    names = [value.name or value.symbol or value.text for value in found.graph.values if value.bad]
+    return names, [step.name for step in found.graph.steps if step.bad]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("function", "x", "expected"),
+    [
+        (lambda a: np.log(a) * 2.0 + a, -1.0, ["v1"]),
+        (lambda a: np.exp(a * 1000.0) - 1.0, 1.0, ["v2"]),
+        (lambda a: np.sum(np.log(a)), np.arange(100.0), ["v1"]),
+        (lambda a: a * 2.0, np.nan, ["a"]),
+        (lambda a: np.sum(a * np.array([1.0, np.inf])), 1.0, ["[1.0, inf]"]),
+        (lambda a: np.sqrt(a * 3.0) + a, 0.0, ["v1"]),
+        (lambda a: np.sum(np.where(a > 0, np.sqrt(a), a)), np.arange(-9.0, 9.0), ["a"]),
+        (lambda a: a / 2.0 + a, 1.0, []),
+    ],
+)
+def test_the_first_that_is_not_finite_is_marked(function: Any, x: Any, expected: list[str]) -> None:
+    """A value, or on the way back the value whose gradient it is; none that only follows from it."""
+    assert (expected, []) == bad(record(function, x))
+
+
+def test_nan_of_several_targets() -> None:
+    """Each has its own mark."""
+    with np.errstate(all="ignore"):
+        found = record(lambda a: (np.log(a), np.sqrt(a)), -1.0)
+
+    assert (["y0", "y1"], []) == bad(found)
+
+
+def test_nan_inside_of_what_is_elided() -> None:
+    """The box that stands for the operation is marked."""
+
+    def compute(x: Any) -> Any:
+        for k in range(100):
+            x = np.log(x) if k == 50 else x - 0.1
+        return x
+
+    with np.errstate(all="ignore"):
+        found = record(compute, 3.0)
+
+    assert ([], ["82 more operations"]) == bad(found)

@@ -11,12 +11,23 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings, examine
+from tapemagic.analysis.report.graph import Graph, GraphFrame, Step, Value
 from tapemagic.display import dot as dot_module
-from tapemagic.display.dot import dot, operation_label, shortened, value_label, width
+from tapemagic.display.dot import (
+    MAX_LABELLED,
+    MAX_READERS,
+    Places,
+    dot,
+    edge_labels,
+    operation_label,
+    shortened,
+    value_label,
+    width,
+)
 from tapemagic.display.svg import draw
 from tapemagic.engine.tape.observer import Observer
 from tests.analysis import recordings
-from tests.analysis.recordings import chain, product, regression, square
+from tests.analysis.recordings import chain, product, record, regression, square
 
 STORED = Path(__file__).parent / "stored"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -136,3 +147,120 @@ def test_tooltips_quote_the_cell() -> None:
     assert 'tooltip="power; line 2: line 2; ∂/∂a = 6.0"' in source(square())
     assert "multiply; line 4: line 4; ∂/∂v1 = 0.909297; ∂/∂v2 = 6.0" in source(product())
     assert 'tooltip="line 2: line 2"' in source(square())
+
+
+def value(index: int, role: str = "watched") -> Value:
+    """A value called after its role."""
+    return Value(index, role[0], role, (), "float64", "1.0", "2.0")  # type: ignore[arg-type]
+
+
+def readers(count: int, frames: tuple[int | None, ...] = (None,), kind: str = "call") -> Graph:
+    """A graph in which so many operations read one value, in frames by turns; 1 is inside of 0, and 2 stands alone."""
+    steps = [
+        Step(k, "sin", (0,), (k + 1,), frame=frames[k % len(frames)], slopes=((0, "1.0"),))
+        for k in range(count)
+    ]
+    made = (value(k + 1, "intermediate") for k in range(count))
+    outer = GraphFrame("outer", kind)  # type: ignore[arg-type]
+    within = (outer, GraphFrame("inner", "call", 0), GraphFrame("other", "call"))
+    return Graph(
+        (value(0, "constant"), *made),
+        tuple(steps),
+        within if any(x is not None for x in frames) else (),
+    )
+
+
+def test_a_value_that_many_operations_read() -> None:
+    """It is repeated beside all of them but the first, rather than joined to them by as many lines."""
+    few, many = dot(readers(MAX_READERS)), dot(readers(MAX_READERS + 1))
+
+    assert ["n0 -> s0", "n0 -> s1", "n0 -> s2"] == re.findall(r"n0\S* -> s\d", few)
+    assert ["n0 -> s0", "n0_1_0 -> s1", "n0_2_0 -> s2", "n0_3_0 -> s3"] == re.findall(
+        r"n0\S* -> s\d", many
+    )
+    assert ["n0_1_0", "n0_2_0", "n0_3_0"] == re.findall(r"(\S+) \[label=c .*constant c again", many)
+    assert "again" not in few
+
+
+def test_a_result_is_not_repeated() -> None:
+    """However many operations read it: where it was made is what matters."""
+    first = Step(0, "sin", (0,), (1,))
+    others = (Step(k, "cos", (1,), (k + 1,)) for k in range(1, 9))
+    graph = Graph(tuple(map(value, range(10))), (first, *others))
+
+    assert "again" not in dot(graph)
+
+
+def test_one_operation_that_reads_a_value_twice() -> None:
+    """Each of its copies has a name of its own."""
+    graph = readers(MAX_READERS)
+    last = Step(MAX_READERS, "multiply", (0, 0), ())
+
+    source = dot(Graph(graph.values, (*graph.steps, last)))
+
+    assert ["n0_3_0", "n0_3_1"] == re.findall(r"(n0\S+) -> s3", source)
+
+
+@pytest.mark.parametrize(
+    ("frames", "expected"),
+    [((0,), 0), ((1,), 1), ((0, 1), 0), ((1, 2), None), ((0, None), None)],
+)
+def test_the_frame_of_what_is_read(frames: tuple[int | None, ...], expected: int | None) -> None:
+    """It is the innermost around all operations that read it; a result is where it was made."""
+    place = Places(readers(2, frames))
+
+    assert [expected, frames[0], frames[-1]] == place.frame
+
+
+def test_the_frame_of_what_the_computation_reads() -> None:
+    """What its derivative reads again stays in the frame of the computation."""
+    place = Places(readers(2, (1, 2), "computation"))
+
+    assert 0 == place.frame[0]
+
+
+@pytest.mark.parametrize(
+    ("slope", "formula", "expected"),
+    [
+        ("6.0", "2 · a", "2 · a = 6.0"),
+        ("6.0", "", "6.0"),
+        ("", "2 · a", "2 · a"),
+        ("3.0", "3.0", "3.0"),
+        ("6.0", "a very long formula · a", "6.0"),
+        ("", "a formula that is too long · a", None),
+    ],
+)
+def test_edge_labels(slope: str, formula: str, expected: str | None) -> None:
+    """Formula and number, where both are short; otherwise what there is room for."""
+    step = Step(
+        0,
+        "power",
+        (0, 1),
+        (2,),
+        slopes=((0, slope),) if slope else (),
+        formulas=((0, formula),) if formula else (),
+    )
+
+    assert ({} if expected is None else {0: expected}) == edge_labels(step)
+
+
+def test_room_for_edge_labels() -> None:
+    """Local derivatives stand beside the edges of a small picture, those of each input beside its own."""
+    small = dot(record(lambda a, b: a * b + a, 2.0, 3.0).graph)
+
+    assert {("n0", " b = 3.0"), ("n1", " a = 2.0")} == set(
+        re.findall(r'(n\d) -> s0 \[label="([^"]*)"', small)
+    )
+    assert 'label=" 1.0"' in dot(readers(MAX_LABELLED))
+    assert 'label=" 1.0"' not in dot(readers(MAX_LABELLED + 1))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_first_value_that_is_not_finite_is_red() -> None:
+    """And no other."""
+    found = record(lambda a: np.log(a) * 2.0 + a, -1.0)
+
+    [red] = [line for line in source(found).splitlines() if "#fee2e2" in line]
+    assert red.strip().startswith("n1 [label=")
+    assert "nan" in red
+    assert "#fee2e2" not in source(square())

@@ -157,6 +157,15 @@ def test_functions_fold_when_the_picture_is_large(shell: InteractiveShell) -> No
     assert {"call"} == {step.kind for step in large.steps}
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_nan_in_a_folded_loop(shell: InteractiveShell) -> None:
+    """The box of the loop is marked; the operations behind it are not to blame."""
+    graph = drawn(shell, "y = x\nfor i in range(100):\n    y = np.log(y) + i % 2\ny")
+
+    assert ["line 4, iterations 1–99 of 100"] == [step.name for step in graph.steps if step.bad]
+    assert [] == [value.name for value in graph.values if value.bad]
+
+
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_every_picture_is_small(shell: InteractiveShell, order: int) -> None:
     """Whatever was recorded."""

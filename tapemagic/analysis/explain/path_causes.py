@@ -122,12 +122,15 @@ def computed_before(q: Question) -> Reason | None:
 def constants_of(q: Question) -> Iterator[tuple[str, Traced]]:
     """The results, and their names, from which the target was made, and which are too old to be tracked."""
     began = max(q.evidence.times[0], q.watched_at)
-    for name in sorted(made_from(q.program.place, q.y) - {q.x, q.y}):
-        value = q.program.namespace.get(name)
+    found: dict[str, Traced] = {}
+    for name, value in [*q.program.namespace.items()]:  # a thread may add to it
         if isinstance(value, Traced) and not isinstance(value, Variable):
             i = id_of(value)
             if i and i not in q.evidence.tracked and time_of(i) < began:
-                yield name, value
+                found[name] = value
+    if found.keys() - {q.x, q.y}:
+        for name in sorted(found.keys() & made_from(q.program.place, q.y) - {q.x, q.y}):
+            yield name, found[name]
 
 
 def may_come_from(q: Question, name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -28,6 +29,8 @@ MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 SCOPES = Function | ast.ClassDef
 EMPTY = ast.Module([], [])
+BODIES = "body", "handlers", "orelse", "finalbody", "cases"
+"""The fields of a node in which there may be statements."""
 
 
 class Flow(NamedTuple):
@@ -73,16 +76,20 @@ def only_branch(place: Place | None, value: str, source: str) -> ast.expr | None
 
 def sources(body: Sequence[ast.stmt], value: str, but: Collection[ast.stmt] = ()) -> set[str]:
     """The names from which statements, `but` for some, make a value, its own first; none if they do not make it."""
-    flows = [_flow(statement) for statement in statements(body) if statement not in but]
+    flows: dict[str, list[Flow]] = {}
+    for statement in statements(body):
+        if statement not in but:
+            flow = _flow(statement)
+            for name in flow.bound:
+                flows.setdefault(name, []).append(flow)
     found = {value} if value == RETURNED else names_in(value)
-    if not any(flow.bound & found for flow in flows):
+    if flows.keys().isdisjoint(found):
         return set()
-    size = 0
-    while len(found) > size:
-        size = len(found)
-        for flow in flows:
-            if flow.bound & found:
-                found |= flow.read
+    stack = [*found]
+    while stack:
+        for flow in flows.pop(stack.pop(), ()):
+            stack += flow.read - found
+            found |= flow.read
     return found
 
 
@@ -97,6 +104,9 @@ def reads_of(place: Place | None, name: str) -> int:
 
 def given_to(place: Place | None, words: Collection[str]) -> set[str]:
     """The names that are read in calls of functions of certain names, and in the functions given to them."""
+    text = unicodedata.normalize("NFKC", _text(place))
+    if not any(word.lstrip(".") in text for word in words):
+        return set()
     nodes = [*ast.walk(text_of(place)[0])]
     found: set[str] = set()
     for node in nodes:
@@ -123,9 +133,11 @@ def names_bound(nodes: Iterable[ast.AST]) -> set[str]:
 
 def text_of(place: Place | None) -> tuple[ast.Module, int]:
     """The program of which a place is a line, and the line; an empty program if its text is not known."""
-    if place is None:
-        return EMPTY, 0
-    return _parsed("".join(linecache.getlines(place.file))), place.line
+    return (EMPTY, 0) if place is None else (_parsed(_text(place)), place.line)
+
+
+def _text(place: Place | None) -> str:
+    return "" if place is None else "".join(linecache.getlines(place.file))
 
 
 @lru_cache(16)
@@ -156,8 +168,14 @@ def expression_of(text: str) -> ast.expr | None:
 @lru_cache(512)
 def around(tree: ast.AST, line: int) -> tuple[ast.stmt, ...]:
     """The statements around a line, the outermost first."""
-    statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
-    return tuple(s for s in statements if s.lineno <= line <= (s.end_lineno or line))
+    found: list[ast.stmt] = []
+    level: Sequence[ast.AST] = [tree]
+    while level:
+        inside = [statement for node in level for statement in _within(node)]
+        here = [s for s in inside if s.lineno <= line <= (s.end_lineno or line)]
+        found += here
+        level = here
+    return tuple(found)
 
 
 def loop_names(place: Place | None) -> set[str]:
@@ -189,8 +207,13 @@ def statements(body: Sequence[ast.AST]) -> Iterator[ast.stmt]:
         if isinstance(node, ast.stmt):
             yield node
         if not isinstance(node, SCOPES):
-            nested = (ast.stmt, ast.ExceptHandler, ast.match_case)
-            yield from statements([c for c in ast.iter_child_nodes(node) if isinstance(c, nested)])
+            yield from statements(_within(node))
+
+
+def _within(node: ast.AST) -> list[ast.stmt]:
+    """The statements in the body of a node, and in all its branches."""
+    parts = [part for name in BODIES for part in getattr(node, name, ())]
+    return [s for part in parts for s in ([part] if isinstance(part, ast.stmt) else _within(part))]
 
 
 @lru_cache(4096)
@@ -200,23 +223,25 @@ def _flow(statement: ast.stmt) -> Flow:
         case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
             return Flow({name}, names_read(statement))
         case ast.Assign(targets):
-            return Flow(_bases(targets) | _walrus(statement), names_read(statement))
+            inside = _names(statement)
+            return Flow(_bases(targets) | inside.bound, inside.read)
         case ast.AugAssign(target) | ast.AnnAssign(target):
-            bound = _bases([target])
-            return Flow(bound | _walrus(statement), bound | names_read(statement))
+            bound, inside = _bases([target]), _names(statement)
+            return Flow(bound | inside.bound, bound | inside.read)
         case ast.For(target, reach) | ast.AsyncFor(target, reach):
             return Flow(_bases([target]), names_read(reach))
         case ast.With(items) | ast.AsyncWith(items):
             targets = [item.optional_vars for item in items if item.optional_vars]
             return Flow(_bases(targets), set().union(*map(names_read, items)))
         case ast.If(test) | ast.While(test):
-            return Flow(_walrus(test), names_read(test))
+            return _names(test)
         case ast.Return() | ast.Expr(ast.Yield() | ast.YieldFrom()):
-            return Flow({RETURNED} | _walrus(statement), names_read(statement))
+            inside = _names(statement)
+            return Flow({RETURNED} | inside.bound, inside.read)
         case ast.Expr(value):
             into = written_by(value)[0]
-            changed = _bases([into] if into else [])
-            return Flow(changed | _walrus(statement), names_read(statement))
+            changed, inside = _bases([into] if into else []), _names(statement)
+            return Flow(changed | inside.bound, inside.read)
     return Flow(set(), set())
 
 
@@ -245,14 +270,30 @@ def _bases(targets: Sequence[ast.expr]) -> set[str]:
     return found
 
 
-def _walrus(node: ast.AST) -> set[str]:
-    return {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
-
-
 def names_read(node: ast.AST) -> set[str]:
     """The names that are read in a part of a program."""
-    names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
-    return {name.id for name in names if isinstance(name.ctx, ast.Load)}
+    return _names(node).read
+
+
+def _names(node: ast.AST) -> Flow:
+    """The names that a part of a program reads, and those that it binds by ``:=``."""
+    found = Flow(set(), set())
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, ast.Name):
+            if isinstance(part.ctx, ast.Load):
+                found.read.add(part.id)
+            continue
+        if isinstance(part, ast.NamedExpr):
+            found.bound.add(part.target.id)
+        for field in part._fields:
+            child = getattr(part, field, None)
+            if isinstance(child, ast.AST):
+                stack.append(child)
+            elif isinstance(child, list):
+                stack += [each for each in child if isinstance(each, ast.AST)]
+    return found
 
 
 def parameters(function: Function) -> set[str]:

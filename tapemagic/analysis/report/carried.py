@@ -60,26 +60,18 @@ def _positions(part: Part) -> list[int]:
 
 def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carried]:
     """The series of results that other iterations, or operations behind the loop, use; of each name the last."""
-    records = subject.records
     if len(iterations) < 2:
         return []
-    usual = len(iterations[-1])
-    names = {
-        slot: _stem(subject, records[iterations[-1][slot]]) for slot in _used(subject, iterations)
-    }
-    last = {name: slot for slot, name in names.items()}
+    last, records = iterations[-1], subject.records
+    slots = {slot: _stem(subject, records[last[slot]]) for slot in _used(subject, iterations)}
+    ends = {name: slot for slot, name in slots.items()}
     found = []
-    for slot, name in names.items():
-        if name and last[name] != slot:
+    for slot, name in slots.items():
+        if name and ends[name] != slot:
             continue
-        made = [
-            records[positions[slot]]
-            if len(positions) == usual
-            else _named(subject, positions, name)
-            for positions in iterations
-        ]
-        rows = [row for row in made if row is not None]
-        if len(rows) == len(made):
+        found_rows = [_row(subject, positions, last, slot) for positions in iterations]
+        rows = [row for row in found_rows if row is not None]
+        if len(rows) == len(iterations):
             gradients = [subject.adjoints.get(row.output_id) for row in rows]  # type: ignore[arg-type]
             found.append(_series(name, [row.output for row in rows], gradients))
     goals = {name for name, _ in subject.targets}
@@ -111,9 +103,20 @@ def _stem(subject: Subject, record: Record) -> str:
     return without_subscript(subject.names.get(record.output_id, ""))  # type: ignore[arg-type]
 
 
-def _named(subject: Subject, positions: Sequence[int], name: str) -> Record | None:
-    """The last operation whose result has a name; None if there is none."""
-    made = (subject.records[p] for p in reversed(positions))
+def _row(
+    subject: Subject, positions: Sequence[int], last: Sequence[int], slot: int
+) -> Record | None:
+    """The operation of an iteration that does what one of the last iteration does; None if that cannot be told.
+
+    It is in the same place, if the iterations have equally many operations, or else it has a result of the same name.
+    """
+    records, wanted = subject.records, subject.records[last[slot]]
+    name = _stem(subject, wanted)
+    if len(positions) == len(last):
+        same = records[positions[slot]]
+        if same.number == wanted.number and _stem(subject, same) == name:
+            return same
+    made = (records[p] for p in reversed(positions))
     return next((record for record in made if name and _stem(subject, record) == name), None)
 
 

@@ -16,9 +16,14 @@ from tapemagic.engine.tensor.tensor import id_of
 SUMS = {"add", "subtract", "multiply", "divide", "negative"}
 """Operations that stand between a matrix product and its relu, such as that which adds the bias."""
 
+LEAST_RUNS = 2
+"""The least number of runs in which a unit has to give 0 to be dead."""
+
 
 def dead_units(subject: Subject) -> Iterator[str]:
-    """Sentences on the units of each relu whose inputs were negative for all examples, the last time that it ran.
+    """Sentences on the units of each relu whose inputs were negative for all examples, the last times that it ran.
+
+    These are the second half of its runs: in one step alone, a unit of a healthy network may give 0 for a few examples.
 
     Units are the elements along the last axis; of a product of a Variable and a matrix, in this order, those along the
     first. A relu is `relu`, or the maximum of something and 0.
@@ -58,19 +63,21 @@ def _sentence(
     subject: Subject, positions: Sequence[int], line: int | None, makers: Mapping[int, Record]
 ) -> Iterator[str]:
     records = [Record._make(subject.whole.records[position]) for position in positions]
-    last = records[-1]
+    last, recent = records[-1], max(LEAST_RUNS, len(records) // 2)
     axis = _axis(subject, last, makers)
-    if axis is None:
-        return
-    now = _dead(last, axis)
-    if now is None or not np.any(now):
+    now = None if axis is None else _dead(last, axis)
+    if axis is None or now is None:
         return
     always = now
-    for record in records[-2::-1]:
+    for k, record in enumerate(records[-2::-1], 2):
         dead = _dead(record, axis)
         always = always & dead if dead is not None and dead.shape == now.shape else always & False
+        if k <= recent:
+            now = always
         if not np.any(always):
             break
+    if not np.any(now):
+        return
     count, units = int(np.sum(now)), now.size
     name = without_subscript(subject.known_names.get(last.output_id, ""))  # type: ignore[arg-type]
     where = "" if line is None else f" on line {line}"
@@ -79,7 +86,7 @@ def _sentence(
     given = f" for all {examples:,} examples" if examples > 1 else ""
     when = f"each of the {len(records):,} times that it ran"
     if np.sum(always) < count:
-        when = f"the last time that it ran, {int(np.sum(always)):,} of them {when}"
+        when = f"the last {recent:,} times that it ran, {int(np.sum(always)):,} of them {when}"
     yield (
         f"dead relu{where}: {count:,} of {units:,} units{of} gave 0{given} {when}: nothing passes back through them"
     )

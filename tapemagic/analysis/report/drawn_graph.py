@@ -11,7 +11,7 @@ from tapemagic.analysis.report.folding import fold as folded
 from tapemagic.analysis.report.graph import Graph, Value
 from tapemagic.analysis.report.graph_builder import GraphBuilder
 from tapemagic.analysis.report.subject import Subject
-from tapemagic.analysis.report.view import VIEWS, plan
+from tapemagic.analysis.report.view import VIEWS, NoRoomError, plan
 from tapemagic.engine.recording import Record
 
 MAX_NODES = 60
@@ -49,10 +49,12 @@ class DrawnGraph:
             backward = fact.way == "backward" or fact.cause == "input"
             ids = record.ids if backward else record.output_ids
             shown = [self.values[i] for i in ids if i in self.values]
+            made = self.steps.get(record.output_ids[0])
+            if fact.cause == "input" and made is not None:
+                shown += steps[made].inputs
             bad = [k for k in shown if not _looks_finite(values[k], fact.way)]
             for k in bad:
                 values[k] = replace(values[k], bad=True)
-            made = self.steps.get(record.output_ids[0])
             if not bad and made is not None:
                 steps[made] = replace(steps[made], bad=True)
         return replace(self.graph, values=tuple(values), steps=tuple(steps))
@@ -84,16 +86,20 @@ def draw(subject: Subject, max_nodes: int = MAX_NODES, iteration: int | None = N
     if any(len(record[2]) > max_inputs for record in snapshot.records):
         positions = drawn_positions(snapshot.records, subject.names, subject.roles, max_inputs)
         cell = folded(snapshot, positions)
-    plans = (plan(cell, view, subject.operations, iteration) for view in VIEWS)
-    for planned in plans:
-        if 2 * len(planned.items) <= max_nodes:
-            builder = GraphBuilder(subject, max_inputs, planned)
-            graph = builder.build(max_nodes)
-            if graph.nodes <= max_nodes and _depth(graph) <= MAX_DEPTH:
-                return DrawnGraph(graph, positions, builder.index, builder.producer)
-    ends = max(1, min(max_nodes // 4, len(planned.items) // 2))
+    operations = subject.operations
+    for view in VIEWS:
+        try:
+            planned = plan(cell, view, operations, iteration, room=max_nodes // 2)
+        except NoRoomError:
+            continue
+        builder = GraphBuilder(subject, max_inputs, planned)
+        graph = builder.build(max_nodes)
+        if graph.nodes <= max_nodes and _depth(graph) <= MAX_DEPTH:
+            return DrawnGraph(graph, positions, builder.index, builder.producer)
+    whole = plan(cell, VIEWS[-1], operations, iteration)
+    ends = max(1, min(max_nodes // 4, len(whole.items) // 2))
     while True:
-        builder = GraphBuilder(subject, max_inputs, planned.without_middle(ends))
+        builder = GraphBuilder(subject, max_inputs, whole.without_middle(ends))
         graph = builder.build(max_nodes)
         if graph.nodes <= max_nodes or ends == 1:
             return DrawnGraph(graph, positions, builder.index, builder.producer)

@@ -196,4 +196,19 @@ def _nonfinite(subject: Subject) -> tuple[NonFinite, ...]:
             fact = first_nonfinite_gradient(snapshot, target)
         if fact is not None:
             facts.append(replace(fact, target=id_of(target)))
+        elif fact := _nonfinite_of_higher_order(subject, t):
+            facts.append(replace(fact, target=id_of(target)))
     return tuple(facts)
+
+
+def _nonfinite_of_higher_order(subject: Subject, t: int) -> NonFinite | None:
+    """The first nan or infinity on the way back from a finite derivative of a target."""
+    found = subject.found.gradients
+    for (of, s, level), g in found.items():
+        if of != t or level < 2 or g is None or is_finite(unwrap(g)):
+            continue
+        below = found.get((of, s, level - 1))
+        if below is not None and is_finite(unwrap(below)):
+            fact = first_nonfinite_gradient(subject.whole, below)
+            return None if fact is None else replace(fact, order=level)
+    return None

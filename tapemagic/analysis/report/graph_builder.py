@@ -18,6 +18,7 @@ from tapemagic.analysis.report.dead_ends import first_and_last
 from tapemagic.analysis.report.graph import Graph, GraphFrame, Step, Value
 from tapemagic.analysis.report.local_derivatives import local_derivative
 from tapemagic.analysis.report.notation import Symbol, symbol_of
+from tapemagic.analysis.report.reverse_sweep import is_chain
 from tapemagic.analysis.report.subject import Role, Subject
 from tapemagic.analysis.report.summary import Summary, summarise
 from tapemagic.analysis.report.view import Fold, Frame, Plan
@@ -253,12 +254,13 @@ class GraphBuilder:
     def slopes(self, record: Record) -> tuple[tuple[int, str], ...]:
         """The local derivatives of an operation on single real numbers, by the positions of its inputs.
 
-        What an operation on complex numbers passes back is a conjugate of its derivative.
+        What an operation on complex numbers passes back is a conjugate of its derivative, and a rule of the user's own
+        may be no product with a derivative.
         """
         made = record.output_id
         if isinstance(made, tuple) or np.ndim(record.output) or any(map(np.ndim, record.values)):
             return ()
-        if _is_complex(record):
+        if not is_chain(record):
             return ()
         found = []
         with silence(), np.errstate(all="ignore"):
@@ -274,8 +276,8 @@ class GraphBuilder:
     def formulas(
         self, record: Record, inputs: Sequence[int], result: int
     ) -> tuple[tuple[int, str], ...]:
-        """The local derivatives of an elementwise operation on real numbers as formulas, by the positions of inputs."""
-        if len(inputs) != len(record.ids) or _is_complex(record):
+        """The local derivatives of an elementwise operation as formulas, by the positions of its inputs."""
+        if len(inputs) != len(record.ids) or not is_chain(record):
             return ()
         names = [self.symbol(i) for i in inputs]
         pairs = [
@@ -326,9 +328,3 @@ def lasting(subject: Subject) -> dict[int, Any]:
 def _picture(summary: Summary) -> Summary | None:
     """The summary of an array of which there is a picture, with as many cells as a box has room for."""
     return summary.coarser(*BOX_CELLS) if summary.cells or summary.colours else None
-
-
-def _is_complex(record: Record) -> bool:
-    """Whether an operation is on complex numbers, or gives some."""
-    results = record.output if isinstance(record.output, tuple) else (record.output,)
-    return any(map(np.iscomplexobj, (*results, *record.values)))

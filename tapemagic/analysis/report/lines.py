@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.formatting import format_value
+from tapemagic.analysis.formatting import clipped, format_value
 from tapemagic.analysis.nonfinite import is_finite
 from tapemagic.analysis.report.adjoints import levels
 from tapemagic.analysis.report.notation import symbol_of
@@ -83,20 +83,16 @@ def lines_of(subject: Subject) -> tuple[SourceLine, ...]:
     if len(lines) > MAX_LINES:
         half = MAX_LINES // 2
         numbers = [*numbers[:half], *numbers[-half:]]  # type: ignore[assignment]
-    made = _Made(subject)
+    made = _Made(subject, set(numbers))
     return tuple(
         SourceLine(
             number,
-            _cut(lines[number - 1]),
+            clipped(lines[number - 1], LONGEST),
             tuple(made.on(number)),
             number == subject.context.stopped,
         )
         for number in numbers
     )
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 @dataclass
@@ -115,9 +111,12 @@ class _Made:
     Parameters
     ----------
     subject : Subject
+    numbers : set of int
+        The numbers of the lines that are shown.
     """
 
     subject: Subject
+    numbers: set[int]
 
     def on(self, number: int) -> Iterator[LineValue]:
         """The values that a line made: what it assigns, or else the result of its last operation."""
@@ -177,7 +176,7 @@ class _Made:
         found: dict[int, dict[str, list[int]]] = {}
         for name, bound in self.subject.context.bindings.items():
             for i, line in bound:
-                if line is not None:
+                if line is not None and line in self.numbers:
                     found.setdefault(line, {}).setdefault(name, []).append(i)
         return found
 
@@ -188,7 +187,9 @@ class _Made:
         found: dict[int, dict[str, Any]] = {}
         for name, value in context.named:
             line = context.assigned.get(name)
-            if line is not None and not isinstance(value, Traced):
+            if line is None or line not in self.numbers:
+                continue
+            if not isinstance(value, Traced):
                 found.setdefault(line, {})[name] = value
         return found
 
@@ -201,7 +202,9 @@ class _Made:
         last: dict[int, tuple[int, int]] = {}
         for position in self.subject.positions:
             line, call, offset, run = sites[position]
-            if line is None or orders[position] or position >= self.subject.operations:
+            if line is None or line not in self.numbers:
+                continue
+            if orders[position] or position >= self.subject.operations:
                 continue
             key = last[line] = (line, offset)
             results = runs.setdefault(key, _Results(position, position, 0))

@@ -113,12 +113,22 @@ def _is_real(value: Any) -> bool:
     return isinstance(value, float) or getattr(unwrap(value), "dtype", np.dtype(int)).kind == "f"
 
 
+def _is_numeral(text: str) -> bool:
+    """Whether a text can be read as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _of_types(given: Sequence[Operand], names: Names) -> Misfit:
     """An operand that is no number."""
     numbers = (Traced, np.ndarray, np.generic, bool, int, float, complex, list, tuple)
     for x in given:
         if isinstance(x.value, str):
-            return _about(f"{x.text} is text, and no number: float(...) makes a number of it", x)
+            way = ": float(...) makes a number of it" if _is_numeral(x.value) else ""
+            return _about(f"{x.text} is text, and no number{way}", x)
         if x.value is None:
             reason = names.reason(x.node)
             return _about(

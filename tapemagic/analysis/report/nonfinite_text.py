@@ -81,7 +81,8 @@ def _of_value(subject: Subject, fact: NonFinite) -> str:
 def _of_gradient(subject: Subject, fact: NonFinite) -> str:
     """The sentence on a gradient."""
     place = f"the derivative of {fact.operation}{_on(fact)}"
-    operands = operands_of(subject, fact).replace(" is ", " = ").removeprefix("its input = ")
+    operands = operands_of(subject, fact).replace(" is ", " = ")
+    operands = operands.removeprefix("its input = ").removeprefix("its inputs are ")
     begin = f"{_gradients(subject, fact)} since {place}"
     if not fact.slope:
         state = {"overflow": "is too large", "infinite derivative": "is infinite"}
@@ -100,9 +101,9 @@ def _gradients(subject: Subject, fact: NonFinite) -> str:
     """The gradients of a target that are not finite: dy/dx is nan."""
     found = subject.found.gradients.items()
     bad = [
-        (derivative_symbol(subject.targets[t][0], subject.sources[s][0], 1), unwrap(g))
+        (derivative_symbol(subject.targets[t][0], subject.sources[s][0], level), unwrap(g))
         for (t, s, level), g in found
-        if level == 1 and g is not None and id_of(subject.targets[t][1]) == fact.target
+        if level == fact.order and g is not None and id_of(subject.targets[t][1]) == fact.target
         if not is_finite(unwrap(g))
     ]
     symbol, value = bad[0]

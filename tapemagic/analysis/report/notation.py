@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from tapemagic.analysis.formatting import SUBSCRIPTS, printable, without_subscript
+from tapemagic.analysis.formatting import SUBSCRIPTS, clipped, printable, without_subscript
 
 CHOICE, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
 """The precedence of the parts of a formula: those of a lower one stand in brackets."""
@@ -84,8 +84,7 @@ def symbol_of(name: str) -> Symbol:
     >>> symbol_of("w₁₂"), symbol_of("loss")
     (Symbol(text='w₁₂', latex='w_{12}'), Symbol(text='loss', latex='\\mathrm{loss}'))
     """
-    name = printable(name)
-    name = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    name = clipped(printable(name), LONGEST)
     stem = name.rstrip(SUBSCRIPTS + "0123456789")
     index = name[len(stem) :].translate({ord(s): str(k) for k, s in enumerate(SUBSCRIPTS)})
     letter = _letter(stem)

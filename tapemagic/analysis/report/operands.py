@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.formatting import format_number, format_shape, printable
+from tapemagic.analysis.formatting import clipped, format_number, format_shape, printable
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 
 UNKNOWN = object()
@@ -151,8 +151,7 @@ def _element(owner: Any, index: Any) -> Any:
 
 def written(node: ast.AST) -> str:
     """An expression in one line, cut to `LONGEST_EXPRESSION` characters."""
-    text = printable(ast.unparse(node))
-    return text if len(text) <= LONGEST_EXPRESSION else text[: LONGEST_EXPRESSION - 1] + "…"
+    return clipped(printable(ast.unparse(node)), LONGEST_EXPRESSION)
 
 
 def shape_of(value: Any, depth: int = 0) -> tuple[int, ...] | None:

@@ -106,19 +106,26 @@ class ReverseSweep:
         self._starts = starts(subject)
 
     def steps(self, written: Written) -> Iterator[AdjointStep]:
-        """The steps at an operation: the seeds of its results, and a share for each input."""
+        """The steps at an operation: the seeds of its results, and a share for each input.
+
+        The seed of a result that other operations read stands where the first of them adds to it.
+        """
         record = written.record
         for symbol, i in zip(written.made, several(record.output_id), strict=True):
-            if i in self._starts:
+            if i in self._starts and not self._shares.get(i):
                 yield adjoint_step(symbol, self._starts[i])
         count = 0
         for k, i in enumerate(record.ids):
-            share = self._shares.get(i, {}).get((written.position, k))
-            if share is None:
+            place = (written.position, k)
+            places = self._shares.get(i, {})
+            if place not in places:
                 continue
             count += 1
-            if count <= MAX_STEPS:
-                yield self._step(written, k, share)
+            if count > MAX_STEPS:
+                continue
+            if i in self._starts and place == next(iter(places)):
+                yield adjoint_step(written.inputs[k], self._starts[i])
+            yield self._step(written, k, places[place])
         reached = self._reached(record)
         if reached > MAX_STEPS >= count:
             yield AdjointStep(f"… {reached - count:,} more inputs", "", "")
@@ -149,7 +156,7 @@ class ReverseSweep:
     def _formulas(self, written: Written, k: int) -> tuple[Piece, Piece | None]:
         """The formula of a share, and that with numbers put in."""
         record, made, x = written.record, written.made, written.inputs[k]
-        if not _is_chain(record):
+        if not is_chain(record):
             return _through(bar(made[0]), record.name), None
         if not isinstance(record.output, tuple):
             return self._of_one(written, k)
@@ -219,7 +226,7 @@ def _chain(g: Symbol, y: Symbol, x: Symbol) -> Piece:
     return Piece(f"{g.text} · ∂{names[0]}/∂{names[1]}", latex, PRODUCT)
 
 
-def _is_chain(record: Record) -> bool:
+def is_chain(record: Record) -> bool:
     """Whether an operation passes on its true derivative with respect to real numbers."""
     values = (*record.values, *several(record.output))
     return is_known(record) and not any(

@@ -90,8 +90,9 @@ def _readers(subject: Subject, wanted: Collection[int]) -> dict[int, list[Place]
     snapshot, adjoints = subject.snapshot, subject.adjoints
     level_of = levels(snapshot, [x for _, x in subject.targets], subject.order)
     found: dict[int, list[Place]] = {i: [] for i in wanted}
-    for position in range(len(snapshot.records) - 1, -1, -1):
-        ids, made = snapshot.records[position][2], snapshot.records[position][-1]
+    records = snapshot.records
+    for position in range(len(records) - 1, -1, -1):
+        _, _, ids, *_, made = records[position]
         if found.keys().isdisjoint(ids):
             continue
         outputs = made if isinstance(made, tuple) else (made,)

@@ -6,6 +6,7 @@ import ast
 import difflib
 import sys
 from collections.abc import Iterable
+from keyword import iskeyword
 from types import ModuleType
 from typing import Any
 
@@ -105,7 +106,8 @@ def slip(error: BaseException, node: ast.AST | None, names: Names, line: Iterabl
 
 def _similar(name: str, known: Iterable[str]) -> str:
     """The names most similar to one, whatever their case, as the end of a sentence; empty if none is similar."""
-    candidates = {other.lower(): other for other in known if other[:1].isalpha()}
+    known = (other for other in known if other[:1].isalpha() and not iskeyword(other))
+    candidates = {other.lower(): other for other in known}
     found = difflib.get_close_matches(
         name.lower(), sorted(candidates), 3, ALIKE if len(name) > SHORT else ALIKE_SHORT
     )

@@ -83,8 +83,12 @@ class Subject:
     @cached_property
     def reads(self) -> Reads:
         """The values of watched variables that operations read."""
-        positions = drawn_positions(self.whole.records, self.known_names, self.known_roles)
-        return reads(self.whole, positions)
+        return reads(self.whole, self._unsplit_positions)
+
+    @cached_property
+    def _unsplit_positions(self) -> Sequence[int]:
+        """The positions of the operations that a report shows, as long as a variable has one id."""
+        return drawn_positions(self.whole.records, self.known_names, self.known_roles)
 
     @cached_property
     def split(self) -> SplitVersions:
@@ -114,6 +118,8 @@ class Subject:
     @cached_property
     def positions(self) -> Sequence[int]:
         """The positions of the operations that a report shows, without dead ends that are side effects of others."""
+        if not self.split.versions:
+            return self._unsplit_positions
         return drawn_positions(self.snapshot.records, self.names, self.roles)
 
     @cached_property

@@ -183,7 +183,7 @@ class Table:
         )
 
     def _developed(self, parts: Sequence[Part]) -> str:
-        """The range of the target in the iterations of a loop, or else of their last results, if that is a number."""
+        """The range of the target in the iterations of a loop, or else of their last results, if these are numbers."""
         blocks = [part for part in parts if isinstance(part, Block) and part.kind == "iteration"]
         if len(blocks) < 2 or len(blocks) != len(parts):
             return ""

@@ -10,7 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.formatting import derivative_symbol, format_number, without_subscript
+from tapemagic.analysis.formatting import (
+    clipped,
+    derivative_symbol,
+    format_number,
+    without_subscript,
+)
 from tapemagic.analysis.report.dead_units import dead_units
 from tapemagic.analysis.report.series import Series, series_of
 from tapemagic.analysis.report.subject import Subject
@@ -69,6 +74,7 @@ class _Course:
 
     name: str
     is_number: bool
+    is_assigned: bool = False
     values: dict[int, float] = field(default_factory=dict)
     gradients: dict[int, float | None] = field(default_factory=dict)
     versions: set[int] = field(default_factory=set)
@@ -91,13 +97,14 @@ class _Course:
 def training_of(subject: Subject) -> Training | None:
     """The loss and the gradients over the steps of a loop that assigns Variables; None if there is none.
 
-    A step is a value of the loss, with the gradients that the program took of it. Where the program took gradients of
-    several values, the loss is that of the line that took most. Where it took none with respect to Variables, the loss
-    is the target, as often as the same instruction computed it.
+    Variables that were assigned the values that they had count, too. A step is a value of the loss, with the gradients
+    that the program took of it. Where the program took gradients of several values, the loss is that of the line that
+    took most. Where it took none with respect to Variables, the loss is the target, as often as the same instruction
+    computed it.
     """
     steps = _longest(subject, _calls(subject)) or _losses(subject)
     courses = _courses(subject, steps)
-    if len(steps) < 2 or not any(course.has_changed for course in courses):
+    if len(steps) < 2 or not any(course.has_changed or course.is_assigned for course in courses):
         return None
     name = _loss_name(subject, steps)
     heading = _heading(name, steps)
@@ -205,13 +212,15 @@ def _losses(subject: Subject) -> list[GradientStep]:
 def _courses(subject: Subject, steps: Sequence[GradientStep]) -> list[_Course]:
     """The Variables of some steps, in the order in which they come."""
     found: dict[int, _Course] = {}
+    assigned = {event.number for event in subject.whole.events_of("assigned", "changed")}
     for k, step in enumerate(steps):
         for position, variable in enumerate(step.variables):
             number = id_of(variable)
             if number not in found:
                 found[number] = _Course(
-                    _clipped(subject.known_names.get(number) or variable.name),
+                    clipped(subject.known_names.get(number) or variable.name, LONGEST_NAME),
                     not variable.shape and variable.dtype.kind == "f",
+                    number in assigned,
                 )
             course = found[number]
             course.versions.add(step.versions[position])
@@ -231,16 +240,11 @@ def _with_names_apart(courses: list[_Course]) -> list[_Course]:
     return courses
 
 
-def _clipped(name: str) -> str:
-    """A name in few characters."""
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
-
-
 def _loss_name(subject: Subject, steps: Sequence[GradientStep]) -> str:
     """The name that all targets have in the program; of those without a common name, 'loss'."""
     targets = [step.targets[0] if len(step.targets) == 1 else 0 for step in steps]
     names = {without_subscript(subject.known_names.get(i, "")) for i in targets}
-    return _clipped((names.pop() if len(names) == 1 else "") or "loss")
+    return clipped((names.pop() if len(names) == 1 else "") or "loss", LONGEST_NAME)
 
 
 def _heading(name: str, steps: Sequence[GradientStep]) -> str:
@@ -287,4 +291,9 @@ def _flags(name: str, steps: int, courses: Sequence[_Course]) -> Iterator[str]:
         is_pushed = any(course.gradients.values()) or not course.gradients
         if is_pushed and count > 1 and not course.has_changed:
             when = "every step" if count == steps else f"all {count:,} steps that know it"
-            yield f"{course.name} has the same value at {when}: it is not trained, or its assignment is missing"
+            why = (
+                "its assignments are too small to change it, or stand outside of the loop"
+                if course.is_assigned
+                else "it is not trained, or its assignment is missing"
+            )
+            yield f"{course.name} has the same value at {when}: {why}"

@@ -13,6 +13,10 @@ RISE = 3
 MUCH = 1.1
 """The factor by which it has to grow in these."""
 
+TOO_LARGE = "the step size may be too large"
+UPHILL = f"right if it is to grow; otherwise {TOO_LARGE}, or its sign wrong"
+"""The reasons for which a loss grows: after it had fallen, and from the first step on."""
+
 EXPLODES = 1e3
 """The factor above its first size from which on a gradient is said to explode."""
 
@@ -40,16 +44,21 @@ def loss_flags(name: str, losses: Sequence[float]) -> Iterator[str]:
     start = last = len(losses) - 1
     while start and losses[start - 1] < losses[start]:
         start -= 1
-    if last - start >= RISE and _is_much(losses[start], losses[last]):
+    fallen = max(losses[: start + 1]) - losses[start]
+    if last - start >= RISE and _is_much(losses[start], losses[last], fallen):
         ends = f"from {format_number(losses[start])} to {format_number(losses[last])}"
-        yield f"{name} grows from step {start + 1:,} on, {ends}: the step size may be too large"
+        why = TOO_LARGE if start else UPHILL
+        yield f"{name} grows from step {start + 1:,} on, {ends}: {why}"
     elif _is_much(losses[0], losses[last]):
         ends = f"{format_number(losses[last])}, than at the first, {format_number(losses[0])}"
-        yield f"{name} is larger at the last step, {ends}: the step size may be too large"
+        yield f"{name} is larger at the last step, {ends}: {UPHILL}"
 
 
-def _is_much(before: float, after: float) -> bool:
-    return after - before > (MUCH - 1) * abs(before)
+def _is_much(before: float, after: float, fallen: float = 0.0) -> bool:
+    """Whether a loss grew by the factor `MUCH`, and not just by a small part of what it had fallen before."""
+    growth = after - before
+    is_little = growth < (MUCH - 1) * fallen and growth < abs(before)
+    return growth > (MUCH - 1) * abs(before) and not is_little
 
 
 def _later(bad: Sequence[int], count: int) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import inf
 from typing import Literal, NamedTuple
 
@@ -133,17 +134,29 @@ class Plan:
         return replace(self, items=[*items[:ends], fold, *items[len(items) - ends :]])
 
 
+class NoRoomError(Exception):
+    """More operations and folds than there is room for."""
+
+
 class _Planner:
-    def __init__(self, view: View, operations: int, iteration: int | None) -> None:
+    def __init__(self, view: View, operations: int, iteration: int | None, room: float) -> None:
         self.view = view
+        self.room = room
         self.operations = operations
         self.iteration = iteration
         self.items: list[Item] = []
         self.frames: list[Frame] = []
 
-    def add(self, parts: Sequence[Part], frame: int | None, depth: int = 0) -> None:
-        """Add the parts of an open block."""
+    def add(self, parts: Iterable[Part], frame: int | None, depth: int = 0) -> None:
+        """Add the parts of an open block.
+
+        Raises
+        ------
+        NoRoomError
+        """
         for part in parts:
+            if len(self.items) > self.room:
+                raise NoRoomError
             if isinstance(part, int):
                 self.items.append(Item(frame, part))
             elif part.kind == "loop":
@@ -211,10 +224,12 @@ class _Planner:
 def _is_short(loop: Block) -> bool:
     if len(loop.parts) > FEW_ITERATIONS:
         return False
-    return sum(1 for _ in loop.positions()) <= FEW_OPERATIONS
+    return sum(1 for _ in islice(loop.positions(), FEW_OPERATIONS + 1)) <= FEW_OPERATIONS
 
 
-def plan(cell: Block, view: View, operations: int, iteration: int | None = None) -> Plan:
+def plan(
+    cell: Block, view: View, operations: int, iteration: int | None = None, room: float = inf
+) -> Plan:
     """The operations and folds that a view of a recording draws.
 
     Parameters
@@ -226,18 +241,27 @@ def plan(cell: Block, view: View, operations: int, iteration: int | None = None)
         The number of operations that the cell itself recorded; those behind them are of the report's own derivatives.
     iteration : int, optional
         The number of the iteration that is drawn of outermost loops, from 1 on; the last if left out.
+    room : float, optional
+        The largest number of operations and folds.
 
     Returns
     -------
     Plan
+
+    Raises
+    ------
+    NoRoomError
+        If there are more.
     """
-    planner = _Planner(view, operations, iteration)
-    own = [part for part in cell.parts if _is_own(part, operations)]
+    planner = _Planner(view, operations, iteration, room)
+    own = [part for part in cell.parts if isinstance(part, Block) and _is_own(part, operations)]
     top = None
-    if any(not isinstance(part, int) and part.order <= view.order for part in own):
+    if any(part.order <= view.order for part in own):
         top = planner.open(Frame("computation"))
-    planner.add([part for part in cell.parts if not _is_own(part, operations)], top)
+    planner.add((part for part in cell.parts if not _is_own(part, operations)), top)
     planner.add(own, None)
+    if len(planner.items) > room:
+        raise NoRoomError
     return Plan(planner.items, planner.frames)
 
 

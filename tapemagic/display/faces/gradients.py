@@ -84,7 +84,7 @@ def own(gradients: Sequence[OwnGradient]) -> str:
         rows.append([f"<code>{plain(symbol)}</code>", value + origin + reason])
     rest = len(gradients) - MOST_OWN
     more = element("div", QUIET, f"and {rest:,} more") if rest > 0 else ""
-    return listing(("in the cell", "value"), rows) + more
+    return listing(("in the cell", "value"), rows, (0, 1)) + more
 
 
 def equation(derivative: Derivative) -> str:
@@ -115,7 +115,7 @@ def _table(rows: Sequence[Derivative], pictured: Collection[int]) -> str:
     head = ("gradient", "shape", "value", "remarks")
     body = [_cells(entry, id(entry) in pictured) for entry in rows]
     count = 4 if any(cells[3] for cells in body) else 3
-    return listing(head[:count], [cells[:count] for cells in body])
+    return listing(head[:count], [cells[:count] for cells in body], (0, 2, 3))
 
 
 def _cells(derivative: Derivative, pictured: bool) -> tuple[str, str, str, str]:

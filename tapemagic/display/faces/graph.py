@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 
 from tapemagic.analysis.explain.advice import listed
 from tapemagic.analysis.formatting import bracketed, printable, subscript
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.graph import Graph
+from tapemagic.analysis.report.graph import Graph, Step, Value
 from tapemagic.display.dot import MAX_LABELLED, edge_labels, has_room_for_labels
 from tapemagic.display.elements import element, image, plain
 from tapemagic.display.inserts import captions
@@ -61,13 +62,43 @@ def signs(graph: Graph) -> list[str]:
     """Sentences on the words beside edges, and on small pictures of arrays."""
     words = []
     if has_room_for_labels(graph) and any(map(edge_labels, graph.steps)):
-        words.append(
-            "Beside an edge: the local derivative; the gradient of a box is the sum, over the edges that leave it, "
-            "of this times the gradient of the box behind the operation"
-        )
+        words += ["Beside an edge: the local derivative", chain_rule(graph)]
     if any(value.gradient_summary for value in graph.values):
         words.append("Small pictures: the array, and its gradient to the right of it")
     return words
+
+
+def chain_rule(graph: Graph) -> str:
+    """The sentence on what the numbers beside edges add up to, with all that adds to it besides."""
+    words = (
+        "Between numbers, the gradient of a box is the sum, over the edges that leave it, of this times the gradient "
+        "of the box behind the operation"
+    )
+    read = {value for step in graph.steps for value in step.inputs}
+    if any(graph.values[k].role == "target" for k in read):
+        words += "; of a target, 1 more"
+    if any(step.order > graph.values[k].order for step in graph.steps for k in step.inputs):
+        words += (
+            "; edges into the frame of a derivative do not count, unless they lead on to the target"
+        )
+    if any(map(partial(_has_bare_edge, graph), graph.steps)):
+        words += "; an edge without a number adds what the rule of its operation passes on"
+    if any(step.elided or step.hidden for step in graph.steps):
+        words += "; what passes inside boxes with a double edge, or along edges that are not drawn, adds to it"
+    return words
+
+
+def _has_bare_edge(graph: Graph, step: Step) -> bool:
+    """Whether an operation passes a gradient on to a number along an edge that has no label."""
+    if step.kind != "operation" or all(graph.values[k].gradient is None for k in step.outputs):
+        return False
+    labels = edge_labels(step)
+    numbers = [k for k, i in enumerate(step.inputs) if _is_number(graph.values[i])]
+    return any(k not in labels for k in numbers)
+
+
+def _is_number(value: Value) -> bool:
+    return value.shape == () and value.gradient is not None
 
 
 def changes(findings: Findings) -> list[str]:
@@ -103,31 +134,36 @@ def counted(operations: int) -> str:
 
 
 def alternative(findings: Findings) -> str:
-    """The alternative text of the picture: every operation, and the target."""
+    """The alternative text of the picture: every operation, the target, and what plots begin and end with."""
     goal = f" The target is {', '.join(findings.targets)}." if findings.targets else ""
     steps = "; ".join(sentences(findings.graph))
-    more = "".join(f" {words}." for words in details(findings.graph))
+    more = "".join(f" {words}." for words in developments(findings.graph))
     return printable(f"Graph of the recorded operations: {steps}.{goal}{more}")
 
 
 def text(findings: Findings) -> str:
     """The numbers that no other face tells; empty if there are none."""
-    return "\n".join(map(printable, details(findings.graph)))
+    graph = findings.graph
+    return "\n".join(map(printable, [*local_derivatives(graph), *developments(graph)]))
 
 
-def details(graph: Graph) -> list[str]:
-    """The local derivatives on the edges of a picture, and what the plots in its boxes begin and end with."""
-    slopes = []
-    if len(graph.steps) <= MAX_LABELLED:
-        name = names(graph)
-        slopes = [
-            f"∂{bracketed(name[step.outputs[0]])}/∂{bracketed(name[step.inputs[position]])} = {slope}"
-            for step in graph.steps
-            for position, slope in step.slopes
-            if step.outputs
-        ]
-    local = [f"Local derivatives: {', '.join(slopes)}"] if slopes else []
-    return local + [
+def local_derivatives(graph: Graph) -> list[str]:
+    """A sentence with the local derivatives on the edges of a picture, if it shows them."""
+    if len(graph.steps) > MAX_LABELLED:
+        return []
+    name = names(graph)
+    slopes = [
+        f"∂{bracketed(name[step.outputs[0]])}/∂{bracketed(name[step.inputs[position]])} = {slope}"
+        for step in graph.steps
+        for position, slope in step.slopes
+        if step.outputs
+    ]
+    return [f"Local derivatives: {', '.join(slopes)}"] if slopes else []
+
+
+def developments(graph: Graph) -> list[str]:
+    """For each box with plots, the numbers with which they begin and end."""
+    return [
         f"{step.name}: {'; '.join(words)}"
         for step in graph.steps
         if (words := [said for carried in step.carried for said in captions(carried)])

@@ -2,82 +2,95 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from html import escape
+
 from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.lines import LineValue, SourceLine
-from tapemagic.display.elements import aligned, element, plain, spaced
-from tapemagic.display.styles import BAD, CODE, GROUND, QUIET
+from tapemagic.display.elements import element
+from tapemagic.display.styles import BAD, NAME
 
 TITLE = "Lines"
-TABLE = f"{CODE};border-collapse:collapse;font-size:12px;margin:0"
-LINE = f"1px solid {GROUND}66"
+STYLE = f"{NAME};font-size:12px;margin:0;overflow-x:auto"
+BOLD = "font-weight:600"
 WIDEST = 60
 """The width of the source in text; values of longer lines stand below them."""
 
 
+@dataclass(frozen=True)
+class Row:
+    """The cells of a row as text, in which the value, or the source where the cell stopped, may be marked as bad."""
+
+    number: str = ""
+    source: str = ""
+    value: str = ""
+    gradient: str = ""
+    stopped: bool = False
+    bad: bool = False
+
+    @property
+    def cells(self) -> tuple[str, str, str, str]:
+        """The cells from left to right."""
+        return self.number, self.source, self.value, self.gradient
+
+
 def text(findings: Findings) -> str:
     """The lines as text; empty if none made a value."""
-    if not any(line.values for line in findings.source_lines):
-        return ""
-    rows = [("", "", "value", _heading(findings))]
-    for line, more in _with_gaps(findings.source_lines):
-        if more:
-            rows.append(("", f"… {more:,} more lines", "", ""))
-        source = _source(line)
-        cells = [(_made(value), printable(value.gradient)) for value in line.values] or [("", "")]
-        if line.values and len(source) > WIDEST:
-            cells.insert(0, ("", ""))
-        rows.append((str(line.number), source, *cells[0]))
-        rows += [("", "", *cell) for cell in cells[1:]]
-    return _columns(rows)
-
-
-def _columns(rows: list[tuple[str, str, str, str]]) -> str:
-    """The rows in columns, of which the source is no wider than `WIDEST`."""
-    wide = {k: row[1] for k, row in enumerate(rows) if len(row[1]) > WIDEST}
-    short = [(row[0], "" if k in wide else row[1], *row[2:]) for k, row in enumerate(rows)]
-    number = max(len(row[0]) for row in rows)
-    return "\n".join(
-        f"{rows[k][0].ljust(number)}  {wide[k]}" if k in wide else line
-        for k, line in enumerate(aligned(short))
-    )
+    rows = _rows(findings)
+    return "\n".join("".join(cells).rstrip() for cells in _padded(rows))
 
 
 def html(findings: Findings) -> str:
-    """The lines as HTML; empty if none made a value."""
+    """The lines as HTML, in columns of text; empty if none made a value."""
+    rows = _rows(findings)
+    lines = map(_line, rows, _padded(rows))
+    return element("pre", STYLE, "\n".join(lines)) if rows else ""
+
+
+def _rows(findings: Findings) -> list[Row]:
+    """The headings and the lines; none if no line made a value."""
     if not any(line.values for line in findings.source_lines):
-        return ""
-    heads = ("", "value", _heading(findings))
-    rows = ["".join(f"<th>{plain(words)}</th>" for words in heads)]
-    width = len(str(findings.source_lines[-1].number))
+        return []
+    rows = [Row(value="value", gradient=_heading(findings))]
     for line, more in _with_gaps(findings.source_lines):
         if more:
-            rows.append(f'<td colspan="3" style="{QUIET}">… {more:,} more lines</td>')
-        rows += _cells(line, width)
-    body = "".join(f'<tr style="border-top:{LINE}">{row}</tr>' for row in rows)
-    return element("div", "overflow-x:auto", f'<table style="{TABLE}">{body}</table>')
+            rows.append(Row(source=f"… {more:,} more lines"))
+        source = _source(line)
+        cells = [
+            Row(value=_made(value), gradient=printable(value.gradient), bad=not value.is_finite)
+            for value in line.values
+        ]
+        if not cells or len(source) > WIDEST:
+            cells.insert(0, Row())
+        first = replace(cells[0], number=str(line.number), source=source, stopped=line.stopped)
+        rows += [first, *cells[1:]]
+    return rows
 
 
-def _cells(line: SourceLine, width: int) -> list[str]:
-    """The cells of a row; of two rows, where the source is long."""
-    source = spaced(_marked(_source(line), not line.stopped))
-    number = element("span", QUIET, spaced(f"{line.number:>{width}}  "))
-    alone = f'<td colspan="3">{number}{source}</td>'
-    if not line.values:
-        return [alone]
-    made = "<br>".join(_marked(_made(value), value.is_finite) for value in line.values)
-    gradients = "<br>".join(
-        "<b>None</b>" if value.gradient == "None" else plain(value.gradient)
-        for value in line.values
-    )
-    beside = f"<td>{made}</td><td>{gradients}</td>"
-    if len(line.text) > WIDEST:
-        return [alone, f"<td></td>{beside}"]
-    return [f'<td style="white-space:pre">{number}{source}</td>{beside}']
+def _padded(rows: list[Row]) -> list[tuple[str, ...]]:
+    """The cells with the spaces between them; a source wider than `WIDEST` stands alone on its line."""
+    if not rows:
+        return []
+    short = [row.cells for row in rows if len(row.source) <= WIDEST]
+    widths = [max(map(len, column)) for column in zip(*short, strict=True)]
+    widths[0] = max(len(row.number) for row in rows)
+    return [
+        tuple(f"{cell:{width}}  " for cell, width in zip(row.cells, widths, strict=True))
+        for row in rows
+    ]
 
 
-def _marked(words: str, is_plain: bool) -> str:
-    return plain(words) if is_plain else element("span", BAD, plain(words))
+def _line(row: Row, padded: tuple[str, ...]) -> str:
+    """A row as HTML, without the spaces at its end."""
+    left = len("".join(padded).rstrip())
+    styles = ("", BAD * row.stopped, BAD * row.bad, BOLD * (row.gradient == "None"))
+    parts = []
+    for cell, space, style in zip(row.cells, padded, styles, strict=True):
+        marked = element("span", style, escape(cell)) if style and cell else escape(cell)
+        parts.append(marked + space[len(cell) : max(left, len(cell))])
+        left -= len(space)
+    return "".join(parts)
 
 
 def _heading(findings: Findings) -> str:

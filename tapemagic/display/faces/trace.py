@@ -10,12 +10,11 @@ from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.reverse_sweep import AdjointStep
 from tapemagic.analysis.report.trace import TracePart
 from tapemagic.analysis.report.trace_rows import TraceRow
-from tapemagic.display.elements import element, plain
-from tapemagic.display.styles import BAD, CODE, GROUND, QUIET
+from tapemagic.display.elements import element, listing, plain
+from tapemagic.display.styles import BAD, CODE, QUIET
 
 TITLE = "Trace"
-TABLE = f"{CODE};border-collapse:collapse;font-size:12px;margin:0"
-LINE = f"1px solid {GROUND}66"
+TABLE = f"{CODE};font-size:12px"
 INDENT = "  "
 WIDEST = 60
 """The width of the first column of text; longer entries stand on a line of their own."""
@@ -108,18 +107,17 @@ def _width(words: str) -> int:
 
 def _table(part: TracePart) -> str:
     """One part of the table."""
-    heads = "".join(f"<th>{plain(words)}</th>" for words in headings(part))
-    return f'<table style="{TABLE}"><tr style="{QUIET}">{heads}</tr>{"".join(map(_row, part.rows))}</table>'
+    heads = [plain(words) for words in headings(part)]
+    return listing(heads, map(_cells, part.rows), (0, 1), TABLE)
 
 
-def _row(row: TraceRow) -> str:
+def _cells(row: TraceRow) -> tuple[str, ...]:
+    """A row as HTML; one without steps of the reverse sweep goes over both columns."""
     left = _marked(forward(row), row.is_finite)
+    if row.words:
+        left = element("span", QUIET, left)
     steps = [_marked(backward(step), step.is_finite) for step in reversed(row.reverse)]
-    style = f"border-top:{LINE}{f';{QUIET}' if row.words else ''}"
-    if not steps:
-        return f'<tr style="{style}"><td colspan="2">{left}</td></tr>'
-    cells = "".join(f"<td>{cell}</td>" for cell in (left, "<br>".join(steps)))
-    return f'<tr style="{style}">{cells}</tr>'
+    return (left, "<br>".join(steps)) if steps else (left,)
 
 
 def _marked(words: str, is_finite: bool) -> str:

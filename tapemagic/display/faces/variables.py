@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapemagic.analysis.formatting import format_shape, printable
+from tapemagic.analysis.formatting import clipped, format_shape, printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.analysis.report.variables import NamedValue, not_finite
@@ -54,8 +54,7 @@ def html(findings: Findings) -> str:
 
 def headings(findings: Findings) -> tuple[str, ...]:
     """The headings of the table, with the target of the gradients."""
-    goal = ", ".join(findings.targets)
-    goal = goal if len(goal) <= LONGEST_GOAL else f"{goal[: LONGEST_GOAL - 1]}…"
+    goal = clipped(", ".join(findings.targets), LONGEST_GOAL)
     arrays = [row for row in findings.variables if row.role == "target" and row.value.size != 1]
     summed = any(entry.summed for entry in findings.derivatives[:1])
     of = f"the sum of {goal}" if summed or arrays or len(findings.targets) > 1 else goal
