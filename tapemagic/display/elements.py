@@ -87,8 +87,8 @@ BESIDE = "beside"
 
 def image(svg: str, words: str, style: str, kind: str = "") -> str:
     """An SVG as an image in a data URI, with a text for those who cannot see it."""
-    named = f"class={kind} " if kind else ""
-    return f'<img {named}alt="{plain(words)}" style="{style}" src="{URI}{uri_data(svg)}">'
+    more = f" class={kind}" * bool(kind), f' style="{style}"' * bool(style)
+    return f'<img{more[0]} alt="{plain(words)}"{more[1]} src="{URI}{uri_data(svg)}">'
 
 
 URI = "data:image/svg+xml,"

@@ -70,7 +70,7 @@ def picture(summary: Summary) -> str:
         return ""
     box = f'viewBox="-1 -1 {width + 2} {height + 2}" width="{width + 2}" height="{height + 2}"'
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" {box}>{content}</svg>'
-    return image(svg, words(summary), "display:block", BESIDE)
+    return image(svg, words(summary), "", BESIDE)
 
 
 def legend(summaries: Iterable[Summary | None]) -> list[str]:
