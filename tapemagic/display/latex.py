@@ -42,9 +42,7 @@ def latex(findings: Findings, drawing: Drawing, parts: Mapping[str, str], value:
     }
     kept = limits.kept(shown, limits.PAPER - limits.HEADLINE, LEAST_IMPORTANT)
     sections = [
-        f"{{\\B {tex(title)}}}\\par\n{face}"
-        if face and title in kept
-        else limits.left_out(title)
+        f"{{\\B {tex(title)}}}\\par\n{face}" if face and title in kept else limits.left_out(title)
         for title, face in shown.items()
     ]
     body = "\\par\n".join([head, *sections])

@@ -40,7 +40,8 @@ def html(summary: Summary, pictured: bool = True, bad: bool = False) -> str:
     else:
         words = plain(summary.details)
     words = element("span", BAD, words) if bad else words
-    return (picture(summary) if pictured else "") + words
+    shown = picture(summary) if pictured else ""
+    return f"{shown}<br>{words}" if shown else words
 
 
 def grid(rows: Sequence[Sequence[str]], between: str) -> list[str]:

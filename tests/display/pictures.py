@@ -27,8 +27,11 @@ def read_png(data: bytes) -> list[list[str]]:
         place += 12 + size
     width, height = (int.from_bytes(chunks[b"IHDR"][k : k + 4], "big") for k in (0, 4))
     body, palette = zlib.decompress(chunks[b"IDAT"]), chunks.get(b"PLTE")
-    step = 1 if palette else 3
-    rows = [body[i * (width * step + 1) + 1 : (i + 1) * (width * step + 1)] for i in range(height)]
+    bits = chunks[b"IHDR"][8] * (1 if palette else 3)
+    pitch = -(-width * bits // 8) + 1
+    rows = [body[i * pitch + 1 : (i + 1) * pitch] for i in range(height)]
     if palette:
-        return [["#" + palette[3 * k : 3 * k + 3].hex() for k in row] for row in rows]
+        digits = [f"{int.from_bytes(row, 'big'):0{8 * len(row)}b}" for row in rows]
+        indices = [[int(row[k * bits : (k + 1) * bits], 2) for k in range(width)] for row in digits]
+        return [["#" + palette[3 * k : 3 * k + 3].hex() for k in row] for row in indices]
     return [["#" + row[3 * k : 3 * k + 3].hex() for k in range(width)] for row in rows]

@@ -42,8 +42,8 @@ def words(picture: Any) -> list[str]:
         (7.0, "#b45309"),
         (math.inf, "#b45309"),
         (-math.inf, "#1d4ed8"),
-        (0.5, "#daa984"),
-        (-0.5, "#8ea6ec"),
+        (0.5, "#d49d72"),
+        (-0.5, "#7e9ae9"),
     ],
 )
 def test_colour(part: float, expected: str) -> None:

@@ -17,7 +17,7 @@ from tapemagic.analysis.report.statement import Statement
 from tapemagic.display import html
 from tapemagic.display.elements import svg_of, uri_data
 from tapemagic.display.faces import graph
-from tapemagic.display.picture import Picture
+from tapemagic.display.picture import UNIT, Picture
 from tapemagic.display.report import TapeReport
 from tapemagic.display.svg import Drawing, fitted
 from tests.analysis.recordings import chain, product, record, regression, square
@@ -25,8 +25,8 @@ from tests.display.test_dot import NASTY
 
 TAGS = set(  # noqa: C405
     [
-        "style",
         "div",
+        "pre",
         "table",
         "thead",
         "tbody",
@@ -44,11 +44,10 @@ TAGS = set(  # noqa: C405
 )
 VOID = {"img", "br"}
 CELLS = {"td", "th"}
-"""The elements of which HTML may leave out the end."""
 
 
 class Reader(HTMLParser):
-    """Reads HTML strictly: every tag is closed, in order, but for the cells of a table."""
+    """Reads HTML strictly: every tag is closed, in order, but for the rows and cells of a table."""
 
     def __init__(self, source: str) -> None:
         super().__init__()
@@ -64,14 +63,22 @@ class Reader(HTMLParser):
         self.tags.append((tag, dict(attrs)))
         if tag in CELLS:
             self.end_cell()
+        elif tag == "tr":
+            self.end_row()
         if tag not in VOID:
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         """Hear of its end."""
-        if tag == "tr":
-            self.end_cell()
+        if tag in {"thead", "tbody", "table"}:
+            self.end_row()
         assert tag == self.open.pop()
+
+    def end_row(self) -> None:
+        """End the row before."""
+        self.end_cell()
+        if self.open[-1:] == ["tr"]:
+            self.open.pop()
 
     def end_cell(self) -> None:
         """End the cell before."""
@@ -120,10 +127,7 @@ def test_the_picture() -> None:
 
     picture = svg_of(str(image["src"]))
     assert ET.fromstring(picture).tag.endswith("svg")  # noqa: S314 -- we drew it
-    assert "Graph of the recorded operations: y = power(a, 2). The target is y." in str(
-        image["alt"]
-    )
-    assert str(image["alt"]).endswith(" Local derivatives: ∂y/∂a = 6.0.")
+    assert "Graph of the recorded operations: y = power(a, 2). The target is y." == image["alt"]
 
 
 def test_sections() -> None:
@@ -278,7 +282,7 @@ def test_a_large_picture_is_shown_whole(live: bool) -> None:
 
 def svg(width: int, height: int) -> Drawing:
     """A picture of a size."""
-    return Drawing(Picture(10 * width, 10 * height, ()))
+    return Drawing(Picture(UNIT * width, UNIT * height, ()))
 
 
 def shown(drawing: Drawing, live: bool) -> tuple[str, str]:

@@ -56,19 +56,19 @@ def test_a_table() -> None:
     )
     wide = converted(f"<table><tr><td>n</td><td>{'word ' * 40}</td></tr></table>", {})
 
-    assert "{\\bfseries a} & {\\bfseries b}\\\\\\hline\\endhead\n1 & {\\bfseries 2}\\\\" in rows
+    assert "{\\B a} & {\\B b}\\\\\\hline\\endhead\n1 & {\\B 2}\\\\" in rows
     assert re.search(r"p\{\.?0?\.\d+\\linewidth\}p\{0\.9\d\\linewidth\}", wide)
 
 
 def test_a_picture() -> None:
-    """Shapes are drawn by pgf in tenths of a point, those after the first point of an outline as steps."""
+    """Shapes are drawn by pgf in halves of a point, those after the first point of an outline as steps."""
     triangle = '<polygon fill="#fff" stroke="#1d4ed8" points="0,0 9,0 9,9"/>'
     svg = f'<svg viewBox="0 0 9 9">{triangle}<text x="4" y="5">a_b</text></svg>'
 
     drawn = pgf(read(svg))
 
-    assert "\\A\\F{FFFFFF}\\S{1D4ED8}\\L10;\\Q0 0 90 0 0 90;\\G{fill,stroke}\\O" in drawn
-    assert "{a\\_b}" in drawn
+    assert "\nAFFFFFFF S1D4ED8 Q0 0 18 0 0 18 Gfill,stroke \n" in drawn
+    assert "{a\\_b}}" in drawn
 
 
 def test_pictures_of_the_tables_are_drawn_too() -> None:

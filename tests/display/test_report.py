@@ -26,7 +26,7 @@ def test_the_bundle() -> None:
 
     assert {"text/plain", "text/html", "text/latex", VIEW} == bundle.keys()
     assert repr(shown) == bundle["text/plain"]
-    assert bundle["text/html"].startswith("<style>")
+    assert bundle["text/html"].startswith("<div style=")
     assert bundle["text/latex"].startswith("\\begingroup")
     assert {"version_major": 2, "version_minor": 0, "model_id": shown._view.model_id} == bundle[
         VIEW
@@ -138,7 +138,7 @@ def test_every_tab_scrolls_in_itself() -> None:
     box = widgets.tabs(found, TapeReport(found).drawing, None)
 
     assert all(
-        page.value.startswith(f'<div style="{widgets.FRAME}">') for page in box.children[1].children
+        page.value.startswith(f"<div style={widgets.FRAME}>") for page in box.children[1].children
     )
     assert "overflow" not in box.children[0].value
     widgets.close(box)

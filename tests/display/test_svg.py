@@ -19,7 +19,7 @@ import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import engines, svg
 from tapemagic.display.engines import by_dot, by_pygraphviz
-from tapemagic.display.picture import Insert, read
+from tapemagic.display.picture import UNIT, Insert, read
 from tapemagic.display.report import TapeReport
 from tapemagic.display.svg import Drawing, draw, write
 from tests.analysis.recordings import chain, product, record, square
@@ -272,10 +272,10 @@ def test_an_insert(drawer: Callable[[str], str], width: float, height: float) ->
     box = next(item for item in picture.items if inset in item.parts).parts[0]
     xs = [x for _, points in box.steps for x in points[::2]]
     ys = [y for _, points in box.steps for y in points[1::2]]
-    centre = inset.x + 5 * width * inset.scale
-    assert abs(centre - (min(xs) + max(xs)) / 2) < 20
-    assert min(xs) <= inset.x < inset.x + 10 * width * inset.scale <= max(xs) + 10
-    assert min(ys) < inset.y < inset.y + 10 * height * inset.scale < max(ys) + 10
+    wide, tall = (UNIT * length * inset.scale for length in (width, height))
+    assert abs(inset.x + wide / 2 - (min(xs) + max(xs)) / 2) < 2 * UNIT
+    assert min(xs) <= inset.x < inset.x + wide <= max(xs) + UNIT
+    assert min(ys) < inset.y < inset.y + tall < max(ys) + UNIT
     assert inset.scale > 0.8
 
 

@@ -43,7 +43,7 @@ def test_a_matrix() -> None:
 
     assert [
         ["#1d4ed8", BLANK, BLANK, BLANK, "#b45309"],
-        ["#daa984", BLANK, BLANK, BLANK, "#8ea6ec"],
+        ["#d49d72", BLANK, BLANK, BLANK, "#7e9ae9"],
     ] == cells
 
 
