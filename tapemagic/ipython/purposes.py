@@ -53,9 +53,7 @@ class Purposes:
         if not self._assigned:
             return []
         training = [
-            call
-            for call in self._calls
-            if any(id_of(x) in self._assigned for x in call.sources)
+            call for call in self._calls if any(id_of(x) in self._assigned for x in call.sources)
         ]
         order_of = self._session.observer.order_of
         return (

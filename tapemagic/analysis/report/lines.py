@@ -245,7 +245,9 @@ class _Made:
         for _, value in [*subject.context.named, *subject.sources, *subject.targets]:
             if isinstance(value, Traced):
                 found[id_of(value)] = unwrap(value)
-        return {i: x for i, x in found.items() if i > 0 and x is not None and not isinstance(x, Absent)}
+        return {
+            i: x for i, x in found.items() if i > 0 and x is not None and not isinstance(x, Absent)
+        }
 
 
 def _constant(name: str, value: Any) -> LineValue:
