@@ -73,5 +73,5 @@ def section(title: str, face: str) -> str:
     if not face:
         return element("div", SMALL, limits.left_out(title))
     if title in LONG:
-        return f'<details open>{element("summary", TITLE, escape(title))}{face}</details>'
+        return f"<details open>{element('summary', TITLE, escape(title))}{face}</details>"
     return element("div", TITLE, escape(title)) + face

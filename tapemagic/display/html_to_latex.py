@@ -175,7 +175,7 @@ class _Converter(HTMLParser):
             parts.append(end)
 
     def _image(self, given: Mapping[str, str]) -> None:
-        """Draw a picture, but none of those beside which their numbers stand; write the words for one that is no SVG."""
+        """Draw a picture, but not one beside its numbers; of what is no SVG, write the words."""
         svg = svg_of(given.get("src", ""))
         if given.get("class") == BESIDE:
             return

@@ -42,15 +42,13 @@ def latex(findings: Findings, drawing: Drawing, parts: Mapping[str, str], value:
     }
     kept = limits.kept(shown, limits.PAPER - limits.HEADLINE, LEAST_IMPORTANT)
     sections = [
-        f"{{\\B {tex(title)}}}\\par\n{face}"
-        if face and title in kept
-        else limits.left_out(title)
+        f"{{\\B {tex(title)}}}\\par\n{face}" if face and title in kept else limits.left_out(title)
         for title, face in shown.items()
     ]
     body = "\\par\n".join([head, *sections])
     commands = GLYPH * ("\\tapeglyph" in body) + COMMANDS * ("pgfpicture" in body)
     commands += CELLS * (re.search(r"^H\d", body, re.MULTILINE) is not None)
-    return f"\\begingroup\\footnotesize\\parindent0pt\\LTleft0pt{SHORT}\n{commands}{body}\\par\\endgroup"
+    return f"\\begingroup\\footnotesize\\parindent0pt\\parskip0pt\\LTleft0pt{SHORT}\n{commands}{body}\\par\\endgroup"
 
 
 def trace(found: Trace) -> str:

@@ -19,6 +19,7 @@ LINE = 15 * UNIT
 
 STEP = f"{1 / UNIT:g}".removeprefix("0")
 """A unit of the picture in points."""
+# ruff: noqa: E501 -- a line of TeX ends where a comment sign says
 COMMANDS = rf"""\def\P#1{{\csname P#1\endcsname}}\def\V#1#2{{\pgfqpoint{{\dimexpr{STEP}bp*(#1)\relax}}{{\dimexpr-{STEP}bp*(#2)\relax}}}}%
 \def\W#1 #2 {{\V{{\X+#1}}{{\Y+#2}}}}\def\K#1 #2 {{\edef\X{{\the\numexpr\X+#1}}\edef\Y{{\the\numexpr\Y+#2}}}}%
 \def\PM#1 #2 {{\def\X{{#1}}\def\Y{{#2}}\pgfpathmoveto{{\V\X\Y}}\P}}\def\PZ{{\pgfpathclose\P}}%
@@ -68,9 +69,7 @@ def pgf(picture: Picture) -> str:
     scale = min(1.0, WIDTH / max(width, 1), HEIGHT / max(height, 1))
     smaller = f"\\pgftransformscale{{{scale:.3f}}}" if scale < 1 else ""
     box = f"\\pgfresetboundingbox\\PR0 0 {picture.width} {picture.height} X\\pgfusepath{{use as bounding box}}"
-    return (
-        f"\\begin{{pgfpicture}}\\sffamily\\pgfsetlinewidth{{1bp}}{smaller}\\P\n{_body(picture)}X{box}\\end{{pgfpicture}}"
-    )
+    return f"\\begin{{pgfpicture}}\\sffamily\\pgfsetlinewidth{{1bp}}{smaller}\\P\n{_body(picture)}X{box}\\end{{pgfpicture}}"
 
 
 def _body(picture: Picture) -> str:
@@ -101,7 +100,9 @@ def _lines(style: Style, words: Sequence[Words]) -> str:
     for line in words:
         content = tex(line.text)
         if anchor:
-            parts.append(f"Y{{\\pgftext[{anchor}base,at={{\\V{{{line.x}}}{{{line.y}}}}}]{{{content}}}}}")
+            parts.append(
+                f"Y{{\\pgftext[{anchor}base,at={{\\V{{{line.x}}}{{{line.y}}}}}]{{{content}}}}}"
+            )
             continue
         parts.append("N" if (line.x, line.y) == place else f"T{line.x} {line.y} ")
         parts.append(f"{content};")

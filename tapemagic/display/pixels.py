@@ -90,9 +90,7 @@ def _packed(indices: Sequence[int], bits: int) -> bytes:
 
 def _unpacked(packed: bytes, bits: int) -> list[int]:
     """The numbers in bytes that `_packed` made."""
-    return [
-        byte >> shift & 2**bits - 1 for byte in packed for shift in range(8 - bits, -1, -bits)
-    ]
+    return [byte >> shift & 2**bits - 1 for byte in packed for shift in range(8 - bits, -1, -bits)]
 
 
 def _channels(colour: str) -> bytes:

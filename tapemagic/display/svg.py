@@ -146,7 +146,7 @@ def _group(item: Item) -> str:
             parts.append(f'<path{_attributes(part.style)} d="{_merged([part.steps])}"/>')
         elif isinstance(part, Inset):
             parts.append(_inset(part))
-        else:
+        elif isinstance(part, Words):
             parts.append(_line(part, _attributes(part.style) if part.style != common else ""))
     fill = _attributes(common)
     return f"<g{fill}>{title}{''.join(parts)}</g>"
