@@ -83,6 +83,7 @@ bench:  ## compare with other libraries, in an environment of its own (.venv-ben
 	.venv-bench/bin/python -m benchmarks.matrices
 	.venv-bench/bin/python -m benchmarks.convolution
 	.venv-bench/bin/python -m benchmarks.scaling
+	.venv-bench/bin/python -m benchmarks.report
 
 crosscheck:  ## compare random programs with JAX and PyTorch, in an environment of its own (.venv-bench)
 	tools/setup_venv.sh benchmarks .venv-bench

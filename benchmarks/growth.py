@@ -6,6 +6,7 @@ has to stay the same as n grows, there and back, and at a middling n is compared
 
 from __future__ import annotations
 
+import ast
 import gc
 import sys
 import time
@@ -16,6 +17,7 @@ import numpy as np
 
 import tapemagic as tm
 from benchmarks.workloads import TORCH
+from tapemagic.analysis.explain.program_text import sources
 from tapemagic.analysis.report.findings import examine
 from tapemagic.engine.tape.observer import Observer
 
@@ -292,6 +294,12 @@ def _(n: int) -> Any:
     with observer:
         y = sum(x * x for _, x in sources)
     return examine(observer, [("y", y)], sources)
+
+
+@own("operations of straight-line code, names from which it makes a value")
+def _(n: int) -> Any:
+    lines = ["v0 = x", *(f"v{k} = np.sin(v{k - 1})" for k in range(1, n // 4))]
+    return sources(ast.parse("\n".join(lines)).body, f"v{n // 4 - 1}")
 
 
 def seconds(work: Work, n: int) -> float:

@@ -1,4 +1,4 @@
-"""The time and memory of a report: ``python -m benchmarks.report [times|profile|recording|memory|million]``.
+"""The time and memory of a report: ``python -m benchmarks.report [times|second|million|profile CELL OPERATIONS]``.
 
 A report's time is the processor's, of this process and of Graphviz's, from the end of the cell until the bundle with
 text, HTML, LaTeX and widget is there: the least of `RUNS` runs, since what disturbs a machine only ever adds to it.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import cProfile
 import gc
+import pickle
 import pstats
 import resource
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -36,7 +38,7 @@ def straight(operations: int) -> str:
 
 
 def training(operations: int) -> str:
-    """Steps of gradient descent, of some thirty operations each, those of the gradients included."""
+    """Steps of gradient descent, of fifteen operations each, those of the gradients included."""
     return (
         f"for step in range({max(1, round(operations / STEP))}):\n"
         "    with tm.GradientTape() as inner:\n"
@@ -47,7 +49,7 @@ def training(operations: int) -> str:
     )
 
 
-STEP = 20
+STEP = 15
 CELLS: dict[str, Callable[[int], str]] = {
     "loop": loop,
     "straight line": straight,
@@ -66,15 +68,19 @@ class Notebook:
     def __init__(self) -> None:
         config = Config()
         config.HistoryManager.enabled = False
-        self.shell = InteractiveShell.instance(config=config)
+        self.shell: Any = InteractiveShell.instance(config=config)
         self.shell.run_cell("%load_ext tapemagic\n" + SETUP).raise_error()
         self.ended = 0.0
+        self.begun = 0.0
         self.at_end: Callable[[], None] = lambda: None
-        self.shell.user_ns["end_of_cell"] = self._end
+        self.shell.user_ns.update(begun=self._begin, end_of_cell=self._end)
+
+    def _begin(self) -> None:
+        self.begun = cpu()
 
     def _end(self) -> None:
-        self.at_end()
         self.ended = cpu()
+        self.at_end()
 
     def fresh(self) -> None:
         """Set the values that the cells start from."""
@@ -85,9 +91,9 @@ class Notebook:
     def report(self, body: str) -> Any:
         """Run a cell under %%tape; its report, not yet shown."""
         self.fresh()
-        watch = "x" if "x" in body.split("\n", 1)[0] else ""
+        watch = next((name for name in "xX" if body.startswith(f"y = {name}")), "")
         gc.collect()
-        return self.shell.run_cell_magic("tape", watch, f"{body}end_of_cell()\ny")
+        return self.shell.run_cell_magic("tape", watch, f"begun()\n{body}end_of_cell()\ny")
 
     def milliseconds(self, body: str) -> tuple[float, Any]:
         """The processor's time from the end of a cell until its bundle is there, and its report."""
@@ -119,6 +125,58 @@ def times(book: Notebook, runs: int = RUNS) -> None:
         print(f"| {operations:,} | " + " | ".join(found) + f" | {bound} |", flush=True)
 
 
+def second(book: Notebook, runs: int = RUNS) -> None:
+    """Print what recording costs on a cell that takes a second of NumPy, and the memory of its report."""
+    body = "y = X\nfor i in range(20):\n    y = np.tanh(y @ M) + np.sin(y) * X\n"
+    book.shell.run_cell("X = np.random.default_rng(0).normal(size=(1000, 1000)); M = X / 1000")
+    took: dict[str, list[float]] = {"plain": [], "taped": []}
+    for _ in range(runs):
+        for kind, times in took.items():
+            book.shell.run_cell(
+                f"begun()\n{body}end_of_cell()"
+            ) if kind == "plain" else book.report(body)
+            times.append(book.ended - book.begun)
+    plain, taped = (min(times) for times in took.values())
+    print(f"a cell of {plain:.2f} s of NumPy: recording costs {(taped / plain - 1) * 100:+.1f} %")
+    report = memory(book, body)
+    print(f"its findings, pickled: {len(pickle.dumps(report.findings)) / MEGABYTE:.2f} MB")
+
+
+def memory(book: Notebook, body: str) -> Any:
+    """Print the memory of a report beyond the recording: at its peak, and what is left with it; return the report."""
+    start = [0]
+
+    def at_end() -> None:
+        gc.collect()
+        tracemalloc.reset_peak()
+        start[0] = tracemalloc.get_traced_memory()[0]
+
+    book.at_end = at_end
+    tracemalloc.start()
+    report = book.report(body)
+    report._repr_mimebundle_()
+    peak = tracemalloc.get_traced_memory()[1] - start[0]
+    gc.collect()
+    left = tracemalloc.get_traced_memory()[0] - start[0]
+    tracemalloc.stop()
+    book.at_end = lambda: None
+    print(
+        f"its report, beyond the recording: at most {peak / MEGABYTE:.1f} MB, then {left / MEGABYTE:.1f} MB"
+    )
+    return report
+
+
+def million(book: Notebook) -> None:
+    """Print the time and memory of the reports of 100,000 and of a million operations in a loop."""
+    for operations in (100_000, 1_000_000):
+        taken, report = book.milliseconds(loop(operations))
+        print(
+            f"{report.findings.operations:,} operations: {taken / 1e3:.2f} s, peak of the process "
+            f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB",
+            flush=True,
+        )
+
+
 def profile(book: Notebook, kind: str, operations: str, order: str = "tottime") -> None:
     """Print where the time of a report goes."""
     body = CELLS[kind](int(operations))
@@ -132,6 +190,16 @@ def profile(book: Notebook, kind: str, operations: str, order: str = "tottime") 
     pstats.Stats(profiler).sort_stats(order).print_stats(45)
 
 
+def main(what: str = "all", *rest: str) -> None:
+    """Print one measurement, or all but the profile and the long one."""
+    book = Notebook()
+    chosen = {"times": times, "second": second, "million": million, "profile": profile}
+    if what == "all":
+        times(book)
+        second(book)
+    else:
+        chosen[what](book, *rest)  # type: ignore[operator]
+
+
 if __name__ == "__main__":
-    what, *rest = sys.argv[1:] or ["times"]
-    globals()[what](Notebook(), *rest)
+    main(*sys.argv[1:])

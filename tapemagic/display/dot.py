@@ -142,14 +142,15 @@ def has_room_for_labels(graph: Graph) -> bool:
 def edge_labels(step: Step) -> dict[int, str]:
     """The local derivatives beside the edges to an operation, by the positions of its inputs.
 
-    A formula stands with its number, if both are short; of arrays there is the formula alone.
+    A formula stands with its number, if both are short; of arrays there is the formula alone, of constants the number.
     """
     numbers, formulas = dict(step.slopes), dict(step.formulas)
     labels = {}
     for position in numbers | formulas:
         number, formula = numbers.get(position, ""), formulas.get(position, "")
-        both = f"{formula} = {number}" if formula not in ("", number) and number else number
-        label = both or formula
+        if formula == number or (number and formula.replace(".", "").isdecimal()):
+            formula = ""
+        label = " = ".join(filter(None, (formula, number)))
         labels[position] = label if len(label) <= LONGEST_LABEL else number
     return {position: label for position, label in labels.items() if label}
 
@@ -276,7 +277,7 @@ def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
             operation_label(step, drawn.inserts.of_step(step)),
             height="0.3",
             width="0.5",
-            margin="0.04,0.02",
+            margin="0.14,0.04" if step.elided else "0.04,0.02",
             tooltip=tooltip(operation_tooltip(step, graph, lines)),
             **({} if step.name in COMMUTATIVE else {"ordering": "in"}),
             **folded,

@@ -64,7 +64,7 @@ def listing(
     words: Collection[int] = (0,),
     style: str = SIZE,
 ) -> str:
-    """A table with the padding and the lines of the page's own tables; all cells are HTML.
+    """A table with the padding and the lines of the page's own tables, or a padding if it has none; all cells are HTML.
 
     The columns of `words`, by their places, are aligned left even where the page aligns cells right.
     A row that has only one cell, while there are more headings, goes over all columns.
@@ -78,7 +78,8 @@ def listing(
 
     body = "".join(line("td", cells) for cells in rows)
     content = f"<thead>{line('th', headings)}</thead><tbody>{body}</tbody>"
-    return element("table", f"border-collapse:collapse;margin:0 0 6px;{style}", content)
+    look = f"border-collapse:collapse;margin:0 0 6px;{style}"
+    return element("table", look, content).replace("<table", "<table cellpadding=5", 1)
 
 
 BESIDE = "beside"

@@ -175,7 +175,7 @@ class _Converter(HTMLParser):
             parts.append(end)
 
     def _image(self, given: Mapping[str, str]) -> None:
-        """Draw a picture, but not one beside its numbers; of what is no SVG, write the words."""
+        """Draw a picture, but none beside which its numbers stand; write the words for one that is no SVG."""
         svg = svg_of(given.get("src", ""))
         if given.get("class") == BESIDE:
             return

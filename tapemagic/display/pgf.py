@@ -19,18 +19,21 @@ LINE = 15 * UNIT
 
 STEP = f"{1 / UNIT:g}".removeprefix("0")
 """A unit of the picture in points."""
-# ruff: noqa: E501 -- a line of TeX ends where a comment sign says
-COMMANDS = rf"""\def\P#1{{\csname P#1\endcsname}}\def\V#1#2{{\pgfqpoint{{\dimexpr{STEP}bp*(#1)\relax}}{{\dimexpr-{STEP}bp*(#2)\relax}}}}%
+COMMANDS = rf"""\def\P#1{{\csname P#1\endcsname}}%
+\def\V#1#2{{\pgfqpoint{{\dimexpr{STEP}bp*(#1)\relax}}{{\dimexpr-{STEP}bp*(#2)\relax}}}}%
 \def\W#1 #2 {{\V{{\X+#1}}{{\Y+#2}}}}\def\K#1 #2 {{\edef\X{{\the\numexpr\X+#1}}\edef\Y{{\the\numexpr\Y+#2}}}}%
 \def\PM#1 #2 {{\def\X{{#1}}\def\Y{{#2}}\pgfpathmoveto{{\V\X\Y}}\P}}\def\PZ{{\pgfpathclose\P}}%
 \def\PD#1 #2 {{\K#1 #2 \pgfpathlineto{{\V\X\Y}}\P}}\def\PQ#1 #2 #3 #4 #5 #6 {{\PM#1 #2 D#3 #4 D#5 #6 Z}}%
 \def\PC#1 #2 #3 #4 #5 #6 {{\pgfpathcurveto{{\W#1 #2 }}{{\W#3 #4 }}{{\W#5 #6 }}\K#5 #6 \P}}%
 \def\PR#1 #2 #3 #4 {{\pgfpathrectangle{{\V{{#1}}{{#2}}}}{{\V{{#3}}{{#4}}}}\P}}%
 \def\PE#1 #2 #3 #4 {{\pgfpathellipse{{\V{{#1}}{{#2}}}}{{\V{{#3}}0}}{{\V0{{#4}}}}\P}}%
-\def\I#1 {{\definecolor{{a}}{{HTML}}{{#1}}}}\def\PF#1 {{\I#1 \pgfsetfillcolor{{a}}\P}}\def\PS#1 {{\I#1 \pgfsetstrokecolor{{a}}\P}}%
-\def\PL#1 {{\pgfsetlinewidth{{#1bp}}\P}}\def\PA{{\pgfscope\P}}\def\PO{{\endpgfscope\P}}\def\PG#1 {{\pgfusepath{{#1}}\PO}}%
+\def\I#1 {{\definecolor{{a}}{{HTML}}{{#1}}}}%
+\def\PF#1 {{\I#1 \pgfsetfillcolor{{a}}\P}}\def\PS#1 {{\I#1 \pgfsetstrokecolor{{a}}\P}}%
+\def\PL#1 {{\pgfsetlinewidth{{#1bp}}\P}}%
+\def\PA{{\pgfscope\P}}\def\PO{{\endpgfscope\P}}\def\PG#1 {{\pgfusepath{{#1}}\PO}}%
 \def\PY#1{{#1\P}}\let\PX\relax\def\PJ#1 #2 {{\PA Y{{\fontsize{{#1}}{{#1}}\selectfont\color[HTML]{{#2}}}}}}%
-\def\PT#1 #2 {{\def\X{{#1}}\def\Y{{#2}}\PN}}\def\PN#1;{{\pgftext[base,at={{\V\X\Y}}]{{#1}}\edef\Y{{\the\numexpr\Y+{LINE}}}\P}}%
+\def\PT#1 #2 {{\def\X{{#1}}\def\Y{{#2}}\PN}}%
+\def\PN#1;{{\pgftext[base,at={{\V\X\Y}}]{{#1}}\edef\Y{{\the\numexpr\Y+{LINE}}}\P}}%
 """
 r"""The commands in which pictures are written, to be defined once, in a group: lengths are units of the picture.
 
@@ -40,11 +43,16 @@ rectangle, ellipse. A begins a scope, which G, the use of a path, or O ends. F a
 L is the width of lines in points, J begins a scope with the size and colour of letters, Y is anything else. T is a line
 of text, N one below it.
 """
-CELLS = rf"""\definecolor{{b}}{{HTML}}{{{colour(-1)[1:].upper()}}}\definecolor{{o}}{{HTML}}{{{colour(1)[1:].upper()}}}%
-\def\PH#1 #2 #3 #4 {{\pgfscope\pgftransformshift{{\V{{#1}}{{#2}}}}\pgftransformxscale{{#3}}\pgftransformyscale{{#4}}\def\X{{0}}\def\Y{{0}}\J}}%
-\def\J#1{{\ifx;#1\expandafter\PO\else\ifx/#1\def\X{{0}}\K0 1 \else\ifx-#1\else\ifx x#1\pgfsetfillcolor{{magenta}}\else\ifx y#1\pgfsetfillcolor{{black}}\else
-\ifnum`#1<91 \pgfsetfillcolor{{o!\the\numexpr(`#1-64)*100/{LEVELS}!white}}\else\pgfsetfillcolor{{b!\the\numexpr(`#1-96)*100/{LEVELS}!white}}\fi\fi\fi
-\pgfpathrectangle{{\pgfqpoint{{\X bp}}{{-\Y bp}}}}{{\pgfqpoint{{1bp}}{{-1bp}}}}\pgfusepath{{fill}}\fi\K1 0 \fi\expandafter\J\fi}}%
+CELLS = rf"""\definecolor{{b}}{{HTML}}{{{colour(-1)[1:].upper()}}}%
+\definecolor{{o}}{{HTML}}{{{colour(1)[1:].upper()}}}%
+\def\PH#1 #2 #3 #4 {{\pgfscope\pgftransformshift{{\V{{#1}}{{#2}}}}%
+\pgftransformxscale{{#3}}\pgftransformyscale{{#4}}\def\X{{0}}\def\Y{{0}}\J}}%
+\def\J#1{{\ifx;#1\expandafter\PO\else\ifx/#1\def\X{{0}}\K0 1 \else\ifx-#1\else%
+\ifx x#1\pgfsetfillcolor{{magenta}}\else\ifx y#1\pgfsetfillcolor{{black}}\else
+\ifnum`#1<91 \pgfsetfillcolor{{o!\the\numexpr(`#1-64)*100/{LEVELS}!white}}\else%
+\pgfsetfillcolor{{b!\the\numexpr(`#1-96)*100/{LEVELS}!white}}\fi\fi\fi
+\pgfpathrectangle{{\pgfqpoint{{\X bp}}{{-\Y bp}}}}{{\pgfqpoint{{1bp}}{{-1bp}}}}%
+\pgfusepath{{fill}}\fi\K1 0 \fi\expandafter\J\fi}}%
 """
 r"""The command for cells in colours: H, with the place of the first cell and its size.
 
@@ -69,7 +77,8 @@ def pgf(picture: Picture) -> str:
     scale = min(1.0, WIDTH / max(width, 1), HEIGHT / max(height, 1))
     smaller = f"\\pgftransformscale{{{scale:.3f}}}" if scale < 1 else ""
     box = f"\\pgfresetboundingbox\\PR0 0 {picture.width} {picture.height} X\\pgfusepath{{use as bounding box}}"
-    return f"\\begin{{pgfpicture}}\\sffamily\\pgfsetlinewidth{{1bp}}{smaller}\\P\n{_body(picture)}X{box}\\end{{pgfpicture}}"
+    start = f"\\begin{{pgfpicture}}\\sffamily\\pgfsetlinewidth{{1bp}}{smaller}"
+    return f"{start}\\P\n{_body(picture)}X{box}\\end{{pgfpicture}}"
 
 
 def _body(picture: Picture) -> str:

@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 import numpy as np
 
 from tapemagic.analysis.formatting import format_shape
-from tapemagic.analysis.report.cells import Cells, block_means, rounded
+from tapemagic.analysis.report.cells import Cells, block_means, is_image_shape, rounded
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.display.elements import BESIDE, image
 from tapemagic.display.heatmap import MARKS, shades
@@ -105,10 +105,13 @@ def words(summary: Summary) -> str:
 
 def _fitted(summary: Summary, width: float, height: float) -> tuple[float, float]:
     """The largest size in a box that has about the proportions of the array."""
-    shown = summary.colours or summary.cells
-    if not shown:
+    if not (summary.colours or summary.cells):
         return width, height
-    rows, columns = summary.shape if len(summary.shape) == 2 else (len(shown), len(shown[0]))
+    colours, shape = summary.colours, summary.shape
+    if colours:
+        rows, columns = len(colours), len(colours[0])
+    else:
+        rows, columns = shape[-3:-1] if is_image_shape(shape) else shape[-2:]
     ratio = min(max(columns / rows, 1 / SLIMMEST), SLIMMEST)
     return min(width, round(height * ratio, 1)), min(height, round(width / ratio, 1))
 

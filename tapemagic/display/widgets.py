@@ -21,8 +21,11 @@ NOTHING = element(
 UNASKED = element("div", QUIET, "There is nothing to differentiate.")
 EMPTY = {"Variables": NOTHING, "Graph": NOTHING, "Gradients": UNASKED}
 """The words in the tabs that are there even if there is nothing to show."""
-FRAME = "overflow:auto;max-height:72vh"
-"""The style of what stands in a tab: it is scrolled in itself, so that the tabs and the verdict stay where they are."""
+FRAME = "overflow:auto;max-height:72vh;width:0;min-width:100%"
+"""The style of what stands in a tab: it is scrolled in itself, so that the tabs and the verdict stay where they are.
+
+A width of its own keeps a wide picture from widening the tab, whose right side would be cut off.
+"""
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 

@@ -34,13 +34,17 @@ class CallSites:
         self._filename = filename
         self.calls = [Call()]
         self._chain: list[tuple[FrameType, int]] = []  # from the innermost frame to the top level
+        self._frame: FrameType | None = None  # the innermost
+        self._within: FrameType | None = None  # the innermost one of the cell
+        self._call_index = self._start = 0
         self._body: CodeType | None = None
         self._entry: FrameType | None = None
         self._run = 0
 
     def forget(self) -> None:
         """Drop the frames of the last place."""
-        self._chain, self._entry = [], None
+        self._chain = []
+        self._frame = self._within = self._entry = None
 
     def here(self) -> tuple[int | None, int, int, int]:
         """The place of the operation that is being recorded, in the order of `Site`."""
@@ -52,15 +56,22 @@ class CallSites:
         if entry is not self._entry:
             self._entry = entry
             self._run += 1
-        chain = self._chain
-        if not chain or chain[0][0] is not frame:
-            chain = self._chain = self._found(frame)
-        return self._line(chain), chain[0][1], self._offset(frame), self._run
+        if frame is not self._frame:
+            self._enter(frame)
+        within = self._within
+        line = None if within is None else within.f_lineno
+        return line, self._call_index, self._start + frame.f_lasti, self._run
 
-    def _offset(self, frame: FrameType) -> int:
-        """The offset of the instruction that is running; the expression at the end of a cell follows its body."""
-        is_end = self._is_top(frame) and frame.f_code is not self._body
-        return frame.f_lasti + is_end * END
+    def _enter(self, frame: FrameType) -> None:
+        """Keep what is the same for all operations in one frame."""
+        chain = self._chain = self._found(frame)
+        self._frame, self._call_index = chain[0]
+        self._within = self._cell_frame(chain)
+        self._start = self._start_of(frame)
+
+    def _start_of(self, frame: FrameType) -> int:
+        """The offset at which the code of a frame begins; the expression at the end of a cell follows its body."""
+        return END if self._is_top(frame) and frame.f_code is not self._body else 0
 
     def _found(self, frame: FrameType | None) -> list[tuple[FrameType, int]]:
         """The user's frames from one to the top level, each with the index of its call."""
@@ -98,13 +109,13 @@ class CallSites:
         site = Site()
         if outer:
             above, call = outer[0]
-            site = Site(self._line(outer), call, self._offset(above), self._run)
+            within = self._cell_frame(outer)
+            line = None if within is None else within.f_lineno
+            site = Site(line, call, self._start_of(above) + above.f_lasti, self._run)
         self.calls.append(Call(code.co_name, code, site))
         return len(self.calls) - 1
 
-    def _line(self, chain: list[tuple[FrameType, int]]) -> int | None:
-        """The line of the cell that is running, or that called what is running."""
-        for frame, _ in chain:
-            if frame.f_code.co_filename == self._filename:
-                return frame.f_lineno
-        return None
+    def _cell_frame(self, chain: list[tuple[FrameType, int]]) -> FrameType | None:
+        """The innermost frame of the cell."""
+        inside = (frame for frame, _ in chain if frame.f_code.co_filename == self._filename)
+        return next(inside, None)

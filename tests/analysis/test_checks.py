@@ -55,6 +55,12 @@ def reversed_gradient(x: Any) -> Any:
     return x, lambda g: -g
 
 
+@tm.custom_gradient
+def softened(x: Any) -> Any:
+    """A square with a wrong gradient, whose slope at a small x is small."""
+    return x * x, lambda g: 3 * g * x
+
+
 wrong = tm.register_vjp(lambda x: x**3, lambda g, _y, x: np.where(x > 1, 2.0, 3.0) * g * x**2)
 
 
@@ -116,6 +122,16 @@ def test_agrees(function: Callable[..., Any], inputs: list[Any]) -> None:
             reversed_gradient,
             3.0,
             "-1.0 here, 1.0 there; reversed_gradient has a gradient of its own, which need not be the derivative",
+        ),
+        (
+            lambda a: 1e-3 * doubled(a) + 1e3,
+            0.0,
+            "0.002 here, 0.001 there; doubled has a gradient of its own, which need not be the derivative",
+        ),
+        (
+            softened,
+            1e-5,
+            "3e-05 here, 2e-05 there; softened has a gradient of its own, which need not be the derivative",
         ),
         (
             lambda a: np.maximum(a, 0.0),
@@ -189,3 +205,11 @@ def test_nothing_changes() -> None:
 
     assert plain.graph == found.graph
     assert plain.variables == found.variables
+
+
+def test_a_gradient_that_rounding_hides() -> None:
+    """It neither agrees nor differs."""
+    assert (
+        "not compared with difference quotients: it is lost in the rounding of the target"
+        in words(lambda a: 1e-12 * np.sin(a) + 1e6, 2.0)
+    )

@@ -195,9 +195,9 @@ def test_brackets(expression: str, text: str) -> None:
     [
         ("x1", "x̄1", r"\bar{x}_{1}"),
         ("w₁₂", "w̄₁₂", r"\bar{w}_{12}"),
-        ("loss", "l̄oss", r"\overline{\mathrm{loss}}"),
+        ("loss", "l̅o̅s̅s̅", r"\overline{\mathrm{loss}}"),
         ("λ", "λ̄", r"\bar{\lambda}"),
-        ("h_out", "h̄_out", r"\overline{\mathrm{h\_out}}"),
+        ("h_out", "h̅_̅o̅u̅t̅", r"\overline{\mathrm{h\_out}}"),
         ("a", "ā", r"\bar{a}"),
         ("dy/dx", "bar(dy/dx)", r"\overline{\mathrm{dy/dx}}"),
     ],

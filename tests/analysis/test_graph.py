@@ -118,6 +118,18 @@ def test_orders() -> None:
     assert all(value.order == 0 for value in graph.values if value.name in "aby" and value.name)
 
 
+def test_rules_that_are_no_products_have_no_slopes() -> None:
+    """Neither a rule of the user's own nor one on complex numbers is a product with a derivative."""
+
+    @tm.custom_gradient
+    def clipped(x: Any) -> Any:
+        return x * x, lambda g: np.clip(g, -1.0, 1.0)
+
+    for function in (clipped, lambda a: np.abs(a * (1 + 2j))):
+        steps = record(function, 2.0).graph.steps
+        assert [step.slopes or step.formulas for step in steps] == [()] * len(steps)
+
+
 def test_slopes() -> None:
     """An operation on numbers has a local derivative for each input; one on arrays has none."""
     graph = record(lambda a, b: np.arctan2(a * a, b), 3.0, 9.0).graph

@@ -12,6 +12,7 @@ import tapemagic as tm
 from tapemagic.analysis.nonfinite import NonFinite, first_nonfinite, first_nonfinite_gradient
 from tapemagic.analysis.snapshot import snapshot_of
 from tapemagic.engine.tape.observer import Observer
+from tests.analysis.recordings import record
 
 
 def recorded(
@@ -128,3 +129,12 @@ def test_a_released_tape() -> None:
 
     assert first_nonfinite(snapshot_of(tape)) is None
     assert first_nonfinite_gradient(snapshot_of(tape), y) is None
+
+
+def test_a_second_derivative() -> None:
+    """Where it is infinite and the first is not, the operation is told, too."""
+    found = record(lambda a: (a - 2.0) ** 1.5, 2.0, order=2)
+
+    [text] = [said.text for said in found.verdict if said.topic == "nonfinite"]
+    assert text.startswith("d²y/da² is inf since the derivative of power")
+    assert text.endswith(" is infinite at 0.0 and 0.5")

@@ -95,6 +95,15 @@ def test_a_target_that_is_used_on() -> None:
         for symbol, formula, added, before, after in steps(found)
     ]
     assert "the sum of y0, y1" == part(found).goal
+    of_y0 = [(before, after) for symbol, _, _, before, after in steps(found) if symbol == "ȳ0"]
+    assert of_y0 == [(None, "1.0"), ("1.0", "4.0")]
+
+
+def test_operands_that_are_not_kept() -> None:
+    """Of an operation without a derivative the tape keeps the tracked operand, and not where it stood."""
+    found = record(lambda a: np.floor_divide(7.0, a) + a, 2.0)
+
+    assert [row.numbers for row in rows(found)][1] == "floor_divide(… 2.0 …)"
 
 
 def test_names_that_the_user_has_taken() -> None:

@@ -103,6 +103,21 @@ def test_variables_that_do_not_learn() -> None:
     assert {row[none] for row in training.rows} == {"None"}
 
 
+def test_a_gradient_that_is_always_zero() -> None:
+    """Training that changes nothing is training all the same."""
+    training = known(trained(tm.sigmoid, 50.0))
+    assert training.flags == ("dloss/da is exactly 0.0 at every step",)
+
+
+def test_steps_that_are_too_small() -> None:
+    """A Variable that is assigned the value that it had is said to be assigned."""
+    training = known(trained(lambda a, b: a * 1e-30 + b, 1.0, 1.0))
+    assert (
+        "a has the same value at every step: its assignments are too small to change it, or stand outside of the loop"
+        in training.flags
+    )
+
+
 def test_a_step_that_is_too_large() -> None:
     """The loss grows, and the gradient explodes."""
     training = known(trained(lambda a: a * a, 1.0, rate=1.5))
@@ -126,6 +141,16 @@ def test_dead_units(layout: str) -> None:
     [flag] = known(training).flags
     often = "each of the 20 times that it ran: nothing passes back through them"
     assert flag == f"dead relu: 5 of 8 units gave 0 for all 32 examples {often}"
+
+
+def test_units_that_rest_for_a_few_examples() -> None:
+    """A unit that gives 0 for the examples of one step is not dead."""
+    batches = iter([[[1.0, -1.0]], [[-1.0, 1.0]]] * 10)
+
+    def loss(a: Any) -> Any:
+        return np.sum(tm.relu(np.array(next(batches)) @ a))
+
+    assert known(trained(loss, np.eye(2), rate=1e-3)).flags == ()
 
 
 def test_a_vector_that_may_be_of_examples_has_no_units() -> None:
@@ -157,6 +182,8 @@ def test_complex_and_summed() -> None:
     [
         ([3.0, 2.0, 1.0, 1.01, 1.02, 1.03], ""),
         ([3.0, 1.0, 2.0, 1.0, 2.0], ""),
+        ([4.2, 1.0, 0.03, 0.032, 0.036, 0.04], ""),
+        ([1.0, 2.0, 3.0, 4.0], "loss grows from step 1 on, from 1.0 to 4.0: right if it is to grow; otherwise"),
         ([-3.0, -1.0, -2.0, -2.5], "loss is larger at the last step, -2.5, than at the first, -3.0"),
         ([3.0, 1.0, 2.0, 3.0, 4.0], "loss grows from step 2 on, from 1.0 to 4.0"),
         ([3.0, math.nan, 1.0], "loss is nan at step 2"),

@@ -221,6 +221,26 @@ def test_no_drawing() -> None:
     assert "dy/dy" in read.text
 
 
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (record(lambda a: np.sin(a) * a, 2.0), "behind the operation."),
+        (record(lambda a: [b := a * 2.0, b * a], 2.0), "; of a target, 1 more."),
+        (record(lambda a: a**3, 2.0, order=2), "; edges into the frame of a derivative do not count,"),
+        (chain(60, max_nodes=20), "; what passes inside boxes with a double edge, or along edges that are not drawn,"),
+        (record(lambda a: np.imag(a * (1 + 2j)) * a, 2.0), "; an edge without a number adds what"),
+    ],
+)  # fmt: skip
+def test_the_chain_rule_in_the_caption(found: Findings, words: str) -> None:
+    """The sum of products is claimed only together with all that adds to it."""
+    caption = graph.caption(found)
+    assert (
+        "Between numbers, the gradient of a box is the sum, over the edges that leave it,"
+        in caption
+    )
+    assert words in caption
+
+
 def test_the_caption_of_a_variable_that_changed() -> None:
     """It says what its boxes are, and what their gradients have to do with that of the variable."""
 

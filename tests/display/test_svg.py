@@ -273,10 +273,10 @@ def test_an_insert(drawer: Callable[[str], str], width: float, height: float) ->
     assert isinstance(box, Outline)
     xs = [x for _, points in box.steps for x in points[::2]]
     ys = [y for _, points in box.steps for y in points[1::2]]
-    across, down = (UNIT * length * inset.scale for length in (width, height))
-    assert abs(inset.x + across / 2 - (min(xs) + max(xs)) / 2) < 2 * UNIT
-    assert min(xs) <= inset.x < inset.x + across <= max(xs) + UNIT
-    assert min(ys) < inset.y < inset.y + down < max(ys) + UNIT
+    wide, tall = (UNIT * length * inset.scale for length in (width, height))
+    assert abs(inset.x + wide / 2 - (min(xs) + max(xs)) / 2) < 2 * UNIT
+    assert min(xs) <= inset.x < inset.x + wide <= max(xs) + UNIT
+    assert min(ys) < inset.y < inset.y + tall < max(ys) + UNIT
     assert inset.scale > 0.8
 
 

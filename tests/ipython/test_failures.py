@@ -105,6 +105,8 @@ SENTENCES = {
     "y = [x, b][2]": "[x, b] has 2 elements, numbered 0 to 1",
     "y = d['v']": "d has no key 'v': its keys are 'w'",
     "y = x + words": "words is text, and no number",
+    "y = x + '3'": "'3' is text, and no number: float(...) makes a number of it",
+    "y = nope * x": "",
     "y = x * Odd()": "",
     "o = Odd()\ny = x * o": "o is of type Odd, and no number",
     "y = x * np.exp": "np.exp is a function, and no number: call it, as in np.exp(x)",

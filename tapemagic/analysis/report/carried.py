@@ -59,38 +59,43 @@ def _positions(part: Part) -> list[int]:
 
 
 def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carried]:
-    """The series of results that other iterations, or operations behind the loop, use."""
-    records = subject.records
+    """The series of results that other iterations, or operations behind the loop, use; of each name the last."""
     if len(iterations) < 2:
         return []
-    usual = len(iterations[-1])
+    last, records = iterations[-1], subject.records
+    slots = {slot: _stem(subject, records[last[slot]]) for slot in _used(subject, iterations)}
+    ends = {name: slot for slot, name in slots.items()}
+    found = []
+    for slot, name in slots.items():
+        if name and ends[name] != slot:
+            continue
+        found_rows = [_row(subject, positions, last, slot) for positions in iterations]
+        rows = [row for row in found_rows if row is not None]
+        if len(rows) == len(iterations):
+            gradients = [subject.adjoints.get(row.output_id) for row in rows]  # type: ignore[arg-type]
+            found.append(_series(name, [row.output for row in rows], gradients))
+    goals = {name for name, _ in subject.targets}
+    return sorted(found, key=lambda series: (series.name not in goals, not series.name))
+
+
+def _used(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[int]:
+    """The places, within an iteration with as many operations as the last, of results that are used later."""
+    records = subject.records
     slots: dict[int, tuple[int, int]] = {}
     for k, positions in enumerate(iterations):
         for slot, p in enumerate(positions):
-            made = records[p].output_id
-            if isinstance(made, int) and len(positions) == usual:
-                slots[made] = (k, slot)
-    used: dict[int, None] = {}
+            number = records[p].output_id
+            if isinstance(number, int) and len(positions) == len(iterations[-1]):
+                slots[number] = (k, slot)
+    used = set()
     for k, positions in enumerate(iterations):
         for p in positions:
-            for i in records[p].ids:
-                if i in slots and slots[i][0] != k:
-                    used[slots[i][1]] = None
+            used |= {slots[i][1] for i in records[p].ids if i in slots and slots[i][0] != k}
     for slot, p in enumerate(iterations[-1]):
         made = records[p].output_id
         if made in subject.roles or (made in subject.names and not np.ndim(records[p].output)):
-            used[slot] = None
-    goals = {name for name, _ in subject.targets}
-    found = []
-    for slot in sorted(used):
-        found_rows = [_row(subject, positions, iterations[-1], slot) for positions in iterations]
-        rows = [row for row in found_rows if row is not None]
-        if len(rows) < len(iterations):
-            continue
-        gradients = [subject.adjoints.get(row.output_id) for row in rows]  # type: ignore[arg-type]
-        name = _stem(subject, rows[-1])
-        found.append(_series(name, [row.output for row in rows], gradients))
-    return sorted(found, key=lambda series: (series.name not in goals, not series.name))
+            used.add(slot)
+    return sorted(used)
 
 
 def _stem(subject: Subject, record: Record) -> str:

@@ -16,6 +16,7 @@ from tapemagic.analysis.report.subject import Subject
 from tapemagic.engine.gradcheck.finite_differences import (
     CENTRAL,
     STEP,
+    Comparison,
     WeightedSum,
     entry_of,
     entry_size,
@@ -40,10 +41,18 @@ SHORTER, ROUGHER = 1e-2, 1e-5
 """The factor of the shorter step that is tried where a gradient differs, and the tolerance for it."""
 SLIGHT = 1e-3
 """Entries smaller than this, relative to the largest, are only as exact as one of this size."""
+SHORTENED = (1e-2, 1e-3, 1e-4)
+"""The factors of the steps by which the slopes on both sides are computed."""
 KINK = 1e-2
 """The relative difference of the slopes on both sides of a kink."""
+KINKED = 2.0
+"""The factor within which these slopes differ by the same, whatever the step, if there is a kink."""
+ROUNDING = 5e-12
+"""A difference smaller than this, relative to the target's values, may be due to their rounding."""
 NOISE = 1e-8
 """A difference quotient smaller than this, relative to what it is compared with, is shown as zero."""
+
+LOST = "it is lost in the rounding of the target, which is so much larger"
 
 
 def checks_of(subject: Subject) -> Mapping[Key, Check]:
@@ -114,20 +123,29 @@ class _Comparison:
         found = {k: at.compare(at.step(k)) for k in numbers}
         largest = max(abs(c.tape) for c in found.values())
         limit, worst = self.tolerance, (0.0, -1)
+        rounding = ROUNDING * float(np.sum(np.abs(flat(at.outputs))))
         for k, c in found.items():
-            if c.error <= self.tolerance or c.gap <= self.tolerance * SLIGHT * largest:
+            if self._agrees(c, self.tolerance, largest) or (not c.tape and c.gap <= rounding):
                 continue
+            rough = max(ROUGHER, self.tolerance)
             near = at.compare(SHORTER * at.step(k))
             if not np.isfinite(near.quotient):
                 return Check("not checked", note="the target is not finite beside this point")
-            if near.error <= max(ROUGHER, self.tolerance):
-                limit = max(ROUGHER, self.tolerance)
+            if self._agrees(c, rough, largest) or self._agrees(near, rough, SHORTER * largest):
+                limit = rough
+            elif min(c.gap, near.gap) <= rounding:
+                return Check("not checked", note=LOST)
             else:
                 worst = max(worst, (near.gap, k))
         counts = (len(chosen), self.replay.point.size)
         return (
             self._differing(worst[1], counts) if worst[1] >= 0 else Check("agrees", limit, *counts)
         )
+
+    @staticmethod
+    def _agrees(c: Comparison, tolerance: float, largest: float) -> bool:
+        """Whether an entry agrees, relative to itself, or to a small part of the largest entry."""
+        return c.gap <= tolerance * max(abs(c.tape), abs(c.quotient), SLIGHT * largest)
 
     def _differing(self, k: int, counts: tuple[int, int]) -> Check:
         """The result where an entry differs."""
@@ -143,9 +161,11 @@ class _Comparison:
 
     def _note(self, k: int) -> str:
         """A possible reason for a difference: a kink, or a function with a gradient of its own."""
-        left, right = self._slope(k, -1), self._slope(k, 1)
+        slopes = [(self._slope(k, -short), self._slope(k, short)) for short in SHORTENED]
+        left, right = slopes[0]
         most = max(abs(left), abs(right))
-        if abs(left - right) > KINK * most:
+        gaps = [abs(a - b) for a, b in slopes]
+        if gaps[0] > KINK * most and max(gaps) <= KINKED * min(gaps):
             left, right = _shown(left, most), _shown(right, most)
             return (
                 f"there is a kink: the slope is {left:.3g} on one side and {right:.3g} on the other"
@@ -157,11 +177,11 @@ class _Comparison:
             else ""
         )
 
-    def _slope(self, k: int, side: int) -> float:
-        """The slope on one side, between two points near by."""
-        near = side * STEP * SHORTER * self.at.step(k)
+    def _slope(self, k: int, short: float) -> float:
+        """The slope on one side, between two points near by: `short` is the factor of the step."""
+        near = STEP * short * self.at.step(k)
         rise = self.at.total(2 * near) - self.at.total(near)
-        return rise / (side * STEP * SHORTER * float(self.at.strides[k]))
+        return rise / (STEP * short * float(self.at.strides[k]))
 
 
 def _shown(x: float, beside: float) -> float:

@@ -85,8 +85,9 @@ def _sentence(
     examples = last.output.size // units
     given = f" for all {examples:,} examples" if examples > 1 else ""
     when = f"each of the {len(records):,} times that it ran"
-    if np.sum(always) < count:
-        when = f"the last {recent:,} times that it ran, {int(np.sum(always)):,} of them {when}"
+    if (throughout := int(np.sum(always))) < count:
+        some = f", {throughout:,} of them {when}" if throughout else ""
+        when = f"the last {recent:,} times that it ran{some}"
     yield (
         f"dead relu{where}: {count:,} of {units:,} units{of} gave 0{given} {when}: nothing passes back through them"
     )

@@ -194,9 +194,7 @@ def _nonfinite(subject: Subject) -> tuple[NonFinite, ...]:
             fact = first_nonfinite(snapshot, snapshot.above(id_of(target), blocked=True))
         elif not all(is_finite(unwrap(g)) for g in gradients if g is not None):
             fact = first_nonfinite_gradient(snapshot, target)
-        if fact is not None:
-            facts.append(replace(fact, target=id_of(target)))
-        elif fact := _nonfinite_of_higher_order(subject, t):
+        if fact is not None or (fact := _nonfinite_of_higher_order(subject, t)):
             facts.append(replace(fact, target=id_of(target)))
     return tuple(facts)
 

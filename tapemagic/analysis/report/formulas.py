@@ -327,6 +327,9 @@ def value_formula(record: Record, inputs: Sequence[Symbol]) -> Piece:
         except KeyError:  # an input that the operation was not given
             pass
     given = [*inputs]
+    if len(given) < getattr(record.operation.function, "nin", 0):
+        # other operands of operations without a derivative are not kept, nor where they stood
+        given = [Symbol(f"… {x.text} …", rf"\dots {x.latex} \dots") for x in given]
     if len(given) > MAX_INPUTS:
         given = [*given[: MAX_INPUTS - 2], Symbol("…", r"\dots"), given[-1]]
     return call(record.name, [*given, *_parameters(record)])

@@ -18,6 +18,8 @@ CHOICE, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
 LONGEST = 60
 """The number of characters shown of a name."""
 
+MACRON, OVERLINE = "\u0304", "\u0305"
+"""Marks above the letter before them: a short line, and one that joins with that above the next letter."""
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 ATOMIC = re.compile(r"bar\(.*\)|[^\W\d][\w.₀-₉]*(\[[\w'\".]*\])*|\d[\d.]*|\[.*\]|nan|inf")
 SCIENTIFIC = re.compile(r"\d[\d.]*e[+-]?\d+")
@@ -118,11 +120,17 @@ def bar(symbol: Symbol) -> Symbol:
     --------
     >>> bar(symbol_of("x1"))
     Symbol(text='x̄1', latex='\\bar{x}_{1}')
+    >>> bar(symbol_of("loss")).text
+    'l̅o̅s̅s̅'
     """
-    first, rest = symbol.text[:1], symbol.text[1:]
     text = f"bar({symbol.text})"
-    if without_subscript(symbol.text).isidentifier():
-        text = unicodedata.normalize("NFC", f"{first}\u0304") + rest
+    stem = without_subscript(symbol.text)
+    if stem.isidentifier():
+        letters = stem.rstrip("0123456789")
+        rest = symbol.text[len(letters) :]
+        text = unicodedata.normalize("NFC", f"{letters}{MACRON}") + rest
+        if len(letters) > 1:
+            text = "".join(f"{letter}{OVERLINE}" for letter in letters) + rest
     letter, mark, index = symbol.latex.partition("_{")
     if len(letter) == 1 or letter[1:] in GREEK:
         return Symbol(text, rf"\bar{{{letter}}}{mark}{index}")

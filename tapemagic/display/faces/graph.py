@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from html import escape
 
+from tapemagic.analysis.explain.advice import listed
 from tapemagic.analysis.formatting import bracketed, printable, subscript
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import Graph, Step, Value
@@ -20,6 +21,8 @@ from tapemagic.display.styles import CODE, QUIET, SMALL
 from tapemagic.display.svg import Drawing, fitted
 
 TITLE = "Graph"
+MOST_CHANGED = 4
+"""The number of names of variables that changed in the caption."""
 FRAME = "overflow:auto"
 LIVE_FRAME = "overflow:auto;max-height:60vh"
 """The style of a live picture, which is scrolled above its caption."""
@@ -114,12 +117,18 @@ def _is_number(value: Value) -> bool:
 
 
 def changes(findings: Findings) -> list[str]:
-    """For each variable with several boxes, a sentence that says why."""
-    return [
-        f"{name} changed while the tape recorded: {name}₁{' and ' if count == 2 else ' to '}{name}{subscript(count)} "
-        f"are the values that were read, and the gradient with respect to {name} is the sum of theirs"
-        for name, count in findings.changed
-    ]
+    """A sentence on the variables with several boxes; empty if there are none."""
+    if not findings.changed:
+        return []
+    names = [name for name, _ in findings.changed]
+    more = len(names) - MOST_CHANGED
+    shown = names if more <= 1 else [*names[:MOST_CHANGED], f"{more:,} more"]
+    name, count = findings.changed[0]
+    ends = f"{name}₁{' and ' if count == 2 else ' to '}{name}{subscript(count)}"
+    example = f"for example, {ends}" if len(names) > 1 else ends
+    values = f"{example} are the values that were read"
+    total = f"the gradient with respect to {name} is the sum of theirs"
+    return [f"{listed(shown)} changed while the tape recorded: {values}, and {total}"]
 
 
 def omissions(findings: Findings) -> list[str]:
