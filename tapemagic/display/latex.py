@@ -48,7 +48,7 @@ def latex(findings: Findings, drawing: Drawing, parts: Mapping[str, str], value:
     body = "\\par\n".join([head, *sections])
     commands = GLYPH * ("\\tapeglyph" in body) + COMMANDS * ("pgfpicture" in body)
     commands += CELLS * (re.search(r"^H\d", body, re.MULTILINE) is not None)
-    return f"\\begingroup\\footnotesize\\parindent0pt\\LTleft0pt{SHORT}\n{commands}{body}\\par\\endgroup"
+    return f"\\begingroup\\footnotesize\\parindent0pt\\parskip0pt\\LTleft0pt{SHORT}\n{commands}{body}\\par\\endgroup"
 
 
 def trace(found: Trace) -> str:
