@@ -8,7 +8,7 @@ from typing import NamedTuple
 import graphviz
 
 from tapemagic.analysis.formatting import clipped, printable
-from tapemagic.analysis.report.graph import Graph, Step, Value
+from tapemagic.analysis.report.graph.graph import Graph, Step, Value
 from tapemagic.analysis.report.subject import Role
 from tapemagic.display.inserts import Inserts
 from tapemagic.display.styles import GROUND

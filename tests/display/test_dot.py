@@ -11,7 +11,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings, examine
-from tapemagic.analysis.report.graph import Graph, GraphFrame, Step, Value
+from tapemagic.analysis.report.graph.graph import Graph, GraphFrame, Step, Value
 from tapemagic.display import dot as dot_module
 from tapemagic.display.dot import (
     MAX_LABELLED,
