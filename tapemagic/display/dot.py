@@ -295,7 +295,7 @@ def grows_down(graph: Graph) -> bool:
     """Whether a picture is drawn from top to bottom, since it would be smaller on a page from left to right."""
     across, tall, wide, down = _extents(graph)
     page_width, page_height = PAGE
-    from_left = min(1.0, page_width / across, page_height / max(tall, 0.1))
+    from_left = min(1.0, page_width / max(across, 0.1), page_height / max(tall, 0.1))
     from_top = min(1.0, page_width / max(wide, 0.1), page_height / max(down, 0.1))
     return from_left < from_top
 

@@ -10,8 +10,8 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.formatting import format_number
-from tapemagic.analysis.report.gradients import jacobians
 from tapemagic.analysis.report.findings import examine
+from tapemagic.analysis.report.gradients import jacobians
 from tapemagic.analysis.report.gradients.matrices import Matrix
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine import registry
