@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from itertools import groupby
 
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.reverse_sweep import AdjointStep
-from tapemagic.analysis.report.trace import Trace, TracePart
-from tapemagic.analysis.report.trace_rows import TraceRow
+from tapemagic.analysis.report.trace.reverse_sweep import AdjointStep
+from tapemagic.analysis.report.trace.trace import Trace, TracePart
+from tapemagic.analysis.report.trace.trace_rows import TraceRow
 from tapemagic.display import html, limits
 from tapemagic.display.faces import trace as trace_face
 from tapemagic.display.html_to_latex import SHORT, converted
@@ -48,7 +48,7 @@ def latex(findings: Findings, drawing: Drawing, parts: Mapping[str, str], value:
     body = "\\par\n".join([head, *sections])
     commands = GLYPH * ("\\tapeglyph" in body) + COMMANDS * ("pgfpicture" in body)
     commands += CELLS * (re.search(r"^H\d", body, re.MULTILINE) is not None)
-    return f"\\begingroup\\footnotesize\\parindent0pt\\LTleft0pt{SHORT}\n{commands}{body}\\par\\endgroup"
+    return f"\\begingroup\\footnotesize\\parindent0pt\\parskip0pt\\LTleft0pt{SHORT}\n{commands}{body}\\par\\endgroup"
 
 
 def trace(found: Trace) -> str:

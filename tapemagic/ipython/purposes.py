@@ -7,7 +7,7 @@ from functools import cached_property
 from math import inf
 
 from tapemagic.analysis.report.dead_ends import READS
-from tapemagic.analysis.report.own_gradients import target_names
+from tapemagic.analysis.report.gradients.own_gradients import target_names
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.recording import is_gradient_stamp, is_stamp, time_of
 from tapemagic.engine.tape.observer import GradientCall

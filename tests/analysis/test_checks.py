@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.report.checks import Check
+from tapemagic.analysis.report.gradients.checks import Check
 from tests.analysis.recordings import record
 
 RNG = np.random.default_rng(0)

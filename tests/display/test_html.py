@@ -13,7 +13,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.statement import Statement
+from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.display import html
 from tapemagic.display.elements import svg_of, uri_data
 from tapemagic.display.faces import graph
@@ -143,10 +143,10 @@ def test_captions() -> None:
     """The caption says of what the gradients are, and what is not drawn."""
     two = record(lambda a: (a * 2, a * 3), 1.0)
 
-    assert (
-        "the gradient of y with respect to it. None: no gradient passes there."
-        in page(square()).text
-    )
+    stopped = record(lambda a: a * np.sign(a), 2.0)
+
+    assert "the gradient of y with respect to it. Be" in page(square()).text
+    assert "None: no gradient passes there." in page(stopped).text
     assert "the gradient of the sum of y0, y1 with respect to it" in page(two).text
     assert "in the frame of a derivative" in page(product()).text
     assert "72 operations in the middle are not drawn." in page(chain(100)).text
@@ -234,7 +234,10 @@ def test_no_drawing() -> None:
 def test_the_chain_rule_in_the_caption(found: Findings, words: str) -> None:
     """The sum of products is claimed only together with all that adds to it."""
     caption = graph.caption(found)
-    assert "Between numbers, the gradient of a box is the sum, over the edges that leave it," in caption
+    assert (
+        "Between numbers, the gradient of a box is the sum, over the edges that leave it,"
+        in caption
+    )
     assert words in caption
 
 

@@ -19,7 +19,7 @@ import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import engines, svg
 from tapemagic.display.engines import by_dot, by_pygraphviz
-from tapemagic.display.picture import UNIT, Insert, read
+from tapemagic.display.picture import UNIT, Insert, Outline, read
 from tapemagic.display.report import TapeReport
 from tapemagic.display.svg import Drawing, draw, write
 from tests.analysis.recordings import chain, product, record, square
@@ -270,6 +270,7 @@ def test_an_insert(drawer: Callable[[str], str], width: float, height: float) ->
     assert ["name"] == [words.text for lines in picture.words.values() for words in lines]
     [inset] = picture.insets
     box = next(item for item in picture.items if inset in item.parts).parts[0]
+    assert isinstance(box, Outline)
     xs = [x for _, points in box.steps for x in points[::2]]
     ys = [y for _, points in box.steps for y in points[1::2]]
     wide, tall = (UNIT * length * inset.scale for length in (width, height))

@@ -12,10 +12,10 @@ import numpy as np
 from tapemagic.analysis.formatting import clipped, format_value
 from tapemagic.analysis.nonfinite import is_finite
 from tapemagic.analysis.report.adjoints import levels
-from tapemagic.analysis.report.notation import symbol_of
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
-from tapemagic.analysis.report.symbols import several, text_of
+from tapemagic.analysis.report.trace.notation import symbol_of
+from tapemagic.analysis.report.trace.symbols import several, text_of
 from tapemagic.analysis.report.variable_versions import format_reads
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of, unwrap

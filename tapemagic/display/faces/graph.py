@@ -8,8 +8,13 @@ from html import escape
 from tapemagic.analysis.explain.advice import listed
 from tapemagic.analysis.formatting import bracketed, printable, subscript
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.graph import Graph, Step, Value
-from tapemagic.display.dot import MAX_LABELLED, edge_labels, has_room_for_labels
+from tapemagic.analysis.report.graph.graph import Graph, Step, Value
+from tapemagic.display.dot import (
+    MAX_LABELLED,
+    edge_labels,
+    has_room_for_labels,
+    orders_with_gradients,
+)
 from tapemagic.display.elements import element, image, plain
 from tapemagic.display.inserts import captions
 from tapemagic.display.styles import CODE, QUIET, SMALL
@@ -53,9 +58,19 @@ def caption(findings: Findings) -> str:
         words += f", and the gradient of {goal} with respect to it"
         if findings.order > 1:
             words += "; in the frame of a derivative, the gradient of that derivative, or of the sum of its numbers"
-        words += ". None: no gradient passes there"
+        if shows_none(findings.graph):
+            words += ". None: no gradient passes there"
     words = ". ".join([words, *signs(findings.graph), *changes(findings), *omissions(findings)])
     return element("div", SMALL, f"{plain(words)}.")
+
+
+def shows_none(graph: Graph) -> bool:
+    """Whether a gradient is None in some box."""
+    orders = orders_with_gradients(graph)
+    return any(
+        value.order in orders and value.role != "constant" and value.gradient in {None, "None"}
+        for value in graph.values
+    )
 
 
 def signs(graph: Graph) -> list[str]:

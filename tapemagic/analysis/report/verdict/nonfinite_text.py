@@ -10,9 +10,9 @@ import numpy as np
 from tapemagic.analysis.explain.advice import listed
 from tapemagic.analysis.formatting import derivative_symbol, format_value
 from tapemagic.analysis.nonfinite import NonFinite, is_finite, nonfinite_on
-from tapemagic.analysis.report.numeric_warning import NumericWarning
 from tapemagic.analysis.report.subject import Subject
-from tapemagic.analysis.report.written import operands_on
+from tapemagic.analysis.report.verdict.numeric_warning import NumericWarning
+from tapemagic.analysis.report.verdict.written import operands_on
 from tapemagic.engine.events import Place
 from tapemagic.engine.recording import Absent, Record
 from tapemagic.engine.tape.observer import Site

@@ -10,9 +10,9 @@ import numpy as np
 
 from tapemagic.analysis.explain.chain_rule import Edge
 from tapemagic.analysis.formatting import format_number
-from tapemagic.analysis.report.statement import Statement
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
+from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.engine.recording import Absent, Record, silence
 from tapemagic.engine.registry import NUMBERED, Operation
 from tapemagic.engine.tensor.tensor import unwrap, wrap
