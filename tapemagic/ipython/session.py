@@ -198,8 +198,8 @@ class Session:
         name = self.tape_name
         if name and self.cell.namespace.get(name) is not self.tape:
             text = (
-                f"{name} does not stand for the tape any more, since the cell deleted the name or gave it to another "
-                "value; %gradient and %why still ask the tape"
+                f"{name} is not the tape of this cell any more, since the cell deleted the name or gave it to another "
+                "value; %gradient and %why still ask that one"
             )
             notes.append(Statement("note", text))
         return notes

@@ -28,7 +28,7 @@ def test_a_tape_without_a_name(run: Run, last: str) -> None:
     report = run(f"%%tape a\ny = a**2\n{last}")
 
     assert {"dy/da": "6.0"} == gradients(report)
-    assert "tape does not stand for the tape any more" in repr(report)
+    assert "tape is not the tape of this cell any more" in repr(report)
     assert 6.0 == float(run("%gradient y a"))
     assert "dy/da = 6.0" in repr(run("%why y a"))
 
