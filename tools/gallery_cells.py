@@ -118,8 +118,8 @@ CELLS = (
     Cell(
         "nested-loops",
         "A loop in a loop",
-        "%%tape x\ntotal = 0.0\nfor i in range(1, 6):\n    power = 1.0\n    for j in range(i):\n"
-        "        power = power * x\n    total = total + power / i",
+        "%%tape x\ntotal = 0.0\nfor i in range(1, 6):\n    factor = 1.0\n    for j in range(i):\n"
+        "        factor = factor * x\n    total = total + factor / i",
         ("x = 0.9",),
     ),
     Cell(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import graphviz
 
 from tapemagic.analysis.formatting import clipped, printable
-from tapemagic.analysis.report.graph import Graph, Step, Value
+from tapemagic.analysis.report.graph.graph import Graph, Step, Value
 from tapemagic.analysis.report.subject import Role
 from tapemagic.display.inserts import Inserts
 from tapemagic.display.styles import GROUND
@@ -45,8 +45,10 @@ STYLES: dict[Role, dict[str, str]] = {
         "width": "0.25",
     },
 }
-PAGE = 8.5
-"""The largest width, in inches, of a picture drawn from left to right; a wider one is drawn from top to bottom."""
+PAGE = (10.5, 6.5)
+"""The width and height, in inches, of a page on a screen."""
+LINE_ROOM, PICTURE_ROOM, BESIDE, FRAME_ROOM = 0.19, 0.4, 0.25, 0.35
+"""In inches: the height of a line in a box, and of a picture; the gaps between boxes, and around a frame."""
 MAX_READERS = 3
 """The most operations to which edges lead from the box of a constant or watched value; beside others it is repeated."""
 MAX_LABELLED = 12
@@ -89,7 +91,7 @@ def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None)
     str
         The same for the same recording, whatever the machine.
     """
-    down = width(graph) > PAGE
+    down = grows_down(graph)
     place = Places(graph)
     source = graphviz.Digraph(
         "tape",
@@ -97,7 +99,7 @@ def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None)
             "rankdir": "TB" if down else "LR",
             "bgcolor": "transparent",
             "nodesep": "0.25",
-            "ranksep": "0.28",
+            "ranksep": "0.16",
             "fontname": FONT,
             "fontsize": "11",
             "fontcolor": GROUND,
@@ -286,11 +288,27 @@ def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
 
 def width(graph: Graph) -> float:
     """Estimate the width in inches of the picture drawn from left to right."""
+    return _extents(graph)[0]
+
+
+def grows_down(graph: Graph) -> bool:
+    """Whether a picture is drawn from top to bottom, since it would be smaller on a page from left to right."""
+    across, tall, wide, down = _extents(graph)
+    page_width, page_height = PAGE
+    from_left = min(1.0, page_width / across, page_height / max(tall, 0.1))
+    from_top = min(1.0, page_width / max(wide, 0.1), page_height / max(down, 0.1))
+    return from_left < from_top
+
+
+def _extents(graph: Graph) -> tuple[float, float, float, float]:
+    """Estimate width and height in inches of a picture from left to right, and of one from top to bottom."""
     rank = [0] * len(graph.values)
     shown = orders_with_gradients(graph)
     wide = [box_width(value, value.order in shown) for value in graph.values]
+    high = [box_height(value, value.order in shown) for value in graph.values]
     labelled = has_room_for_labels(graph)
     widest: dict[int, float] = {}
+    highest: dict[int, float] = {}
     gaps: dict[int, float] = {}
     for step in graph.steps:
         column = max((rank[i] for i in step.inputs), default=0)
@@ -298,12 +316,27 @@ def width(graph: Graph) -> float:
         gap = NODE_GAP + LETTER * max(0, len(step.name) - 5)
         gap += LABEL_GAP + LETTER * max(labels) if labels else 0
         gaps[column] = max(gaps.get(column, 0), gap)
-        for i in step.inputs:
-            widest[column] = max(widest.get(column, 0), wide[i])
         for i in step.outputs:
             rank[i] = column + 1
-            widest[column + 1] = max(widest.get(column + 1, 0), wide[i])
-    return sum(widest.values()) + sum(gaps.values())
+        for i in (*step.inputs, *step.outputs):
+            at = column if i in step.inputs else column + 1
+            widest[at] = max(widest.get(at, 0), wide[i])
+            highest[at] = max(highest.get(at, 0), high[i])
+    ranks = range(max(rank, default=0) + 1)
+    sides = [[i for i, at in enumerate(rank) if at == column] for column in ranks]
+    frames = FRAME_ROOM * len(graph.frames)
+    return (
+        sum(widest.values()) + sum(gaps.values()),
+        max((sum(high[i] + BESIDE for i in side) for side in sides), default=0) + frames,
+        max((sum(wide[i] + BESIDE for i in side) for side in sides), default=0) + frames,
+        sum(highest.values()) + NODE_GAP * len(gaps) + frames,
+    )
+
+
+def box_height(value: Value, gradient: bool) -> float:
+    """Estimate the height in inches of the box of a value, with its gradient or without."""
+    pictures = PICTURE_ROOM if value.summary or value.gradient_summary else 0
+    return LINE_ROOM * len(fields(value, gradient)) + pictures
 
 
 def box_width(value: Value, gradient: bool) -> float:

@@ -7,7 +7,7 @@ from html import escape
 
 from tapemagic.analysis.formatting import format_number, printable
 from tapemagic.analysis.report.cells import Cells
-from tapemagic.analysis.report.matrices import Matrix
+from tapemagic.analysis.report.gradients.matrices import Matrix
 from tapemagic.display.pixels import Colours, pixels
 from tapemagic.display.styles import GROUND
 

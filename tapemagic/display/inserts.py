@@ -6,9 +6,9 @@ from html import escape
 from itertools import count
 
 from tapemagic.analysis.formatting import clipped, format_number, printable
-from tapemagic.analysis.report.carried import Carried
-from tapemagic.analysis.report.graph import Graph, Step, Value
-from tapemagic.analysis.report.series import Series
+from tapemagic.analysis.report.graph.carried import Carried
+from tapemagic.analysis.report.graph.graph import Graph, Step, Value
+from tapemagic.analysis.report.training.series import Series
 from tapemagic.display.picture import Insert
 from tapemagic.display.plots import helps_log, plot
 from tapemagic.display.thumbnails import thumbnail

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from itertools import groupby
 
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.reverse_sweep import AdjointStep
-from tapemagic.analysis.report.trace import Trace, TracePart
-from tapemagic.analysis.report.trace_rows import TraceRow
+from tapemagic.analysis.report.trace.reverse_sweep import AdjointStep
+from tapemagic.analysis.report.trace.trace import Trace, TracePart
+from tapemagic.analysis.report.trace.trace_rows import TraceRow
 from tapemagic.display import html, limits
 from tapemagic.display.faces import trace as trace_face
 from tapemagic.display.html_to_latex import SHORT, converted

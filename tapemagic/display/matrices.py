@@ -8,7 +8,7 @@ from html import escape
 from itertools import groupby, repeat
 
 from tapemagic.analysis.formatting import format_shape, printable
-from tapemagic.analysis.report.matrices import HeatMap, Matrix
+from tapemagic.analysis.report.gradients.matrices import HeatMap, Matrix
 from tapemagic.display.elements import FONT, aligned, element, image, plain, table
 from tapemagic.display.heatmap import heatmap
 from tapemagic.display.styles import GROUND, NAME, QUIET, SMALL

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from tapemagic.analysis.formatting import DIGITS, clipped, printable
-from tapemagic.analysis.report.series import MOST, Series, thinned
+from tapemagic.analysis.report.training.series import MOST, Series, thinned
 from tapemagic.display.styles import GROUND
 
 COLOURS = ("#3b82f6", "#d97706", "#0d9488", "#c026d3")
@@ -78,7 +78,7 @@ def helps_log(series: Iterable[Series]) -> bool:
 
     Examples
     --------
-    >>> from tapemagic.analysis.report.series import series_of
+    >>> from tapemagic.analysis.report.training.series import series_of
     >>> helps_log([series_of("loss", [500.0, 1.0])]), helps_log([series_of("loss", [500.0, 0.0])])
     (True, False)
     """
@@ -105,7 +105,7 @@ def plot(series: Sequence[Series], width: float, height: float, log: bool = Fals
 
     Examples
     --------
-    >>> from tapemagic.analysis.report.series import series_of
+    >>> from tapemagic.analysis.report.training.series import series_of
     >>> plot([series_of("loss", [4.0, 1.0])], 20, 10)
     '<path fill="none" stroke="#3b82f6" stroke-width="1.5" stroke-linecap="round" d="M1.5,1.5L18.5,8.5"/>'
     """
@@ -151,7 +151,7 @@ def figure(
 
     Examples
     --------
-    >>> from tapemagic.analysis.report.series import series_of
+    >>> from tapemagic.analysis.report.training.series import series_of
     >>> figure([series_of("loss", [500.0, 1.0])], "loss")[:65]
     '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="150" '
     """

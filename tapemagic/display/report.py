@@ -9,7 +9,7 @@ from typing import Any
 
 from tapemagic.analysis.formatting import format_cell_value, significant_digits
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.graph import Graph
+from tapemagic.analysis.report.graph.graph import Graph
 from tapemagic.display import html
 from tapemagic.display.appearance import Style, ground_of, themed_page
 from tapemagic.display.dot import dot

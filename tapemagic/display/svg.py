@@ -29,7 +29,7 @@ INSTALL = (
 )
 ANY_ENGINE = '%config TapeMagics.engine = "auto"'
 
-ROOM = 900
+ROOM = 720
 """The largest width and height of a picture in pixels; a larger one is scaled down."""
 LEAST = 0.55
 """The smallest scale at which a picture can be read; one that is larger still is scrolled."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from tapemagic.analysis.formatting import printable, significant_digits
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.graph import Value
+from tapemagic.analysis.report.graph.graph import Value
 from tapemagic.display.appearance import Style, ground_of, themed_page
 from tapemagic.display.dot import dot, orders_with_gradients
 from tapemagic.display.elements import FONT, element, plain

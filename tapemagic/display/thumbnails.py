@@ -36,8 +36,8 @@ def thumbnail(summary: Summary, width: float, height: float) -> str:
     >>> import numpy as np
     >>> from tapemagic.analysis.report.summary import summarise
     >>> thumbnail(summarise(np.arange(9.0)), 18, 8)
-    '<path d="M0 7H18" stroke="#7f7f7f" stroke-width=".7"/><path d="M0 7l2-1 2 0 3-1 2-1 2-1 3-1 2 0 2-1" fill="none" \
-stroke="#3b82f6" stroke-linejoin="round"/>'
+    '<path d="M0 7H18" stroke="#7f7f7f" stroke-width=".7"/><path d="M0 7l2-1 2 0 3-1 2-1 2-1 3-1 2 0 2-1" \
+fill="none" stroke="#3b82f6" stroke-linejoin="round"/>'
     >>> thumbnail(summarise(3.0), 16, 8)
     ''
     """

@@ -9,8 +9,8 @@ from types import FrameType
 from typing import Any, Self
 
 from tapemagic.analysis.formatting import format_value
-from tapemagic.analysis.report.numeric_warning import NumericWarning
-from tapemagic.analysis.report.written import operands_on
+from tapemagic.analysis.report.verdict.numeric_warning import NumericWarning
+from tapemagic.analysis.report.verdict.written import operands_on
 from tapemagic.engine.events import Place, origin_of
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.ipython.watchable import is_number

@@ -10,7 +10,7 @@ from IPython.core.error import UsageError
 from tapemagic.analysis.formatting import significant_digits
 from tapemagic.analysis.report.findings import examine
 from tapemagic.analysis.report.folding import fold
-from tapemagic.analysis.report.view import most_iterations
+from tapemagic.analysis.report.graph.view import most_iterations
 from tapemagic.analysis.snapshot import Named, snapshot_of
 from tapemagic.display.appearance import Style
 from tapemagic.display.tapegraph import DotSource, TapeGraph

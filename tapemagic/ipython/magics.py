@@ -23,9 +23,9 @@ from IPython.display import display
 from tapemagic.analysis.explain.caller import Explanations
 from tapemagic.analysis.explain.explain import Explanation
 from tapemagic.analysis.formatting import DIGITS, printable, significant_digits
-from tapemagic.analysis.report.drawn_graph import MAX_NODES
-from tapemagic.analysis.report.failure import Failure
+from tapemagic.analysis.report.failure.failure import Failure
 from tapemagic.analysis.report.findings import MATRICES, examine
+from tapemagic.analysis.report.graph.drawn_graph import MAX_NODES
 from tapemagic.display.appearance import Engine, Style, Theme
 from tapemagic.display.html import TITLES
 from tapemagic.display.report import TapeReport

@@ -16,7 +16,7 @@ from tapemagic.analysis.explain.program_text import (
     text_of,
 )
 from tapemagic.analysis.explain.query import Program, Question
-from tapemagic.analysis.report.operands import UNKNOWN, Names, written
+from tapemagic.analysis.report.failure.operands import UNKNOWN, Names, written
 from tapemagic.analysis.snapshot import snapshot_of
 from tapemagic.engine.events import Place
 from tapemagic.engine.tape.tape import Tape

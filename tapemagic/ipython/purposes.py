@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import inf
 
 from tapemagic.analysis.report.dead_ends import READS
-from tapemagic.analysis.report.own_gradients import target_names
+from tapemagic.analysis.report.gradients.own_gradients import target_names
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.recording import is_gradient_stamp, is_stamp, time_of
+from tapemagic.engine.tape.observer import GradientCall
 from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.ipython.session import Session
 
@@ -44,18 +45,38 @@ class Purposes:
         return id_of(value)
 
     def losses(self) -> Sequence[Named]:
-        """The targets of the cell's own gradients, if it assigns to Variables."""
-        return self.differentiated() if self._assigned else []
+        """The targets of the cell's own gradients, if it assigns to Variables.
+
+        A loss that is made of nothing but gradients, such as the residual of a differential equation, is chosen where
+        those with respect to the Variables are of no other.
+        """
+        if not self._assigned:
+            return []
+        training = [
+            call for call in self._calls if any(id_of(x) in self._assigned for x in call.sources)
+        ]
+        order_of = self._session.observer.order_of
+        return (
+            self._targets(training, lambda x: not self.is_step(x))
+            or self._targets(training, lambda x: not order_of(x) and id_of(x) not in self._given)
+            or self.differentiated()
+        )
 
     def differentiated(self) -> Sequence[Named]:
         """The targets of the last gradient that the cell took of something that is no gradient."""
+        return self._targets(self._calls, lambda x: not self.is_step(x))
+
+    def _targets(
+        self, calls: Sequence[GradientCall], fits: Callable[[Traced], bool]
+    ) -> Sequence[Named]:
+        """The targets of the last of some calls that has any that fit."""
         session = self._session
         known = session.found_names()
-        for call in reversed(self._calls):
+        for call in reversed(calls):
             targets = [
                 (known.get(id_of(x)) or name, x)
                 for name, x in zip(target_names(call), call.targets, strict=True)
-                if session.is_computed(x) and not self.is_step(x)
+                if session.is_computed(x) and fits(x)
             ]
             if targets:
                 return list(dict(targets).items())

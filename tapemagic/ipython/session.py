@@ -11,8 +11,8 @@ from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import label, subscript
 from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.context import Context
-from tapemagic.analysis.report.failure import Failure
-from tapemagic.analysis.report.statement import Statement
+from tapemagic.analysis.report.failure.failure import Failure
+from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.events import Place

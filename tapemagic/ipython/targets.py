@@ -13,8 +13,8 @@ from tapemagic.analysis.explain.advice import as_real, kind, listed
 from tapemagic.analysis.explain.causes import constant_instead
 from tapemagic.analysis.explain.exit_causes import surely_through_exit
 from tapemagic.analysis.parts import tensors
-from tapemagic.analysis.report.matrices import Kind
-from tapemagic.analysis.report.statement import Statement
+from tapemagic.analysis.report.gradients.matrices import Kind
+from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.analysis.snapshot import Named
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.tensor.tensor import Traced, id_of

@@ -10,7 +10,7 @@ import numpy as np
 import tapemagic as tm
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.findings import Findings, examine
-from tapemagic.analysis.report.matrices import Kind
+from tapemagic.analysis.report.gradients.matrices import Kind
 from tapemagic.engine.tape.observer import Observer
 
 

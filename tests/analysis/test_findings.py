@@ -11,8 +11,8 @@ import pytest
 import tapemagic as tm
 from tapemagic.analysis.formatting import derivative_symbol, mixed_derivative_symbol
 from tapemagic.analysis.report.context import Context
-from tapemagic.analysis.report.derivatives import Derivative, name_of_sum
 from tapemagic.analysis.report.findings import examine
+from tapemagic.analysis.report.gradients.derivatives import Derivative, name_of_sum
 from tapemagic.analysis.report.summary import summarise
 from tapemagic.analysis.report.variables import NamedValue
 from tapemagic.engine.tape.observer import Observer

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.analysis.report.formulas import (
+from tapemagic.analysis.report.trace.formulas import (
     CHOSEN,
     FORMULAS,
     INPUTS,
@@ -19,8 +19,8 @@ from tapemagic.analysis.report.formulas import (
     formula_of,
     index_text,
 )
-from tapemagic.analysis.report.notation import Symbol, bar, rendered, symbol_of
-from tapemagic.analysis.report.shares import passed_on
+from tapemagic.analysis.report.trace.notation import Symbol, bar, rendered, symbol_of
+from tapemagic.analysis.report.trace.shares import passed_on
 from tapemagic.analysis.snapshot import snapshot_of
 from tapemagic.engine.operations.exponentials import log_softmax, softmax
 from tapemagic.engine.operations.logistic import sigmoid

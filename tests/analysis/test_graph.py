@@ -11,7 +11,7 @@ import tapemagic as tm
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.dead_ends import first_and_last
 from tapemagic.analysis.report.findings import Findings, examine
-from tapemagic.analysis.report.graph import Graph, Step, Value
+from tapemagic.analysis.report.graph.graph import Graph, Step, Value
 from tapemagic.engine.tape.observer import Observer
 from tests.analysis.recordings import chain, product, record, regression, square
 

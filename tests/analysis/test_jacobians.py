@@ -10,9 +10,9 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.formatting import format_number
-from tapemagic.analysis.report import jacobians
+from tapemagic.analysis.report.gradients import jacobians
 from tapemagic.analysis.report.findings import examine
-from tapemagic.analysis.report.matrices import Matrix
+from tapemagic.analysis.report.gradients.matrices import Matrix
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine import registry
 from tapemagic.engine.tape.observer import Observer

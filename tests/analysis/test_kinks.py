@@ -21,6 +21,7 @@ def kinks(found: Findings) -> list[str]:
 
 ONE = [
     (np.abs, 0.0, "abs at exactly 0 on line 2: 0 was taken as its slope; any from -1 to 1 would do"),
+    (lambda x: np.arctan2(x, 0.0), 0.0, "arctan2 of 0 and 0 on line 2: 0 was taken as its slope, where it has none"),
     (np.fabs, -0.0, "fabs at exactly 0 on line 2: 0 was taken as its slope; any from -1 to 1"),
     (lambda x: np.copysign(x, 2.0), 0.0, "copysign at exactly 0 on line 2: 0 was taken"),
     (np.sign, 0.0, "sign at exactly 0 on line 2: 0 was taken as its slope, although it jumps there"),

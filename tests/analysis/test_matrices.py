@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapemagic.analysis.report.matrices import GAP, Matrix, MatrixAxis, with_entries
+from tapemagic.analysis.report.gradients.matrices import GAP, Matrix, MatrixAxis, with_entries
 
 BLANK = Matrix("jacobian", "y", ("x",))
 

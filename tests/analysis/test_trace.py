@@ -9,8 +9,8 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.trace import TracePart
-from tapemagic.analysis.report.trace_rows import TraceRow
+from tapemagic.analysis.report.trace.trace import TracePart
+from tapemagic.analysis.report.trace.trace_rows import TraceRow
 from tests.analysis.recordings import chain, record
 
 

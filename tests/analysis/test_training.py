@@ -11,8 +11,12 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.report.findings import examine
-from tapemagic.analysis.report.training import Training
-from tapemagic.analysis.report.training_flags import gradient_flags, loss_flags, weak_gradients
+from tapemagic.analysis.report.training.training import Training
+from tapemagic.analysis.report.training.training_flags import (
+    gradient_flags,
+    loss_flags,
+    weak_gradients,
+)
 from tapemagic.engine.tape.gradient_steps import size_of
 from tapemagic.engine.tape.observer import Observer
 

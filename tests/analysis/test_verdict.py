@@ -9,8 +9,8 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.statement import Statement, by_severity
-from tapemagic.analysis.report.verdict import MOST, cut, shortened
+from tapemagic.analysis.report.verdict.statement import Statement, by_severity
+from tapemagic.analysis.report.verdict.verdict import MOST, cut, shortened
 from tests.analysis.recordings import product, record, square
 
 

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from tapemagic.analysis.report.folding import Block
-from tapemagic.analysis.report.view import Fold, Frame, Item, Plan, View, most_iterations, plan
+from tapemagic.analysis.report.graph.view import (
+    Fold,
+    Frame,
+    Item,
+    Plan,
+    View,
+    most_iterations,
+    plan,
+)
 
 
 def loop(start: int, iterations: int, size: int = 1) -> Block:

@@ -11,7 +11,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings, examine
-from tapemagic.analysis.report.graph import Graph, GraphFrame, Step, Value
+from tapemagic.analysis.report.graph.graph import Graph, GraphFrame, Step, Value
 from tapemagic.display import dot as dot_module
 from tapemagic.display.dot import (
     MAX_LABELLED,
@@ -81,7 +81,7 @@ def test_direction() -> None:
 @pytest.mark.parametrize("found", [square(), regression(), chain(3), chain(12)])
 def test_width(monkeypatch: pytest.MonkeyPatch, found: Findings) -> None:
     """The width of a picture that would grow to the right is foreseen well enough."""
-    monkeypatch.setattr(dot_module, "PAGE", 1000)
+    monkeypatch.setattr(dot_module, "PAGE", (1000, 1000))
 
     picture = draw(source(found)).live
 

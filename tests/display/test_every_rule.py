@@ -8,7 +8,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings, examine
-from tapemagic.analysis.report.matrices import Kind
+from tapemagic.analysis.report.gradients.matrices import Kind
 from tapemagic.display import html
 from tapemagic.display.dot import dot
 from tapemagic.display.svg import Drawing, draw

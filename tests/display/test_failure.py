@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tapemagic.analysis.report.failure import FailedLine, Failure, Mark
+from tapemagic.analysis.report.failure.failure import FailedLine, Failure, Mark
 from tapemagic.display.faces import failure as face
 from tapemagic.display.report import TapeReport
 from tapemagic.display.text import text

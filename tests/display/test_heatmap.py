@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from tapemagic.analysis.report.matrices import Matrix
+from tapemagic.analysis.report.gradients.matrices import Matrix
 from tapemagic.display.heatmap import MARKS, colour, heatmap
 from tests.display.pictures import cells_in
 from tests.display.test_dot import NASTY

@@ -13,7 +13,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.statement import Statement
+from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.display import html
 from tapemagic.display.elements import svg_of, uri_data
 from tapemagic.display.faces import graph

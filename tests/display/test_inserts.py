@@ -11,10 +11,10 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from tapemagic.analysis.report.carried import Carried
-from tapemagic.analysis.report.graph import Graph, Step, Value
-from tapemagic.analysis.report.series import series_of
+from tapemagic.analysis.report.graph.carried import Carried
+from tapemagic.analysis.report.graph.graph import Graph, Step, Value
 from tapemagic.analysis.report.summary import summarise
+from tapemagic.analysis.report.training.series import series_of
 from tapemagic.display.dot import dot
 from tapemagic.display.inserts import ARRAY, GAP, MAX_PICTURED, PLOT, Inserts
 from tapemagic.display.svg import draw

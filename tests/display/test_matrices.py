@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.matrices import Matrix
+from tapemagic.analysis.report.gradients.matrices import Matrix
 from tapemagic.display import html, matrices
 from tapemagic.display.elements import svg_of
 from tapemagic.display.faces import gradients

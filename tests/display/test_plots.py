@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tapemagic.analysis.report.series import series_of
+from tapemagic.analysis.report.training.series import series_of
 from tapemagic.display.plots import figure, helps_log, plot
 
 HARD: dict[str, Sequence[float]] = {

@@ -8,8 +8,8 @@ from textwrap import dedent
 import numpy as np
 
 import tapemagic as tm
-from tapemagic.analysis.report.graph import Graph
-from tapemagic.analysis.report.statement import Statement
+from tapemagic.analysis.report.graph.graph import Graph
+from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.display.faces.gradients import equation
 from tapemagic.display.text import text
 from tests.analysis.recordings import chain, product, record, regression, square

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tapemagic.analysis.report.series import series_of
-from tapemagic.analysis.report.training import Training
+from tapemagic.analysis.report.training.series import series_of
+from tapemagic.analysis.report.training.training import Training
 from tapemagic.display.faces import training as face
 from tests.analysis.recordings import square
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tapemagic.analysis.report.graph import Step
+from tapemagic.analysis.report.graph.graph import Step
 from tapemagic.display.inserts import PLOT, captions, developments
 from tests.ipython.conftest import Run
 

@@ -13,7 +13,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
-from tapemagic.analysis.report.failure import Failure
+from tapemagic.analysis.report.failure.failure import Failure
 from tapemagic.display.faces import failure as face
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.events import origin_of

@@ -132,3 +132,15 @@ def test_no_target(run: Run) -> None:
     assert () == found.targets
     assert ["2.0", "3.0"] == [line(found, k)[0].value for k in (2, 3)]
     assert "" == line(found, 2)[0].gradient
+
+
+def test_constants_that_no_tape_tracks(run: Run) -> None:
+    """They have no id that tells them apart, and stand beside their lines all the same."""
+    found = run(
+        "%%tape x\nx = 2.0\nb, c = tm.constant([1.5, 2.5]), tm.constant(3.0)\n"
+        "with tm.GradientTape() as t:\n    t.watch(b)\n    y = np.sum(b * x * c + 0.5)\n"
+        "for k in range(3):\n    a = tm.constant(7.0) if k % 2 == 0 else x * 1.0"
+    ).findings
+
+    assert [("b", "[1.5, 2.5]"), ("c", "3.0")] == [(v.symbol, v.value) for v in line(found, 3)]
+    assert [("a", "7.0")] == [(v.symbol, v.value) for v in line(found, 8)]

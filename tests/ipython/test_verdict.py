@@ -119,6 +119,10 @@ def test_other_warnings_pass(run: Run, recwarn: pytest.WarningsRecorder) -> None
          "    m = 0.9 * m + t.gradient(loss, w)\n    w.assign(w - 0.1 * m)\nerror = np.max(w)\nw"), "loss"),
         (("def step():\n    with tm.GradientTape() as t:\n        e = np.sum((w - T) ** 2)\n"
          "    w.assign_sub(0.1 * t.gradient(e, w))\n    return float(e)\nfor k in range(2):\n    l = step()"), "e"),
+        (("x = tm.constant([1.0, 2.0])\nfor k in range(2):\n    with tm.GradientTape() as t:\n"
+          "        with tm.GradientTape() as inner:\n            inner.watch(x)\n"
+          "            u = np.tanh(np.sum(w) * x)\n        loss = np.sum((inner.gradient(u, x) - 1.0) ** 2)\n"
+          "    w.assign_sub(0.1 * t.gradient(loss, w))"), "loss"),
         ("y = np.sum(w * w)\ng = tape.gradient(y, w)\nw.assign(w - 0.1 * g)", "y"),
         ("y = np.sum(w * w)\ng = tape.gradient(y, w)\nnew = w - 0.1 * g", "y"),
         ("with tm.GradientTape() as inner:\n    y = np.sum(w**3)\ng = inner.gradient(y, w)\nn = np.sum(g * g)", "y"),
@@ -346,6 +350,8 @@ def test_advice_in_the_words_of_the_line(run: Run) -> None:
     [text] = said(run, "%%tape x\nc = x - 3\ny = np.where(c != 0, np.sin(c) / c, 1.0)", "nonfinite")
     assert text.endswith("write np.where(c != 0, c, 1.0) in place of the divisor, c")
 
+    [text] = said(run, "%%tape x\ny = np.where(x > 3, (x - 3) * np.log(x - 3), 0.0)", "nonfinite")
+    assert text.endswith("write np.log(np.where(x > 3, x - 3, 1.0)) inside")
     [text] = said(run, "%%tape x\ny = np.where(x <= 3, 0.0, np.sqrt(x - 3))", "nonfinite")
     assert text.endswith("write np.sqrt(np.where(x <= 3, 1.0, x - 3)) inside")
 

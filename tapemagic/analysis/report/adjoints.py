@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.adjoints import heard_sweep
-from tapemagic.analysis.report.derivatives import GradientTable
+from tapemagic.analysis.report.gradients.derivatives import GradientTable
 from tapemagic.analysis.report.summary import summarise
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import SMALL

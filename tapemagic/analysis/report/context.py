@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tapemagic.analysis.explain.query import Program
-from tapemagic.analysis.report.failure import Failure
-from tapemagic.analysis.report.numeric_warning import NumericWarning
-from tapemagic.analysis.report.statement import Statement
+from tapemagic.analysis.report.failure.failure import Failure
+from tapemagic.analysis.report.verdict.numeric_warning import NumericWarning
+from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.analysis.snapshot import Named
 
 Bindings = Sequence[tuple[int, int | None]]

@@ -14,22 +14,22 @@ from tapemagic.analysis.nonfinite import (
     is_finite,
 )
 from tapemagic.analysis.report.context import Context
-from tapemagic.analysis.report.derivatives import Derivative, differentiate
-from tapemagic.analysis.report.drawn_graph import MAX_NODES, draw
-from tapemagic.analysis.report.failure import Failure
-from tapemagic.analysis.report.gradient_rows import gradient_rows
-from tapemagic.analysis.report.graph import Graph
-from tapemagic.analysis.report.jacobians import hessians, jacobians
+from tapemagic.analysis.report.failure.failure import Failure
+from tapemagic.analysis.report.gradients.derivatives import Derivative, differentiate
+from tapemagic.analysis.report.gradients.gradient_rows import gradient_rows
+from tapemagic.analysis.report.gradients.jacobians import hessians, jacobians
+from tapemagic.analysis.report.gradients.matrices import Kind, Matrix
+from tapemagic.analysis.report.gradients.own_gradients import OwnGradient, own_gradients
+from tapemagic.analysis.report.graph.drawn_graph import MAX_NODES, draw
+from tapemagic.analysis.report.graph.graph import Graph
 from tapemagic.analysis.report.lines import SourceLine, lines_of
-from tapemagic.analysis.report.matrices import Kind, Matrix
-from tapemagic.analysis.report.own_gradients import OwnGradient, own_gradients
-from tapemagic.analysis.report.statement import Statement
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import shared_summaries
-from tapemagic.analysis.report.trace import Trace, trace_of
-from tapemagic.analysis.report.training import Training, training_of
+from tapemagic.analysis.report.trace.trace import Trace, trace_of
+from tapemagic.analysis.report.training.training import Training, training_of
 from tapemagic.analysis.report.variables import NamedValue, named_values
-from tapemagic.analysis.report.verdict import verdict
+from tapemagic.analysis.report.verdict.statement import Statement
+from tapemagic.analysis.report.verdict.verdict import verdict
 from tapemagic.analysis.snapshot import Named, snapshot_of
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import id_of, unwrap

@@ -12,13 +12,13 @@ import numpy as np
 from tapemagic.analysis.formatting import clipped, format_value
 from tapemagic.analysis.nonfinite import is_finite
 from tapemagic.analysis.report.adjoints import levels
-from tapemagic.analysis.report.notation import symbol_of
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
-from tapemagic.analysis.report.symbols import several, text_of
+from tapemagic.analysis.report.trace.notation import symbol_of
+from tapemagic.analysis.report.trace.symbols import several, text_of
 from tapemagic.analysis.report.variable_versions import format_reads
 from tapemagic.engine.recording import Absent
-from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
+from tapemagic.engine.tensor.tensor import Traced, has_id, id_of, unwrap
 
 MAX_LINES = 120
 LONGEST = 160
@@ -124,9 +124,10 @@ class _Made:
         text = self.subject.context.lines[number - 1]
         found = sorted({**names, **constants}, key=text.find)
         for name in found[:MAX_NAMES]:
-            known = [i for i in names.get(name, ()) if i in self._values]
-            if known:
-                yield self._value(symbol_of(name).text, known[-1], len(names[name]), known[0])
+            ids = names.get(name, ())
+            if ids and ids[-1] in self._values:
+                first = ids[0] if ids[0] in self._values else ids[-1]
+                yield self._value(symbol_of(name).text, ids[-1], len(ids), first)
             elif name in constants:
                 yield _constant(symbol_of(name).text, constants[name])
         if not found and number in self._results:
@@ -172,12 +173,17 @@ class _Made:
 
     @cached_property
     def _names(self) -> Mapping[int, Mapping[str, Sequence[int]]]:
-        """The ids of the tensors that each line assigned to names."""
+        """The ids of the tensors that each line assigned to names; a constant that was watched later has one since."""
+        context = self.subject.context
+        watched = {name: id_of(x) for name, x in context.named if has_id(x)}
         found: dict[int, dict[str, list[int]]] = {}
-        for name, bound in self.subject.context.bindings.items():
+        for name, bound in context.bindings.items():
             for i, line in bound:
                 if line is not None and line in self.numbers:
                     found.setdefault(line, {}).setdefault(name, []).append(i)
+            last, line = bound[-1] if bound else (0, None)
+            if last <= 0 and line in found and name in watched:
+                found[line][name][-1] = watched[name]
         return found
 
     @cached_property
@@ -189,8 +195,8 @@ class _Made:
             line = context.assigned.get(name)
             if line is None or line not in self.numbers:
                 continue
-            if not isinstance(value, Traced):
-                found.setdefault(line, {})[name] = value
+            if not has_id(value):
+                found.setdefault(line, {})[name] = unwrap(value)
         return found
 
     @cached_property
@@ -219,7 +225,7 @@ class _Made:
     def _wanted(self) -> set[int]:
         """The ids of the values that are shown: of each line the first and the last."""
         bound = [ids for names in self._names.values() for ids in names.values()]
-        wanted = {i for ids in bound for i in (ids[0], ids[-1])}
+        wanted = {i for ids in bound for i in (ids[0], ids[-1]) if i > 0}
         records = self.subject.records
         for results in self._results.values():
             wanted.update(several(records[results.first].output_id))
@@ -239,7 +245,9 @@ class _Made:
         for _, value in [*subject.context.named, *subject.sources, *subject.targets]:
             if isinstance(value, Traced):
                 found[id_of(value)] = unwrap(value)
-        return {i: x for i, x in found.items() if x is not None and not isinstance(x, Absent)}
+        return {
+            i: x for i, x in found.items() if i > 0 and x is not None and not isinstance(x, Absent)
+        }
 
 
 def _constant(name: str, value: Any) -> LineValue:

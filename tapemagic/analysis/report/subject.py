@@ -14,8 +14,8 @@ from tapemagic.analysis.formatting import derivative_symbol, without_subscript
 from tapemagic.analysis.report.adjoints import Adjoints, adjoints_of
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.dead_ends import drawn_positions
-from tapemagic.analysis.report.derivatives import GradientTable
 from tapemagic.analysis.report.folding import Block, fold
+from tapemagic.analysis.report.gradients.derivatives import GradientTable
 from tapemagic.analysis.report.variable_versions import Reads, SplitVersions, reads, split_versions
 from tapemagic.analysis.snapshot import Named, Snapshot
 from tapemagic.engine.recording import Record

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import starmap
 
-from tapemagic.analysis.report.failure import FailedLine, Failure, Mark
+from tapemagic.analysis.report.failure.failure import FailedLine, Failure, Mark
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display.elements import element
 from tapemagic.display.styles import BAD, NAME

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from itertools import groupby
 
 from tapemagic.analysis.formatting import format_shape, format_size, printable
-from tapemagic.analysis.report.derivatives import Derivative
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.own_gradients import OwnGradient
+from tapemagic.analysis.report.gradients.derivatives import Derivative
+from tapemagic.analysis.report.gradients.own_gradients import OwnGradient
 from tapemagic.display import matrices, values
 from tapemagic.display.elements import element, listing, plain
 from tapemagic.display.styles import BAD, QUIET, SMALL

@@ -8,7 +8,7 @@ from html import escape
 from tapemagic.analysis.explain.advice import listed
 from tapemagic.analysis.formatting import bracketed, printable, subscript
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.graph import Graph, Step, Value
+from tapemagic.analysis.report.graph.graph import Graph, Step, Value
 from tapemagic.display.dot import (
     MAX_LABELLED,
     edge_labels,

@@ -7,9 +7,9 @@ from unicodedata import combining
 
 from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.reverse_sweep import AdjointStep
-from tapemagic.analysis.report.trace import TracePart
-from tapemagic.analysis.report.trace_rows import TraceRow
+from tapemagic.analysis.report.trace.reverse_sweep import AdjointStep
+from tapemagic.analysis.report.trace.trace import TracePart
+from tapemagic.analysis.report.trace.trace_rows import TraceRow
 from tapemagic.display.elements import element, listing, plain
 from tapemagic.display.styles import BAD, CODE, QUIET
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.series import Series
-from tapemagic.analysis.report.training import Training
+from tapemagic.analysis.report.training.series import Series
+from tapemagic.analysis.report.training.training import Training
 from tapemagic.display.elements import FONT, aligned, element, image, plain
 from tapemagic.display.plots import figure
 from tapemagic.display.styles import QUIET, RULE, SMALL

@@ -7,7 +7,7 @@ from html import escape
 
 from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
-from tapemagic.analysis.report.statement import Statement, Topic
+from tapemagic.analysis.report.verdict.statement import Statement, Topic
 from tapemagic.display.elements import element, plain
 from tapemagic.display.styles import BAD, CODE, QUIET, WARN
 

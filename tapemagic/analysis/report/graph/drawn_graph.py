@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from tapemagic.analysis.nonfinite import NonFinite
 from tapemagic.analysis.report.dead_ends import drawn_positions
 from tapemagic.analysis.report.folding import fold as folded
-from tapemagic.analysis.report.graph import Graph, Value
-from tapemagic.analysis.report.graph_builder import GraphBuilder
+from tapemagic.analysis.report.graph.graph import Graph, Value
+from tapemagic.analysis.report.graph.graph_builder import GraphBuilder
+from tapemagic.analysis.report.graph.view import VIEWS, NoRoomError, plan
 from tapemagic.analysis.report.subject import Subject
-from tapemagic.analysis.report.view import VIEWS, NoRoomError, plan
 from tapemagic.engine.recording import Record
 
 MAX_NODES = 60

@@ -12,8 +12,8 @@ import numpy as np
 
 from tapemagic.analysis.explain.program_text import lines_of_file, names_bound, on_line, text_of
 from tapemagic.analysis.formatting import printable
-from tapemagic.analysis.report.misfits import Misfit, misfit
-from tapemagic.analysis.report.operands import SCOPES, Names, Operand, operands_on
+from tapemagic.analysis.report.failure.misfits import Misfit, misfit
+from tapemagic.analysis.report.failure.operands import SCOPES, Names, Operand, operands_on
 from tapemagic.engine.events import Place
 
 MOST_LINES = 6

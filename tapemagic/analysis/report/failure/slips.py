@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.explain.advice import listed
-from tapemagic.analysis.report.operands import Names, written
+from tapemagic.analysis.report.failure.operands import Names, written
 
 IMPORTS = {
     "np": "import numpy as np",

@@ -10,9 +10,9 @@ import numpy as np
 from tapemagic.analysis.explain.advice import listed
 from tapemagic.analysis.formatting import derivative_symbol, format_value
 from tapemagic.analysis.nonfinite import NonFinite, is_finite, nonfinite_on
-from tapemagic.analysis.report.numeric_warning import NumericWarning
 from tapemagic.analysis.report.subject import Subject
-from tapemagic.analysis.report.written import operands_on
+from tapemagic.analysis.report.verdict.numeric_warning import NumericWarning
+from tapemagic.analysis.report.verdict.written import operands_on
 from tapemagic.engine.events import Place
 from tapemagic.engine.recording import Absent, Record
 from tapemagic.engine.tape.observer import Site
@@ -173,10 +173,12 @@ def _name(subject: Subject, record: Record, place: int, text: str, index: tuple[
 
 def _advice(subject: Subject, fact: NonFinite) -> str:
     """The expression to write in place of an input that a `where` does not choose."""
-    operation, safe = fact.operation, SAFE.get(fact.operation, "1.0")
-    record = Record._make(subject.whole.records[fact.record])
+    position = _began(subject, fact.record)
+    record = Record._make(subject.whole.records[position])
+    operation = record.name
+    safe = SAFE.get(operation, "1.0")
     place, part = PARTS.get(operation, (0, ""))
-    written = _written(operands_on(_place(subject, fact.record), operation), place)
+    written = _written(operands_on(_place(subject, position), operation), place)
     argument = written or subject.known_names.get(record.ids[place], "") or "x"
     chosen = operands_on(_place(subject, fact.unchosen or 0), "where")
     condition = (chosen[0] if len(chosen) == 3 else "") or "condition"
@@ -187,3 +189,17 @@ def _advice(subject: Subject, fact: NonFinite) -> str:
     if isinstance(getattr(np, operation, None), np.ufunc):
         return f"write np.{operation}({inside}) inside"
     return f"give {operation} a harmless input there, such as {inside}"
+
+
+def _began(subject: Subject, position: int) -> int:
+    """The operation that made an operand of another one infinite or nan, if one did, else that one itself."""
+    record = Record._make(subject.whole.records[position])
+    bad = {i for i, x in zip(record.ids, record.values, strict=True) if not is_finite(x)}
+    for before in range(position - 1, -1, -1):
+        if not bad:
+            break
+        record = Record._make(subject.whole.records[before])
+        if not bad.isdisjoint(record.output_ids):
+            position = before
+            bad = {i for i, x in zip(record.ids, record.values, strict=True) if not is_finite(x)}
+    return position

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from tapemagic.analysis.formatting import derivative_symbol
 from tapemagic.analysis.report.folding import Block, Part
-from tapemagic.analysis.report.layout import laid_out, ordinal
 from tapemagic.analysis.report.subject import Subject
-from tapemagic.analysis.report.trace_rows import Table, TraceRow
+from tapemagic.analysis.report.trace.layout import laid_out, ordinal
+from tapemagic.analysis.report.trace.trace_rows import Table, TraceRow
 from tapemagic.engine.tensor.tensor import id_of
 
 ROOM = 60

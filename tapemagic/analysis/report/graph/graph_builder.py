@@ -12,16 +12,16 @@ import numpy as np
 
 from tapemagic.analysis.explain.chain_rule import Edge
 from tapemagic.analysis.formatting import dtype_name, format_lines, format_value
-from tapemagic.analysis.report.carried import carried
-from tapemagic.analysis.report.constants import ConstantNames
 from tapemagic.analysis.report.dead_ends import first_and_last
-from tapemagic.analysis.report.graph import Graph, GraphFrame, Step, Value
-from tapemagic.analysis.report.local_derivatives import local_derivative
-from tapemagic.analysis.report.notation import Symbol, symbol_of
-from tapemagic.analysis.report.reverse_sweep import is_chain
+from tapemagic.analysis.report.graph.carried import carried
+from tapemagic.analysis.report.graph.constants import ConstantNames
+from tapemagic.analysis.report.graph.graph import Graph, GraphFrame, Step, Value
+from tapemagic.analysis.report.graph.local_derivatives import local_derivative
+from tapemagic.analysis.report.graph.view import Fold, Frame, Plan
 from tapemagic.analysis.report.subject import Role, Subject
 from tapemagic.analysis.report.summary import Summary, summarise
-from tapemagic.analysis.report.view import Fold, Frame, Plan
+from tapemagic.analysis.report.trace.notation import Symbol, symbol_of
+from tapemagic.analysis.report.trace.reverse_sweep import is_chain
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.recording import Record, silence
 from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap

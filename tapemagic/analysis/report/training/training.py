@@ -16,10 +16,14 @@ from tapemagic.analysis.formatting import (
     format_number,
     without_subscript,
 )
-from tapemagic.analysis.report.dead_units import dead_units
-from tapemagic.analysis.report.series import Series, series_of
 from tapemagic.analysis.report.subject import Subject
-from tapemagic.analysis.report.training_flags import gradient_flags, loss_flags, weak_gradients
+from tapemagic.analysis.report.training.dead_units import dead_units
+from tapemagic.analysis.report.training.series import Series, series_of
+from tapemagic.analysis.report.training.training_flags import (
+    gradient_flags,
+    loss_flags,
+    weak_gradients,
+)
 from tapemagic.engine.tape.gradient_steps import GradientStep, number_of
 from tapemagic.engine.tensor.tensor import id_of
 

@@ -8,17 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.report.formulas import adjoint_formula, is_known
-from tapemagic.analysis.report.notation import CHOICE, PRODUCT, SUM, Piece, Symbol, bar, escaped
-from tapemagic.analysis.report.shares import (
+from tapemagic.analysis.report.subject import Subject
+from tapemagic.analysis.report.trace.formulas import adjoint_formula, is_known
+from tapemagic.analysis.report.trace.notation import (
+    CHOICE,
+    PRODUCT,
+    SUM,
+    Piece,
+    Symbol,
+    bar,
+    escaped,
+)
+from tapemagic.analysis.report.trace.shares import (
     NOTHING,
     Share,
     passed_on,
     shares,
     starts,
 )
-from tapemagic.analysis.report.subject import Subject
-from tapemagic.analysis.report.symbols import brief, is_good, number_symbol, several, text_of
+from tapemagic.analysis.report.trace.symbols import brief, is_good, number_symbol, several, text_of
 from tapemagic.engine.recording import Record, silence
 
 MAX_STEPS = 6

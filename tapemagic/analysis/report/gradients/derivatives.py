@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tapemagic.analysis.formatting import derivative_symbol
-from tapemagic.analysis.report.checks import Check
+from tapemagic.analysis.report.gradients.checks import Check
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.tape.observer import Observer

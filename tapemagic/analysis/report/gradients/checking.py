@@ -9,9 +9,15 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.formatting import format_number
-from tapemagic.analysis.report.checks import Check
-from tapemagic.analysis.report.derivatives import Key
-from tapemagic.analysis.report.replaying import Replay, ReplayError, double, replay_of, several
+from tapemagic.analysis.report.gradients.checks import Check
+from tapemagic.analysis.report.gradients.derivatives import Key
+from tapemagic.analysis.report.gradients.replaying import (
+    Replay,
+    ReplayError,
+    double,
+    replay_of,
+    several,
+)
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.engine.gradcheck.finite_differences import (
     CENTRAL,

@@ -9,10 +9,10 @@ import numpy as np
 
 from tapemagic.analysis.formatting import SHOWN, format_size, format_value
 from tapemagic.analysis.nonfinite import is_finite
-from tapemagic.analysis.report.constants import ConstantNames
-from tapemagic.analysis.report.notation import Symbol, escaped, symbol_of
+from tapemagic.analysis.report.graph.constants import ConstantNames
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary, summarise
+from tapemagic.analysis.report.trace.notation import Symbol, escaped, symbol_of
 from tapemagic.engine.recording import Absent
 
 MAX_NUMBERS = 3

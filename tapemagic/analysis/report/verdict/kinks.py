@@ -10,9 +10,9 @@ import numpy as np
 
 from tapemagic.analysis.explain.chain_rule import Edge
 from tapemagic.analysis.formatting import format_number
-from tapemagic.analysis.report.statement import Statement
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
+from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.engine.recording import Absent, Record, silence
 from tapemagic.engine.registry import NUMBERED, Operation
 from tapemagic.engine.tensor.tensor import unwrap, wrap
@@ -56,6 +56,10 @@ def _at(*points: float) -> Callable[[Record], Any]:
         return found
 
     return is_there
+
+
+def _at_origin(record: Record) -> Any:
+    return np.equal(record.values[0], 0) & np.equal(record.values[1], 0)
 
 
 def _at_zero_of_result(record: Record) -> Any:
@@ -136,6 +140,7 @@ KINKS: Mapping[str, Kink] = {
     "fmax": Kink("fmax", "of two equal numbers", _tied, _of_two),
     "fmin": Kink("fmin", "of two equal numbers", _tied, _of_two),
     "clip": Kink("clip", "exactly at a limit", _at_limits, _of_clip),
+    "arctan2": Kink("arctan2", "of 0 and 0", _at_origin, NONE_THERE),
     "norm": Kink("norm", "at exactly 0", _at_zero_of_result, NONE_THERE),
     "vector_norm": Kink("vector_norm", "at exactly 0", _at_zero_of_result, NONE_THERE),
     "hypot": Kink("hypot", "at exactly 0", _at_zero_of_result, NONE_THERE),

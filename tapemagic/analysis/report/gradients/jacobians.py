@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.formatting import derivative_symbol, mixed_derivative_symbol
-from tapemagic.analysis.report.derivatives import failure_reason
-from tapemagic.analysis.report.matrices import MAX_SHOWN, Matrix, axis_of, with_entries
+from tapemagic.analysis.report.gradients.derivatives import failure_reason
+from tapemagic.analysis.report.gradients.matrices import MAX_SHOWN, Matrix, axis_of, with_entries
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tape.observer import Observer

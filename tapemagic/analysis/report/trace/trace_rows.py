@@ -12,19 +12,19 @@ import numpy as np
 from tapemagic.analysis.formatting import format_entries, without_subscript
 from tapemagic.analysis.nonfinite import is_finite
 from tapemagic.analysis.report.folding import Block, Part
-from tapemagic.analysis.report.formulas import value_formula
-from tapemagic.analysis.report.layout import Line
-from tapemagic.analysis.report.notation import bar, symbol_of
-from tapemagic.analysis.report.reverse_sweep import (
+from tapemagic.analysis.report.subject import Subject
+from tapemagic.analysis.report.summary import Summary
+from tapemagic.analysis.report.trace.formulas import value_formula
+from tapemagic.analysis.report.trace.layout import Line
+from tapemagic.analysis.report.trace.notation import bar, symbol_of
+from tapemagic.analysis.report.trace.reverse_sweep import (
     MAX_STEPS,
     AdjointStep,
     ReverseSweep,
     Written,
     adjoint_step,
 )
-from tapemagic.analysis.report.subject import Subject
-from tapemagic.analysis.report.summary import Summary
-from tapemagic.analysis.report.symbols import Symbols, number_symbols, several, text_of
+from tapemagic.analysis.report.trace.symbols import Symbols, number_symbols, several, text_of
 from tapemagic.engine.recording import Absent, Record
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.formatting import SHOWN, format_entries, format_size
-from tapemagic.analysis.report.notation import (
+from tapemagic.analysis.report.trace.notation import (
     ATOM,
     CHOICE,
     Piece,

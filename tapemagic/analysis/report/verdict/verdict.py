@@ -8,12 +8,12 @@ from itertools import groupby
 
 from tapemagic.analysis.formatting import format_value
 from tapemagic.analysis.nonfinite import NonFinite, is_finite
-from tapemagic.analysis.report.derivatives import Derivative
-from tapemagic.analysis.report.kinks import kinks
-from tapemagic.analysis.report.nonfinite_text import describe, describe_warning
-from tapemagic.analysis.report.own_gradients import OwnGradient
-from tapemagic.analysis.report.statement import Statement, Topic, by_severity
+from tapemagic.analysis.report.gradients.derivatives import Derivative
+from tapemagic.analysis.report.gradients.own_gradients import OwnGradient
 from tapemagic.analysis.report.subject import Subject
+from tapemagic.analysis.report.verdict.kinks import kinks
+from tapemagic.analysis.report.verdict.nonfinite_text import describe, describe_warning
+from tapemagic.analysis.report.verdict.statement import Statement, Topic, by_severity
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 
 MOST = 8

@@ -11,10 +11,10 @@ import numpy as np
 
 from tapemagic.analysis.formatting import without_subscript
 from tapemagic.analysis.report.folding import Part
-from tapemagic.analysis.report.series import Series, series_of
+from tapemagic.analysis.report.graph.view import Fold
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
-from tapemagic.analysis.report.view import Fold
+from tapemagic.analysis.report.training.series import Series, series_of
 from tapemagic.engine.recording import Absent, Record
 from tapemagic.engine.tape.gradient_steps import number_of
 

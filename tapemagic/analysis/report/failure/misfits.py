@@ -14,8 +14,8 @@ import numpy as np
 
 from tapemagic.analysis.explain.advice import math_function, math_instead
 from tapemagic.analysis.formatting import format_shape
-from tapemagic.analysis.report.operands import UNKNOWN, Names, Operand, written
-from tapemagic.analysis.report.slips import slip
+from tapemagic.analysis.report.failure.operands import UNKNOWN, Names, Operand, written
+from tapemagic.analysis.report.failure.slips import slip
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import RankError
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from tapemagic.analysis.report.carried import Carried
+from tapemagic.analysis.report.graph.carried import Carried
+from tapemagic.analysis.report.graph.view import FrameKind
 from tapemagic.analysis.report.subject import Role
 from tapemagic.analysis.report.summary import Summary
-from tapemagic.analysis.report.view import FrameKind
 
 StepKind = Literal["operation", "loop", "call", "derivative", "elided"]
 

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Sequence
 from functools import cache
 
-from tapemagic.analysis.report.formulas import INPUTS, formula_of
-from tapemagic.analysis.report.notation import Symbol, rendered
+from tapemagic.analysis.report.trace.formulas import INPUTS, formula_of
+from tapemagic.analysis.report.trace.notation import Symbol, rendered
 from tapemagic.engine.recording import Record
 
 SHAPING = {"like", "spread", "total"}

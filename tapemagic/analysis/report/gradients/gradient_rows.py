@@ -5,9 +5,9 @@ from __future__ import annotations
 from tapemagic.analysis.explain.causes import why_none
 from tapemagic.analysis.explain.incomplete import missing, withheld
 from tapemagic.analysis.explain.query import Question
-from tapemagic.analysis.report.checking import checks_of
-from tapemagic.analysis.report.checks import Check
-from tapemagic.analysis.report.derivatives import Derivative, Key, name_of_sum
+from tapemagic.analysis.report.gradients.checking import checks_of
+from tapemagic.analysis.report.gradients.checks import Check
+from tapemagic.analysis.report.gradients.derivatives import Derivative, Key, name_of_sum
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import summarise
 

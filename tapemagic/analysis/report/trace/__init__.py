@@ -1,0 +1,1 @@
+"""The evaluation table of a recording: values forward, adjoints in reverse, with their formulas."""

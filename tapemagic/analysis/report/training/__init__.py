@@ -1,0 +1,1 @@
+"""The loss and the gradients over the steps of a loop."""

@@ -1,0 +1,1 @@
+"""The sentences above a report: results, and whatever is wrong with them."""
