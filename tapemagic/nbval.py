@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 DRAWING = (
-    r'(<img alt="Graph of the recorded operations: [^"]*" style="[^"]*"'
+    r'(<img alt="Graph of the recorded operations: [^"]*" style=[^ ]*'
     r' src="data:image/svg\+xml,)[^"]*'
 )
 

@@ -25,9 +25,14 @@ SHEET = (
 
 def element(tag: str, style: str, content: str) -> str:
     """An HTML element with an inline style; the content is HTML."""
-    quote = '"' * any(letter in style for letter in " \"'=`")
-    opening = f"{tag} style={quote}{style}{quote}" if style else tag
+    opening = tag + attribute(style)
     return f"<{opening}>{content}</{tag}>"
+
+
+def attribute(style: str) -> str:
+    """The attribute for an inline style, with quotation marks only where they are needed; empty for no style."""
+    quote = '"' * any(letter in style for letter in " \"'=`")
+    return f" style={quote}{style}{quote}" if style else ""
 
 
 def plain(words: str) -> str:
@@ -88,7 +93,7 @@ BESIDE = "beside"
 
 def image(svg: str, words: str, style: str, kind: str = "") -> str:
     """An SVG as an image in a data URI, with a text for those who cannot see it."""
-    more = f" class={kind}" * bool(kind), f' style="{style}"' * bool(style)
+    more = f" class={kind}" * bool(kind), attribute(style)
     return f'<img{more[0]} alt="{plain(words)}"{more[1]} src="{URI}{uri_data(svg)}">'
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 NAME = "font-family:Menlo,Consolas,monospace;white-space:pre"
 CODE = f"{NAME}-wrap"
-TITLE = "margin:14px 0 4px;font-weight:600"
+TITLE = "margin-top:14px;font-weight:600"
 QUIET = "opacity:0.72"
 SMALL = f"{QUIET};font-size:12px"
 GROUND = "#7f7f7f"

@@ -17,6 +17,7 @@ from tapemagic.analysis.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.events import Place
 from tapemagic.engine.tape.observer import Observer
+from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
 from tapemagic.ipython.callsites import CallSites
 from tapemagic.ipython.celltape import CellTape
@@ -196,7 +197,8 @@ class Session:
         text = "{0} was a {1} and is an array now, because it is watched: {0} + {0} adds the numbers in it"
         notes = [Statement("note", text.format(*item)) for item in self.lists.items()]
         name = self.tape_name
-        if name and self.cell.namespace.get(name) is not self.tape:
+        held = self.cell.namespace.get(name)
+        if name and not isinstance(held, Tape):  # another tape of the cell's own is no surprise
             text = (
                 f"{name} is not the tape of this cell any more, since the cell deleted the name or gave it to another "
                 "value; %gradient and %why still ask that one"
