@@ -17,8 +17,8 @@ PLOT, GAP, CAPTION, LETTER = (96, 26), 14, 10, 5
 """In points: the size of a plot, the room between two, the height of a caption, and the width of a letter in it."""
 ARRAY = (46, 22)
 """In points: the size of the picture of an array."""
-MAX_PICTURED = 12
-"""The most boxes of a graph with pictures of arrays: those of values with a name come first."""
+MAX_PICTURED = 6
+"""The most boxes of a graph with pictures of arrays: those of watched values and of values with a name come first."""
 LONGEST = 16
 """The most characters of a name in a caption."""
 
@@ -41,7 +41,7 @@ class Inserts:
         self._of_value: dict[int, int] = {}
         number = count()
         pictured = [x for x in graph.values if x.summary or x.gradient_summary]
-        for value in sorted(pictured, key=lambda x: not x.name)[:MAX_PICTURED]:
+        for value in sorted(pictured, key=_importance)[:MAX_PICTURED]:
             k = self._of_value[value.index] = next(number)
             self.by_number[k] = arrays(value)
         for step in graph.steps:
@@ -58,6 +58,13 @@ class Inserts:
         """The lines of text that stand for the picture in the box of a value."""
         number = self._of_value.get(value.index)
         return [] if number is None else self.by_number[number].marker(number)
+
+
+def _importance(value: Value) -> int:
+    """The rank of a value among those that have pictures: watched ones first, constants last."""
+    if value.role in ("watched", "variable"):
+        return 0
+    return 3 if value.role == "constant" else 1 + (not value.name)
 
 
 def arrays(value: Value) -> Insert:

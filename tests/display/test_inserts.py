@@ -120,12 +120,12 @@ def test_arrays() -> None:
 def test_not_all_arrays() -> None:
     """There is a limit; values with a name come first."""
     array = np.linspace(-1.0, 1.0, 100)
-    values = tuple(value(k, "" if k < 10 else f"x{k}", array) for k in range(20))
+    values = tuple(value(k, "" if k < 16 else f"x{k}", array) for k in range(20))
 
     inserts = Inserts(Graph(values, ()))
 
     shown = [k for k in range(20) if inserts.of_value(values[k])]
-    assert [0, 1, *range(10, 20)] == shown
+    assert [0, 1, *range(16, 20)] == shown
     assert len(shown) == len(inserts.by_number) == MAX_PICTURED
 
 

@@ -22,7 +22,7 @@ def a(run: Run) -> None:
     run("a, v = 3.0, tm.Variable(2.0, name='v')")
 
 
-@pytest.mark.parametrize("last", ["del tape", "tape = 3", "tape = tm.GradientTape()"])
+@pytest.mark.parametrize("last", ["del tape", "tape = 3"])
 def test_a_tape_without_a_name(run: Run, last: str) -> None:
     """The report is whole, says that the name is gone, and the magics still ask the tape."""
     report = run(f"%%tape a\ny = a**2\n{last}")
@@ -31,6 +31,13 @@ def test_a_tape_without_a_name(run: Run, last: str) -> None:
     assert "tape is not the tape of this cell any more" in repr(report)
     assert 6.0 == float(run("%gradient y a"))
     assert "dy/da = 6.0" in repr(run("%why y a"))
+
+
+def test_another_tape_of_that_name(run: Run) -> None:
+    """A cell that makes tapes itself calls them as it likes."""
+    source = "%%tape a\ny = a**2\nwith tm.GradientTape() as tape:\n    z = v**2\ndv = tape.gradient(z, v)"
+
+    assert "any more" not in repr(run(source))
 
 
 def test_a_tape_by_another_name(run: Run) -> None:
