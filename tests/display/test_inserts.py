@@ -120,7 +120,8 @@ def test_arrays() -> None:
 def test_not_all_arrays() -> None:
     """There is a limit; values with a name come first."""
     array = np.linspace(-1.0, 1.0, 100)
-    values = tuple(value(k, "" if k < 16 else f"x{k}", array) for k in range(20))
+    made = (value(k, "" if k < 16 else f"x{k}", array) for k in range(20))
+    values = tuple(replace(x, role="intermediate") for x in made)
 
     inserts = Inserts(Graph(values, ()))
 
