@@ -57,8 +57,6 @@ def headline(findings: Findings) -> str:
     count = findings.operations
     watched = sum(value.role in ("watched", "variable") for value in findings.variables)
     recorded = f"{count:,} operation{'s' * (count != 1)} recorded"
-    if findings.drawn != count:
-        recorded += f", {findings.drawn:,} drawn"
     plural = "s" * (len(findings.targets) > 1)
     goal = f", target{plural} {', '.join(findings.targets)}" if findings.targets else ""
     return printable(f"%%tape: {recorded}, {watched} watched{goal}")
