@@ -67,9 +67,10 @@ class TapeGraph:
             equations = graph.sentences(self.findings.graph)
             omitted = graph.omissions(self.findings)
         with_gradients = orders_with_gradients(self.findings.graph)
+        names = graph.names(self.findings.graph)
         values = [
-            _value(value, value.order in with_gradients)
-            for value in self.findings.graph.values
+            _value(value, name, value.order in with_gradients)
+            for value, name in zip(self.findings.graph.values, names, strict=True)
             if value.role != "constant"
         ]
         paragraphs = [[self._headline()], equations, omitted, values]
@@ -92,7 +93,7 @@ class TapeGraph:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
-def _value(value: Value, with_gradient: bool) -> str:
+def _value(value: Value, name: str, with_gradient: bool) -> str:
     """A value of a graph in one line, with its gradient or without."""
-    words = f"{value.name or f'v{value.index}'} = {value.text}"
+    words = f"{name} = {value.text}"
     return f"{words}, gradient {value.gradient}" if with_gradient else words

@@ -119,7 +119,8 @@ def _with_hooks(body: list[ast.stmt]) -> list[ast.stmt]:
             inner = _with_hooks(getattr(holder, field))
             if field == "body":
                 headers = _bound_by_header(statement) | _bound_by_header(holder)
-                inner = _hook_calls(headers, inner[0]) + inner
+                loop = statement if isinstance(statement, ast.For | ast.AsyncFor) else None
+                inner = _hook_calls(headers, loop.target if loop else inner[0]) + inner
             setattr(holder, field, inner)
         if not blocks:
             result += _hook_calls(_bound_by_header(statement), statement)
@@ -149,7 +150,7 @@ def _bound_by_header(node: ast.AST) -> set[str]:
     return _bound(part for part in found if part not in walrus)
 
 
-def _hook_calls(names: set[str], place: ast.stmt) -> list[ast.stmt]:
+def _hook_calls(names: set[str], place: ast.AST) -> list[ast.stmt]:
     """Calls of the hook for each name, at the line of `place`."""
     return [ast.copy_location(ast.Expr(_hook_call(name, place)), place) for name in sorted(names)]
 

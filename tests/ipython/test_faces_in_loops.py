@@ -56,7 +56,7 @@ def test_the_range_of_the_target(run: Run) -> None:
 
     report = run(f"%%tape\n{cell}    w.assign_sub(0.1 * t.gradient(loss, w))")
 
-    assert "7 more iterations: loss 0.175922 to 2.56" in repr(report)
+    assert "7 more iterations: loss between 0.175922 and 2.56" in repr(report)
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,8 @@ SENTENCES = {
     "y = x + np.array(['a', 'b', 'c'])": "",
     "y = s ^ 2": "^ is 'exclusive or' of bits in Python: write s ** 2",
     "y = (s + 1.0) ^ 2": "write (s + 1.0) ** 2",
+    "y = 3.0 * s ^ 2 + 1": "write ** in place of ^",
+    "s ^= 2": "write **= in place of ^=",
     "y = math.sin(x)": "math.sin takes one number, and x is 3: write np.sin(x)",
     "y = exp(-x)": "math.exp takes one number: write np.exp(-x)",
     "y = float(x)": "float() takes one number, and x is 3: take one element",

@@ -33,6 +33,16 @@ def test_text_and_picture(run: Run) -> None:
     assert "data:image/svg+xml" in bundle["text/html"]
 
 
+def test_names_of_intermediate_results(run: Run) -> None:
+    """A result without a name has the same symbol in its equation and beside its value, which is that of the trace."""
+    run("%%tape x\nz = np.sin(x * 2.0) + x")
+
+    words = repr(run("%tape_graph"))
+
+    assert "v1 = multiply(x, 2.0)\nv2 = sin(v1)\n" in words
+    assert "\nv1 = 1.0, gradient 0.540302\nv2 = 0.841471, gradient 1.0\n" in words
+
+
 def test_a_target_of_ones_own(run: Run) -> None:
     """Gradients are those of the target."""
     run("%%tape x\ny = x * 2.0\nz = y * y")

@@ -38,8 +38,8 @@ def test_a_loop_is_folded(run: Run) -> None:
 
     first, middle, last = headings(found)
     assert "line 4, iteration 1 of 100" == first
-    assert middle.startswith("… 98 more iterations: x 0.08")
-    assert "x̄ 0.04" in middle
+    assert middle.startswith("… 98 more iterations: x between 0.08")
+    assert "x̄ between 0.04" in middle
     assert "line 4, iteration 100 of 100" == last
 
 
@@ -144,3 +144,11 @@ def test_constants_that_no_tape_tracks(run: Run) -> None:
 
     assert [("b", "[1.5, 2.5]"), ("c", "3.0")] == [(v.symbol, v.value) for v in line(found, 3)]
     assert [("a", "7.0")] == [(v.symbol, v.value) for v in line(found, 8)]
+
+
+def test_the_target_of_a_loop(run: Run) -> None:
+    """What the head of a loop binds stands beside the head, and not a second time beside the first line under it."""
+    found = run("%%tape x\nx, s = np.ones(3), 0.0\nfor v in x:\n    s = s + v**2").findings
+
+    assert ["v"] == [each.symbol for each in line(found, 3)]
+    assert ["s"] == [each.symbol for each in line(found, 4)]

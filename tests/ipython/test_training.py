@@ -55,6 +55,17 @@ def test_gradients_by_hand(run: Run) -> None:
     assert [row[-1] for row in training.rows] == ["1.0", "1.4", "1.72", "1.976"]
 
 
+def test_variables_stand_in_the_order_of_the_program(run: Run) -> None:
+    """However large their gradients are."""
+    training = trained(
+        run,
+        "v = tm.Variable(1.0)\nfor k in range(4):\n    loss = (w - 3.0) ** 2 + 100 * v**2\n"
+        "    dw, dv = tape.gradient(loss, [w, v])\n    w.assign_sub(0.1 * dw)\n    v.assign_sub(0.001 * dv)",
+    )
+
+    assert training.headings == ("step", "loss", "|dloss/dw|", "|dloss/dv|", "w", "v")
+
+
 def test_dead_units_have_a_name_and_a_line(run: Run) -> None:
     """Those of the cell."""
     training = trained(

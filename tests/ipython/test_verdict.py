@@ -217,6 +217,16 @@ def test_gradients_in_a_loop(run: Run) -> None:
     assert row.endswith(", taken by t (line 5, the last of 7)")
 
 
+def test_a_gradient_in_an_expression(run: Run) -> None:
+    """What is assigned is not the gradient, even where the call ends the line."""
+    found = own(
+        run,
+        "%%tape x -p\nx = 1.0\nf = x**2\ny = x - f / tape.gradient(f, x)\nif h := -tape.gradient(f, x):\n    pass",
+    )
+
+    assert ["df/dx = 2.0, taken by tape (line 4)", "df/dx = 2.0, taken by tape (line 5)"] == found
+
+
 def test_sources_in_a_dict(run: Run) -> None:
     """A tape takes the values of a dict in the order of its keys."""
     run("a, b = tm.Variable(2.0, name='a'), tm.Variable(3.0, name='b')")

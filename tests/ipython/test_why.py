@@ -28,6 +28,7 @@ from tests.ipython.conftest import Run
         ("%%tape x w\nx, w = 2.0, 3.0\ny = w * w\ntape.gradient(y, w)", "y x", "not connected", "it depends on w"),
         ("%%tape x\nx = 2.0\nv = tm.Variable(1.0)\nv.assign(x * 3)\ny = v * v", "y x", "assigned",
          "the variable v, which was given a value computed from x on line 4 (v.assign(x * 3))"),
+        ("%%tape x w\nx, w = -2.0, 3.0\ny = max(x, 0) * w", "y x", "left the tape", "write np.maximum(x, 0)"),
         ("%%tape x\nx = 3\ny = x * 1.5", "y x", "integer dtype", "write x = 3.0"),
     ],
 )  # fmt: skip

@@ -47,12 +47,14 @@ OF_MATH = {
 """NumPy's and SciPy's functions in place of those of the module math that have another name."""
 
 FLAT = "its result has no derivative; a smooth function in its place has one"
+COMPARISONS = ("greater", "greater_equal", "less", "less_equal")
 SMOOTH = {
     "histogram histogram2d histogramdd bincount digitize searchsorted": "counts and positions change in "
     "jumps; a smooth count of what is near c is np.sum(np.exp(-(((x - c) / width) ** 2)))",
     "argmax argmin": "a position has no derivative; tapemagic.softmax(x) weighs all positions smoothly",
-    "greater greater_equal less less_equal": "a comparison has no derivative; tapemagic.sigmoid((x - a) / width) is a "
-    "smooth step",
+    " ".join(
+        COMPARISONS
+    ): "a comparison has no derivative; tapemagic.sigmoid((x - a) / width) is a smooth step",
 }
 """Replacements for functions whose results change in steps."""
 
@@ -104,7 +106,9 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
     if " to " in what or what == "int()":
         return "whole numbers and truth values have no derivative; a smooth function in its place has one"
     if is_flat(event):
-        return _first(SMOOTH, {what.removeprefix("np.").split(".")[0]}) or FLAT
+        function = what.removeprefix("np.").split(".")[0]
+        extreme = function in COMPARISONS and _extreme_replacement(event.place, namespace)
+        return extreme or _first(SMOOTH, {function}) or FLAT
     if what not in STAY:
         return f"leave {what} out" if what.startswith(".") else "stay with the tensor"
     by_math = what == "float()" and math_replacement(event.place, namespace)
@@ -171,6 +175,19 @@ def list_replacement(place: Place | None) -> str:
     return ""
 
 
+def _extreme_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
+    """The call to write where Python's max or min compares two numbers; empty if neither is called."""
+    for node in _nodes(place):
+        match node:
+            case ast.Call(ast.Name("max" | "min" as name), [_, _] as given, []) if (
+                name not in namespace
+            ):
+                arguments = ", ".join(map(ast.unparse, given))
+                call = f"({arguments})" if len(arguments) < LONGEST else ""
+                return f"{name} compares the two, and gives one of them: write np.{name}imum{call}"
+    return ""
+
+
 def math_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
     """The call to write where a function of Python's module math is given a tensor; empty if none is called."""
     for node in _nodes(place):
@@ -209,7 +226,7 @@ def _replace(node: ast.AST, text: str) -> str:
     old = ast.unparse(node)
     if len(old) + len(text) > LONGEST:
         return f"make one tensor of the list first, with {text.partition('np.stack(')[1] or text.partition('(')[0]}...)"
-    return f"NumPy makes a plain array of a list, so write {text} in place of {old}"
+    return f"write {text} in place of {old}"
 
 
 def _as_list(node: ast.expr) -> str:

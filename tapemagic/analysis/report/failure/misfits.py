@@ -68,9 +68,9 @@ def misfit(
     if said := slip(error, node, names, line):
         return Misfit(said, (node,) if isinstance(node, ast.Name) else ())
     match node:
-        case ast.BinOp(left, operator, right) | ast.AugAssign(left, operator, right):
+        case ast.BinOp(left, _, right) | ast.AugAssign(left, _, right):
             given = [names.operand(left), names.operand(right)]
-            found = _of_operator(error, operator, given, names)
+            found = _of_operator(error, node, given, names)
             is_written = isinstance(node, ast.AugAssign) and isinstance(error, ValueError)
             return found if found.sentence or not is_written else _of_writing(error, *given)
         case ast.Compare(left, [_], [right]):
@@ -87,14 +87,15 @@ def _about(text: str, *operands: Operand) -> Misfit:
 
 
 def _of_operator(
-    error: BaseException, operator: ast.operator, given: list[Operand], names: Names
+    error: BaseException,
+    node: ast.BinOp | ast.AugAssign,
+    given: list[Operand],
+    names: Names,
 ) -> Misfit:
-    left, right = given
+    (left, right), operator = given, node.op
     if isinstance(error, TypeError):
         if isinstance(operator, ast.BitXor) and any(_is_real(x.value) for x in given):
-            text = (
-                f"^ is 'exclusive or' of bits in Python: write {_factor(left)} ** {_factor(right)}"
-            )
+            text = f"^ is 'exclusive or' of bits in Python: write {_power(node, left, right)}"
             return _about(text, left, right)
         return _of_types(given, names)
     if isinstance(error, ValueError):
@@ -103,10 +104,27 @@ def _of_operator(
     return NOTHING
 
 
+def _power(node: ast.BinOp | ast.AugAssign, left: Operand, right: Operand) -> str:
+    """The power that was meant by ^; only its sign where ^ binds more than is meant, as in 2 * x ^ 2."""
+    if isinstance(node, ast.AugAssign):
+        return "**= in place of ^="
+    first, last = left.node, right.node
+    opened = (first.lineno, first.col_offset) != (node.lineno, node.col_offset)
+    closed = (last.end_lineno, last.end_col_offset) != (node.end_lineno, node.end_col_offset)
+    if (opened or _is_atom(left)) and (closed or _is_atom(right)):
+        return f"{_factor(left)} ** {_factor(right)}"
+    return "** in place of ^"
+
+
+def _is_atom(x: Operand) -> bool:
+    """Whether an expression needs no brackets beside any operator."""
+    atoms = ast.Name | ast.Constant | ast.Attribute | ast.Subscript | ast.Call
+    return isinstance(x.node, atoms)
+
+
 def _factor(x: Operand) -> str:
     """An expression to stand beside an operator, in brackets where it needs them."""
-    atoms = ast.Name | ast.Constant | ast.Attribute | ast.Subscript | ast.Call
-    return x.text if isinstance(x.node, atoms) else f"({x.text})"
+    return x.text if _is_atom(x) else f"({x.text})"
 
 
 def _is_real(value: Any) -> bool:

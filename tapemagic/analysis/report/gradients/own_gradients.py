@@ -192,10 +192,10 @@ def _written(tree: ast.Module, line: int, end: tuple[int | None, int | None]) ->
     for statement in ast.walk(tree):
         match statement:
             case ast.Assign([target], value) | ast.AnnAssign(target, _, value) if (
-                value is not None and _end(value) == end
+                isinstance(value, ast.Call) and _end(value) == end
             ):
                 bound = target
-            case ast.NamedExpr(target, value) if _end(value) == end:
+            case ast.NamedExpr(target, ast.Call() as value) if _end(value) == end:
                 bound = target
     return WrittenCall(found.tape, found.target, found.sources, bound, line)
 

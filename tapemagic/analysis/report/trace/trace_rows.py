@@ -216,6 +216,10 @@ class Table:
 def _range(values: Sequence[Any]) -> str:
     """The range of some numbers in words."""
     known = np.array(values)
-    if known.size > 6:
-        return format_entries(known)
-    return f"{format_entries(known.min())} to {format_entries(known.max())}"
+    numbers = known[~np.isnan(known)]
+    missing = known.size - numbers.size
+    if not numbers.size:
+        return "always nan"
+    low, high = format_entries(numbers.min()), format_entries(numbers.max())
+    words = f"always {low}" if low == high else f"between {low} and {high}"
+    return f"{words}, {missing:,} times nan" if missing else words

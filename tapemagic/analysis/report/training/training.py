@@ -113,7 +113,8 @@ def training_of(subject: Subject) -> Training | None:
     name = _loss_name(subject, steps)
     heading = _heading(name, steps)
     losses = [_real(step.value) for step in steps]
-    shown = sorted(courses, key=lambda course: course.largest, reverse=True)[:MAX_VARIABLES]
+    by_size = sorted(range(len(courses)), key=lambda k: courses[k].largest, reverse=True)
+    shown = [courses[k] for k in sorted(by_size[:MAX_VARIABLES])]
     symbols = {x.name: f"|{derivative_symbol(name, x.name, 1)}|" for x in shown if x.gradients}
     return Training(
         len(steps),
