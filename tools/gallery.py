@@ -45,7 +45,7 @@ import tapemagic as tm
 `make gallery` runs the cells and writes this page.
 """
 IMPORTS = "import numpy as np\nimport tapemagic as tm"
-IMAGE = re.compile(r'<img alt="Graph of [^"]*" style="[^"]*" src="([^"]*)">')
+IMAGE = re.compile(r'<img alt="Graph of [^"]*"[^>]* src="([^"]*)"')
 WIDTHS = (1280, 700)
 GROUNDS = {"white": "background:#ffffff;color:#1f1f1f", "dark": "background:#111111;color:#e0e0e0"}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -94,9 +94,11 @@ def report(shell: InteractiveShell, cell: Cell) -> Bundle:
 
 
 def drawing(report: Bundle) -> str:
-    """The picture of the graph in a report; empty if there is none."""
+    """The picture of the graph in a report."""
     found = IMAGE.search(report["text/html"])
-    return svg_of(html.unescape(found[1])) if found else ""
+    if found is None:
+        raise RuntimeError("a report has no picture")
+    return svg_of(html.unescape(found[1]))
 
 
 def document(reports: Mapping[str, Bundle]) -> str:

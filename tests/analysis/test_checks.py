@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.report.gradients.checks import Check
+from tapemagic.engine import registry
 from tests.analysis.recordings import record
 
 RNG = np.random.default_rng(0)
@@ -61,11 +62,30 @@ def softened(x: Any) -> Any:
     return x * x, lambda g: 3 * g * x
 
 
-wrong = tm.register_vjp(lambda x: x**3, lambda g, _y, x: np.where(x > 1, 2.0, 3.0) * g * x**2)
+NUMBERS = itertools.count(1)
+REGISTERED: dict[str, Any] = {}
 
 
-numbers = itertools.count(1)
-unsteady = tm.register_vjp(lambda x: x * next(numbers), lambda g, _y, _x: g)
+@pytest.fixture(scope="module", autouse=True)
+def _registered() -> Iterator[None]:
+    """Functions of the user's own with rules, for this module."""
+    REGISTERED["wrong"] = tm.register_vjp(
+        lambda x: x**3, lambda g, _y, x: np.where(x > 1, 2.0, 3.0) * g * x**2
+    )
+    REGISTERED["unsteady"] = tm.register_vjp(lambda x: x * next(NUMBERS), lambda g, _y, _x: g)
+    yield
+    for function in REGISTERED.values():
+        del registry.OPERATIONS[function]
+
+
+def wrong(x: Any) -> Any:
+    """A cube whose gradient is wrong from 1 on."""
+    return REGISTERED["wrong"](x)
+
+
+def unsteady(x: Any) -> Any:
+    """A function that gives another result each time."""
+    return REGISTERED["unsteady"](x)
 
 
 def assigned(w: Any) -> Any:
