@@ -164,13 +164,13 @@ def test_a_vector_that_may_be_of_examples_has_no_units() -> None:
 
 
 def test_many_variables() -> None:
-    """Those with the largest gradients are shown."""
+    """Those with the largest gradients are shown, in the order of the program."""
     starts = [float(k) for k in range(15)]
     training = known(trained(lambda *xs: sum(x * x for x in xs), *starts, assigned=15))
 
     assert len(training.gradients) == 12
     assert training.more == 3
-    assert training.gradients[0].name == "|dloss/do|"
+    assert training.gradients[0].name == "|dloss/d(d)|"
 
 
 def test_complex_and_summed() -> None:
