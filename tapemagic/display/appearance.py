@@ -15,8 +15,8 @@ Engine: TypeAlias = Literal["auto", "dot", "pygraphviz", "none"]
 
 THEMES: dict[Theme, tuple[str, str]] = {
     "auto": ("", GROUND),
-    "light": ("background-color:#ffffff;color:#111827;padding:8px 12px", "#4b5563"),
-    "dark": ("background-color:#111111;color:#e5e7eb;padding:8px 12px", "#9ca3af"),
+    "light": ("background-color:#ffffff;color:#111827;padding:8px 12px;overflow-x:auto", "#4b5563"),
+    "dark": ("background-color:#111111;color:#e5e7eb;padding:8px 12px;overflow-x:auto", "#9ca3af"),
 }
 """The style of a page, and the colour of lines and text without a background in its pictures."""
 

@@ -12,6 +12,10 @@ from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients
 
 W = "w = tm.Variable([1.0, 2.0], name='w')\nT = np.array([3.0, 1.0])"
+STEP = """for k in range(8):
+    with tm.GradientTape() as t:
+        loss = np.sqrt(w - {})
+    w.assign_sub(0.9 * t.gradient(loss, w))"""
 
 
 @pytest.fixture(autouse=True)
@@ -215,6 +219,26 @@ def test_gradients_in_a_loop(run: Run) -> None:
 
     assert row.startswith("dloss/dw = [")
     assert row.endswith(", taken by t (line 5, the last of 7)")
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        (STEP.format(1), "loss is nan since sqrt on line 4 is nan: w - 1 is -0.0567799;"),
+        (STEP.format(2), "loss is nan since w is nan by then, and goes into subtract on line 4;"),
+        ("q = np.log(w - 3)\nw.assign(q)\nz = w * 1.0", "z is nan since log on line 2 is nan: w - 3 is -1.0;"),
+        ("w.assign(np.inf)\nz = w * 1.0", "z is inf since w is inf by then, and goes into multiply on line 3;"),
+        ("z = v + w\nv.assign_sub(1.0)\nz = v + w", "z is nan since v is nan to begin with,"),
+    ],
+    ids=["a step", "the way back", "a value", "a constant", "before the cell"],
+)  # fmt: skip
+def test_a_variable_that_was_given_a_nan(run: Run, cell: str, words: str) -> None:
+    """The operation that made the nan is named, although no gradient passes from there."""
+    run("w, v = tm.Variable(2.0), tm.Variable(np.nan)")
+
+    report = run(f"%%tape\n{cell}")
+
+    assert words in repr(report)
 
 
 def test_a_gradient_in_an_expression(run: Run) -> None:

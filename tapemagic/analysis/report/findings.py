@@ -28,6 +28,7 @@ from tapemagic.analysis.report.summary import shared_summaries
 from tapemagic.analysis.report.trace.trace import Trace, trace_of
 from tapemagic.analysis.report.training.training import Training, training_of
 from tapemagic.analysis.report.variables import NamedValue, named_values
+from tapemagic.analysis.report.verdict.nonfinite_text import given_to_operand
 from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.analysis.report.verdict.verdict import verdict
 from tapemagic.analysis.snapshot import Named, snapshot_of
@@ -182,6 +183,18 @@ def examine(
     )
 
 
+def _before_assignment(subject: Subject, fact: NonFinite | None) -> NonFinite | None:
+    """Of an operand that is a variable, which was given a nan in the cell, the operation that made the nan."""
+    if (
+        fact is None
+        or not (given := given_to_operand(subject, fact))
+        or type(given.what) is not int
+    ):
+        return fact
+    before = first_nonfinite(subject.whole, subject.whole.above(given.what, blocked=True))
+    return fact if before is None or before.cause == "input" else before
+
+
 def _nonfinite(subject: Subject) -> tuple[NonFinite, ...]:
     """For each target, the first nan or infinity among the values it was computed from, or else of its gradients."""
     snapshot = subject.whole
@@ -191,7 +204,9 @@ def _nonfinite(subject: Subject) -> tuple[NonFinite, ...]:
         gradients = [g for (of, _, level), g in found if of == t and level == 1]
         fact = None
         if not is_finite(unwrap(target)):
-            fact = first_nonfinite(snapshot, snapshot.above(id_of(target), blocked=True))
+            fact = _before_assignment(
+                subject, first_nonfinite(snapshot, snapshot.above(id_of(target), blocked=True))
+            )
         elif not all(is_finite(unwrap(g)) for g in gradients if g is not None):
             fact = first_nonfinite_gradient(snapshot, target)
         if fact is not None or (fact := _nonfinite_of_higher_order(subject, t)):

@@ -13,7 +13,7 @@ from tapemagic.analysis.nonfinite import NonFinite, is_finite, nonfinite_on
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.verdict.numeric_warning import NumericWarning
 from tapemagic.analysis.report.verdict.written import operands_on
-from tapemagic.engine.events import Place
+from tapemagic.engine.events import Event, Place
 from tapemagic.engine.recording import Absent, Record
 from tapemagic.engine.tape.observer import Site
 from tapemagic.engine.tensor.tensor import id_of, unwrap
@@ -60,6 +60,24 @@ def describe_warning(subject: Subject, warning: NumericWarning) -> str:
     return f"{text}: {values}" if values else text
 
 
+def given_to_operand(subject: Subject, fact: NonFinite) -> Event | None:
+    """The assignment after which a variable, an operand that is the cause, was first read as nan or infinite."""
+    if fact.cause != "input":
+        return None
+    records = list(map(Record._make, subject.whole.records[: fact.record + 1]))
+    variable = records[-1].ids[fact.operand or 0]
+    bad = next((x for x in subject.reads.get(variable, ()) if not is_finite(x)), None)
+    first = next((r for r in records if any(x is bad for x in r.values)), None)
+    if bad is None or first is None:
+        return None
+    given = [
+        event
+        for event in subject.whole.events_of("assigned", "changed")
+        if event.number == variable and event.time <= first.output_ids[0]
+    ]
+    return given[-1] if given else None
+
+
 def _of_value(subject: Subject, fact: NonFinite) -> str:
     """The sentence on a value."""
     name, value = next((name, unwrap(x)) for name, x in subject.targets if id_of(x) == fact.target)
@@ -68,7 +86,8 @@ def _of_value(subject: Subject, fact: NonFinite) -> str:
     if fact.cause == "input" and operands.startswith("its input"):
         given = f"an input of {place} is {fact.result} to begin with"
     elif fact.cause == "input":
-        given = f"{operands} to begin with, and goes into {place}"
+        since = "by then" if given_to_operand(subject, fact) else "to begin with"
+        given = f"{operands} {since}, and goes into {place}"
     elif fact.cause in ("0/0", "division by zero") and fact.operation in ("divide", "remainder"):
         given = f"{place} divides {fact.operands[0]} by {fact.operands[1]}: {operands}"
     elif fact.cause == "overflow":
