@@ -20,6 +20,10 @@ registry.complete()
 
 
 THOROUGH = (
+    "tests/analysis/test_formulas.py",
+    "tests/rules/test_fresh.py",
+    "tests/test_growth.py",
+    "tests/test_long_tapes.py",
     "tests/properties/",
     "tests/display/test_every_rule.py",
     "tests/ipython/test_check_gradient.py",
