@@ -11,7 +11,7 @@ from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import html
 from tapemagic.display.appearance import Style, themed_page
 from tapemagic.display.elements import element, live
-from tapemagic.display.faces import graph
+from tapemagic.display.faces import gradients, graph, variables
 from tapemagic.display.styles import QUIET
 from tapemagic.display.svg import Drawing
 
@@ -19,7 +19,7 @@ NOTHING = element(
     "div", QUIET, "Nothing was recorded: no operation had a watched value as its input."
 )
 UNASKED = element("div", QUIET, "There is nothing to differentiate.")
-EMPTY = {"Variables": NOTHING, "Graph": NOTHING, "Gradients": UNASKED}
+EMPTY = {variables.TITLE: NOTHING, graph.TITLE: NOTHING, gradients.TITLE: UNASKED}
 """The words in the tabs that are there even if there is nothing to show."""
 FRAME = "overflow:auto;max-height:72vh;width:0;min-width:100%"
 """The style of what stands in a tab: it is scrolled in itself, so that the tabs and the verdict stay where they are.

@@ -77,8 +77,8 @@ class TapeMagics(Magics):
         MAX_NODES,
         LEAST_NODES,
         MOST_NODES,
-        f"How many nodes the graph in a report has room for, from 20 to 2000; by default {MAX_NODES}. "
-        "%tape_graph shows more.",
+        f"How many nodes the graph in a report has room for, from {LEAST_NODES} to {MOST_NODES}; by default "
+        f"{MAX_NODES}. %tape_graph shows more.",
     )
     first_tab = Choice[str](
         TITLES,

@@ -17,6 +17,23 @@ def x(run: Run) -> None:
     run("x, n = 0.5, 3")
 
 
+def test_gradients_of_the_cell_have_their_names(run: Run) -> None:
+    """A reverse sweep is called after what it differentiated, as in the report."""
+    run("w = tm.Variable(1.0)")
+    report = run(
+        "%%tape\nfor i in range(9):\n    with tm.GradientTape() as t:\n        loss = (w - 3.0) ** 2\n"
+        "    w.assign_sub(0.1 * t.gradient(loss, w))\nloss"
+    )
+
+    names = [
+        {*(step.name for step in graph.steps), *(frame.label for frame in graph.frames)}
+        for graph in (report.graph, run("%tape_graph").findings.graph)
+    ]
+
+    assert any(name.startswith("gradient of loss") for name in names[0])
+    assert names[0] == names[1]
+
+
 def test_text_and_picture(run: Run) -> None:
     """The text has every operation, and every number of the picture."""
     run("%%tape x\ny = x * 2.0\nz = y + x")

@@ -233,6 +233,7 @@ class Observer(Tape):
         other._sites += self._sites[:operations]
         other._orders += self._orders[:operations]
         other._seeds += self._seeds
+        other._sweeps += [sweep for sweep in self._sweeps if sweep[0] < operations]
         other._order_of |= self._order_of
         other._tracked |= self._tracked
         other._leaves |= self._leaves
