@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from tapemagic.analysis.nonfinite import (
     NonFinite,
-    first_nonfinite,
-    first_nonfinite_gradient,
-    is_finite,
 )
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.failure.failure import Failure
@@ -28,12 +25,11 @@ from tapemagic.analysis.report.summary import shared_summaries
 from tapemagic.analysis.report.trace.trace import Trace, trace_of
 from tapemagic.analysis.report.training.training import Training, training_of
 from tapemagic.analysis.report.variables import NamedValue, named_values
-from tapemagic.analysis.report.verdict.nonfinite_text import given_to_operand
+from tapemagic.analysis.report.verdict.nonfinite_origins import nonfinite_origins
 from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.analysis.report.verdict.verdict import verdict
 from tapemagic.analysis.snapshot import Named, snapshot_of
 from tapemagic.engine.tape.observer import Observer
-from tapemagic.engine.tensor.tensor import id_of, unwrap
 
 MATRICES: dict[Kind, Callable[..., list[Matrix]]] = {"jacobian": jacobians, "hessian": hessians}
 """The functions that compute the full matrices of each kind."""
@@ -158,7 +154,7 @@ def examine(
         for matrix in compute(observer, targets, sources, reasons)
     ]
     versions = subject.split.versions
-    nonfinite, own = _nonfinite(subject), own_gradients(subject)
+    nonfinite, own = nonfinite_origins(subject), own_gradients(subject)
     training = training_of(subject)
     return Findings(
         named_values(subject),
@@ -181,47 +177,3 @@ def examine(
         own,
         subject.context.failure,
     )
-
-
-def _before_assignment(subject: Subject, fact: NonFinite | None) -> NonFinite | None:
-    """Of an operand that is a variable, which was given a nan in the cell, the operation that made the nan."""
-    if (
-        fact is None
-        or not (given := given_to_operand(subject, fact))
-        or type(given.what) is not int
-    ):
-        return fact
-    before = first_nonfinite(subject.whole, subject.whole.above(given.what, blocked=True))
-    return fact if before is None or before.cause == "input" else before
-
-
-def _nonfinite(subject: Subject) -> tuple[NonFinite, ...]:
-    """For each target, the first nan or infinity among the values it was computed from, or else of its gradients."""
-    snapshot = subject.whole
-    facts: list[NonFinite] = []
-    for t, (_, target) in enumerate(subject.targets):
-        found = subject.found.gradients.items()
-        gradients = [g for (of, _, level), g in found if of == t and level == 1]
-        fact = None
-        if not is_finite(unwrap(target)):
-            fact = _before_assignment(
-                subject, first_nonfinite(snapshot, snapshot.above(id_of(target), blocked=True))
-            )
-        elif not all(is_finite(unwrap(g)) for g in gradients if g is not None):
-            fact = first_nonfinite_gradient(snapshot, target)
-        if fact is not None or (fact := _nonfinite_of_higher_order(subject, t)):
-            facts.append(replace(fact, target=id_of(target)))
-    return tuple(facts)
-
-
-def _nonfinite_of_higher_order(subject: Subject, t: int) -> NonFinite | None:
-    """The first nan or infinity on the way back from a finite derivative of a target."""
-    found = subject.found.gradients
-    for (of, s, level), g in found.items():
-        if of != t or level < 2 or g is None or is_finite(unwrap(g)):
-            continue
-        below = found.get((of, s, level - 1))
-        if below is not None and is_finite(unwrap(below)):
-            fact = first_nonfinite_gradient(subject.whole, below)
-            return None if fact is None else replace(fact, order=level)
-    return None
