@@ -11,6 +11,7 @@ from tapemagic.analysis.nonfinite import (
     NonFinite,
 )
 from tapemagic.analysis.report.context import Context
+from tapemagic.analysis.report.details import Details
 from tapemagic.analysis.report.failure.failure import Failure
 from tapemagic.analysis.report.gradients.derivatives import Derivative, differentiate
 from tapemagic.analysis.report.gradients.gradient_rows import gradient_rows
@@ -90,8 +91,6 @@ class Findings:
     failure: Failure | None = None
 
 
-@shared_summaries()
-@np.errstate(all="ignore")  # the operations of the cell have warned already
 def examine(
     observer: Observer,
     targets: Sequence[Named],
@@ -104,6 +103,29 @@ def examine(
     check: bool = False,
 ) -> Findings:
     """Differentiate a recording up to an order, and compute the contents of its report.
+
+    The parameters are those of `examined`.
+    """
+    findings, _ = examined(
+        observer, targets, sources, order, context, max_nodes, kinds, iteration, check
+    )
+    return findings
+
+
+@shared_summaries()
+@np.errstate(all="ignore")  # the operations of the cell have warned already
+def examined(
+    observer: Observer,
+    targets: Sequence[Named],
+    sources: Sequence[Named],
+    order: int = 1,
+    context: Context | None = None,
+    max_nodes: int = MAX_NODES,
+    kinds: Collection[Kind] = (),
+    iteration: int | None = None,
+    check: bool = False,
+) -> tuple[Findings, Details]:
+    """Compute the contents of the report on a recording, and prepare what can be asked beside it.
 
     Parameters
     ----------
@@ -126,7 +148,7 @@ def examine(
 
     Returns
     -------
-    Findings
+    Findings, Details
     """
     operations = len(observer.records)
     found = differentiate(observer, targets, sources, order)
@@ -156,7 +178,7 @@ def examine(
     versions = subject.split.versions
     nonfinite, own = nonfinite_origins(subject), own_gradients(subject)
     training = training_of(subject)
-    return Findings(
+    findings = Findings(
         named_values(subject),
         drawn.marked(nonfinite, subject.records),
         tuple(derivatives.values()),
@@ -177,3 +199,4 @@ def examine(
         own,
         subject.context.failure,
     )
+    return findings, Details(subject, nonfinite, max_nodes)
