@@ -28,7 +28,7 @@ MAX_INPUTS = 6
 LEAST_INSIDE = 6
 """The number of operations and folds that are always drawn of a part that is opened."""
 MOST_TIMES = 4
-"""The operations and folds in a picture from which nothing more is opened, as a multiple of the nodes it has room for."""
+"""The operations and folds, as a multiple of `max_nodes`, from which on nothing more is opened."""
 MOST_OPENED, LONGEST_KEY = 1_000, 1_000
 """The most openings at once, and the most characters of a key."""
 KEY = re.compile(r"([0-9]+(\.[0-9]+)*)?~*")
