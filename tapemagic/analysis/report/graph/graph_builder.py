@@ -57,7 +57,7 @@ class GraphBuilder:
         self.lasting = lasting(subject)
 
     def build(self, room: int, spare: int = 0) -> Graph:
-        """The graph; with unconnected targets and watched values up to `room` nodes, or `spare` of them if that is more."""
+        """The graph; with unconnected targets and watched values up to `room` nodes, or `spare` if that is more."""
         for frame, what in self.planned.items:
             if isinstance(what, int):
                 self.add_record(what, frame)
