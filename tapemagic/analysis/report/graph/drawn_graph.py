@@ -10,7 +10,7 @@ from tapemagic.analysis.report.dead_ends import drawn_positions
 from tapemagic.analysis.report.folding import fold as folded
 from tapemagic.analysis.report.graph.graph import Graph, Value
 from tapemagic.analysis.report.graph.graph_builder import GraphBuilder
-from tapemagic.analysis.report.graph.view import VIEWS, NoRoomError, plan
+from tapemagic.analysis.report.graph.view import VIEWS, NoRoomError, Plan, plan
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.engine.recording import Record
 
@@ -34,12 +34,15 @@ class DrawnGraph:
         The index in the graph of each value that has a box, by its id.
     steps : mapping of int to int
         The index of the step that made a value, by the value's id.
+    plan : Plan
+        What was drawn: its items are the steps of the graph.
     """
 
     graph: Graph
     positions: Collection[int]
     values: Mapping[int, int]
     steps: Mapping[int, int]
+    plan: Plan
 
     def marked(self, facts: Iterable[NonFinite], records: Sequence[Record]) -> Graph:
         """The graph in which the places are marked where the first nan or infinity of each target is."""
@@ -95,14 +98,15 @@ def draw(subject: Subject, max_nodes: int = MAX_NODES, iteration: int | None = N
         builder = GraphBuilder(subject, max_inputs, planned)
         graph = builder.build(max_nodes)
         if graph.nodes <= max_nodes and _depth(graph) <= MAX_DEPTH:
-            return DrawnGraph(graph, positions, builder.index, builder.producer)
+            return DrawnGraph(graph, positions, builder.index, builder.producer, planned)
     whole = plan(cell, VIEWS[-1], operations, iteration)
     ends = max(1, min(max_nodes // 4, len(whole.items) // 2))
     while True:
-        builder = GraphBuilder(subject, max_inputs, whole.without_middle(ends))
+        planned = whole.without_middle(ends)
+        builder = GraphBuilder(subject, max_inputs, planned)
         graph = builder.build(max_nodes)
         if graph.nodes <= max_nodes or ends == 1:
-            return DrawnGraph(graph, positions, builder.index, builder.producer)
+            return DrawnGraph(graph, positions, builder.index, builder.producer, planned)
         ends = max(1, min(ends - 1, ends * max_nodes // graph.nodes))
 
 
