@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +24,9 @@ from tapemagic.analysis.report.trace.reverse_sweep import (
     ReverseSweep,
     Written,
     adjoint_step,
+    equation,
 )
+from tapemagic.analysis.report.trace.shares import Place, Share
 from tapemagic.analysis.report.trace.symbols import Symbols, number_symbols, several, text_of
 from tapemagic.engine.recording import Absent, Record
 from tapemagic.engine.tensor.tensor import id_of, unwrap
@@ -55,6 +58,10 @@ class TraceRow:
         Its steps of the reverse sweep, in their order: to be read from the last row of the table to the first.
     is_finite : bool
         Whether the value is finite.
+    step : int or None
+        The index of its operation in the graph that the table is laid out for.
+    lines : (int, int) or None
+        The lines of the cell that it belongs to, in a table that is laid out for a graph.
     """
 
     kind: Literal["input", "operation", "heading", "folded"]
@@ -70,6 +77,13 @@ class TraceRow:
     operations: int = 0
     reverse: tuple[AdjointStep, ...] = ()
     is_finite: bool = True
+    step: int | None = None
+    lines: tuple[int, int] | None = None
+
+    @property
+    def equation(self) -> str:
+        """The value of a row as an equation; empty for a heading."""
+        return equation(self.symbol, self.formula, self.numbers, self.value)
 
 
 class Table:
@@ -81,18 +95,28 @@ class Table:
     lines : sequence of Line
         What is shown.
     order : int
+    boxes : collection of int, optional
+        The ids of other values to show: of these, those that are watched have rows, and the shares of all are kept.
     """
 
-    def __init__(self, subject: Subject, lines: Sequence[Line], order: int) -> None:
+    def __init__(
+        self, subject: Subject, lines: Sequence[Line], order: int, boxes: Collection[int] = ()
+    ) -> None:
         self._subject = subject
         self._lines = lines
         self._order = order
+        self._boxes = boxes
         self._symbols = Symbols(subject)
         self._shown = [line.position for line in lines if line.position is not None]
-        self._reverse = ReverseSweep(subject, self._shown, self._inputs)
+        self._reverse = ReverseSweep(subject, self._shown, [*self.inputs, *boxes])
+
+    @property
+    def shares(self) -> Mapping[int, Mapping[Place, Share]]:
+        """The shares of the adjoints that are shown, by the ids of their values, in the order of the sweep."""
+        return self._reverse.shares
 
     @cached_property
-    def _inputs(self) -> dict[int, Any]:
+    def inputs(self) -> dict[int, Any]:
         """The watched values that the shown operations read, by id, and sources that no operation read."""
         if self._order:
             return {}
@@ -109,14 +133,25 @@ class Table:
         for i, value in sources:
             if i in read or i not in self._subject.split.versions:
                 found[i] = read.get(i, value)
-        return found | read
+        return found | read | self._read_inside(self._subject.snapshot.leaves & set(self._boxes))
+
+    def _read_inside(self, wanted: Collection[int]) -> dict[int, Any]:
+        """Those of some watched values that operations read which stand together in one row."""
+        found: dict[int, Any] = {}
+        if wanted:
+            for position in chain.from_iterable(line.positions() for line in self._lines):
+                record = self._subject.records[position]
+                if not wanted.isdisjoint(record.ids):
+                    pairs = zip(record.ids, record.values, strict=True)
+                    found |= {i: x for i, x in pairs if i in wanted and i not in found}
+        return found
 
     def rows(self) -> Iterator[TraceRow]:
         """The rows, in the order of the tape."""
-        for k, (i, value) in enumerate(self._inputs.items()):
+        for k, (i, value) in enumerate(self.inputs.items()):
             if k < MAX_INPUTS:
                 yield self._input(i, value)
-        more = len(self._inputs) - MAX_INPUTS
+        more = len(self.inputs) - MAX_INPUTS
         if more > 0:
             yield TraceRow("folded", f"… {more:,} more watched value{'s' * (more > 1)}")
         for line in self._lines:
@@ -125,7 +160,7 @@ class Table:
             elif line.hidden:
                 yield self._folded(line)
             else:
-                yield TraceRow("heading", line.words, path=line.path)
+                yield TraceRow("heading", line.words, path=line.path, lines=line.lines)
 
     def _input(self, i: int, value: Any) -> TraceRow:
         symbol, adjoint = self._symbols.of(value, i), self._subject.adjoints.get(i)
@@ -136,7 +171,7 @@ class Table:
             symbol=symbol.text,
             latex=symbol.latex,
             value=text_of(value),
-            reverse=(adjoint_step(symbol, adjoint),) if told else (),
+            reverse=(adjoint_step(symbol, i, adjoint),) if told else (),
             is_finite=is_finite(value),
         )
 
@@ -163,12 +198,14 @@ class Table:
             path=line.path,
             reverse=tuple(self._reverse.steps(written)),
             is_finite=all(map(is_finite, results)),
+            step=line.step,
+            lines=line.lines,
         )
 
     def _folded(self, line: Line) -> TraceRow:
         positions = list(line.positions())
         steps = [
-            adjoint_step(self._symbols.of(value, i), self._subject.adjoints[i])
+            adjoint_step(self._symbols.of(value, i), i, self._subject.adjoints[i])
             for i, value in self._reverse.finished_in(set(positions)).items()
         ]
         words = f"… {line.words}"
@@ -180,6 +217,8 @@ class Table:
             path=line.path,
             operations=len(positions),
             reverse=tuple(steps[:MAX_STEPS]),
+            step=line.step,
+            lines=line.lines,
         )
 
     def _developed(self, parts: Sequence[Part]) -> str:
