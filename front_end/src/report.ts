@@ -1,6 +1,7 @@
 /** The front end of a report: an anywidget module. */
 import type { Content } from "./content";
 import { h, page } from "./dom";
+import { interactions } from "./interactions";
 import { type Model, unpack } from "./model";
 import { picture } from "./picture";
 import { lines, trace } from "./rows";
@@ -70,7 +71,9 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   };
   model.on("change:content", renew);
   el.append(root);
+  const close = interactions(stage, root);
   return () => {
+    close();
     model.off("change:content", renew);
   };
 }
