@@ -154,11 +154,19 @@ def test_a_large_call(subject: Subjects) -> None:
 
     assert once.graph.nodes <= 2 * NODES
     assert ["0"] == [frame.fold for frame in once.graph.frames]
-    assert [("0~", 4976)] == [(s.fold, s.elided) for s in once.graph.steps if s.elided]
+    assert [("0~", 4988)] == [(s.fold, s.elided) for s in once.graph.steps if s.elided]
     assert ["call", "elided"] == [frame.kind for frame in twice.graph.frames]
-    assert "4,976 operations" == twice.graph.frames[1].label
-    assert [("0~~", 4952)] == [(s.fold, s.elided) for s in twice.graph.steps if s.elided]
+    assert "4,988 operations" == twice.graph.frames[1].label
+    assert [("0~~", 4976)] == [(s.fold, s.elided) for s in twice.graph.steps if s.elided]
     assert records(once) == records(twice) == list(range(5001))
+
+
+def test_a_middle_that_fits(subject: Subjects) -> None:
+    """It opens whole."""
+    body = "    y = np.sin(y)\n" * 40
+    drawer = Drawer(subject(f"%%tape x\ndef f(y):\n{body}    return y\nx = 0.5\nz = f(x) * 2"))
+
+    assert [28, 0] == [drawer.draw(opened).graph.folded for opened in ({"0": 1}, {"0": 1, "0~": 1})]
 
 
 def test_derivatives(subject: Subjects) -> None:
