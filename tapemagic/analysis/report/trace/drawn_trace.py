@@ -112,8 +112,7 @@ class _Lines:
     def add(self, order: int, line: Line) -> None:
         """Add a row."""
         self.found.setdefault(order, []).append(line)
-        count = 1 if line.position is not None else sum(1 for _ in line.positions())
-        self.counts[order] = self.counts.get(order, 0) + count
+        self.counts[order] = self.counts.get(order, 0) + len(line.positions)
 
     def order_of(self, part: Part) -> int:
         """The order of the derivative, taken by the report, to which a part belongs; 0 for the cell's own."""
@@ -124,14 +123,17 @@ class _Lines:
 
     def placed(self, line: Line, path: tuple[str, ...], step: int) -> Line:
         """A row below some headings, with its operation in the graph and its lines of the cell."""
-        return replace(line, path=(*path, *line.path), step=step, lines=self.lines_of(line))
+        parts = line.hidden if line.position is None else (line.position,)
+        known = [lines for part in parts if (lines := self.lines_of(part))]
+        lines = (min(a for a, _ in known), max(b for _, b in known)) if known else None
+        return replace(line, path=(*path, *line.path), step=step, lines=lines)
 
-    def lines_of(self, line: Line) -> tuple[int, int] | None:
-        """The lines of the cell to which a row belongs."""
-        sites = self.subject.snapshot.origins.sites
-        positions = line.positions() if line.position is None else (line.position,)
-        numbers = [number for p in positions if (number := sites[p][0]) is not None]
-        return (min(numbers), max(numbers)) if numbers else None
+    def lines_of(self, part: Part) -> tuple[int, int] | None:
+        """The lines of the cell to which a part belongs."""
+        if isinstance(part, Block):
+            return part.lines
+        line = self.subject.snapshot.origins.sites[part][0]
+        return None if line is None else (line, line)
 
     def path(self, frame: int | None, order: int) -> tuple[str, ...]:
         """The headings above a frame's contents, after adding those that do not stand there yet."""
@@ -166,7 +168,7 @@ class _Lines:
             return name
         if fold.kind == "call":
             name = title_of(Block("call", (), fold.name, lines=fold.lines))
-        return f"{name}: {counted(fold.parts)}"
+        return f"{name} ({counted(fold.parts)})"
 
 
 def _opened(parts: Sequence[Part], room: int) -> Iterator[Line]:
@@ -179,7 +181,7 @@ def _opened(parts: Sequence[Part], room: int) -> Iterator[Line]:
         if looped:
             blocks = [block for block in run if isinstance(block, Block)]
             count = f"{len(run):,} iteration{'s' * (len(run) > 1)}"
-            words = f"{format_lines(blocks[0].lines)}, {count}: {counted(run)}"
+            words = f"{format_lines(blocks[0].lines)}, {count} ({counted(run)})"
             yield Line((), words=words, hidden=run)
         else:
             share = max(2, room * sum(1 for _ in positions_of(run)) // max(1, len(parts)))

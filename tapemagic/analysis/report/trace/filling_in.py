@@ -39,6 +39,7 @@ class FillingIn:
         self._arrived = dict.fromkeys(known, 0)
         self._furthest = dict.fromkeys(known, 0)
         self._complete: set[int] = set()
+        self._finished_boxes: set[int] = set()
         self.arriving: dict[int, list[tuple[Place, int, int]]] = {}
         """By the position of an operation, its shares: the place, the id of the value, and the number of the share."""
         for i, places in self._shares.items():
@@ -84,12 +85,13 @@ class FillingIn:
 
     def _finished(self, i: int) -> str:
         self._complete.add(i)
+        self._finished_boxes.add(self._index[i])
         return str(self._values[self._index[i]].gradient)
 
     def rest(self) -> list[int]:
         """The ids of the values whose gradients are not complete."""
         return [i for i in self._shares if i not in self._complete]
 
-    def is_complete(self, i: int) -> bool:
-        """Whether the gradient of a value is complete."""
-        return i in self._complete
+    def is_complete(self, index: int) -> bool:
+        """Whether the gradient of a value of the graph is complete."""
+        return index in self._finished_boxes

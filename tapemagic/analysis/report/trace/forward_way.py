@@ -7,10 +7,7 @@ from collections.abc import Iterable, Iterator
 from tapemagic.analysis.formatting import printable, without_subscript
 from tapemagic.analysis.report.trace import sentences
 from tapemagic.analysis.report.trace.trace_step import TraceStep
-from tapemagic.analysis.report.trace.walk import Place, Walk
-
-MARK = "… "
-"""What the words of rows begin with in which several operations stand together."""
+from tapemagic.analysis.report.trace.walk import MARK, Place, Walk
 
 
 class ForwardWay:
@@ -87,7 +84,7 @@ class ForwardWay:
         """The step for a variable that has another value now."""
         said = self._walk.trace.parts[0].part.rows[row].equation
         name = without_subscript(self._walk.symbol(i))
-        words = sentences.first_that_fits(f"{said}: {name} has changed", said, before="variable: ")
+        words = sentences.first_that_fits(said, before=f"the variable {name} has changed: ")
         return TraceStep("forward", 0, row, None, None, words, shown)
 
     def _operations(self, part: int, place: Place) -> Iterator[TraceStep]:
@@ -111,7 +108,7 @@ class ForwardWay:
             made = [self._index[i] for i in self._walk.boxes(turn.positions)]
             first, last = k == 0, k == len(turns.all) - 1
             shown = self._new([*drawn.inputs * first, *made, *drawn.assigned * last])
-            words = sentences.listed(turn.words, turns.values(turn), before=before)
+            words = sentences.listed(turns.words(turn), turns.values(turn), before=before)
             yield TraceStep("forward", part, index, step, turn.lines, words, shown)
 
     def _new(self, indices: Iterable[int]) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from tapemagic.analysis.report.trace.notation import bar, symbol_of
 from tapemagic.analysis.report.trace.reverse_sweep import AdjointStep, adjoint_step, starts
 from tapemagic.analysis.report.trace.trace_step import TraceStep
 from tapemagic.analysis.report.trace.turns import Turn
-from tapemagic.analysis.report.trace.walk import Place, Walk
+from tapemagic.analysis.report.trace.walk import MARK, Place, Walk
 
 Texts = dict[int, str]
 """Gradients as text by the indices of the values in the graph."""
@@ -37,7 +37,7 @@ class ReverseWay:
 
     def part(self, part: int) -> Iterator[TraceStep]:
         """The steps back through a part of the trace; parts in their order."""
-        for place in reversed(list(self._walk.places(part))):
+        for place in reversed(self._walk.places(part)):
             turns = self._walk.turns(place.step)
             if turns is not None:
                 for turn in reversed(turns.all):
@@ -117,8 +117,8 @@ class ReverseWay:
         texts = self._passed(place.positions)
         if not self._is_reached(place.positions):
             return
-        name = place.row.words.removeprefix("… ")
-        yield self._together(part, place, place.row.lines, f"{name}, passed through", texts, [])
+        words = f"back through {place.row.words.removeprefix(MARK)}"
+        yield self._together(part, place, place.row.lines, words, texts)
 
     def _turn(self, part: int, place: Place, turn: Turn) -> Iterator[TraceStep]:
         """The steps of an iteration, or of several."""
@@ -127,7 +127,7 @@ class ReverseWay:
         turns = self._walk.turns(place.step)
         if turns is None or not self._is_reached(turn.positions):
             return
-        words = f"{turn.words} pass{'es' * (turn.first == turn.last)} back"
+        words = turns.words_back(turn)
         yield self._together(part, place, turn.lines, words, texts, turns.gradients(turn))
 
     def _together(
@@ -137,12 +137,12 @@ class ReverseWay:
         lines: tuple[int, int] | None,
         words: str,
         texts: Texts,
-        inside: Sequence[str],
+        inside: str = "",
     ) -> TraceStep:
         """A step through several operations."""
-        said = [*inside]
-        said += [text for k in texts if (text := self._said(k, texts[k])) not in inside]
-        sentence = sentences.listed(words, said, before=self._walk.before(part))
+        changes = [self._said(k, text) for k, text in texts.items()]
+        before, joint = self._walk.before(part), "; " if inside else ": "
+        sentence = sentences.listed(words + inside, changes, before=before, joint=joint)
         changed = tuple(texts.items())
         return TraceStep("reverse", part, place.index, place.step, lines, sentence, (), changed)
 
@@ -183,8 +183,7 @@ class ReverseWay:
         symbol = bar(symbol_of(self._name(k))).text
         if text == UNKNOWN:
             return f"a share to {symbol}"
-        done = text == self._graph.values[k].gradient
-        return f"{symbol} = {text}{'' if done else ' so far'}"
+        return f"{symbol} = {text}{'' if self._filling.is_complete(k) else ' so far'}"
 
     def _name(self, k: int) -> str:
         return self._walk.name(self._graph.values[k])

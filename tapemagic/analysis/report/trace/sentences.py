@@ -38,14 +38,12 @@ def operation(row: TraceRow, before: str) -> str:
 def seed(entry: AdjointStep, symbol: str, goal: str, before: str) -> str:
     """The sentence for the gradient with which the sweep begins at a target."""
     if goal == symbol:
-        words = f"{symbol} with respect to itself"
+        words = f"{entry.equation}: the gradient of {symbol} with respect to itself"
     elif goal == f"the sum of {symbol}":
-        words = f"{goal} with respect to {symbol}"
+        words = f"{entry.equation}: the gradient of {goal} with respect to {symbol}"
     else:
-        words = f"{symbol}, which is one of the targets, with respect to itself"
-    return first_that_fits(
-        f"{entry.equation}: the gradient of {words}", entry.equation, before=before
-    )
+        words = f"{symbol} is one of the targets: {entry.symbol} begins with {entry.after}"
+    return first_that_fits(words, entry.equation, before=before)
 
 
 def share(entry: AdjointStep, name: str, symbol: str, before: str) -> str:
@@ -65,17 +63,23 @@ def share(entry: AdjointStep, name: str, symbol: str, before: str) -> str:
         end = f"{has}; {'in all' if entry.is_last else 'so far'} {entry.symbol} = {entry.after}"
     else:
         end = has
-    added = entry.added.removeprefix("(").removesuffix(")") if _is_bracketed(entry) else entry.added
+    formula, numbers, added = map(_bare, (entry.formula, entry.numbers, entry.added))
     return first_that_fits(
-        f"{equation(entry.formula, entry.numbers, added)}, {end}",
-        f"{equation(entry.formula, added)}, {end}",
+        f"{equation(formula, numbers, added)}, {end}",
+        f"{equation(formula, added)}, {end}",
         end,
         before=before + start,
     )
 
 
-def _is_bracketed(entry: AdjointStep) -> bool:
-    return entry.added.startswith("(") and entry.added.endswith(")")
+def _bare(formula: str) -> str:
+    """A formula without the brackets around the whole of it."""
+    depth = 0
+    for k, letter in enumerate(formula):
+        depth += (letter == "(") - (letter == ")")
+        if not depth:
+            return formula[1:-1] if k and k == len(formula) - 1 else formula
+    return formula
 
 
 def whole(entry: AdjointStep, symbol: str, goal: str, before: str) -> str:
@@ -99,7 +103,9 @@ def none_of(symbols: Sequence[str], before: str) -> str:
     )
 
 
-def listed(words: str, equations: Sequence[str], most: int = 3, before: str = "") -> str:
+def listed(
+    words: str, equations: Sequence[str], most: int = 3, before: str = "", joint: str = ": "
+) -> str:
     """The sentence for several values at once: as many of them as there is room for.
 
     Examples
@@ -110,5 +116,5 @@ def listed(words: str, equations: Sequence[str], most: int = 3, before: str = ""
     sentences = []
     for count in range(min(most, len(equations)), 0, -1):
         more = ", …" * (count < len(equations))
-        sentences.append(f"{words}: {', '.join(equations[:count])}{more}")
+        sentences.append(f"{words}{joint}{', '.join(equations[:count])}{more}")
     return first_that_fits(*sentences, words, before=before)

@@ -31,7 +31,8 @@ class Turn:
 
     Attributes
     ----------
-    words : str
+    which : str
+        The iterations in words.
     first, last : int
         The first iteration, and the last one, counted from 0 in the fold.
     positions : sequence of int
@@ -39,7 +40,7 @@ class Turn:
     lines : (int, int) or None
     """
 
-    words: str
+    which: str
     first: int
     last: int
     positions: Sequence[int]
@@ -74,8 +75,15 @@ class Turns:
         parts = fold.parts[first : last + 1]
         one, many = fold.first + first, fold.first + last
         which = f"iteration {one:,}" if first == last else f"iterations {one:,}–{many:,}"
-        words = f"{format_lines(fold.lines)}, {which} of {fold.total:,}"
-        return Turn(words, first, last, list(positions_of(parts)), _lines(parts) or fold.lines)
+        return Turn(f"{which} of {fold.total:,}", first, last, list(positions_of(parts)), _lines(parts) or fold.lines)
+
+    def words(self, turn: Turn) -> str:
+        """The beginning of the sentence of a step forward."""
+        return f"{format_lines(self.fold.lines)}, {turn.which}"
+
+    def words_back(self, turn: Turn) -> str:
+        """The beginning of the sentence of a step in reverse."""
+        return f"{format_lines(self.fold.lines)}, back through {turn.which}"
 
     @cached_property
     def _developments(self) -> Sequence[Any]:
@@ -95,15 +103,17 @@ class Turns:
         symbol = self._symbol("", several(record.output_id)[-1])
         return list(filter(None, [_said(symbol, several(record.output)[-1])]))
 
-    def gradients(self, turn: Turn) -> list[str]:
-        """The gradients of what is carried in the first iteration of a step, as equations."""
+    def gradients(self, turn: Turn) -> str:
+        """The gradients of what is carried in the first iteration of a step, as the end of a sentence."""
         found = []
         for one in self._developments:
             i = one.ids[turn.first]
             if i is not None and i in self.subject.adjoints:
                 symbol = bar(symbol_of(self._symbol(one.name, i))).text
                 found.append(_said(symbol, self.subject.adjoints[i]))
-        return list(filter(None, found))
+        found = list(filter(None, found))
+        where = "in it" if turn.first == turn.last else f"in iteration {self.fold.first + turn.first:,}"
+        return f": {where} {', '.join(found)}" if found else ""
 
     def _symbol(self, name: str, i: int) -> str:
         return symbol_of(name or self.subject.symbols.get(i, "?")).text

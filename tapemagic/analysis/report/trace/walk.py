@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -21,6 +21,10 @@ MOST_STEPS = 400
 
 LEAST_TURNS = 2
 """The number of steps that every loop has, however many others there are."""
+
+
+MARK = "… "
+"""What the words of rows begin with in which several operations stand together."""
 
 
 class Place(NamedTuple):
@@ -52,14 +56,14 @@ class Walk:
         title = self.trace.parts[part].part.title
         return f"{title.lower()}: " if title else ""
 
-    def places(self, part: int) -> Iterator[Place]:
+    def places(self, part: int) -> list[Place]:
         """The rows of operations and folds in a part."""
         found = self.trace.parts[part]
-        for k, line in enumerate(found.lines, found.first):
-            if line.step is not None:
-                alone = line.position is not None
-                positions = [line.position] if alone else list(line.positions())
-                yield Place(k, found.part.rows[k], line.step, positions)  # type: ignore[arg-type]
+        return [
+            Place(k, found.part.rows[k], line.step, line.positions)
+            for k, line in enumerate(found.lines, found.first)
+            if line.step is not None
+        ]
 
     def boxes(self, positions: Iterable[int]) -> list[int]:
         """The ids of the results of some operations that have boxes."""
