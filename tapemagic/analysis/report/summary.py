@@ -204,8 +204,9 @@ def summarise(value: Any) -> Summary:
 
 @contextmanager
 def shared_summaries() -> Iterator[None]:
-    """Summarise every array once inside this block, in which none may change."""
-    token = _known.set({})
+    """Summarise every array once inside this block, in which none may change; a block inside of it is a part of it."""
+    known = _known.get()
+    token = _known.set({} if known is None else known)
     try:
         yield
     finally:
