@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carr
         rows = [row for row in found_rows if row is not None]
         if len(rows) == len(iterations):
             gradients = [subject.adjoints.get(row.output_id) for row in rows]  # type: ignore[arg-type]
-            found.append(_series(name, [row.output for row in rows], gradients))
+            found.append(_series(subject, name, [row.output for row in rows], gradients))
     goals = {name for name, _ in subject.targets}
     return sorted(found, key=lambda series: (series.name not in goals, not series.name))
 
@@ -138,22 +139,32 @@ def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Ca
         read = [known.get(k) for k in range(len(iterations))]
         values = [None if point is None else point[0] for point in read]
         gradients = [None if point is None else subject.adjoints.get(point[1]) for point in read]
-        found.append(_series(without_subscript(subject.known_names.get(i, "")), values, gradients))
+        found.append(
+            _series(subject, without_subscript(subject.known_names.get(i, "")), values, gradients)
+        )
     return found
 
 
-def _series(name: str, values: Sequence[Any], gradients: Sequence[Any]) -> Carried:
-    sizes = None
+def _series(
+    subject: Subject, name: str, values: Sequence[Any], gradients: Sequence[Any]
+) -> Carried:
+    size, sizes = partial(_size, subject.norms), None
     if any(g is not None for g in gradients):
-        sizes = series_of("gradient", list(map(_size, gradients)))
+        sizes = series_of("gradient", list(map(size, gradients)))
     is_norm = any(np.ndim(x) for x in values)
-    return Carried(name, series_of(name, list(map(_size, values))), sizes, is_norm)
+    return Carried(name, series_of(name, list(map(size, values))), sizes, is_norm)
 
 
-def _size(value: Any) -> float:
+def _size(norms: dict[int, float], value: Any) -> float:
     """A real number, or the norm of anything else; nan for what is not known."""
-    if isinstance(value, Summary):
-        value = value.norm
+    if isinstance(value, np.float64):
+        return float(value)
     if value is None or isinstance(value, Absent):
         return math.nan
-    return number_of(value)
+    if isinstance(value, Summary):
+        return _size(norms, value.norm)
+    if not isinstance(value, np.ndarray):
+        return number_of(value)
+    if id(value) not in norms:
+        norms[id(value)] = number_of(value)
+    return norms[id(value)]
