@@ -1,5 +1,7 @@
 /** The parts of a picture that stand for values, operations and edges. */
 
+import type { Step } from "./content";
+
 /** An edge between a value and an operation. */
 export interface Edge {
   group: Element;
@@ -41,4 +43,10 @@ function indexOf(name: string): number {
 /** Give each of several elements a class, or take it away. */
 export function mark(elements: Iterable<Element> | undefined, name: string, on: boolean): void {
   for (const element of elements ?? []) element.classList.toggle(name, on);
+}
+
+/** Give elements the colour of a direction. */
+export function direct(elements: Iterable<Element>, step: Step | null): void {
+  mark(elements, "tm-forward", step?.reverse === false);
+  mark(elements, "tm-reverse", step?.reverse === true);
 }

@@ -1,6 +1,6 @@
 /** The picture of the graph, after some of the steps: what is not known yet is quiet, and what a step does lights up. */
 import { h, reveal } from "./dom";
-import { mark, type Parts, partsOf } from "./marks";
+import { direct, mark, type Parts, partsOf } from "./marks";
 import type { Stage } from "./stage";
 import { textAfter, type Timeline, timelineOf } from "./timeline";
 
@@ -31,7 +31,7 @@ export function picture(stage: Stage): HTMLElement {
   stage.on("view", draw);
   stage.on("step", () => {
     follow();
-    if (stage.tab === "Graph") reveal(made.querySelector("[data-n^=s].tm-now"));
+    if (stage.tab === "Graph") [...made.querySelectorAll("[data-n].tm-now")].forEach(reveal);
   });
   draw();
   return made;
@@ -86,7 +86,8 @@ class Line {
   write(words: string): void {
     if (this.text.textContent === words) return;
     this.text.textContent = words;
-    this.text.style.fontSize = words.length > this.room ? `${this.room / words.length}em` : "";
+    const size = words === this.whole ? 1 : (0.9 * this.room) / words.length;
+    this.text.style.fontSize = size < 1 ? `${size}em` : "";
   }
 }
 
@@ -124,5 +125,5 @@ function light(made: Element, parts: Parts, stage: Stage, timeline: Timeline): v
     mark([group], "tm-unknown", !isDone(operation));
     mark([group], "tm-now", now?.operation === operation && isOn(value, isInput));
   }
-  mark([made], "tm-reverse", isReverse);
+  direct([made], now);
 }

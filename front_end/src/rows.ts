@@ -1,8 +1,8 @@
 /** Trace and lines, after some of the steps. */
 import { page, reveal } from "./dom";
-import { mark } from "./marks";
+import { direct, mark } from "./marks";
 import type { Stage } from "./stage";
-import { type Timeline, timelineOf } from "./timeline";
+import { rowOf, type Timeline, timelineOf } from "./timeline";
 
 /** The trace: the row of the step lights up, and what is not reached yet is quiet. */
 export function trace(stage: Stage): HTMLElement {
@@ -11,16 +11,15 @@ export function trace(stage: Stage): HTMLElement {
   let rows: HTMLElement[] = [];
   const follow = (): void => {
     const { step, now } = stage;
-    const isAfter = (k: number | undefined): boolean => step < (k ?? 0);
+    const lit = now && rowOf(now);
     for (const row of rows) {
-      const name = row.dataset["r"] ?? "";
-      mark([row], "tm-unknown", isAfter(timeline?.forward.get(name)));
-      mark([row], "tm-ungraded", isAfter(timeline?.reverse.get(name)));
-      mark([row], "tm-now", name !== "" && now?.row === name);
-      mark([row], "tm-reverse", now?.reverse ?? false);
+      const name = row.dataset["r"] ?? row.dataset["a"];
+      mark([row], "tm-unknown", step < (timeline?.rows.get(name ?? "") ?? 0));
+      mark([row], "tm-now", name === lit);
       const part = row.closest("details");
-      if (part && now?.row === name) part.open = true;
+      if (part && name === lit) part.open = true;
     }
+    direct([made], now);
     if (stage.tab === "Trace") reveal(made.querySelector(".tm-now"));
   };
   const draw = (): void => {
@@ -30,7 +29,7 @@ export function trace(stage: Stage): HTMLElement {
       part.open = open[k] ?? part.open;
     });
     timeline = stage.view && timelineOf(stage.view);
-    rows = [...made.querySelectorAll<HTMLElement>("[data-r]")];
+    rows = [...made.querySelectorAll<HTMLElement>("[data-r], [data-a]")];
     follow();
   };
   stage.on("view", draw);
@@ -47,8 +46,8 @@ export function lines(stage: Stage, face: HTMLElement): HTMLElement {
     for (const line of face.querySelectorAll<HTMLElement>("[data-l]")) {
       const number = Number(line.dataset["l"]);
       mark([line], "tm-now", first <= number && number <= last);
-      mark([line], "tm-reverse", stage.now?.reverse ?? false);
     }
+    direct([face], stage.now);
     if (stage.tab === "Lines") reveal(face.querySelector(".tm-now"));
   };
   stage.on("view", follow);

@@ -1,5 +1,6 @@
 /** The bar under graph, trace and lines that goes through the steps. */
 import { h } from "./dom";
+import { direct } from "./marks";
 import type { Stage } from "./stage";
 
 const STEPPED = ["Graph", "Trace", "Lines"];
@@ -36,6 +37,7 @@ export function stepper(stage: Stage): HTMLElement {
     else play();
   };
   const playing = button("Play", PLAY, toggle);
+  playing.className = "tm-play";
   const bar = h(
     "div",
     {
@@ -79,7 +81,7 @@ export function stepper(stage: Stage): HTMLElement {
     slider.setAttribute("aria-valuetext", text);
     count.textContent = text;
     words.setAttribute("aria-live", timer ? "off" : "polite");
-    words.classList.toggle("tm-reverse", now?.reverse ?? false);
+    direct([bar], now);
     words.replaceChildren(...sentence(stage));
     name(playing, timer ? "Pause" : "Play", timer ? PAUSE : PLAY);
     for (const each of [first, back]) each.setAttribute("aria-disabled", String(step === 0));
@@ -104,8 +106,11 @@ export function stepper(stage: Stage): HTMLElement {
     event.stopPropagation();
   });
   stage.on("step", draw);
-  stage.on("view", draw);
-  stage.on("tab", stop);
+  stage.on("view", stop);
+  stage.on("tab", () => {
+    draw();
+    if (bar.hidden) stop();
+  });
   draw();
   return bar;
 }
@@ -113,7 +118,7 @@ export function stepper(stage: Stage): HTMLElement {
 /** The sentence of the step, after its direction. */
 function sentence({ now, step, last }: Stage): (Node | string)[] {
   if (now) return [h("span", { class: "tm-way" }, now.reverse ? "reverse" : "forward"), now.words];
-  if (step === last) return [`All ${last} steps are done. Play them, or go back one by one.`];
+  if (step === last) return ["Every step is done. Play them, or go back one by one."];
   return ["Before the first step: nothing is computed yet."];
 }
 

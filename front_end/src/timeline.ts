@@ -1,5 +1,5 @@
 /** The steps of a view turned round: for each of its parts, after how many steps it is there. */
-import type { View } from "./content";
+import type { Step, View } from "./content";
 
 export interface Timeline {
   /** For each value, the number of steps after which it is known: 0 if it is known before the first. */
@@ -8,10 +8,8 @@ export interface Timeline {
   done: number[];
   /** For each value, the texts of its gradient, each with the number of steps after which it holds. */
   gradients: [number, string][][];
-  /** For each row of the trace, the number of steps after which its value is there. */
-  forward: Map<string, number>;
-  /** For each row of the trace, the number of steps after which the first of its adjoints is there. */
-  reverse: Map<string, number>;
+  /** For each row of the trace, and each equation of the reverse sweep, the number of steps after which it is there. */
+  rows: Map<string, number>;
 }
 
 /** When each part of a view is there. */
@@ -19,17 +17,21 @@ export function timelineOf(view: View): Timeline {
   const known = view.values.map(() => 0);
   const done = view.operations.map(() => 0);
   const gradients: [number, string][][] = view.values.map(() => []);
-  const forward = new Map<string, number>();
-  const reverse = new Map<string, number>();
+  const rows = new Map<string, number>();
   view.steps.forEach((step, before) => {
     const k = before + 1;
     for (const value of step.shown) known[value] ||= k;
     for (const [value, text] of step.gradients) gradients[value]?.push([k, text]);
     if (step.operation !== null && !step.reverse) done[step.operation] ||= k;
-    const rows = step.reverse ? reverse : forward;
-    if (!rows.has(step.row)) rows.set(step.row, k);
+    const row = rowOf(step);
+    if (!rows.has(row)) rows.set(row, k);
   });
-  return { known, done, gradients, forward, reverse };
+  return { known, done, gradients, rows };
+}
+
+/** What stands for a step in the trace: a row, "PART.ROW", or one of its equations, "PART.ROW.ENTRY". */
+export function rowOf({ row, entry }: Step): string {
+  return entry === null ? row : `${row}.${entry}`;
 }
 
 /** The text that holds after some steps, if there is one. */

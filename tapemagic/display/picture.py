@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
@@ -243,7 +244,19 @@ def read(document: str, inserts: Mapping[int, Insert] | None = None) -> Picture:
     reader = _Reader(inserts or {})
     style = {key: root.attrib[key] for key in root.attrib.keys() & STYLED}
     reader.read(root, "", "", style, place)
-    return Picture(width, height, tuple(reader.items))
+    return Picture(width, height, tuple(sorted(reader.items, key=_number_of_frame)))
+
+
+def _number_of_frame(item: Item) -> float:
+    """The number of a frame, by which frames are put in order: Graphviz's order depends on what it drew before."""
+    number = item.name.removeprefix("cluster_")
+    return (
+        int(number)
+        if item.kind == "cluster" and number.isdecimal()
+        else -1
+        if not item.kind
+        else inf
+    )
 
 
 def fragment(insert: Insert) -> Picture:
