@@ -52,7 +52,7 @@ class Answers:
     style: Style
 
     def to(self, question: str) -> Any:
-        """The answer to ``view:{"KEY": N}``, ``value:KEY`` or ``check``, or the reason why there is none; never an error.
+        """The answer to ``view:{"KEY": N}``, ``value:KEY`` or ``check``, or the reason why there is none.
 
         Examples
         --------
@@ -114,7 +114,8 @@ def outcome(rows: tuple[Derivative, ...]) -> str:
     outcomes = [row.check.outcome for row in rows if row.check is not None]
     if not outcomes:
         return "There is no gradient to compare."
-    agrees, differs, unknown = map(outcomes.count, ("agrees", "differs", "not checked"))
+    agrees, differs = outcomes.count("agrees"), outcomes.count("differs")
+    unknown = outcomes.count("not checked")
     compared = agrees + differs
     if not compared:
         which = "The gradient" if unknown == 1 else f"None of the {unknown:,} gradients"

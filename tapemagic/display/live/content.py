@@ -8,8 +8,8 @@ from typing import TypedDict
 from tapemagic.analysis.formatting import format_shape, printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import graph as analysed
-from tapemagic.display import html
 from tapemagic.analysis.report.trace.trace_steps import TraceStep
+from tapemagic.display import html
 from tapemagic.display.appearance import Style, Theme
 from tapemagic.display.dot import operation_tooltip
 from tapemagic.display.elements import element

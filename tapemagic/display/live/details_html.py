@@ -23,11 +23,9 @@ NOT_KEPT = (
 
 def html(details: ValueDetails) -> str:
     """A value in full, and its gradient."""
-    if details.value is None:
-        value = element("div", "", NOT_KEPT)
-    else:
-        value = _entries(details.value, "value")
-    return _heading("Value", details.value) + value + _gradient(details)
+    found = details.value
+    value = element("div", "", NOT_KEPT) if found is None else _entries(found, "value")
+    return _heading("Value", found) + value + _gradient(details)
 
 
 def _gradient(details: ValueDetails) -> str:

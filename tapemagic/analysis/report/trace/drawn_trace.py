@@ -145,9 +145,7 @@ class _Lines:
                 called = Block("call", (), inside.name, lines=inside.lines)
                 around.append((title_of(called), inside.lines))
             elif inside.kind == "iteration":
-                words = (
-                    f"{format_lines(inside.lines)}, iteration {inside.number:,} of {inside.total:,}"
-                )
+                words = f"{format_lines(inside.lines)}, iteration {inside.number:,} of {inside.total:,}"
                 around.append((words, inside.lines))
             elif inside.kind == "derivative" and inside.first < self.subject.operations:
                 around.append((labels[frame].label, inside.lines))

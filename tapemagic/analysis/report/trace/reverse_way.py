@@ -53,7 +53,9 @@ class ReverseWay:
     def rest(self) -> Iterator[TraceStep]:
         """A last step, if some gradient is not complete without it."""
         if texts := self._filling.finish(self._filling.rest()):
-            names = [f"{bar(symbol_of(self._name(k))).text} = {text}" for k, text in texts.items()]
+            names = [
+                f"{bar(symbol_of(self._name(k))).text} = {text}" for k, text in texts.items()
+            ]
             words = sentences.listed("the other gradients", names)
             last = len(self._walk.trace.parts) - 1
             yield TraceStep("reverse", last, None, None, None, words, (), tuple(texts.items()))
@@ -199,7 +201,9 @@ class ReverseWay:
                     self._told.add(index)
                     texts = self._none([index])
                 words = sentences.whole(entry, self._walk.symbol(i), goal, "")
-                yield TraceStep("reverse", 0, row, None, None, words, (), tuple(texts.items()), k)
+                yield TraceStep(
+                    "reverse", 0, row, None, None, words, (), tuple(texts.items()), k
+                )
 
     def _nothing(self, part: int) -> Iterator[TraceStep]:
         """The step for the values of a part that no gradient reaches."""
