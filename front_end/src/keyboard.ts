@@ -31,6 +31,8 @@ export function enable(svg: SVGSVGElement): void {
   for (const node of svg.querySelectorAll<SVGElement>("[data-n]")) {
     node.tabIndex = -1;
     node.setAttribute("role", "button");
+    // without spaces, the texts that are seen would be one word, and so not those of the label
+    for (const text of node.querySelectorAll("text")) text.after(" ");
   }
 }
 

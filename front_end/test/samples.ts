@@ -3,7 +3,16 @@ import type { Content, Step, View } from "../src/content";
 import type { Model } from "../src/model";
 
 export function stepOf(words: string): Step {
-  return { reverse: false, row: "", entry: null, operation: null, lines: null, words, shown: [], gradients: [] };
+  return {
+    reverse: false,
+    row: "",
+    entry: null,
+    operation: null,
+    lines: null,
+    words,
+    shown: [],
+    gradients: [],
+  };
 }
 
 export function viewOf(steps: number): View {
@@ -17,6 +26,32 @@ export function viewOf(steps: number): View {
     operations: [],
     frames: [],
     steps: Array.from({ length: steps }, (_, k) => stepOf(`step ${k}`)),
+  };
+}
+
+/** A view with operations that read and make values. */
+export function networkOf(inputs: number[][], outputs: number[][]): View {
+  const count = 1 + Math.max(...inputs.flat(), ...outputs.flat());
+  const facts = {
+    gradient: null,
+    role: "intermediate",
+    type: "",
+    line: null,
+    formula: "",
+    key: "",
+  };
+  return {
+    ...viewOf(0),
+    values: Array.from({ length: count }, (_, k) => ({ name: `v${k}`, text: "1.0", ...facts })),
+    operations: inputs.map((read, k) => ({
+      name: "f",
+      inputs: read,
+      outputs: outputs[k] ?? [],
+      lines: null,
+      tip: "f",
+      fold: "",
+      iterations: null,
+    })),
   };
 }
 
