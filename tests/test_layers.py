@@ -59,7 +59,7 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "engine": ("numpy",),
     "engine.rules.special": ("numpy", "scipy"),
     "analysis": ("numpy", "executing"),
-    "display": ("numpy", "graphviz", "pygraphviz", "ipywidgets", "IPython"),
+    "display": ("numpy", "graphviz", "pygraphviz", "anywidget", "traitlets", "IPython"),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
 }
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from tapemagic.analysis.formatting import format_cell_value, significant_digits
+from tapemagic.analysis.report.details import Details
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph.graph import Graph
 from tapemagic.display import html
@@ -15,6 +16,7 @@ from tapemagic.display.appearance import Style, ground_of, themed_page
 from tapemagic.display.dot import dot
 from tapemagic.display.inserts import Inserts
 from tapemagic.display.latex import latex
+from tapemagic.display.live.content import Content, content_of
 from tapemagic.display.svg import Drawing, draw
 from tapemagic.display.text import text
 
@@ -38,8 +40,10 @@ class TapeReport:
         value: Any = None,
         value_is_target: bool = False,
         style: Style = Style(),  # noqa: B008 -- it is frozen
+        details: Details | None = None,
     ) -> None:
         self.findings = findings
+        self._details = details
         self.value = value
         self._value_is_target = value_is_target
         self._style = style
@@ -99,18 +103,25 @@ class TapeReport:
 
     def _widget(self) -> dict[str, Any]:
         """The MIME bundle of the widget; all displays of a report share one widget."""
-        from tapemagic.display import widgets
+        from tapemagic.display.live.widget import ReportWidget, view
 
         if self._view is None:
-            self._view = widgets.tabs(
-                self.findings, self.drawing, self._shown_value(), self._style, self._faces
-            )
-        return widgets.view(self._view)
+            self._view = ReportWidget(self._content(), self._details)
+        return view(self._view)
+
+    def _content(self) -> Content:
+        """All that the widget shows, as JSON."""
+        return content_of(
+            self.findings,
+            self.drawing,
+            self.dot,
+            self._shown_value(),
+            self._style,
+            self._faces,
+        )
 
     def close(self) -> None:
         """Close the widget, if there is one; the report can be shown again."""
         if self._view is not None:
-            from tapemagic.display import widgets
-
-            widgets.close(self._view)
+            self._view.close()
             self._view = None

@@ -24,7 +24,7 @@ from tapemagic.analysis.explain.caller import Explanations
 from tapemagic.analysis.explain.explain import Explanation
 from tapemagic.analysis.formatting import DIGITS, printable, significant_digits
 from tapemagic.analysis.report.failure.failure import Failure
-from tapemagic.analysis.report.findings import MATRICES, examine
+from tapemagic.analysis.report.findings import MATRICES, examined
 from tapemagic.analysis.report.graph.drawn_graph import MAX_NODES
 from tapemagic.display.appearance import Engine, Style, Theme
 from tapemagic.display.html import TITLES
@@ -196,7 +196,7 @@ class TapeMagics(Magics):
         with significant_digits(style.digits):
             targets = choose(session, value, request.targets)
             session.targets, session.order = targets.named, request.order
-            findings = examine(
+            findings, details = examined(
                 session.observer,
                 targets.named,
                 session.all_sources(),
@@ -206,7 +206,7 @@ class TapeMagics(Magics):
                 request.matrices,
                 check=request.check,
             )
-        return TapeReport(findings, value, targets.is_value, style)
+        return TapeReport(findings, value, targets.is_value, style, details)
 
     def _style(self) -> Style:
         """The settings of how reports are shown."""

@@ -7,6 +7,7 @@ from tapemagic.analysis.report.graph.view import (
     Fold,
     Frame,
     Item,
+    Openings,
     Plan,
     View,
     most_iterations,
@@ -49,7 +50,7 @@ def test_short_loops() -> None:
 
     assert ["0", "1 in 0", "2 in 1", "3 in 2", "4 in 3", "5"] == shown(short)
     assert ["0", "loop 1: 1-4", "5 in 0", "6"] == shown(long)
-    assert [Frame("iteration", number=5, total=5)] == long.frames
+    assert [Frame("iteration", number=5, total=5, key="1")] == long.frames
     assert ["loop 1: 0-8", *(f"{k} in 0" for k in range(9, 18))] == shown(wide)
 
 
@@ -110,11 +111,13 @@ def test_derivatives() -> None:
 
 def test_without_middle() -> None:
     """All but the ends are one fold, with the operations of the folds in it; a single item is no middle."""
-    found = plan(cell(*range(5), loop(5, 9), *range(14, 20)), View("none"), 20)
+    tree = cell(*range(5), loop(5, 9), *range(14, 20))
 
-    assert ["0", "1", "elided 1: 2-17", "18", "19"] == shown(found.without_middle(2))
-    assert 16 == len(list(_fold(found.without_middle(2)).positions()))
-    assert found is found.without_middle(6)
+    found = plan(tree, View("none"), 20, openings=Openings(ends=2))
+
+    assert ["0", "1", "elided 1: 2-17", "18", "19"] == shown(found)
+    assert 16 == len(list(_fold(found).positions()))
+    assert plan(tree, View("none"), 20) == plan(tree, View("none"), 20, openings=Openings(ends=6))
 
 
 def _fold(found: Plan) -> Fold:

@@ -11,14 +11,16 @@ from tapemagic.analysis.nonfinite import (
     NonFinite,
 )
 from tapemagic.analysis.report.context import Context
+from tapemagic.analysis.report.details import Details
 from tapemagic.analysis.report.failure.failure import Failure
 from tapemagic.analysis.report.gradients.derivatives import Derivative, differentiate
 from tapemagic.analysis.report.gradients.gradient_rows import gradient_rows
 from tapemagic.analysis.report.gradients.jacobians import hessians, jacobians
 from tapemagic.analysis.report.gradients.matrices import Kind, Matrix
 from tapemagic.analysis.report.gradients.own_gradients import OwnGradient, own_gradients
-from tapemagic.analysis.report.graph.drawn_graph import MAX_NODES, draw
+from tapemagic.analysis.report.graph.drawn_graph import MAX_NODES
 from tapemagic.analysis.report.graph.graph import Graph
+from tapemagic.analysis.report.graph_view import GraphView
 from tapemagic.analysis.report.lines import SourceLine, lines_of
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import shared_summaries
@@ -69,6 +71,8 @@ class Findings:
         The gradients that the program took itself.
     failure : Failure or None
         The line at which the cell stopped, if it did.
+    view : GraphView or None
+        The layout of the graph, with the steps through it.
     """
 
     variables: tuple[NamedValue, ...]
@@ -88,10 +92,9 @@ class Findings:
     training: Training | None = None
     own_gradients: tuple[OwnGradient, ...] = ()
     failure: Failure | None = None
+    view: GraphView | None = None
 
 
-@shared_summaries()
-@np.errstate(all="ignore")  # the operations of the cell have warned already
 def examine(
     observer: Observer,
     targets: Sequence[Named],
@@ -104,6 +107,29 @@ def examine(
     check: bool = False,
 ) -> Findings:
     """Differentiate a recording up to an order, and compute the contents of its report.
+
+    The parameters are those of `examined`.
+    """
+    findings, _ = examined(
+        observer, targets, sources, order, context, max_nodes, kinds, iteration, check
+    )
+    return findings
+
+
+@shared_summaries()
+@np.errstate(all="ignore")  # the operations of the cell have warned already
+def examined(
+    observer: Observer,
+    targets: Sequence[Named],
+    sources: Sequence[Named],
+    order: int = 1,
+    context: Context | None = None,
+    max_nodes: int = MAX_NODES,
+    kinds: Collection[Kind] = (),
+    iteration: int | None = None,
+    check: bool = False,
+) -> tuple[Findings, Details]:
+    """Compute the contents of the report on a recording, and prepare what can be asked beside it.
 
     Parameters
     ----------
@@ -126,7 +152,7 @@ def examine(
 
     Returns
     -------
-    Findings
+    Findings, Details
     """
     operations = len(observer.records)
     found = differentiate(observer, targets, sources, order)
@@ -140,7 +166,6 @@ def examine(
         context or Context(),
         observer.gradient_calls(),
     )
-    drawn = draw(subject, max_nodes, iteration)
     derivatives = gradient_rows(subject, check)
     reasons = {
         (t, s): None if entry.text else entry.reason
@@ -156,16 +181,17 @@ def examine(
     versions = subject.split.versions
     nonfinite, own = nonfinite_origins(subject), own_gradients(subject)
     training = training_of(subject)
-    return Findings(
+    details = Details(subject, nonfinite, max_nodes, iteration)
+    findings = Findings(
         named_values(subject),
-        drawn.marked(nonfinite, subject.records),
+        details.first.graph,
         tuple(derivatives.values()),
         tuple(name for name, _ in targets),
         operations,
         order,
         tuple(subject.context.lines),
         tuple(matrices),
-        sum(position < operations for position in drawn.positions),
+        details.drawn,
         tuple((subject.known_names.get(i, ""), len(numbers)) for i, numbers in versions.items()),
         nonfinite,
         verdict(
@@ -176,4 +202,7 @@ def examine(
         training,
         own,
         subject.context.failure,
+        details.first,
     )
+    details.keep_if_small()
+    return findings, details

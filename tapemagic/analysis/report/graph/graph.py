@@ -69,6 +69,9 @@ class Step:
         Of a loop, the values that it carries from iteration to iteration.
     bad : bool
         Whether the first nan or infinity is inside these operations.
+    fold : str
+        The key of the part that these operations are, or are a piece of, which can be opened; empty for an operation.
+        It is the same in all views of a recording.
     """
 
     index: int
@@ -88,6 +91,7 @@ class Step:
     carried: tuple[Carried, ...] = ()
     bad: bool = False
     formulas: tuple[tuple[int, str], ...] = ()
+    fold: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,14 +101,21 @@ class GraphFrame:
     Attributes
     ----------
     label : str
-    kind : {'computation', 'derivative', 'call', 'iteration'}
+    kind : {'computation', 'derivative', 'call', 'iteration', 'elided'}
     parent : int or None
         The index of the frame around it.
+    fold : str
+        The key of the part that it shows, which can be closed; of an iteration, that of its loop. Empty for the
+        computation, which cannot.
+    iteration : (int, int) or None
+        Of an iteration, its number, from 1 on, and the number of all.
     """
 
     label: str
     kind: FrameKind
     parent: int | None = None
+    fold: str = ""
+    iteration: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)

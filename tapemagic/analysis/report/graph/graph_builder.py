@@ -56,15 +56,15 @@ class GraphBuilder:
         self.latest: dict[int, tuple[int, int]] = {}
         self.lasting = lasting(subject)
 
-    def build(self, room: int) -> Graph:
-        """The graph; with unconnected targets and watched values up to `room` nodes."""
+    def build(self, room: int, spare: int = 0) -> Graph:
+        """The graph; with unconnected targets and watched values up to `room` nodes, or `spare` if that is more."""
         for frame, what in self.planned.items:
             if isinstance(what, int):
                 self.add_record(what, frame)
             else:
                 self.add_fold(what, frame)
-        room = max(0, room - len(self.values) - len(self.steps))
-        for name, tensor in self.always_drawn()[:room]:
+        spare = max(spare, room - len(self.values) - len(self.steps))
+        for name, tensor in self.always_drawn()[:spare]:
             self.add_unconnected(name, tensor)
         steps = tuple(
             replace(
@@ -91,7 +91,11 @@ class GraphBuilder:
             label = self.derivative_label(frame.order, frame.first)
             if frame.lines:
                 label += f" ({format_lines(frame.lines)})"
-        return GraphFrame(label, frame.kind, frame.parent)
+        elif frame.kind == "elided":
+            label = f"{frame.total:,} operations"
+        is_iteration = frame.kind == "iteration"
+        iteration = (frame.number, frame.total) if is_iteration else None
+        return GraphFrame(label, frame.kind, frame.parent, frame.key, iteration)
 
     def derivative_label(self, order: int, first: int) -> str:
         """The name of a derivative whose first operation is known: gradient of y."""
@@ -193,6 +197,7 @@ class GraphBuilder:
                 lines=fold.lines,
                 iterations=(fold.first, last, fold.total) if fold.kind == "loop" else None,
                 carried=carried(self.subject, fold) if fold.kind == "loop" else (),
+                fold=fold.key,
             )
         )
         self.producer.update(dict.fromkeys(inside, index))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from tapemagic.analysis.report.folding import Block, Part
 
-FrameKind = Literal["computation", "derivative", "call", "iteration"]
+FrameKind = Literal["computation", "derivative", "call", "iteration", "elided"]
 FoldKind = Literal["loop", "call", "derivative", "elided"]
 
 FEW_ITERATIONS, FEW_OPERATIONS = 4, 16
@@ -58,7 +58,7 @@ class Frame:
 
     Attributes
     ----------
-    kind : {'computation', 'derivative', 'call', 'iteration'}
+    kind : {'computation', 'derivative', 'call', 'iteration', 'elided'}
     parent : int or None
         The index of the frame around it.
     name : str
@@ -66,10 +66,13 @@ class Frame:
     order : int
         Of a derivative, its order.
     number, total : int
-        Of an iteration, its number, from 1 on, and the number of all iterations.
+        Of an iteration, its number, from 1 on, and the number of all iterations. Of elided operations, `total` is their
+        number.
     lines : (int, int) or None
     first : int
         Of a derivative, the position of its first operation.
+    key : str
+        That of the part it shows; empty for the computation.
     """
 
     kind: FrameKind
@@ -80,6 +83,7 @@ class Frame:
     total: int = 0
     lines: tuple[int, int] | None = None
     first: int = 0
+    key: str = ""
 
 
 class Fold(NamedTuple):
@@ -92,6 +96,8 @@ class Fold(NamedTuple):
         Of a loop, its iterations.
     first, total : int
         Of a loop, the number of its first iteration here, and of all its iterations.
+    key : str
+        That of the part it stands for, or for a piece of which it stands.
     """
 
     kind: FoldKind
@@ -101,6 +107,7 @@ class Fold(NamedTuple):
     lines: tuple[int, int] | None = None
     first: int = 1
     total: int = 0
+    key: str = ""
 
     def positions(self) -> Iterator[int]:
         """The positions of its operations, in the order of the tape."""
@@ -121,89 +128,146 @@ class Plan:
     items: Sequence[Item]
     frames: Sequence[Frame]
 
-    def without_middle(self, ends: int) -> Plan:
-        """The same with all but the first and the last items as one fold."""
-        items = self.items
-        middle = items[ends : len(items) - ends]
-        if len(middle) < 2:
-            return self
-        parts: list[Part] = []
-        for _, what in middle:
-            parts += [what] if isinstance(what, int) else what.parts
-        fold = Item(None, Fold("elided", parts))
-        return replace(self, items=[*items[:ends], fold, *items[len(items) - ends :]])
+
+@dataclass(frozen=True)
+class Openings:
+    """Exceptions from a view: parts that are open or closed other than in it.
+
+    Attributes
+    ----------
+    by_key : mapping of str to int
+        By the key of a part: 0 if it is closed, 1 if it is open; of a loop, the number of the iteration that is open.
+    ends : int or None
+        The number of parts that are drawn at the beginning and at the end of the recording, with those between them
+        as one fold; None if all are drawn.
+    inside : int
+        The most operations and folds that are drawn of a part that is opened, before others in it are.
+    most : float
+        The number of operations and folds in the picture from which nothing more is opened.
+
+    Notes
+    -----
+    A key is the path of indices that leads to a part in the tree of the recording: ``"3.0.2"`` is in iteration 1 of the
+    loop ``"3"``. The iterations of a loop have no keys of their own. The key of the middle of a part ends with ``~``,
+    and that of the middle of this middle with ``~~``.
+    """
+
+    by_key: Mapping[str, int] = field(default_factory=dict)
+    ends: int | None = None
+    inside: int = 24
+    most: float = inf
 
 
 class NoRoomError(Exception):
     """More operations and folds than there is room for."""
 
 
+Numbered: TypeAlias = Sequence[tuple[int, Part]]
+"""Parts of a block, each with its index there."""
+
+
 class _Planner:
-    def __init__(self, view: View, operations: int, iteration: int | None, room: float) -> None:
+    def __init__(
+        self,
+        view: View,
+        operations: int,
+        iteration: int | None,
+        room: float,
+        openings: Openings | None = None,
+    ) -> None:
         self.view = view
         self.room = room
         self.operations = operations
         self.iteration = iteration
+        self.openings = openings or Openings()
         self.items: list[Item] = []
         self.frames: list[Frame] = []
 
-    def add(self, parts: Iterable[Part], frame: int | None, depth: int = 0) -> None:
-        """Add the parts of an open block.
+    def asked(self, key: str) -> int | None:
+        """The opening that is asked for of a part: 0 for closed; None if nothing is, or there is no more room."""
+        number = self.openings.by_key.get(key)
+        return None if number and len(self.items) > self.openings.most else number
+
+    def add(self, parts: Numbered, frame: int | None, depth: int = 0, within: str = "") -> None:
+        """Add the parts of an open block, whose keys begin with `within`.
 
         Raises
         ------
         NoRoomError
         """
-        for part in parts:
+        for index, part in parts:
             if len(self.items) > self.room:
                 raise NoRoomError
             if isinstance(part, int):
                 self.items.append(Item(frame, part))
-            elif part.kind == "loop":
-                self.add_loop(part, frame, depth)
+                continue
+            key = f"{within}{index}"
+            if part.kind == "loop":
+                self.add_loop(part, frame, depth, key)
             elif part.kind == "call":
-                if depth < self.view.calls:
-                    inside = Frame("call", frame, part.name, lines=part.lines)
-                    self.add(part.parts, self.open(inside), depth + 1)
-                else:
-                    fold = Fold("call", part.parts, part.name, lines=part.lines)
-                    self.items.append(Item(frame, fold))
+                self.add_call(part, frame, depth, key)
             else:
-                self.add_derivative(part, frame)
+                self.add_derivative(part, frame, key)
 
     def open(self, frame: Frame) -> int:
         self.frames.append(frame)
         return len(self.frames) - 1
 
-    def add_derivative(self, block: Block, frame: int | None) -> None:
-        first = next(block.positions())
-        is_own = first >= self.operations
-        is_open = block.order <= self.view.order if is_own else self.view.derivatives
-        if is_open:
-            inside = Frame("derivative", frame, order=block.order, lines=block.lines, first=first)
-            self.add(block.parts, self.open(inside))
+    def add_call(self, block: Block, frame: int | None, depth: int, key: str) -> None:
+        asked = self.asked(key)
+        if depth < self.view.calls if asked is None else asked:
+            inside = self.open(Frame("call", frame, block.name, lines=block.lines, key=key))
+            self.add_open(block, inside, depth + 1, key, asked is not None)
         else:
-            fold = Fold("derivative", block.parts, order=block.order, lines=block.lines)
+            fold = Fold("call", block.parts, block.name, lines=block.lines, key=key)
             self.items.append(Item(frame, fold))
 
-    def add_loop(self, block: Block, frame: int | None, depth: int) -> None:
+    def add_derivative(self, block: Block, frame: int | None, key: str) -> None:
+        if self.is_open(block, key):
+            first = next(block.positions())
+            inside = self.open(
+                Frame(
+                    "derivative", frame, order=block.order, lines=block.lines, first=first, key=key
+                )
+            )
+            self.add_open(block, inside, 0, key, self.asked(key) is not None)
+        else:
+            fold = Fold("derivative", block.parts, order=block.order, lines=block.lines, key=key)
+            self.items.append(Item(frame, fold))
+
+    def is_open(self, derivative: Block, key: str) -> bool:
+        """Whether a reverse sweep is open."""
+        asked = self.asked(key)
+        if asked is not None:
+            return asked > 0
+        if _is_own(derivative, self.operations):
+            return derivative.order <= self.view.order
+        return self.view.derivatives
+
+    def add_loop(self, block: Block, frame: int | None, depth: int, key: str) -> None:
         iterations = [part for part in block.parts if isinstance(part, Block)]
-        total = len(iterations)
+        total, asked = len(iterations), self.asked(key)
         outermost = self.iteration if frame is None or not self.in_iteration(frame) else None
-        if outermost is None and self.view.loops == "short" and _is_short(block):
+        if asked is not None:
+            chosen = range(min(asked, total), min(asked, total) + 1) if asked else range(0)
+        elif outermost is None and self.view.loops == "short" and _is_short(block):
             chosen = range(1, total + 1)
         elif self.view.loops == "none" and outermost is None:
             chosen = range(0)
         else:
             number = min(max(outermost or total, 1), total)
             chosen = range(number, number + 1)
+        is_limited = asked is not None or (outermost is not None and self.openings.ends is not None)
         start = 1
         for number in chosen:
-            self.add_fold(block, start, number, frame)
-            inside = Frame("iteration", frame, number=number, total=total, lines=block.lines)
-            self.add(iterations[number - 1].parts, self.open(inside), depth)
+            self.add_fold(block, start, number, frame, key)
+            inside = self.open(
+                Frame("iteration", frame, number=number, total=total, lines=block.lines, key=key)
+            )
+            within = f"{key}.{number - 1}"
+            self.add_open(iterations[number - 1], inside, depth, within, is_limited)
             start = number + 1
-        self.add_fold(block, start, total + 1, frame)
+        self.add_fold(block, start, total + 1, frame, key)
 
     def in_iteration(self, frame: int) -> bool:
         inside: int | None = frame
@@ -213,12 +277,52 @@ class _Planner:
             inside = self.frames[inside].parent
         return False
 
-    def add_fold(self, block: Block, start: int, stop: int, frame: int | None) -> None:
+    def add_fold(self, block: Block, start: int, stop: int, frame: int | None, key: str) -> None:
         """Add the iterations of a loop from one to another as a fold, if there are any."""
         if start < stop:
             parts = block.parts[start - 1 : stop - 1]
-            fold = Fold("loop", parts, lines=block.lines, first=start, total=len(block.parts))
+            total = len(block.parts)
+            fold = Fold("loop", parts, lines=block.lines, first=start, total=total, key=key)
             self.items.append(Item(frame, fold))
+
+    def add_open(self, block: Block, frame: int, depth: int, key: str, is_limited: bool) -> None:
+        """Add the parts of a block; if they are limited, and too many, folded, and without those in the middle."""
+        parts, within = list(enumerate(block.parts)), f"{key}."
+        if not is_limited or self.fits(parts, frame, depth):
+            self.add(parts, frame, depth, within)
+            return
+        view, iteration = self.view, self.iteration
+        self.view, self.iteration = VIEWS[-1], None
+        self.add_ends(parts, self.openings.inside // 2, frame, depth, within, key)
+        self.view, self.iteration = view, iteration
+
+    def fits(self, parts: Numbered, frame: int, depth: int) -> bool:
+        """Whether there is room for the parts of a block that is opened, as long as nothing in it is."""
+        iteration = None if self.in_iteration(frame) else self.iteration
+        alone = _Planner(self.view, self.operations, iteration, self.openings.inside)
+        try:
+            alone.add(parts, None, depth)
+        except NoRoomError:
+            return False
+        return len(alone.items) <= self.openings.inside
+
+    def add_ends(
+        self, parts: Numbered, ends: int, frame: int | None, depth: int, within: str, key: str
+    ) -> None:
+        """Add the first and the last parts of a block, and those between them as one fold, if it is not open."""
+        middle = parts[ends : len(parts) - ends]
+        if len(middle) < 2:
+            self.add(parts, frame, depth, within)
+            return
+        self.add(parts[:ends], frame, depth, within)
+        fold = Fold("elided", [part for _, part in middle], key=f"{key}~")
+        if self.asked(fold.key):
+            count = sum(1 for _ in fold.positions())
+            inside = self.open(Frame("elided", frame, total=count, key=fold.key))
+            self.add_ends(middle, self.openings.inside // 2, inside, depth, within, fold.key)
+        else:
+            self.items.append(Item(frame, fold))
+        self.add(parts[len(parts) - ends :], frame, depth, within)
 
 
 def _is_short(loop: Block) -> bool:
@@ -228,7 +332,12 @@ def _is_short(loop: Block) -> bool:
 
 
 def plan(
-    cell: Block, view: View, operations: int, iteration: int | None = None, room: float = inf
+    cell: Block,
+    view: View,
+    operations: int,
+    iteration: int | None = None,
+    room: float = inf,
+    openings: Openings | None = None,
 ) -> Plan:
     """The operations and folds that a view of a recording draws.
 
@@ -243,6 +352,8 @@ def plan(
         The number of the iteration that is drawn of outermost loops, from 1 on; the last if left out.
     room : float, optional
         The largest number of operations and folds.
+    openings : Openings, optional
+        What is open or closed other than in the view.
 
     Returns
     -------
@@ -253,13 +364,21 @@ def plan(
     NoRoomError
         If there are more.
     """
-    planner = _Planner(view, operations, iteration, room)
-    own = [part for part in cell.parts if isinstance(part, Block) and _is_own(part, operations)]
-    top = None
-    if any(part.order <= view.order for part in own):
-        top = planner.open(Frame("computation"))
-    planner.add((part for part in cell.parts if not _is_own(part, operations)), top)
-    planner.add(own, None)
+    planner = _Planner(view, operations, iteration, room, openings)
+    parts = list(enumerate(cell.parts))
+    own = [(k, part) for k, part in parts if _is_own(part, operations)]
+    others = parts[: len(parts) - len(own)] if own else parts
+    if own and own != parts[len(others) :]:
+        others = [(k, part) for k, part in parts if not _is_own(part, operations)]
+    if planner.openings.ends is not None:
+        planner.add_ends([*others, *own], planner.openings.ends, None, 0, "", "")
+    else:
+        top = None
+        blocks = [(str(k), part) for k, part in own if isinstance(part, Block)]
+        if any(planner.is_open(part, key) for key, part in blocks):
+            top = planner.open(Frame("computation"))
+        planner.add(others, top)
+        planner.add(own, None)
     if len(planner.items) > room:
         raise NoRoomError
     return Plan(planner.items, planner.frames)

@@ -1,0 +1,58 @@
+/** Small contents for tests. */
+import type { Content, Step, View } from "../src/content";
+import type { Model } from "../src/model";
+
+export function stepOf(words: string): Step {
+  return {
+    reverse: false,
+    row: "",
+    entry: null,
+    operation: null,
+    lines: null,
+    words,
+    shown: [],
+    gradients: [],
+  };
+}
+
+export function viewOf(steps: number): View {
+  return {
+    opened: {},
+    svg: "<svg></svg>",
+    dot: "digraph {}",
+    caption: "",
+    trace: "",
+    values: [],
+    operations: [],
+    frames: [],
+    steps: Array.from({ length: steps }, (_, k) => stepOf(`step ${k}`)),
+  };
+}
+
+export function contentOf(view: View | null): Content {
+  const faces = [
+    { title: "Graph", html: "" },
+    { title: "Lines", html: "<pre>y</pre>" },
+  ];
+  return {
+    number: 0,
+    theme: "auto",
+    head: "",
+    faces,
+    first: "Graph",
+    view,
+    controls: [],
+    live: true,
+  };
+}
+
+export function modelOf(): Model {
+  return {
+    get: () => {
+      throw new Error("not asked");
+    },
+    on: () => undefined,
+    off: () => undefined,
+    send: () => undefined,
+  };
+}

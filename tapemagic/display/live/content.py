@@ -1,0 +1,201 @@
+"""The data of a report for its front end, as JSON: front_end/src/content.ts states the same, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+from tapemagic.analysis.formatting import format_shape, printable
+from tapemagic.analysis.report.findings import Findings
+from tapemagic.analysis.report.graph import graph as analysed
+from tapemagic.display import html
+from tapemagic.display.appearance import Style, Theme
+from tapemagic.display.dot import operation_tooltip
+from tapemagic.display.elements import element
+from tapemagic.display.faces import gradients, graph, trace, variables
+from tapemagic.display.styles import QUIET
+from tapemagic.display.svg import Drawing, fitted
+
+NOTHING = element(
+    "div", QUIET, "Nothing was recorded: no operation had a watched value as its input."
+)
+UNASKED = element("div", QUIET, "There is nothing to differentiate.")
+EMPTY = {variables.TITLE: NOTHING, graph.TITLE: NOTHING, gradients.TITLE: UNASKED}
+"""The words in the tabs that are there even if there is nothing to show."""
+
+
+class Face(TypedDict):
+    """A tab."""
+
+    title: str
+    html: str
+
+
+class Value(TypedDict):
+    """A value of the graph."""
+
+    name: str
+    text: str
+    gradient: str | None
+    role: str
+    type: str
+    line: int | None
+    formula: str
+    key: str
+
+
+class Operation(TypedDict):
+    """An operation of the graph, or several in a fold."""
+
+    name: str
+    inputs: list[int]
+    outputs: list[int]
+    lines: tuple[int, int] | None
+    tip: str
+    fold: str
+    iterations: tuple[int, int, int] | None
+
+
+class Frame(TypedDict):
+    """A frame of the graph."""
+
+    label: str
+    fold: str
+    iteration: tuple[int, int] | None
+
+
+class Step(TypedDict):
+    """A step forward, or one of the reverse sweep."""
+
+    reverse: bool
+    row: str
+    entry: int | None
+    operation: int | None
+    lines: tuple[int, int] | None
+    words: str
+    shown: list[int]
+    gradients: list[tuple[int, str]]
+
+
+class View(TypedDict):
+    """One layout of the graph, with the trace laid out alike and the steps through both."""
+
+    opened: Mapping[str, int]
+    svg: str
+    dot: str
+    caption: str
+    trace: str
+    values: list[Value]
+    operations: list[Operation]
+    frames: list[Frame]
+    steps: list[Step]
+
+
+class Control(TypedDict):
+    """The slider of a scalar, or those of the entries of a small array."""
+
+    name: str
+    shape: list[int]
+    entries: list[float]
+    low: float
+    high: float
+    step: float
+
+
+class Content(TypedDict):
+    """All that a report shows."""
+
+    number: int
+    theme: Theme
+    head: str
+    faces: list[Face]
+    first: str
+    view: View | None
+    controls: list[Control]
+    live: bool
+
+
+def content_of(
+    findings: Findings,
+    drawing: Drawing,
+    dot: str,
+    value: str | None,
+    style: Style,
+    faces: Mapping[str, str],
+) -> Content:
+    """All that the front end of a report shows at first.
+
+    Parameters
+    ----------
+    findings : Findings
+    drawing : Drawing
+        Of the graph.
+    dot : str
+        The graph as DOT source.
+    value : str or None
+        The value of the cell's last expression as text, if it is to be shown.
+    style : Style
+    faces : mapping of str to str
+        The faces as HTML, by their titles.
+    """
+    elsewhere = {graph.TITLE, trace.TITLE} if findings.graph.steps else set()
+    shown = {title: page or EMPTY.get(title, "") for title, page in faces.items()}
+    first = style.first_tab if shown.get(style.first_tab) else Style.first_tab
+    return Content(
+        number=0,
+        theme=style.theme,
+        head=html.head(findings, value),
+        faces=[
+            Face(title=title, html="" if title in elsewhere else page)
+            for title, page in shown.items()
+            if page
+        ],
+        first=first,
+        view=_view(findings, drawing, dot, faces) if findings.graph.steps else None,
+        controls=[],
+        live=True,
+    )
+
+
+def _view(findings: Findings, drawing: Drawing, dot: str, faces: Mapping[str, str]) -> View:
+    svg, _ = fitted(drawing, live=True)
+    drawn = findings.graph
+    return View(
+        opened={},
+        svg=svg,
+        dot=dot,
+        caption=graph.caption(findings) if svg else faces[graph.TITLE],
+        trace=faces[trace.TITLE],
+        values=[_value(value) for value in drawn.values],
+        operations=[_operation(step, findings) for step in drawn.steps],
+        frames=[
+            Frame(label=printable(frame.label), fold="", iteration=None) for frame in drawn.frames
+        ],
+        steps=[],
+    )
+
+
+def _value(value: analysed.Value) -> Value:
+    return Value(
+        name=printable(value.name or value.symbol),
+        text=value.text,
+        gradient=value.gradient,
+        role=value.role,
+        type=f"{format_shape(value.shape)} {value.dtype}",
+        line=value.line,
+        formula="",
+        key="",
+    )
+
+
+def _operation(step: analysed.Step, findings: Findings) -> Operation:
+    line = None if step.line is None else (step.line, step.line)
+    return Operation(
+        name=printable(step.name),
+        inputs=list(step.inputs),
+        outputs=list(step.outputs),
+        lines=step.lines or line,
+        tip=printable(operation_tooltip(step, findings.graph, findings.lines)),
+        fold="",
+        iterations=step.iterations,
+    )

@@ -1,0 +1,35 @@
+"""Packing of JSON into short text: notebooks store the data of every report."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import b64decode, b64encode
+from typing import Any
+
+
+def packed(data: Any) -> str:
+    """JSON, compressed by zlib (RFC 1950), in base64.
+
+    Parameters
+    ----------
+    data : object
+        Lists, dicts, strings, numbers, booleans and None.
+
+    Raises
+    ------
+    ValueError
+        If a number is nan or infinite, for which JSON has no word.
+
+    Examples
+    --------
+    >>> unpacked(packed({"a": [1, None]}))
+    {'a': [1, None]}
+    """
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def unpacked(text: str) -> Any:
+    """The data that `packed` was given."""
+    return json.loads(zlib.decompress(b64decode(text)))
