@@ -155,11 +155,10 @@ class TapeReport:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     report.save(f"{folder}/report").name
         'report.html'
-        >>> report.save("nowhere/report.html")
+        >>> report.save("nowhere/report.html")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        tapemagic.errors.SaveError: cannot save to 'nowhere/report.html': there is no folder 'nowhere'; make it, or \
-        write another path
+        tapemagic.errors.SaveError: cannot save to 'nowhere/report.html': there is no folder 'nowhere'; make it, ...
         """
         return written(self._page(), path)
 

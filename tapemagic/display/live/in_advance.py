@@ -53,17 +53,15 @@ class InAdvance:
             self.left_out.append(f"{missing:,} of {len(keys):,} values in full")
         self._add_answer("check")
         inside: list[str] = []
-        opened, ways = 0, sum(part.count for part in parts_of(view))
+        opened, ways = 0, sum(part.choices for part in parts_of(view))
         for key, number in islice(openings(view), MOST_VIEWS):
             found = self._add_answer(f"view:{json.dumps({key: number}, separators=(',', ':'))}")
             if found is None:
                 break
             opened += 1
             inside += [value["key"] for value in found.get("values", ()) if value["key"]]
-        if opened < len(asked):
-            self.left_out.append(
-                f"{len(asked) - opened:,} of {len(asked):,} ways to open or close a part"
-            )
+        if opened < ways:
+            self.left_out.append(f"{ways - opened:,} of {ways:,} ways to open or close a part")
         self._add_values([key for key in dict.fromkeys(inside) if key not in keys], self.room)
 
     def _add_values(self, keys: list[str], room: int) -> int:
@@ -117,12 +115,10 @@ class Part(NamedTuple):
     shown: int | None = None
 
     @property
-    def count(self) -> int:
+    def choices(self) -> int:
         """The number of ways to open or close it."""
-        return len([*self.ways()]) if not self.iterations else self._of_loop
-
-    @property
-    def _of_loop(self) -> int:
+        if not self.iterations:
+            return len(self.near)
         return self.iterations + (0 in self.near) - (self.shown is not None)
 
     def ways(self) -> Iterator[int]:
