@@ -115,25 +115,19 @@ def written(page: str, path: str | os.PathLike[str]) -> Path:
     SaveError
         If it cannot be written there.
     """
-    given = os.fspath(path)
+    given = os.fsdecode(path)
     chosen = Path(given if Path(given).suffix else f"{given}.html")
-    if not given or given.endswith(("/", os.sep)) or chosen.is_dir() or Path(given).is_dir():
-        raise SaveError(
-            f"cannot save to {given!r}: this is a folder; write the name of a file, such as 'report.html'"
-        )
-    target = Path(os.path.realpath(chosen))
-    beside = target.with_name(f".{secrets.token_hex(4)}.tmp")
     try:
+        if not given or given.endswith(("/", os.sep)) or Path(given).is_dir() or chosen.is_dir():
+            raise SaveError(
+                f"cannot save to {given!r}: this is a folder; write the name of a file, such as 'report.html'"
+            )
+        target = Path(os.path.realpath(chosen))
         if not target.parent.is_dir():
             raise SaveError(
                 f"cannot save to {given!r}: there is no folder {str(chosen.parent)!r}; make it, or write another path"
             )
-        try:
-            with beside.open("x", encoding="utf-8", newline="\n") as file:
-                file.write(page)
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
+        _write(page, target)
     except SaveError:
         raise
     except (OSError, ValueError) as error:
@@ -143,3 +137,14 @@ def written(page: str, path: str | os.PathLike[str]) -> Path:
             "such as 'report.html'"
         ) from error
     return chosen
+
+
+def _write(page: str, target: Path) -> None:
+    """Write a file beside its place, then put it there."""
+    beside = target.with_name(f".{secrets.token_hex(4)}.tmp")
+    try:
+        with beside.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(page)
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)

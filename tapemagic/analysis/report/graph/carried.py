@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tapemagic.analysis.formatting import without_subscript
-from tapemagic.analysis.report.adjoints import Adjoints
 from tapemagic.analysis.report.folding import Part
 from tapemagic.analysis.report.graph.view import Fold
 from tapemagic.analysis.report.subject import Subject
@@ -65,7 +65,7 @@ class Development:
 
 def carried(subject: Subject, fold: Fold) -> tuple[Carried, ...]:
     """The series of the values that a folded loop carries."""
-    return tuple(_series(found, subject.adjoints) for found in developments(subject, fold))
+    return tuple(_series(found, subject) for found in developments(subject, fold))
 
 
 def developments(subject: Subject, fold: Fold) -> list[Development]:
@@ -167,20 +167,26 @@ def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[De
     return found
 
 
-def _series(found: Development, adjoints: Adjoints) -> Carried:
+def _series(found: Development, subject: Subject) -> Carried:
     name, values = found.name, found.values
-    gradients = [None if i is None else adjoints.get(i) for i in found.ids]
-    sizes = None
+    gradients = [None if i is None else subject.adjoints.get(i) for i in found.ids]
+    size, sizes = partial(_size, subject.norms), None
     if any(g is not None for g in gradients):
-        sizes = series_of("gradient", list(map(_size, gradients)))
+        sizes = series_of("gradient", list(map(size, gradients)))
     is_norm = any(np.ndim(x) for x in values)
-    return Carried(name, series_of(name, list(map(_size, values))), sizes, is_norm)
+    return Carried(name, series_of(name, list(map(size, values))), sizes, is_norm)
 
 
-def _size(value: Any) -> float:
+def _size(norms: dict[int, float], value: Any) -> float:
     """A real number, or the norm of anything else; nan for what is not known."""
-    if isinstance(value, Summary):
-        value = value.norm
+    if isinstance(value, np.float64):
+        return float(value)
     if value is None or isinstance(value, Absent):
         return math.nan
-    return number_of(value)
+    if isinstance(value, Summary):
+        return _size(norms, value.norm)
+    if not isinstance(value, np.ndarray):
+        return number_of(value)
+    if id(value) not in norms:
+        norms[id(value)] = number_of(value)
+    return norms[id(value)]
