@@ -89,11 +89,7 @@ export interface Step {
   reverse: boolean;
   /** The row of the trace: "PART.ROW"; empty if it has none. */
   row: string;
-<<<<<<< HEAD
-  /** In reverse, the equation of the row, in the order of the sweep: it is marked data-a="PART.ROW.ENTRY". */
-=======
   /** In reverse, the index of its equation in that row. */
->>>>>>> main
   entry: number | null;
   operation: number | null;
   lines: [number, number] | null;

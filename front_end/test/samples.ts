@@ -3,9 +3,6 @@ import type { Content, Step, View } from "../src/content";
 import type { Model } from "../src/model";
 
 export function stepOf(words: string): Step {
-<<<<<<< HEAD
-  return { reverse: false, row: "", entry: null, operation: null, lines: null, words, shown: [], gradients: [] };
-=======
   return {
     reverse: false,
     row: "",
@@ -16,7 +13,6 @@ export function stepOf(words: string): Step {
     shown: [],
     gradients: [],
   };
->>>>>>> main
 }
 
 export function viewOf(steps: number): View {
