@@ -55,18 +55,18 @@ class Box {
     const { step, last, now } = stage;
     const isKnown = step >= (timeline.known[index] ?? 0);
     const texts = timeline.gradients[index] ?? [];
-    const gradient = step === last || textAfter(texts, step);
+    const isComplete = step >= (texts.at(-1)?.[0] ?? last);
     const isNew = now?.gradients.some(([value]) => value === index) ?? false;
     mark(this.groups, "tm-unknown", !isKnown);
-    mark(this.groups, "tm-ungraded", !gradient);
-    mark(this.groups, "tm-now", (isKnown && now?.shown.includes(index)) || isNew);
+    mark(this.groups, "tm-incomplete", !isComplete);
+    mark(this.groups, "tm-now", isNew || (isKnown && (now?.shown.includes(index) ?? false)));
     mark(this.groups, "tm-added", isNew);
     for (const line of this.values)
       line.write(isKnown ? line.whole : unknown(line.whole, this.name));
     for (const line of this.gradients) {
-      const before = isNew ? textAfter(texts, step - 1) : undefined;
-      if (gradient === true && before === undefined) line.write(line.whole);
-      else line.write(gradientIn(line, textAfter(texts, step), before));
+      const text = isComplete ? line.whole : GRADIENT + clipped(textAfter(texts, step) ?? UNKNOWN);
+      const before = isNew && textAfter(texts, step - 1);
+      line.write((before && sum(before, text, line.room)) || text);
     }
   }
 }
@@ -102,11 +102,14 @@ function unknown(whole: string, name: string): string {
   return (whole.startsWith(head) ? head : "") + UNKNOWN;
 }
 
-/** The gradient in a box; in the step in which something is added to it, with what it was before, if there is room. */
-function gradientIn(line: Line, now = UNKNOWN, before = UNKNOWN): string {
-  const sum = `${before} → ${now}`;
-  if (before !== UNKNOWN && sum.length <= 1.6 * line.room) return sum;
-  return GRADIENT + (now.length > LONGEST ? `${now.slice(0, LONGEST - 1)}…` : now);
+function clipped(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
+}
+
+/** What a gradient was before something was added to it, and what it is now; empty without room for both. */
+function sum(before: string, now: string, room: number): string {
+  const both = `${before} → ${now.slice(GRADIENT.length)}`;
+  return before === UNKNOWN || both.length > 1.6 * room ? "" : both;
 }
 
 /** Light up the operation of the step, and the edges along which it goes; quieten those that are not done yet. */

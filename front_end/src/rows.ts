@@ -20,6 +20,9 @@ export function trace(stage: Stage): HTMLElement {
       if (part && name === lit) part.open = true;
     }
     direct([made], now);
+  };
+  const show = (): void => {
+    follow();
     if (stage.tab === "Trace") reveal(made.querySelector(".tm-now"));
   };
   const draw = (): void => {
@@ -33,8 +36,8 @@ export function trace(stage: Stage): HTMLElement {
     follow();
   };
   stage.on("view", draw);
-  stage.on("step", follow);
-  stage.on("tab", follow);
+  stage.on("step", show);
+  stage.on("tab", show);
   draw();
   return made;
 }
@@ -48,11 +51,14 @@ export function lines(stage: Stage, face: HTMLElement): HTMLElement {
       mark([line], "tm-now", first <= number && number <= last);
     }
     direct([face], stage.now);
+  };
+  const show = (): void => {
+    follow();
     if (stage.tab === "Lines") reveal(face.querySelector(".tm-now"));
   };
   stage.on("view", follow);
-  stage.on("step", follow);
-  stage.on("tab", follow);
+  stage.on("step", show);
+  stage.on("tab", show);
   follow();
   return face;
 }
