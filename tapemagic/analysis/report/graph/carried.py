@@ -45,22 +45,45 @@ class Carried:
     is_norm: bool = False
 
 
+@dataclass(frozen=True)
+class Development:
+    """A value that a loop carries, in each iteration.
+
+    Attributes
+    ----------
+    name : str
+        Empty for a value without a name.
+    values : sequence
+        Arrays, or what is kept of them; None where nothing is known.
+    ids : sequence of int or None
+    """
+
+    name: str
+    values: Sequence[Any]
+    ids: Sequence[int | None]
+
+
 def carried(subject: Subject, fold: Fold) -> tuple[Carried, ...]:
-    """The series of the values that a folded loop carries: variables first, then results that are used later.
+    """The series of the values that a folded loop carries."""
+    return tuple(_series(found, subject) for found in developments(subject, fold))
+
+
+def developments(subject: Subject, fold: Fold) -> list[Development]:
+    """The values that a folded loop carries: variables first, then results that are used later.
 
     Of iterations with fewer or more operations than the last one, only results with a name are found.
     """
     iterations = [_positions(part) for part in fold.parts]
     found = [*_variables(subject, iterations), *_results(subject, iterations)]
-    return tuple(found[:MAX_CARRIED])
+    return found[:MAX_CARRIED]
 
 
 def _positions(part: Part) -> list[int]:
     return [part] if isinstance(part, int) else list(part.positions())
 
 
-def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carried]:
-    """The series of results that other iterations, or operations behind the loop, use; of each name the last."""
+def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Development]:
+    """The results that other iterations, or operations behind the loop, use; of each name the last."""
     if len(iterations) < 2:
         return []
     last, records = iterations[-1], subject.records
@@ -73,10 +96,10 @@ def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carr
         found_rows = [_row(subject, positions, last, slot) for positions in iterations]
         rows = [row for row in found_rows if row is not None]
         if len(rows) == len(iterations):
-            gradients = [subject.adjoints.get(row.output_id) for row in rows]  # type: ignore[arg-type]
-            found.append(_series(subject, name, [row.output for row in rows], gradients))
+            ids = [row.output_ids[0] for row in rows]
+            found.append(Development(name, [row.output for row in rows], ids))
     goals = {name for name, _ in subject.targets}
-    return sorted(found, key=lambda series: (series.name not in goals, not series.name))
+    return sorted(found, key=lambda one: (one.name not in goals, not one.name))
 
 
 def _used(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[int]:
@@ -121,8 +144,8 @@ def _row(
     return next((record for record in made if name and _stem(subject, record) == name), None)
 
 
-def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carried]:
-    """The series of variables that changed from iteration to iteration."""
+def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Development]:
+    """The variables that changed from iteration to iteration."""
     versions = subject.split.versions
     variable_of = {new: i for i, numbers in versions.items() for new in numbers}
     points: dict[int, dict[int, tuple[Any, int]]] = {}
@@ -138,16 +161,15 @@ def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Ca
             continue
         read = [known.get(k) for k in range(len(iterations))]
         values = [None if point is None else point[0] for point in read]
-        gradients = [None if point is None else subject.adjoints.get(point[1]) for point in read]
-        found.append(
-            _series(subject, without_subscript(subject.known_names.get(i, "")), values, gradients)
-        )
+        ids = [None if point is None else point[1] for point in read]
+        name = without_subscript(subject.known_names.get(i, ""))
+        found.append(Development(name, values, ids))
     return found
 
 
-def _series(
-    subject: Subject, name: str, values: Sequence[Any], gradients: Sequence[Any]
-) -> Carried:
+def _series(found: Development, subject: Subject) -> Carried:
+    name, values = found.name, found.values
+    gradients = [None if i is None else subject.adjoints.get(i) for i in found.ids]
     size, sizes = partial(_size, subject.norms), None
     if any(g is not None for g in gradients):
         sizes = series_of("gradient", list(map(size, gradients)))
