@@ -86,15 +86,15 @@ class Line {
   write(words: string): void {
     if (this.text.textContent === words) return;
     this.text.textContent = words;
-    const size = words === this.whole ? 1 : (0.9 * this.room) / words.length;
-    this.text.style.fontSize = size < 1 ? `${size}em` : "";
+    const size = (0.9 * this.room) / words.length;
+    this.text.style.fontSize = words.length > this.room ? `${size}em` : "";
   }
 }
 
 function linesOf(group: Element, kind: string): Line[] {
-  const texts = [...group.querySelectorAll<SVGElement>("text")];
+  const texts = [...group.querySelectorAll<SVGElement>(":scope > text")];
   const room = Math.max(...texts.map((text) => text.textContent.length));
-  return texts.filter((text) => text.closest(kind)).map((text) => new Line(text, room));
+  return texts.filter((text) => text.matches(kind)).map((text) => new Line(text, room));
 }
 
 function unknown(whole: string, name: string): string {
@@ -119,6 +119,7 @@ function light(made: Element, parts: Parts, stage: Stage, timeline: Timeline): v
   const isDone = (operation: number): boolean => step >= (timeline.done[operation] ?? 0);
   parts.operations.forEach((groups, k) => {
     mark(groups, "tm-unknown", !isDone(k));
+    mark(groups, "tm-incomplete", step < (timeline.returned[k] ?? 0));
     mark(groups, "tm-now", now?.operation === k);
   });
   const changed = new Set(now?.gradients.map(([value]) => value));

@@ -6,6 +6,8 @@ export interface Timeline {
   known: number[];
   /** For each operation, the number of steps after which it is done. */
   done: number[];
+  /** For each operation, the number of steps after which it has passed back what it does; all of them if it has none. */
+  returned: number[];
   /** For each value, the texts of its gradient, each with the number of steps after which it holds. */
   gradients: [number, string][][];
   /** For each row of the trace, and each equation of the reverse sweep, the number of steps after which it is there. */
@@ -16,17 +18,21 @@ export interface Timeline {
 export function timelineOf(view: View): Timeline {
   const known = view.values.map(() => 0);
   const done = view.operations.map(() => 0);
+  const returned = view.operations.map(() => view.steps.length);
   const gradients: [number, string][][] = view.values.map(() => []);
   const rows = new Map<string, number>();
   view.steps.forEach((step, before) => {
     const k = before + 1;
     for (const value of step.shown) known[value] ||= k;
     for (const [value, text] of step.gradients) gradients[value]?.push([k, text]);
-    if (step.operation !== null && !step.reverse) done[step.operation] ||= k;
+    if (step.operation !== null) {
+      if (step.reverse) returned[step.operation] = k;
+      else done[step.operation] ||= k;
+    }
     const row = rowOf(step);
     if (!rows.has(row)) rows.set(row, k);
   });
-  return { known, done, gradients, rows };
+  return { known, done, returned, gradients, rows };
 }
 
 /** What stands for a step in the trace: a row, "PART.ROW", or one of its equations, "PART.ROW.ENTRY". */
