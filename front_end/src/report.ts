@@ -1,6 +1,7 @@
 /** The front end of a report: an anywidget module. */
 import type { Content } from "./content";
 import { h, page, reveal } from "./dom";
+import { interactions } from "./interactions";
 import { mark } from "./marks";
 import { type Model, unpack } from "./model";
 import { picture } from "./picture";
@@ -82,7 +83,9 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   };
   model.on("change:content", renew);
   el.append(root);
+  const close = interactions(stage, root);
   return () => {
+    close();
     model.off("change:content", renew);
   };
 }
