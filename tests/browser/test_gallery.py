@@ -95,9 +95,7 @@ def test_steps_to_the_end_and_back(page: Page, reports: dict[str, Traits]) -> No
 def unfinished(texts: list[str], finished: list[str]) -> list[tuple[str, str]]:
     """The texts that differ from the finished picture; of a sum in the last step, its end counts."""
     pairs = zip(texts, finished, strict=True)
-    return [
-        (now, end) for now, end in pairs if now != end and now.rpartition("→ ")[2] not in end
-    ]
+    return [(now, end) for now, end in pairs if now != end and now.rpartition("→ ")[2] not in end]
 
 
 @pytest.mark.parametrize("width", WIDTHS)
