@@ -1,5 +1,5 @@
 /** Small contents for tests. */
-import type { Content, Step, View } from "../src/content";
+import type { Content, Step, Value, View } from "../src/content";
 import type { Model } from "../src/model";
 
 export function stepOf(words: string): Step {
@@ -13,6 +13,11 @@ export function stepOf(words: string): Step {
     shown: [],
     gradients: [],
   };
+}
+
+export function valueOf(name: string): Value {
+  const nothing = { type: "", line: null, formula: "", key: "" };
+  return { name, text: "", gradient: null, role: "intermediate", ...nothing };
 }
 
 export function viewOf(steps: number): View {
@@ -32,17 +37,9 @@ export function viewOf(steps: number): View {
 /** A view with operations that read and make values. */
 export function networkOf(inputs: number[][], outputs: number[][]): View {
   const count = 1 + Math.max(...inputs.flat(), ...outputs.flat());
-  const facts = {
-    gradient: null,
-    role: "intermediate",
-    type: "",
-    line: null,
-    formula: "",
-    key: "",
-  };
   return {
     ...viewOf(0),
-    values: Array.from({ length: count }, (_, k) => ({ name: `v${k}`, text: "1.0", ...facts })),
+    values: Array.from({ length: count }, (_, k) => valueOf(`v${k}`)),
     operations: inputs.map((read, k) => ({
       name: "f",
       inputs: read,

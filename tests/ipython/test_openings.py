@@ -9,7 +9,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from tapemagic.analysis.report import findings
+from tapemagic.analysis.report import details
 from tapemagic.analysis.report.graph.drawn_graph import Drawer, DrawnGraph, draw
 from tapemagic.analysis.report.subject import Subject
 from tools.gallery_cells import CELLS, Cell
@@ -23,9 +23,9 @@ def subject(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> Subject
     """The recording of the last of some cells."""
     found: list[Subject] = []
 
-    def kept(subject: Subject, *options: Any) -> DrawnGraph:
+    def drawer(subject: Subject, *options: Any) -> Drawer:
         found.append(subject)
-        return draw(subject, *options)
+        return Drawer(subject, *options)
 
     def run(*cells: str) -> Subject:
         shell.run_cell("%config TapeMagics.engine = 'none'")
@@ -34,7 +34,7 @@ def subject(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> Subject
                 shell.run_cell(source)
         return found[-1]
 
-    monkeypatch.setattr(findings, "draw", kept)
+    monkeypatch.setattr(details, "Drawer", drawer)
     return run
 
 
