@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from tapemagic.display import html, matrices, styles, widgets
+from tapemagic.display import html, matrices, styles
+from tapemagic.display.live import details_html
 from tapemagic.display.dot import INK, QUIET, STYLES
 
 LIGHT, DARK = "#ffffff", "#212121"
@@ -77,7 +78,7 @@ def test_nothing_else_is_coloured() -> None:
     known |= {"#ffedd5", "#7c2d12"}
     words = [
         str(value)
-        for module in (html, matrices, widgets, styles)
+        for module in (html, matrices, details_html, styles)
         for value in vars(module).values()
     ]
 
