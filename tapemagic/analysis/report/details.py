@@ -60,7 +60,7 @@ class NotKeptError(Exception):
 
 
 class Details:
-    """What can be asked of a recording after its report was made.
+    """The answers of a recording to what is asked after its report was made.
 
     It keeps the recording until `close`, or `keep_if_small` where the recording holds more than `MOST_KEPT` bytes.
 

@@ -153,7 +153,7 @@ def parts_of(view: View) -> list[Part]:
 
 
 def openings(view: View) -> Iterator[tuple[str, int]]:
-    """What can be opened or closed in a layout, one part at a time, with its number: the nearest of each part first."""
+    """The ways to open or close one part of a layout, each a key and a number: the nearest of each part first."""
     columns = [((part.key, number) for number in part.ways()) for part in parts_of(view)]
     for row in zip_longest(*columns):
         yield from (way for way in row if way is not None)
