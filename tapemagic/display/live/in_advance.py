@@ -154,9 +154,9 @@ def parts_of(view: View) -> list[Part]:
 
 def openings(view: View) -> Iterator[tuple[str, int]]:
     """The ways to open or close one part of a layout, each a key and a number: the nearest of each part first."""
-    columns = [((part.key, number) for number in part.ways()) for part in parts_of(view)]
-    for row in zip_longest(*columns):
-        yield from (way for way in row if way is not None)
+    parts = parts_of(view)
+    for row in zip_longest(*(part.ways() for part in parts)):
+        yield from ((part.key, n) for part, n in zip(parts, row, strict=True) if n is not None)
 
 
 def left_out_words(left_out: list[str], folded: int) -> str:
