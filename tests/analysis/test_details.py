@@ -180,7 +180,7 @@ def test_unknown_keys() -> None:
 
 def test_nothing_to_ask() -> None:
     """No operation, no target."""
-    found, details = details_of(lambda a: None, 2.0)
+    found, details = details_of(lambda _: None, 2.0)
 
     assert () == details.check()
     assert found.view is not None
@@ -201,10 +201,10 @@ def test_a_large_recording_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_closing_lets_go_of_the_arrays() -> None:
     """What the findings keep holds no array of the recording."""
-    array = np.ones(1000)
-    gone = weakref.ref(array)
-    found, details = details_of(lambda a: np.sum(a * array), np.ones(1000), array=array)
-    del array
+    arrays = [np.ones(1000)]
+    gone = weakref.ref(arrays[0])
+    found, details = details_of(lambda a: np.sum(a * arrays[0]), np.ones(1000), array=arrays[0])
+    arrays.clear()
 
     details.close("closed")
     gc.collect()

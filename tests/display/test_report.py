@@ -136,4 +136,3 @@ def test_no_warning_when_all_is_well() -> None:
         shown = TapeReport(product())
         shown._repr_mimebundle_()
         shown.close()
-

@@ -108,7 +108,7 @@ def test_the_front_end_ends_with_its_export() -> None:
 
     assert "export" not in script
     assert re.search(r"\w+\.render\(\{model: tapemagicModel", script)
-    assert not re.search("</script|<!--", script, re.I)
+    assert not re.search("</script|<!--", script, re.IGNORECASE)
 
 
 def test_openings_in_advance() -> None:

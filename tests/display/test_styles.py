@@ -7,8 +7,8 @@ import re
 import pytest
 
 from tapemagic.display import html, matrices, styles
-from tapemagic.display.live import details_html
 from tapemagic.display.dot import INK, QUIET, STYLES
+from tapemagic.display.live import details_html
 
 LIGHT, DARK = "#ffffff", "#212121"
 ENOUGH = 4.5

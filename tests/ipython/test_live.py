@@ -31,8 +31,10 @@ def x(run: Run) -> None:
 
 def fields(name: str) -> set[str]:
     """The names of the fields of an interface in content.ts."""
-    [body] = re.findall(rf"interface {name} {{(.*?)\n}}", SOURCE.read_text(encoding="utf-8"), re.S)
-    return set(re.findall(r"^  (\w+)\??:", body, re.M))
+    [body] = re.findall(
+        rf"interface {name} {{(.*?)\n}}", SOURCE.read_text(encoding="utf-8"), re.DOTALL
+    )
+    return set(re.findall(r"^  (\w+)\??:", body, re.MULTILINE))
 
 
 @pytest.mark.parametrize(

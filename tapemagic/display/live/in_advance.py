@@ -51,7 +51,8 @@ class InAdvance:
         missing = self._add_values(keys, self.room // 2)
         if missing:
             self.left_out.append(f"{missing:,} of {len(keys):,} values in full")
-        self._add_answer("check")
+        if self._add_answer("check") is None and self.answers.findings.derivatives:
+            self.left_out.append("the comparison with difference quotients")
         inside: list[str] = []
         opened, ways = 0, sum(part.choices for part in parts_of(view))
         for key, number in islice(openings(view), MOST_VIEWS):
