@@ -68,7 +68,7 @@ class ReverseWay:
         return sorted(self._filling.arriving.keys() - rows)
 
     def _beforehand(self, positions: Sequence[int]) -> Texts:
-        """What changes before the sweep comes to some operations: their results have their gradients then."""
+        """The gradients that change before the sweep comes to some operations, through others that are not drawn."""
         texts: Texts = {}
         while self._elsewhere and self._elsewhere[-1] > positions[-1]:
             texts |= self._filling.arrive(self._elsewhere.pop())
