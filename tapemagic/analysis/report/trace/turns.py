@@ -87,9 +87,12 @@ class Turns:
         """The beginning of the sentence of a step forward."""
         return f"{format_lines(self.fold.lines)}, {turn.which}"
 
-    def words_back(self, turn: Turn) -> str:
-        """The beginning of the sentence of a step in reverse."""
-        return f"{format_lines(self.fold.lines)}, back through {turn.which}"
+    def words_back(self, turn: Turn, inside: Sequence[str]) -> str:
+        """The beginning of the sentence of a step in reverse, with the gradients in its first iteration."""
+        words = f"{format_lines(self.fold.lines)}, back through {turn.which}"
+        number = f"iteration {self.fold.first + turn.first:,}"
+        where = "in it" if turn.first == turn.last else f"in {number}"
+        return f"{words}: {where} {', '.join(inside)}" if inside else words
 
     @cached_property
     def _developments(self) -> Sequence[Any]:
@@ -109,19 +112,15 @@ class Turns:
         symbol = self._symbol("", several(record.output_id)[-1])
         return list(filter(None, [_said(symbol, several(record.output)[-1])]))
 
-    def gradients(self, turn: Turn) -> str:
-        """The gradients of what is carried in the first iteration of a step, as the end of a sentence."""
+    def gradients(self, turn: Turn) -> list[str]:
+        """The gradients of what is carried in the first iteration of a step, as equations."""
         found = []
         for one in self._developments:
             i = one.ids[turn.first]
             if i is not None and i in self.subject.adjoints:
                 symbol = bar(symbol_of(self._symbol(one.name, i))).text
                 found.append(_said(symbol, self.subject.adjoints[i]))
-        found = list(filter(None, found))
-        where = (
-            "in it" if turn.first == turn.last else f"in iteration {self.fold.first + turn.first:,}"
-        )
-        return f": {where} {', '.join(found)}" if found else ""
+        return list(filter(None, found))
 
     def _symbol(self, name: str, i: int) -> str:
         return symbol_of(name or self.subject.symbols.get(i, "?")).text
