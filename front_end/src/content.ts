@@ -36,7 +36,7 @@ export interface View {
   dot: string;
   /** HTML under the picture, or in its place. */
   caption: string;
-  /** HTML; rows are marked data-r="PART.ROW", their equations of the reverse sweep data-a="PART.ROW.ENTRY". */
+  /** HTML; rows are marked data-r="PART.ROW". */
   trace: string;
   values: Value[];
   operations: Operation[];
@@ -89,7 +89,7 @@ export interface Step {
   reverse: boolean;
   /** The row of the trace: "PART.ROW"; empty if it has none. */
   row: string;
-  /** In reverse, the index of its equation in that row. */
+  /** In reverse, the equation of the row, in the order of the sweep: it is marked data-a="PART.ROW.ENTRY". */
   entry: number | null;
   operation: number | null;
   lines: [number, number] | null;
@@ -98,6 +98,18 @@ export interface Step {
   shown: number[];
   /** The values whose gradients change in this step, with the new text. */
   gradients: [number, string][];
+}
+
+/** The answer to the question "view:" is a View, to "value:" HTML, to "check" a Check; or it is an Unanswered. */
+export interface Check {
+  /** What the comparison came to, in a sentence. */
+  words: string;
+  /** HTML: the tab Gradients, with the results. */
+  html: string;
+}
+
+export interface Unanswered {
+  error: string;
 }
 
 /** The slider of a scalar, or those of the entries of a small array. */
