@@ -184,7 +184,7 @@ def size_of(norms: dict[int, float], value: Any) -> float:
     if value is None or isinstance(value, Absent):
         return math.nan
     if isinstance(value, Summary):
-        return _size(norms, value.norm)
+        return size_of(norms, value.norm)
     if not isinstance(value, np.ndarray):
         return number_of(value)
     if id(value) not in norms:
