@@ -1,6 +1,7 @@
 /** The front end of a report: an anywidget module. */
 import type { Content } from "./content";
 import { h, page, reveal } from "./dom";
+import { keepKeys } from "./keys";
 import { mark } from "./marks";
 import { type Model, unpack } from "./model";
 import { picture } from "./picture";
@@ -82,7 +83,9 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   };
   model.on("change:content", renew);
   el.append(root);
+  const letKeysGo = keepKeys(root);
   return () => {
+    letKeysGo();
     model.off("change:content", renew);
   };
 }
