@@ -25,7 +25,7 @@ from tapemagic.display.latex import latex
 from tapemagic.display.live.answers import Answers
 from tapemagic.display.live.content import Content, content_of
 from tapemagic.display.live.fitting import room_beside
-from tapemagic.display.live.front_end import FRONT_END
+from tapemagic.display.live.front_end import STORED
 from tapemagic.display.live.saved_page import page, written
 from tapemagic.display.svg import Drawing
 from tapemagic.display.text import text
@@ -112,7 +112,7 @@ class TapeReport:
         from tapemagic.display.live.widget import ReportWidget, view
 
         if self._view is None:
-            room = room_beside([*beside, *FRONT_END])
+            room = room_beside([*beside, STORED])
             self._view = ReportWidget(self._content(), self._answers, room=room)
         return view(self._view)
 
