@@ -32,7 +32,6 @@ export function stepper(stage: Stage): HTMLElement {
       class: "tm-stepper",
       role: "group",
       "aria-label": "Steps",
-      "data-lm-suppress-shortcuts": true,
     },
     h(
       "div",
@@ -85,6 +84,7 @@ export function stepper(stage: Stage): HTMLElement {
     const text = (count.textContent = `step ${step} of ${last}`);
     set(slider, { max: last, "aria-valuetext": text });
     slider.value = String(step);
+    count.style.minWidth = `${7 + 2 * String(last).length}ch`;
     set(words, { "aria-live": timer ? "off" : "polite" });
     words.replaceChildren(...sentence(stage));
     name(playing, timer ? "Pause" : "Play", timer ? PAUSE : PLAY);
