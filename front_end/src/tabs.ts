@@ -31,11 +31,14 @@ export function tabs(stage: Stage, face: (title: string) => HTMLElement): HTMLEl
     panels.replaceChildren(...both.filter((_, k) => k % 2));
     choose();
   };
+  const places = new Map<HTMLElement, [number, number]>();
   const choose = (): void => {
     for (const [title, [tab, panel]] of known) {
       const isOpen = title === stage.tab;
+      if (!panel.hidden) places.set(panel, [panel.scrollLeft, panel.scrollTop]);
       set(tab, { "aria-selected": `${isOpen}`, tabindex: isOpen ? 0 : -1 });
       set(panel, { hidden: !isOpen });
+      if (isOpen) panel.scrollTo(...(places.get(panel) ?? [0, 0]));
     }
   };
   list.addEventListener("keydown", (event) => {
