@@ -2,6 +2,7 @@
 import type { Content } from "./content";
 import { h, page, reveal } from "./dom";
 import { interactions } from "./interactions";
+import { keepKeys } from "./keys";
 import { mark } from "./marks";
 import { type Model, unpack } from "./model";
 import { picture } from "./picture";
@@ -84,8 +85,10 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   model.on("change:content", renew);
   el.append(root);
   const close = interactions(stage, root);
+  const letKeysGo = keepKeys(root);
   return () => {
     close();
+    letKeysGo();
     model.off("change:content", renew);
   };
 }
