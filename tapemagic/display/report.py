@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -17,10 +18,14 @@ from tapemagic.display.dot import dot
 from tapemagic.display.inserts import Inserts
 from tapemagic.display.latex import latex
 from tapemagic.display.live.content import Content, content_of
+from tapemagic.display.live.remarks import Remarks
 from tapemagic.display.svg import Drawing, draw
 from tapemagic.display.text import text
 
 INTERRUPTED = "the drawing of the report was interrupted; the cell has run, and its variables and its tape are there"
+
+Move = Callable[[Any, "TapeReport"], Content | None]
+"""Answers a message on sliders: changes the report, and returns all that it shows; None for an invalid message."""
 
 
 class TapeReport:
@@ -32,6 +37,10 @@ class TapeReport:
         The value of the cell's last expression, or None.
     findings : Findings
         The variables, graph and gradients as plain data.
+    remarks : Remarks
+        Its sliders, and what else is to say of the run that it shows.
+    on_move : callable or None
+        Answers messages on its sliders.
     """
 
     def __init__(
@@ -43,6 +52,8 @@ class TapeReport:
         details: Details | None = None,
     ) -> None:
         self.findings = findings
+        self.remarks = Remarks()
+        self.on_move: Move | None = None
         self._details = details
         self.value = value
         self._value_is_target = value_is_target
@@ -106,19 +117,34 @@ class TapeReport:
         from tapemagic.display.live.widget import ReportWidget, view
 
         if self._view is None:
-            self._view = ReportWidget(self._content(), self._details)
+            received = self._moved if self.on_move else None
+            self._view = ReportWidget(self.content(), self._details, received)
         return view(self._view)
 
-    def _content(self) -> Content:
+    def content(self) -> Content:
         """All that the widget shows, as JSON."""
-        return content_of(
-            self.findings,
-            self.drawing,
-            self.dot,
-            self._shown_value(),
-            self._style,
-            self._faces,
-        )
+        with significant_digits(self._style.digits):
+            content = content_of(
+                self.findings,
+                self.drawing,
+                self.dot,
+                self._shown_value(),
+                self._style,
+                self._faces,
+            )
+        return self.remarks.added_to(content)
+
+    def _moved(self, message: Any) -> None:
+        """Answer a message on sliders, and show the answer."""
+        content = self.on_move(message, self) if self.on_move else None
+        if content is not None and self._view is not None:
+            self._view.renew(content, self._details)
+
+    def become(self, other: TapeReport) -> None:
+        """Show what another report on the same cell shows, in the same widget."""
+        kept = {name: self.__dict__[name] for name in ("_view", "on_move")}
+        self.__dict__.clear()
+        self.__dict__.update(other.__dict__ | kept)
 
     def close(self) -> None:
         """Close the widget, if there is one; the report can be shown again."""

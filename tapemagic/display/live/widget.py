@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib import resources
 from typing import Any
 
@@ -27,6 +28,8 @@ class ReportWidget(anywidget.AnyWidget):
         All that it shows at first.
     details : Details or None
         What can be asked; None if the recording was not kept.
+    moved : callable or None
+        Called with messages on sliders; None if there are none.
     """
 
     _esm = (STATIC / "report.js").read_text(encoding="utf-8")
@@ -34,19 +37,38 @@ class ReportWidget(anywidget.AnyWidget):
     content = Unicode().tag(sync=True)
     answers = Dict().tag(sync=True)
 
-    def __init__(self, content: Content, details: Details | None = None) -> None:
+    def __init__(
+        self,
+        content: Content,
+        details: Details | None = None,
+        moved: Callable[[Any], None] | None = None,
+    ) -> None:
         super().__init__(content=packed(content))
         self._details = details
+        self._moved = moved
+        self.on_msg(self._receive)
+
+    def _receive(self, _widget: Any, message: Any, _buffers: Any) -> None:
+        """Answer a message of a front end."""
+        if self._moved is not None and isinstance(message, Mapping) and "what_if" in message:
+            self._moved(message)
+
+    def renew(self, content: Content, details: Details | None) -> None:
+        """Show another run of the cell; what was answered about the earlier one is dropped."""
+        self._details = details
+        with self.hold_sync():
+            self.answers = {}
+            self.content = packed(content)
 
     def close(self) -> None:
         """Close the widget and its layout, and let go of the recording."""
-        self._details = None
+        self._details = self._moved = None
         self.layout.close()
         super().close()
 
 
 def view(widget: ReportWidget) -> dict[str, Any]:
     """The MIME bundle that shows a widget in a notebook; empty where there is no notebook."""
-    bundle = widget._repr_mimebundle_() or {}
+    bundle: Any = widget._repr_mimebundle_() or {}
     bundle = bundle[0] if isinstance(bundle, tuple) else bundle
     return {VIEW: bundle[VIEW]} if VIEW in bundle else {}
