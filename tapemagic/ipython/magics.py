@@ -53,7 +53,7 @@ from tapemagic.ipython.settings import Choice, WholeNumber
 from tapemagic.ipython.shown import ShownReports, shown
 from tapemagic.ipython.targets import DerivativeRequest, choose
 from tapemagic.ipython.watchable import is_number
-from tapemagic.ipython.what_if import RefusedError, WhatIf
+from tapemagic.ipython.what_if import WhatIf
 from tapemagic.ipython.why import why
 
 EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
@@ -140,8 +140,9 @@ class TapeMagics(Magics):
         earlier, self.last = self.last, begin()
         try:
             report = self._run(self.last, request, cell, what_if)
-        except RefusedError:
-            self.last = earlier
+        except UsageError:
+            if what_if and what_if.refusal:
+                self.last = earlier
             raise
         return None if ends_in_semicolon(cell) else report
 
@@ -175,9 +176,9 @@ class TapeMagics(Magics):
         try:
             with session:
                 value = what_if.first_run(session) if what_if else session.cell.run(session.named)
-        except RefusedError:
-            raise
         except BaseException as error:
+            if what_if and what_if.refusal:
+                raise
             self._show_partial(session, request, error, reports)
             free_of_others(error)
             raise

@@ -221,11 +221,12 @@ def entries_of(name: str, value: Any) -> list[float]:
 def _range_around(entries: Sequence[float], dtype: np.dtype[Any]) -> tuple[float, float]:
     """A range with round ends: around a number v from v - 2|v| to v + 2|v|, around 0 from -1 to 1."""
     size = max(map(abs, entries))
-    most = float(min(np.finfo(dtype).max, np.finfo(float).max)) / 8
     if size < SMALLEST:
         return -1.0, 1.0
-    if size > most / 4:
-        return -most * 4, most * 4
+    most = float(min(np.finfo(dtype).max, np.finfo(float).max))
+    if size > most / 8:
+        low, high = min(entries) < 0, max(entries) > 0
+        return (-most / 2, most / 2) if low and high else (-most * low, most * high)
     low, high = min(entries) - 2 * size, max(entries) + 2 * size
     exponent = floor(log10((high - low) / 4))
     unit = 10.0**exponent

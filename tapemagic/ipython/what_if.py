@@ -52,6 +52,11 @@ class WhatIf:
     accept : callable
         Called with the session of a run that is shown: what asks the last cell asks it from then on.
 
+    Attributes
+    ----------
+    refusal : UsageError or None
+        The error that a value cannot have a slider, if only the first run has shown it.
+
     Raises
     ------
     UsageError
@@ -79,7 +84,7 @@ class WhatIf:
             name: Parameter(self._wanted[name], namespace[name]) for name in self._at_start
         }
         self._moved: dict[str, list[float]] = {}
-        self._refusal: RefusedError | None = None
+        self.refusal: UsageError | None = None
         self._found: dict[str, Any] = {}
         self._entries: dict[str, list[float]] = {}
         self._mentioned = {*cell.read, *cell.assigned, *self._wanted}
@@ -109,16 +114,16 @@ class WhatIf:
         __tracebackhide__ = True
         try:
             value = self._cell.run(self._hook(session))
-            self._check_assigned()
-        except BaseException as error:
-            refusal = error if isinstance(error, RefusedError) else self._refusal
-            if refusal is None:
+            if self.refusal is None:
+                self._check_assigned()
+        except BaseException:
+            if self.refusal is None:
                 raise
             self._restore()
-            raise refusal from None
-        if self._refusal is not None:
+            raise self.refusal from None
+        if self.refusal is not None:
             self._restore()
-            raise self._refusal
+            raise self.refusal
         self._originals = changed(self._before, self._cell.namespace)
         self._before = {}
         session.notes += self._notes()
@@ -133,10 +138,11 @@ class WhatIf:
         """Raise an error if a line that assigns a name with a slider did not run."""
         for name in self._wanted:
             if name not in self._at_start and name not in self._places:
-                raise RefusedError(
+                self.refusal = UsageError(
                     f"%%tape --what-if: the line that assigns {name} did not run: write {name} = 1.0 in front of the "
                     "lines that use it"
                 )
+                raise self.refusal
 
     def _hook(self, session: Session) -> Callable[[str, Any], Any]:
         """The function to call with every name that the cell assigns and its value."""
@@ -178,8 +184,8 @@ class WhatIf:
                 )
             return Parameter(self._wanted[name], value)
         except UsageError as error:
-            self._refusal = self._refusal or RefusedError(str(error))
-            raise self._refusal from None
+            self.refusal = self.refusal or error
+            raise
 
     def _notes(self) -> list[Statement]:
         """Statements on sliders that cannot change anything, because the cell never reads the value."""
@@ -316,14 +322,6 @@ class WhatIf:
                 return None
             moved[name] = fitting
         return moved
-
-
-class RefusedError(UsageError):
-    """A value without a slider, which only the run of the cell has shown."""
-
-
-RefusedError.__name__ = "UsageError"
-"""The name that the front end writes above the error."""
 
 
 class StoppedError(Exception):
