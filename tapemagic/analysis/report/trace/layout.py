@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from tapemagic.analysis.formatting import format_lines
 from tapemagic.analysis.report.folding import Block, Part
@@ -39,9 +40,10 @@ class Line:
     step: int | None = None
     lines: tuple[int, int] | None = None
 
-    def positions(self) -> Iterator[int]:
-        """The positions of the operations that stand together in this row."""
-        return positions_of(self.hidden)
+    @cached_property
+    def positions(self) -> tuple[int, ...]:
+        """The positions of its operation, or of those that stand together in this row."""
+        return tuple(positions_of(self.hidden)) if self.position is None else (self.position,)
 
 
 def positions_of(parts: Sequence[Part]) -> Iterator[int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -120,31 +119,25 @@ class Table:
         """The watched values that the shown operations read, by id, and sources that no operation read."""
         if self._order:
             return {}
-        records = [self._subject.records[position] for position in self._shown]
-        made = {i for record in records for i in several(record.output_id)}
+        records = self._subject.records
+        made = {i for position in self._shown for i in several(records[position].output_id)}
         leaves = self._subject.snapshot.leaves - made
+        boxes = leaves & set(self._boxes)
         read: dict[int, Any] = {}
-        for record in records:
-            for value, i in zip(record.values, record.ids, strict=True):
-                if i in leaves:
-                    read.setdefault(i, value)
+        for line in self._lines:
+            wanted = boxes if line.position is None else leaves
+            for position in line.positions if wanted else ():
+                record = records[position]
+                if not wanted.isdisjoint(record.ids):
+                    for value, i in zip(record.values, record.ids, strict=True):
+                        if i in wanted:
+                            read.setdefault(i, value)
         found: dict[int, Any] = {}
         sources = [(id_of(x), unwrap(x)) for _, x in self._subject.sources]
         for i, value in sources:
             if i in read or i not in self._subject.split.versions:
                 found[i] = read.get(i, value)
-        return found | read | self._read_inside(self._subject.snapshot.leaves & set(self._boxes))
-
-    def _read_inside(self, wanted: Collection[int]) -> dict[int, Any]:
-        """Those of some watched values that operations read which stand together in one row."""
-        found: dict[int, Any] = {}
-        if wanted:
-            for position in chain.from_iterable(line.positions() for line in self._lines):
-                record = self._subject.records[position]
-                if not wanted.isdisjoint(record.ids):
-                    pairs = zip(record.ids, record.values, strict=True)
-                    found |= {i: x for i, x in pairs if i in wanted and i not in found}
-        return found
+        return found | read
 
     def rows(self) -> Iterator[TraceRow]:
         """The rows, in the order of the tape."""
@@ -203,7 +196,7 @@ class Table:
         )
 
     def _folded(self, line: Line) -> TraceRow:
-        positions = list(line.positions())
+        positions = line.positions
         steps = [
             adjoint_step(self._symbols.of(value, i), i, self._subject.adjoints[i])
             for i, value in self._reverse.finished_in(set(positions)).items()

@@ -2,67 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from itertools import chain
+
+import numpy as np
 
 from tapemagic.analysis.report.graph.drawn_graph import DrawnGraph
 from tapemagic.analysis.report.subject import Subject
+from tapemagic.analysis.report.trace.drawn_trace import trace_as_drawn
+from tapemagic.analysis.report.trace.forward_way import ForwardWay
+from tapemagic.analysis.report.trace.reverse_way import ReverseWay
 from tapemagic.analysis.report.trace.trace import Trace
+from tapemagic.analysis.report.trace.trace_step import Steps, TraceStep
+from tapemagic.analysis.report.trace.walk import Walk
 
-
-@dataclass(frozen=True)
-class TraceStep:
-    """A step through a recording.
-
-    Attributes
-    ----------
-    way : {'forward', 'reverse'}
-    part : int
-        The index of the part of the trace: 0 for the cell's, then those of the derivatives that the report took.
-    row : int or None
-        The index of its row in that part.
-    entry : int or None
-        In reverse, the index of its equation in that row.
-    step : int or None
-        The index of the operation in the graph; None for a watched value.
-    lines : (int, int) or None
-        The lines of the cell that belong to it.
-    words : str
-        The sentence of this step.
-    shown : tuple of int
-        The values of the graph, by their indices, that are known from this step on.
-    gradients : tuple of (int, str)
-        The values of the graph with the texts of their gradients from this step on: sums that are not complete yet,
-        an ellipsis where those are not known, and in the end `Value.gradient`.
-    """
-
-    way: Literal["forward", "reverse"]
-    part: int
-    row: int | None
-    step: int | None
-    lines: tuple[int, int] | None
-    words: str
-    shown: tuple[int, ...] = ()
-    gradients: tuple[tuple[int, str], ...] = ()
-    entry: int | None = None
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The steps through a recording, beside its trace.
-
-    Attributes
-    ----------
-    trace : Trace
-        Laid out as the graph is. It has no parts if no operation was recorded.
-    steps : tuple of TraceStep
-    known : tuple of int
-        The values of the graph that are known before the first step: constants, and those without a row.
-    """
-
-    trace: Trace
-    steps: tuple[TraceStep, ...]
-    known: tuple[int, ...] = ()
+__all__ = ["Steps", "TraceStep", "steps_of"]
 
 
 def steps_of(subject: Subject, drawn: DrawnGraph) -> Steps:
@@ -73,4 +26,16 @@ def steps_of(subject: Subject, drawn: DrawnGraph) -> Steps:
     subject : Subject
     drawn : DrawnGraph
     """
-    return Steps(Trace(()), (), tuple(range(len(drawn.graph.values))))
+    with np.errstate(all="ignore"):
+        found = trace_as_drawn(subject, drawn)
+        trace = Trace(tuple(one.part for one in found.parts))
+        if not trace.parts:
+            return Steps(trace, (), tuple(range(len(drawn.graph.values))))
+        walk = Walk(subject, drawn, found)
+        forward, reverse = ForwardWay(walk), ReverseWay(walk)
+        steps: list[TraceStep] = []
+        for part in range(len(trace.parts)):
+            steps += forward.part(part)
+            steps += reverse.part(part)
+        steps += reverse.rest()
+        return Steps(trace, tuple(steps), forward.start())
