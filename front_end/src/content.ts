@@ -100,6 +100,18 @@ export interface Step {
   gradients: [number, string][];
 }
 
+/** The answer to the question "view:" is a View, to "value:" HTML, to "check" a Check; or it is an Unanswered. */
+export interface Check {
+  /** What the comparison came to, in a sentence. */
+  words: string;
+  /** HTML: the tab Gradients, with the results. */
+  html: string;
+}
+
+export interface Unanswered {
+  error: string;
+}
+
 /** The slider of a scalar, or those of the entries of a small array. */
 export interface Control {
   name: string;

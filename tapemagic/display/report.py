@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import warnings
-from collections.abc import Callable
-from dataclasses import replace
+import webbrowser
+from collections.abc import Callable, Iterable
 from functools import cached_property
+from pathlib import Path
 from typing import Any
+
+from IPython.core.getipython import get_ipython
+from IPython.display import display
 
 from tapemagic.analysis.formatting import format_cell_value, significant_digits
 from tapemagic.analysis.report.details import Details
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph.graph import Graph
 from tapemagic.display import html
-from tapemagic.display.appearance import Style, ground_of, themed_page
-from tapemagic.display.dot import dot
-from tapemagic.display.inserts import Inserts
+from tapemagic.display.appearance import Style, themed_page
+from tapemagic.display.graph_picture import GraphPicture
 from tapemagic.display.latex import latex
+from tapemagic.display.live.answers import Answers
 from tapemagic.display.live.content import Content, content_of
+from tapemagic.display.live.fitting import room_beside
+from tapemagic.display.live.front_end import FRONT_END
 from tapemagic.display.live.remarks import Remarks
-from tapemagic.display.svg import Drawing, draw
+from tapemagic.display.live.saved_page import page, written
+from tapemagic.display.svg import Drawing
 from tapemagic.display.text import text
 
 INTERRUPTED = "the drawing of the report was interrupted; the cell has run, and its variables and its tape are there"
@@ -66,22 +75,18 @@ class TapeReport:
         return self.findings.graph
 
     @cached_property
+    def _picture(self) -> GraphPicture:
+        return GraphPicture(self.findings, self._style)
+
+    @property
     def dot(self) -> str:
         """The graph as DOT source."""
-        with significant_digits(self._style.digits):
-            return dot(self.findings.graph, self.findings.lines, self._inserts)
+        return self._picture.dot
 
-    @cached_property
-    def _inserts(self) -> Inserts:
-        """The small pictures in the graph."""
-        with significant_digits(self._style.digits):
-            return Inserts(self.findings.graph)
-
-    @cached_property
+    @property
     def drawing(self) -> Drawing:
         """The drawing of the graph, or the reason why there is none."""
-        drawing = draw(self.dot, self._inserts.by_number, self._style.engine)
-        return replace(drawing, ground=ground_of(self._style.theme))
+        return self._picture.drawing
 
     @cached_property
     def _faces(self) -> dict[str, str]:
@@ -105,46 +110,114 @@ class TapeReport:
                 page = html.assembled(self.findings, parts, value)
                 bundle["text/html"] = themed_page(page, self._style.theme)
                 bundle["text/latex"] = latex(self.findings, self.drawing, parts, value)
-                bundle.update(self._widget())
+                bundle.update(self._widget(bundle.values()))
         except KeyboardInterrupt:
             raise KeyboardInterrupt(INTERRUPTED) from None
         except Exception as error:  # noqa: BLE001 -- whatever fails in drawing, the text is shown
             warnings.warn(f"the report could not be drawn in full: {error!r}", stacklevel=2)
         return bundle
 
-    def _widget(self) -> dict[str, Any]:
-        """The MIME bundle of the widget; all displays of a report share one widget."""
+    def _widget(self, beside: Iterable[str]) -> dict[str, Any]:
+        """The MIME bundle of the widget, which is stored beside some texts; all displays of a report share it."""
         from tapemagic.display.live.widget import ReportWidget, view
 
         if self._view is None:
-            received = self._moved if self.on_move else None
-            self._view = ReportWidget(self.content(), self._details, received)
+            room = room_beside([*beside, *FRONT_END])
+            moved = self._moved if self.on_move else None
+            self._view = ReportWidget(self.content(), self._answers, moved, room)
         return view(self._view)
+
+    @property
+    def _answers(self) -> Answers:
+        """The answers to what can be asked of the recording."""
+        return Answers(self.findings, self._details, self._style)
 
     def content(self) -> Content:
         """All that the widget shows, as JSON."""
         with significant_digits(self._style.digits):
-            content = content_of(
-                self.findings,
-                self.drawing,
-                self.dot,
-                self._shown_value(),
-                self._style,
-                self._faces,
-            )
+            content = content_of(self._picture, self._shown_value(), self._faces)
         return self.remarks.added_to(content)
 
     def _moved(self, message: Any) -> None:
         """Answer a message on sliders, and show the answer."""
         content = self.on_move(message, self) if self.on_move else None
         if content is not None and self._view is not None:
-            self._view.renew(content, self._details)
+            self._view.renew(content, self._answers)
 
     def become(self, other: TapeReport) -> None:
         """Show what another report on the same cell shows, in the same widget."""
         kept = {name: self.__dict__[name] for name in ("_view", "on_move")}
         self.__dict__.clear()
         self.__dict__.update(other.__dict__ | kept)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report to one HTML page, on which steps, selection and opening work without a notebook, offline.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Its file; a name without an ending gets ``.html``. A file that is there already is replaced.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        SaveError
+            If it cannot be written there. It is an `OSError`.
+
+        Examples
+        --------
+        In a notebook, ``report = _`` behind a ``%%tape`` cell is its report, and
+        ``report.save("report.html")`` writes it.
+
+        >>> import tempfile
+        >>> from tapemagic.analysis.report.findings import Findings
+        >>> from tapemagic.analysis.report.graph.graph import Graph
+        >>> report = TapeReport(Findings((), Graph((), ()), (), (), 0))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     report.save(f"{folder}/report").name
+        'report.html'
+        >>> report.save("nowhere/report.html")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        tapemagic.errors.SaveError: cannot save to 'nowhere/report.html': there is no folder 'nowhere'; make it, ...
+        """
+        return written(self._page(), path)
+
+    def _page(self) -> str:
+        """The report as an HTML page."""
+        with significant_digits(self._style.digits):
+            value = self._shown_value()
+            static = html.assembled(self.findings, html.parts(self._faces), value)
+            targets = ", ".join(self.findings.targets)
+            title = f"tapemagic report: {targets}" if targets else "tapemagic report"
+            known = {} if self._view is None else self._view.given
+            themed = themed_page(static, self._style.theme)
+            return page(title, self.content(), self._answers, known, themed)
+
+    def show(self) -> Path | None:
+        """Show the report: in a notebook as a widget, elsewhere as a page in the browser.
+
+        Returns
+        -------
+        Path or None
+            The file of the page, in a temporary folder; None in a notebook.
+
+        Examples
+        --------
+        ``report.show()`` in a function or loop of a notebook shows what would be dropped there.
+        """
+        if hasattr(get_ipython(), "kernel"):
+            display(self)  # type: ignore[no-untyped-call]
+            return None
+        folder = Path(tempfile.mkdtemp(prefix="tapemagic-"))
+        path = self.save(folder / "report.html")
+        if not webbrowser.open(path.as_uri()):
+            warnings.warn(f"there is no browser here: open {path} in one", stacklevel=2)
+        return path
 
     def close(self) -> None:
         """Close the widget, if there is one; the report can be shown again."""

@@ -28,9 +28,9 @@ MARK = "… "
 
 
 class Place(NamedTuple):
-    """A row of operations: its index, the row, the index of its step in the graph, and the positions in the recording."""
+    """A row of operations: its index, itself, the index of its step in the graph, and the positions of the records."""
 
-    index: int
+    number: int
     row: TraceRow
     step: int
     positions: Sequence[int]
