@@ -10,6 +10,7 @@ import { lines, trace } from "./rows";
 import { Stage } from "./stage";
 import { stepper } from "./stepper";
 import { tabs } from "./tabs";
+import { whatIf } from "./what_if";
 
 /** What stands in a tab. */
 function face(stage: Stage, title: string): HTMLElement {
@@ -61,6 +62,7 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   const root = h("div", { class: `tapemagic tm-${stage.content.theme}` });
   root.append(
     html(stage, "tm-head", ({ content }) => content.head),
+    whatIf(stage),
     tabs(stage, (title) => face(stage, title)),
     stepper(stage),
     caption(stage),
