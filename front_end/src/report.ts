@@ -57,7 +57,10 @@ function caption(stage: Stage): HTMLElement {
 
 async function render({ model, el }: { model: Model; el: HTMLElement }): Promise<() => void> {
   const stage = new Stage(model, await unpack<Content>(model.get("content")));
-  const root = h("div", { class: `tapemagic tm-${stage.content.theme}` });
+  const root = h("div", {
+    class: `tapemagic tm-${stage.content.theme}`,
+    "data-lm-suppress-shortcuts": true, // JupyterLab's keys would delete or move the cell
+  });
   root.append(
     html(stage, "tm-head", ({ content }) => content.head),
     tabs(stage, (title) => face(stage, title)),
