@@ -170,7 +170,6 @@ export function interactions(stage: Stage, root: HTMLElement): () => void {
     return true;
   }
 
-  sheet.setAttribute("data-lm-suppress-shortcuts", "true");
   root.querySelector(".tm-stepper")?.before(bar(stage, sheet, zoom, status));
   root.querySelector(".tm-stepper")?.after(details);
   root.append(tip);

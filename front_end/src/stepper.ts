@@ -31,7 +31,6 @@ export function stepper(stage: Stage): HTMLElement {
       class: "tm-stepper",
       role: "group",
       "aria-label": "Steps",
-      "data-lm-suppress-shortcuts": true,
     },
     h(
       "div",

@@ -16,7 +16,6 @@ export function tabs(stage: Stage, face: (title: string) => HTMLElement): HTMLEl
     role: "tablist",
     "aria-label": "Report",
     class: "tm-tabs",
-    "data-lm-suppress-shortcuts": true,
   });
   const panels = h("div");
   const known = new Map<string, HTMLElement>();

@@ -169,7 +169,7 @@ class Lab:
         page = context.new_page()
         try:
             page.goto(f"{self.address}/lab/tree/{path.relative_to(self.folder)}?reset")
-            page.locator(IDLE).wait_for(timeout=WAIT)
+            page.locator(IDLE).wait_for(state="attached", timeout=WAIT)
             page.evaluate(SET_THEME, THEMES[theme])
             page.wait_for_function(THEME_SET, arg=theme == "light")
             if run:
@@ -190,7 +190,7 @@ class Lab:
 def run_all(page: Page) -> None:
     """Run all cells of the open notebook, to their ends."""
     page.evaluate(RUN_ALL)
-    page.locator(IDLE).wait_for(timeout=WAIT)
+    page.locator(IDLE).wait_for(state="attached", timeout=WAIT)
 
 
 def ask(page: Page, expression: str) -> str:
