@@ -168,7 +168,6 @@ export function interactions(stage: Stage, root: HTMLElement): () => void {
     return true;
   };
 
-  sheet.setAttribute("data-lm-suppress-shortcuts", "true");
   const stepper = root.querySelector(".tm-stepper");
   stepper?.before(bar(stage, sheet, zoom, status));
   stepper?.after(details);

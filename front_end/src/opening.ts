@@ -93,8 +93,10 @@ export function openingsOf(
     const field = h("input", { type: "number", min: 1, max, value, "aria-label": "iteration" });
     field.onchange = () => {
       const number = Math.max(1, Math.min(max, Math.round(field.valueAsNumber || value)));
-      field.value = String(number);
-      void open(fold, number);
+      void open(fold, number).then(() => {
+        // if it was opened, there is another field
+        field.value = String(value);
+      });
     };
     const [before = "iteration "] = label.split(/[\d,]+ of [\d,]+$/);
     return [before, field, ` of ${max.toLocaleString("en")} `, close];
