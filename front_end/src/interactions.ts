@@ -5,6 +5,7 @@ import { boxOf, h, listen } from "./dom";
 import { operationOf, valueOf } from "./facts";
 import { place, tell } from "./hover";
 import { along, enable, label } from "./keyboard";
+import { isPlain } from "./keys";
 import { mark } from "./marks";
 import { nameOfFold, openingsOf } from "./opening";
 import { detailsOf, fill } from "./panel";
@@ -23,7 +24,7 @@ export function interactions(stage: Stage, root: HTMLElement): () => void {
   const port = sheet?.closest<HTMLElement>("[role=tabpanel]");
   if (!sheet || !port) return () => undefined;
   const status = h("span", { class: "tm-status", role: "status" });
-  const details = h("section", { class: "tm-details", "aria-live": "polite" });
+  const details = h("section", { class: "tm-details", "aria-label": "Details", tabindex: 0 });
   const tip = h("div", { class: "tm-tip", role: "tooltip" });
   const zoom = zoomOf(sheet, port);
   const questions = questionsOf(stage);
@@ -184,9 +185,9 @@ export function interactions(stage: Stage, root: HTMLElement): () => void {
       if (node?.matches(":focus-visible")) point(node);
     },
     keydown: (event) => {
-      const { target, ctrlKey, altKey, metaKey } = event;
-      if (ctrlKey || altKey || metaKey || (target as Element).matches("input,textarea")) return;
-      if (!act(event.key, targetOf(event, NODE), target as Element)) return;
+      const target = event.target as Element;
+      if (!isPlain(event) || target.matches("input,textarea")) return;
+      if (!act(event.key, targetOf(event, NODE), target)) return;
       event.preventDefault();
       event.stopPropagation();
     },

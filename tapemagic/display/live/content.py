@@ -194,7 +194,7 @@ def _operation(step: analysed.Step, findings: Findings) -> Operation:
     return Operation(
         name=printable(step.name),
         inputs=list(step.inputs),
-        outputs=list(step.outputs),
+        outputs=list(dict.fromkeys((*step.outputs, *step.assigned))),
         lines=step.lines or line,
         tip=printable(operation_tooltip(step, findings.graph, findings.lines)),
         fold=step.fold,
