@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from tapemagic.display.faces.graph import counted
 from tapemagic.display.live.answers import Answers
 from tapemagic.display.live.content import View
-from tapemagic.display.live.packing import packed
+from tapemagic.display.live.packing import packed, unpacked
 
 MOST_VIEWS = 60
 """The most layouts of the graph that are made in advance."""
@@ -41,9 +41,10 @@ class InAdvance:
     left_out: list[str] = field(default_factory=list)
 
     def add_known(self, known: Mapping[str, str]) -> None:
-        """Add packed answers that were given already."""
+        """Add packed answers that were given already, but for those that say why there is none."""
         for question, text in known.items():
-            self._add(question, text)
+            if not _is_error(unpacked(text)):
+                self._add(question, text)
 
     def add_all(self, view: View) -> None:
         """Add what can be asked about a layout: values in full, what opens and closes in it, the check of gradients."""
@@ -82,7 +83,7 @@ class InAdvance:
         if question in self.packed:
             return {}
         answer = self.answers.to(question)
-        if "error" in answer or not self._add(question, packed(answer)):
+        if _is_error(answer) or not self._add(question, packed(answer)):
             return None
         return answer
 
@@ -94,6 +95,10 @@ class InAdvance:
             self.packed[question] = text
             self.room -= size
         return True
+
+
+def _is_error(answer: Any) -> bool:
+    return isinstance(answer, dict) and "error" in answer
 
 
 class Part(NamedTuple):
