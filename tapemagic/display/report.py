@@ -6,7 +6,7 @@ import os
 import tempfile
 import warnings
 import webbrowser
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,16 @@ from tapemagic.display.live.answers import Answers
 from tapemagic.display.live.content import Content, content_of
 from tapemagic.display.live.fitting import room_beside
 from tapemagic.display.live.front_end import STORED
+from tapemagic.display.live.remarks import Remarks
 from tapemagic.display.live.saved_page import page, written
 from tapemagic.display.svg import Drawing
 from tapemagic.display.text import text
 
 INTERRUPTED = "the drawing of the report was interrupted; the cell has run, and its variables and its tape are there"
 CLOSED = "The recording was let go when this report was closed, as it is when its cell runs again."
+
+Move = Callable[[Any, "TapeReport"], Content | None]
+"""Answers a message on sliders: changes the report, and returns all that it shows; None for an invalid message."""
 
 
 class TapeReport:
@@ -47,6 +51,10 @@ class TapeReport:
         The value of the cell's last expression, or None.
     findings : Findings
         The variables, graph and gradients as plain data.
+    remarks : Remarks
+        Its sliders, and what else is to say of the run that it shows.
+    on_move : callable or None
+        Answers messages on its sliders.
     """
 
     def __init__(
@@ -58,6 +66,8 @@ class TapeReport:
         details: Details | None = None,
     ) -> None:
         self.findings = findings
+        self.remarks = Remarks()
+        self.on_move: Move | None = None
         self._details = details
         self.value = value
         self._value_is_target = value_is_target
@@ -118,7 +128,8 @@ class TapeReport:
 
         if self._view is None:
             room = room_beside([*beside, STORED])
-            self._view = ReportWidget(self._content(), self._answers, room=room)
+            moved = self._moved if self.on_move else None
+            self._view = ReportWidget(self.content(), self._answers, moved, room)
         return view(self._view)
 
     @property
@@ -126,9 +137,23 @@ class TapeReport:
         """The answers to what can be asked of the recording."""
         return Answers(self.findings, self._details, self._style)
 
-    def _content(self) -> Content:
-        """All that the widget shows at first, as JSON."""
-        return content_of(self._picture, self._shown_value(), self._faces)
+    def content(self) -> Content:
+        """All that the widget shows, as JSON."""
+        with significant_digits(self._style.digits):
+            content = content_of(self._picture, self._shown_value(), self._faces)
+        return self.remarks.added_to(content)
+
+    def _moved(self, message: Any) -> None:
+        """Answer a message on sliders, and show the answer."""
+        content = self.on_move(message, self) if self.on_move else None
+        if content is not None and self._view is not None:
+            self._view.renew(content, self._answers)
+
+    def become(self, other: TapeReport) -> None:
+        """Show what another report on the same cell shows, in the same widget."""
+        kept = {name: self.__dict__[name] for name in ("_view", "on_move")}
+        self.__dict__.clear()
+        self.__dict__.update(other.__dict__ | kept)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the report to one HTML page, on which steps, selection and opening work without a notebook, offline.
@@ -176,7 +201,7 @@ class TapeReport:
             title = f"tapemagic report: {targets}" if targets else "tapemagic report"
             known = {} if self._view is None else self._view.given
             themed = themed_page(static, self._style.theme)
-            return page(title, self._content(), self._answers, known, themed)
+            return page(title, self.content(), self._answers, known, themed)
 
     def show(self) -> Path | None:
         """Show the report: in a notebook as a widget, elsewhere as a page in the browser.

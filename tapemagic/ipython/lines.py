@@ -20,6 +20,7 @@ from tapemagic.ipython.options import OPTIONS
 from tapemagic.ipython.runcell import Cell
 
 UNKNOWN = re.compile(r"unrecognized arguments: (.*)", re.DOTALL)
+RANGE = re.compile(r"(?:^|\s)-[\d.]+:")
 VALUE_GIVEN = re.compile(r"argument (?:\S+/)?(\S+): ignored explicit argument .*", re.DOTALL)
 WITHOUT_VALUE = re.compile(r"argument (\S+): expected (?:at least )?one argument")
 
@@ -45,6 +46,8 @@ def parse_line(magic: Any, line: str, name: str = "%%tape") -> Any:
 def _advice(message: str, name: str) -> str:
     """Advice in place of the message of a parser of options."""
     if found := UNKNOWN.match(message):
+        if RANGE.search(found[1]):
+            return f"{printable(found[1])!r} stands alone: write a range without spaces, as in --what-if a=-3:3"
         option = next((word for word in found[1].split() if word.startswith("-")), "")
         return _unknown_option(option, name) if option else _misplaced(found[1], name)
     if found := WITHOUT_VALUE.match(message):
@@ -112,13 +115,14 @@ def order_of(text: str, magic: str = "%%tape") -> int:
     return int(text)
 
 
-def _is_name(text: str) -> bool:
+def is_name(text: str) -> bool:
+    """Whether text can be the name of a variable."""
     return text.isidentifier() and not iskeyword(text)
 
 
 def check_options(options: Any, names: list[str], namespace: dict[str, Any]) -> None:
     """Raise an error if the name for the tape is invalid, to be watched, or that of a module or function."""
-    if not _is_name(options.name):
+    if not is_name(options.name):
         raise UsageError(f"%%tape: {options.name!r} cannot be the name of a tape: write -n t")
     if options.name in names:
         raise UsageError(
@@ -136,7 +140,7 @@ def check_options(options: Any, names: list[str], namespace: dict[str, Any]) -> 
 def check_names(cell: Cell, watch: list[str], targets: list[str]) -> None:
     """Raise an error for names that are neither in the notebook nor assigned by the cell."""
     for name in [*watch, *targets]:
-        if not _is_name(name):
+        if not is_name(name):
             raise UsageError(
                 f"%%tape: {name!r} is no name of a variable: write names apart, as in %%tape x y"
             )

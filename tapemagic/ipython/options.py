@@ -154,6 +154,15 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
             "compare with difference quotients",
             "Compare every gradient with difference quotients of what was recorded.",
         ),
+        Option(
+            ("--what-if",),
+            "sliders that run the cell again",
+            "Sliders for these real numbers and small arrays, of the notebook or assigned by the cell. Moving one runs "
+            "the cell again. A range may stand behind a name; the default is around its value.",
+            "NAME[=LOW:HIGH]",
+            (),
+            "+",
+        ),
     ),
     "%tape": (
         ORDER,
