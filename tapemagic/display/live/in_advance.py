@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice, zip_longest
+from time import monotonic
 from typing import Any, NamedTuple
 
 from tapemagic.display.faces.graph import counted
@@ -15,6 +16,8 @@ from tapemagic.display.live.packing import packed, unpacked
 
 MOST_VIEWS = 60
 """The most layouts of the graph that are made in advance."""
+SECONDS = 6.0
+"""The time after which no further layout is made."""
 
 
 @dataclass
@@ -56,7 +59,10 @@ class InAdvance:
             self.left_out.append("the comparison with difference quotients")
         inside: list[str] = []
         opened, ways = 0, sum(part.choices for part in parts_of(view))
+        end = monotonic() + SECONDS
         for key, number in islice(openings(view), MOST_VIEWS):
+            if monotonic() > end:
+                break
             found = self._add_answer(f"view:{json.dumps({key: number}, separators=(',', ':'))}")
             if found is None:
                 break
@@ -171,11 +177,11 @@ def left_out_words(left_out: list[str], folded: int) -> str:
     Examples
     --------
     >>> left_out_words(["3 of 9 values in full"], 0)
-    'Left out, since the page would be too large: 3 of 9 values in full.'
+    'Left out, since the page would be too large or too slow to make: 3 of 9 values in full.'
     """
-    words = [f"Left out, since the page would be too large: {', '.join(left_out)}."] * bool(
-        left_out
-    )
+    words = [
+        f"Left out, since the page would be too large or too slow to make: {', '.join(left_out)}."
+    ] * bool(left_out)
     if folded:
         words.append(
             f"{counted(folded).capitalize()} are folded at first; this page holds what one step of opening shows. "
