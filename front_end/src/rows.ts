@@ -2,7 +2,7 @@
 import { page } from "./dom";
 import { mark } from "./marks";
 import type { Stage } from "./stage";
-import { rowOf, type Timeline, timelineOf, valuesOf } from "./timeline";
+import { rowOf, type Timeline, timelineOf } from "./timeline";
 
 /** The trace: the row of the step, or its equation, lights up, and what is not reached yet is quiet. */
 export function trace(stage: Stage): HTMLElement {
@@ -36,25 +36,17 @@ export function trace(stage: Stage): HTMLElement {
   return made;
 }
 
-/** The lines of the cell: those of the step light up, or of the values that it is about. */
+/** The lines of the cell: those of the step light up. */
 export function lines(stage: Stage, face: HTMLElement): HTMLElement {
-  let timeline: Timeline | null = null;
   const follow = (): void => {
-    const { now, view } = stage;
-    const [first, last] = now?.lines ?? [1, 0];
-    const values = now && timeline && !now.lines ? valuesOf(now, timeline) : [];
-    const others = values.map((value) => view?.values[value]?.line);
+    const [first, last] = stage.now?.lines ?? [1, 0];
     for (const line of face.querySelectorAll<HTMLElement>("[data-l]")) {
       const number = Number(line.dataset["l"]);
-      mark([line], { now: (first <= number && number <= last) || others.includes(number) });
+      mark([line], { now: first <= number && number <= last });
     }
   };
-  const draw = (): void => {
-    timeline = stage.view && timelineOf(stage.view);
-    follow();
-  };
-  stage.on("view", draw);
+  stage.on("view", follow);
   stage.on("step", follow);
-  draw();
+  follow();
   return face;
 }
