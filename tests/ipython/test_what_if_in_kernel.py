@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,8 +58,7 @@ def test_a_move(notebook: Kernel) -> None:
     assert "printed Tensor(2.5)" in content["head"]
     assert 1 == content["number"]
     assert [] == notebook.strays
-    before, after = (eval(text) for text in (count, notebook.show("len(In), len(Out)")))
-    assert (before[0] + 1, before[1] + 1) == after
+    assert "True" == notebook.show(f"{count} == (len(In) - 1, len(Out) - 1)")
     assert "Tensor(6.25)" == notebook.show("y")
 
 
@@ -71,10 +69,8 @@ def test_an_error_and_input(notebook: Kernel) -> None:
         "%%tape x --what-if x\nx = 1.0\nif x > 2:\n    input('?')\nif x < 0:\n    undefined\ny = x**2",
     )
 
-    assert (
-        "NameError: name 'undefined' is not defined, line 6"
-        in move(notebook, model, x=-1.0)["head"]
-    )
+    words = "is not defined, line 6. Shown is the report for x = 1.0."
+    assert words in move(notebook, model, x=-1.0)["head"]
     assert "input() cannot ask" in move(notebook, model, x=2.5)["head"]
     assert [] == notebook.strays
     assert "Tensor(1.0)" == notebook.show("y")
@@ -119,4 +115,4 @@ def test_two_hundred_moves(notebook: Kernel) -> None:
     assert 201 == content["number"]
     assert before == notebook.show(COUNTS)
     move(notebook, shown(notebook, cell), x=1.0)
-    assert eval(before)[:2] == eval(notebook.show(COUNTS))[:2]
+    assert before.rpartition(",")[0] == notebook.show(COUNTS).rpartition(",")[0]
