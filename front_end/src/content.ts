@@ -89,7 +89,7 @@ export interface Step {
   reverse: boolean;
   /** The row of the trace: "PART.ROW"; empty if it has none. */
   row: string;
-  /** In reverse, the index of its equation in that row. */
+  /** In reverse, the equation of the row, in the order of the sweep: it is marked data-a="PART.ROW.ENTRY". */
   entry: number | null;
   operation: number | null;
   lines: [number, number] | null;

@@ -1,5 +1,5 @@
 /** Small contents for tests. */
-import type { Content, Step, View } from "../src/content";
+import type { Content, Step, Value, View } from "../src/content";
 import type { Model } from "../src/model";
 
 export function stepOf(words: string): Step {
@@ -15,6 +15,11 @@ export function stepOf(words: string): Step {
   };
 }
 
+export function valueOf(name: string): Value {
+  const nothing = { type: "", line: null, formula: "", key: "" };
+  return { name, text: "", gradient: null, role: "intermediate", ...nothing };
+}
+
 export function viewOf(steps: number): View {
   return {
     opened: {},
@@ -26,6 +31,32 @@ export function viewOf(steps: number): View {
     operations: [],
     frames: [],
     steps: Array.from({ length: steps }, (_, k) => stepOf(`step ${k}`)),
+  };
+}
+
+/** A view with operations that read and make values. */
+export function networkOf(inputs: number[][], outputs: number[][]): View {
+  const count = 1 + Math.max(...inputs.flat(), ...outputs.flat());
+  const facts = {
+    gradient: null,
+    role: "intermediate",
+    type: "",
+    line: null,
+    formula: "",
+    key: "",
+  };
+  return {
+    ...viewOf(0),
+    values: Array.from({ length: count }, (_, k) => ({ name: `v${k}`, text: "1.0", ...facts })),
+    operations: inputs.map((read, k) => ({
+      name: "f",
+      inputs: read,
+      outputs: outputs[k] ?? [],
+      lines: null,
+      tip: "f",
+      fold: "",
+      iterations: null,
+    })),
   };
 }
 

@@ -25,13 +25,14 @@ from tapemagic.display.latex import latex
 from tapemagic.display.live.answers import Answers
 from tapemagic.display.live.content import Content, content_of
 from tapemagic.display.live.fitting import room_beside
-from tapemagic.display.live.front_end import FRONT_END
+from tapemagic.display.live.front_end import STORED
 from tapemagic.display.live.remarks import Remarks
 from tapemagic.display.live.saved_page import page, written
 from tapemagic.display.svg import Drawing
 from tapemagic.display.text import text
 
 INTERRUPTED = "the drawing of the report was interrupted; the cell has run, and its variables and its tape are there"
+CLOSED = "The recording was let go when this report was closed, as it is when its cell runs again."
 
 Move = Callable[[Any, "TapeReport"], Content | None]
 """Answers a message on sliders: changes the report, and returns all that it shows; None for an invalid message."""
@@ -39,6 +40,10 @@ Move = Callable[[Any, "TapeReport"], Content | None]
 
 class TapeReport:
     """The result of a ``%%tape`` cell, as text, HTML, graph and widget.
+
+    It holds its contents as plain data, and `value`. To answer questions in the notebook it keeps the recording with
+    its arrays, if that holds no more than 64 MB (`details.MOST_KEPT`), until its cell runs again, or `close` is called.
+    So the reports of other cells keep theirs as long as ``Out`` or a variable refers to them.
 
     Attributes
     ----------
@@ -122,7 +127,7 @@ class TapeReport:
         from tapemagic.display.live.widget import ReportWidget, view
 
         if self._view is None:
-            room = room_beside([*beside, *FRONT_END])
+            room = room_beside([*beside, STORED])
             moved = self._moved if self.on_move else None
             self._view = ReportWidget(self.content(), self._answers, moved, room)
         return view(self._view)
@@ -220,7 +225,12 @@ class TapeReport:
         return path
 
     def close(self) -> None:
-        """Close the widget, if there is one; the report can be shown again."""
+        """Close the widget, if there is one, and let go of the recording; the report can be shown again.
+
+        This happens to the reports of a cell when it runs again.
+        """
+        if self._details is not None:
+            self._details.close(CLOSED)
         if self._view is not None:
             self._view.close()
             self._view = None

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 from unittest.mock import patch
 
-from tapemagic.analysis.report import findings
-from tapemagic.analysis.report.graph.drawn_graph import DrawnGraph, draw
+from tapemagic.analysis.report import graph_view
+from tapemagic.analysis.report.graph.drawn_graph import DrawnGraph
 from tapemagic.analysis.report.graph.graph import Graph
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.trace.trace_step import Steps
@@ -19,21 +18,20 @@ Drawn = tuple[Subject, DrawnGraph]
 
 @contextmanager
 def drawings() -> Iterator[list[Drawn]]:
-    """The graphs that reports draw inside this block."""
+    """The graphs through which reports make steps inside this block."""
     found: list[Drawn] = []
 
-    def kept(subject: Subject, *options: Any) -> DrawnGraph:
-        drawn = draw(subject, *options)
+    def kept(subject: Subject, drawn: DrawnGraph) -> Steps:
         found.append((subject, drawn))
-        return drawn
+        return steps_of(subject, drawn)
 
-    with patch.object(findings, "draw", kept):
+    with patch.object(graph_view, "steps_of", kept):
         yield found
 
 
 def stepped(found: list[Drawn]) -> tuple[Steps, Graph]:
-    """The steps through the only graph that was drawn, after they were checked."""
-    [(subject, drawn)] = found
+    """The steps through the first graph that was drawn, after they were checked."""
+    subject, drawn = found[0]
     steps = steps_of(subject, drawn)
     check(steps, drawn.graph)
     return steps, drawn.graph

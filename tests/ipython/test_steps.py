@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from tapemagic.analysis.report.graph.drawn_graph import DrawnGraph, draw
 from tapemagic.analysis.report.trace.trace_step import Steps
 from tapemagic.analysis.report.trace.walk import MOST_STEPS
 from tests.analysis.steps import drawings, stepped
@@ -22,6 +23,13 @@ def steps(run: Run, source: str) -> Steps:
     return stepped(found)[0]
 
 
+def openings(drawn: DrawnGraph) -> set[tuple[str, int]]:
+    """Another opening of each part of a graph."""
+    graph = drawn.graph
+    folds = {(step.fold, 1) for step in graph.steps if step.fold}
+    return folds | {(frame.fold, 0) for frame in graph.frames if frame.fold}
+
+
 @pytest.mark.parametrize("cell", CELLS, ids=[cell.name for cell in CELLS])
 def test_the_gallery(shell: InteractiveShell, cell: Cell) -> None:
     """Each cell is stepped to the end: every value is known then, and every gradient complete."""
@@ -29,8 +37,10 @@ def test_the_gallery(shell: InteractiveShell, cell: Cell) -> None:
         shell.run_cell(source).raise_error()
     with drawings() as found:
         shell.run_cell(cell.source)
-    for drawn in found:
-        assert len(stepped([drawn])[0].steps) <= MOST_STEPS
+    for subject, drawn in found:
+        assert len(stepped([(subject, drawn)])[0].steps) <= MOST_STEPS
+        for key, number in sorted(openings(drawn))[:4]:
+            stepped([(subject, draw(subject, opened={key: number}))])
 
 
 def test_an_iteration_is_a_step(run: Run) -> None:

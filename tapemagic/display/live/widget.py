@@ -11,7 +11,7 @@ from traitlets import Dict, Unicode
 from tapemagic.display.live.answers import LONGEST, Answers, Unanswered
 from tapemagic.display.live.content import Content
 from tapemagic.display.live.fitting import NOTEBOOK, fitted
-from tapemagic.display.live.front_end import CSS, ESM
+from tapemagic.display.live.front_end import STORED
 from tapemagic.display.live.packing import packed
 
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -41,8 +41,7 @@ class ReportWidget(anywidget.AnyWidget):
         answers the oldest are dropped.
     """
 
-    _esm = Unicode(ESM).tag(sync=True)
-    _css = Unicode(CSS).tag(sync=True)
+    _esm = Unicode(STORED).tag(sync=True)
     content = Unicode().tag(sync=True)
     answers = Dict().tag(sync=True)
 

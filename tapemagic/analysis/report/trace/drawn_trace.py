@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -98,7 +98,7 @@ class _Lines:
             if isinstance(what, Fold) and what.kind == "elided":
                 for order, parts in groupby(what.parts, self.order_of):
                     path = self.path(frame, order)
-                    for line in _opened(tuple(parts), room):
+                    for line in _opened(list(parts), room, order):
                         self.add(order, self.placed(line, path, step))
                 continue
             order = self.order_of(what if isinstance(what, int) else what.parts[0])
@@ -174,22 +174,7 @@ class _Lines:
         return f"{name} ({counted(fold.parts)})"
 
 
-def _opened(parts: Sequence[Part], room: int) -> Iterator[Line]:
-    """The rows of operations that are one node in the middle of a graph; iterations stand together."""
-    runs = [(looped, tuple(run)) for looped, run in groupby(parts, _is_iteration)]
-    if len(runs) > room:
-        yield Line((), words=counted(parts), hidden=tuple(parts))
-        return
-    for looped, run in runs:
-        if looped:
-            blocks = [block for block in run if isinstance(block, Block)]
-            count = f"{len(run):,} iteration{'s' * (len(run) > 1)}"
-            words = f"{format_lines(blocks[0].lines)}, {count} ({counted(run)})"
-            yield Line((), words=words, hidden=run)
-        else:
-            share = max(2, room * sum(1 for _ in positions_of(run)) // max(1, len(parts)))
-            yield from laid_out(Block("cell", run), min(room, share), True)
-
-
-def _is_iteration(part: Part) -> bool:
-    return isinstance(part, Block) and part.kind == "iteration"
+def _opened(parts: Sequence[Part], room: int, order: int) -> list[Line]:
+    """The rows of operations that are one node in the middle of a graph."""
+    flat = tuple(positions_of(parts)) if order else tuple(parts)
+    return laid_out(Block("cell", flat), room, True)

@@ -10,7 +10,7 @@ from tapemagic.analysis.report.summary import summarise
 from tapemagic.analysis.report.trace.shares import Place, Share
 
 UNKNOWN = "…"
-"""What stands for a sum that is not known until it is complete."""
+"""A sign for a sum that is not known until it is complete."""
 
 
 class FillingIn:

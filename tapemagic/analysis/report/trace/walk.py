@@ -1,4 +1,4 @@
-"""What the ways through a trace, forward and in reverse, have in common."""
+"""The walk through a drawn graph and its trace: what the ways forward and in reverse have in common."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEAST_TURNS = 2
 
 
 MARK = "… "
-"""What the words of rows begin with in which several operations stand together."""
+"""The beginning of the words of rows in which several operations stand together."""
 
 
 class Place(NamedTuple):
@@ -92,4 +92,7 @@ class Walk:
         rows = [row for part in self.trace.parts for row in part.part.rows]
         room = MOST_STEPS - sum(1 + len(row.reverse) for row in rows)
         most = max(LEAST_TURNS, room // (2 * len(loops) or 1))
-        return {step: Turns(self.subject, fold, most) for step, fold in loops.items()}
+        return {
+            step: Turns(self.subject, fold, self.drawn.developments[step], most)
+            for step, fold in loops.items()
+        }
