@@ -108,10 +108,9 @@ export function whatIf(stage: Stage): HTMLElement {
   const bar = h(
     "fieldset",
     { class: "tm-what-if", "data-lm-suppress-shortcuts": true },
-    h("legend", {}, "What if"),
+    h("legend", {}, "What if ", words),
     ...parts.map(({ root }) => root),
     reset,
-    words,
   );
   bar.disabled = !live;
   bar.hidden = !controls.length;
@@ -127,7 +126,7 @@ export function whatIf(stage: Stage): HTMLElement {
 
 function part(control: Control, put: Put): Part {
   const { name, shape } = control;
-  const columns = shape.length > 1 ? (shape.at(-1) ?? 1) : Math.min(6, control.entries.length);
+  const columns = shape.length > 1 ? (shape.at(-1) ?? 1) : Math.min(4, control.entries.length);
   const cells = control.entries.map((_, k) => {
     const place = shape.length ? `[${index(k, shape).join(", ")}]` : "";
     const made = cell(control, name + place, (value) => {
