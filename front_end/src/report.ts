@@ -57,16 +57,10 @@ function caption(stage: Stage): HTMLElement {
   return made;
 }
 
-/** Keep JupyterLab's keys, which would delete or move the cell, from what has the focus: it asks that element first. */
-function keepKeys({ target }: Event): void {
-  (target as Element).setAttribute("data-lm-suppress-shortcuts", "");
-}
-
 async function render({ model, el }: { model: Model; el: HTMLElement }): Promise<() => void> {
   const stage = new Stage(model, await unpack<Content>(model.get("content")));
   const root = h("div", {
     class: `tapemagic tm-${stage.content.theme}`,
-    onfocusin: keepKeys,
   });
   root.append(
     html(stage, "tm-head", ({ content }) => content.head),
