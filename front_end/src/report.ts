@@ -59,9 +59,7 @@ function caption(stage: Stage): HTMLElement {
 
 async function render({ model, el }: { model: Model; el: HTMLElement }): Promise<() => void> {
   const stage = new Stage(model, await unpack<Content>(model.get("content")));
-  const root = h("div", {
-    class: `tapemagic tm-${stage.content.theme}`,
-  });
+  const root = h("div", { class: `tapemagic tm-${stage.content.theme}` });
   root.append(
     html(stage, "tm-head", ({ content }) => content.head),
     whatIf(stage),
