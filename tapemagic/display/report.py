@@ -13,6 +13,7 @@ from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph.graph import Graph
 from tapemagic.display import html
 from tapemagic.display.appearance import Style, ground_of, themed_page
+from tapemagic.display.curves import CurvePicture, curve_picture
 from tapemagic.display.dot import dot
 from tapemagic.display.inserts import Inserts
 from tapemagic.display.latex import latex
@@ -73,9 +74,15 @@ class TapeReport:
         return replace(drawing, ground=ground_of(self._style.theme))
 
     @cached_property
+    def curves(self) -> CurvePicture | None:
+        """The picture of the plot, if there is one."""
+        plot = self.findings.plot
+        return None if plot is None else curve_picture(plot, ground_of(self._style.theme))
+
+    @cached_property
     def _faces(self) -> dict[str, str]:
         """The faces as static HTML, from which page, LaTeX and widget are made."""
-        return html.faces(self.findings, self.drawing)
+        return html.faces(self.findings, self.drawing, self.curves)
 
     def __repr__(self) -> str:
         shown = self._shown_value()

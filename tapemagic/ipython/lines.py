@@ -112,13 +112,13 @@ def order_of(text: str, magic: str = "%%tape") -> int:
     return int(text)
 
 
-def _is_name(text: str) -> bool:
+def is_name(text: str) -> bool:
     return text.isidentifier() and not iskeyword(text)
 
 
 def check_options(options: Any, names: list[str], namespace: dict[str, Any]) -> None:
     """Raise an error if the name for the tape is invalid, to be watched, or that of a module or function."""
-    if not _is_name(options.name):
+    if not is_name(options.name):
         raise UsageError(f"%%tape: {options.name!r} cannot be the name of a tape: write -n t")
     if options.name in names:
         raise UsageError(
@@ -136,7 +136,7 @@ def check_options(options: Any, names: list[str], namespace: dict[str, Any]) -> 
 def check_names(cell: Cell, watch: list[str], targets: list[str]) -> None:
     """Raise an error for names that are neither in the notebook nor assigned by the cell."""
     for name in [*watch, *targets]:
-        if not _is_name(name):
+        if not is_name(name):
             raise UsageError(
                 f"%%tape: {name!r} is no name of a variable: write names apart, as in %%tape x y"
             )

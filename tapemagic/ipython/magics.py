@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, get_args
 
 from IPython.core.displayhook import DisplayHook
@@ -45,6 +46,7 @@ from tapemagic.ipython.lines import (
     tensor_named,
 )
 from tapemagic.ipython.options import documented
+from tapemagic.ipython.plotting import PlotRuns, range_in
 from tapemagic.ipython.runcell import Cell, CellSyntaxError, prepare
 from tapemagic.ipython.session import Session
 from tapemagic.ipython.settings import Choice, WholeNumber
@@ -117,16 +119,24 @@ class TapeMagics(Magics):
         options = parse_line(self.tape_cell, line)
         watch, targets = distinct_names(options.names), distinct_names(options.target)
         order = order_of(options.order)
+        wanted = range_in(options.plot) if options.plot else None
+        if wanted and wanted.name not in watch:
+            watch.append(wanted.name)
         options.name = normalized(options.name)
         check_options(options, [*watch, *targets], self.shell.user_ns)
         ready = prepare(self.shell, [f"%%tape {line}".rstrip()], cell)
         check_names(ready, watch, targets)
-        session = Session(ready, watch, options.persistent, not options.no_auto_watch)
-        session.tape_name = options.name
-        ready.namespace[options.name] = session.tape
-        self.last = session
+
+        def begin() -> Session:
+            session = Session(ready, watch, options.persistent, not options.no_auto_watch)
+            session.tape_name = options.name
+            ready.namespace[options.name] = session.tape
+            return session
+
+        plots = PlotRuns(ready, wanted, begin) if wanted else None
+        self.last = session = begin()
         request = DerivativeRequest(
-            targets, order, [kind for kind in MATRICES if getattr(options, kind)], options.check
+            targets, order, [kind for kind in MATRICES if getattr(options, kind)], options.check, plots
         )
         report = self._run(session, request, cell)
         return None if ends_in_semicolon(cell) else report
@@ -206,6 +216,11 @@ class TapeMagics(Magics):
                 request.matrices,
                 check=request.check,
             )
+            if request.plots and not failure:
+                plot = request.plots.plot(
+                    session, targets.named, request.order, lambda *run: choose(*run, request.targets).named
+                )
+                findings = replace(findings, plot=plot)
         return TapeReport(findings, value, targets.is_value, style, details)
 
     def _style(self) -> Style:

@@ -47,17 +47,17 @@ def read(tree: ast.Module | ast.Expression, filename: str = "<cell>") -> set[str
     mode = "eval" if isinstance(tree, ast.Expression) else "exec"
     with warnings.catch_warnings(action="ignore"):  # they come when the cell itself is compiled
         code = compile(tree, filename, mode, dont_inherit=True)
-    return _globals_read(code)
+    return globals_read(code)
 
 
-def _globals_read(code: CodeType, in_class: bool = False) -> set[str]:
+def globals_read(code: CodeType, in_class: bool = False) -> set[str]:
     """The global names that a code object reads, without those that a class body binds for itself."""
     steps = list(dis.get_instructions(code))
     names = {step.argval for step in steps if step.opname in READS}
     if in_class:
         names -= {step.argval for step in steps if step.opname == "STORE_NAME"} | {"__name__"}
     inner = [part for part in code.co_consts if isinstance(part, CodeType)]
-    return names.union(*(_globals_read(part, not part.co_flags & CO_OPTIMIZED) for part in inner))
+    return names.union(*(globals_read(part, not part.co_flags & CO_OPTIMIZED) for part in inner))
 
 
 def _module_of(nodes: Iterable[ast.AST]) -> ast.Module:

@@ -154,6 +154,13 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
             "compare with difference quotients",
             "Compare every gradient with difference quotients of what was recorded.",
         ),
+        Option(
+            ("--plot",),
+            "curves over a range",
+            "Draw the target and its derivatives over a range of one variable, as in x=-6:6. The cell runs again for "
+            "each point, and the variables keep the values of the ordinary run. Needs matplotlib.",
+            "NAME=LOW:HIGH",
+        ),
     ),
     "%tape": (
         ORDER,

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 import IPython
@@ -36,6 +36,8 @@ class Cell:
         The file name in its code objects and tracebacks.
     lines : list of str
         The cell as it was written, with the line of the magic.
+    source : str
+        The cell as Python, with the same line numbers.
     assigned, read : set of str
         The names that it assigns at its top level, and the global names that it reads.
     looped : set of str
@@ -51,6 +53,7 @@ class Cell:
     namespace: dict[str, Any]
     filename: str
     lines: list[str]
+    source: str
     assigned: set[str]
     read: set[str]
     looped: set[str]
@@ -62,12 +65,19 @@ class Cell:
 
     def line(self) -> int | None:
         """The line of this cell that is running, or that called what is running; None if it is not running."""
-        frame = sys._getframe(1)
-        while frame is not None:
-            if frame.f_code.co_filename == self.filename:
-                return frame.f_lineno
-            frame = frame.f_back  # type: ignore[assignment]
-        return None
+        frame = self._frame()
+        return None if frame is None else frame.f_lineno
+
+    def instruction(self) -> tuple[CodeType, int] | None:
+        """The instruction of this cell that is running, or that called what is running: a code object, an offset."""
+        frame = self._frame()
+        return None if frame is None else (frame.f_code, frame.f_lasti)
+
+    def _frame(self) -> FrameType | None:
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None and frame.f_code.co_filename != self.filename:
+            frame = frame.f_back
+        return frame
 
     def run(self, named: Callable[[str, Any], Any]) -> Any:
         """Run the cell once, and return the value of the expression at its end.
@@ -158,6 +168,7 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
         shell.user_ns,
         filename,
         lines,
+        source,
         assigned,
         read,
         looped,

@@ -21,6 +21,7 @@ from tapemagic.analysis.report.gradients.own_gradients import OwnGradient, own_g
 from tapemagic.analysis.report.graph.drawn_graph import MAX_NODES, draw
 from tapemagic.analysis.report.graph.graph import Graph
 from tapemagic.analysis.report.lines import SourceLine, lines_of
+from tapemagic.analysis.report.plot.plot import Plot
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import shared_summaries
 from tapemagic.analysis.report.trace.trace import Trace, trace_of
@@ -70,6 +71,8 @@ class Findings:
         The gradients that the program took itself.
     failure : Failure or None
         The line at which the cell stopped, if it did.
+    plot : Plot or None
+        Curves over a range of one variable, if they were asked for.
     """
 
     variables: tuple[NamedValue, ...]
@@ -89,6 +92,7 @@ class Findings:
     training: Training | None = None
     own_gradients: tuple[OwnGradient, ...] = ()
     failure: Failure | None = None
+    plot: Plot | None = None
 
 
 def examine(

@@ -224,6 +224,19 @@ class Variable(Traced):
     __ifloordiv__ = __imod__ = _refuse
 
 
+def reset(variable: Variable, value: Any) -> None:
+    """Give a variable another value as if it had been made with it: no tape hears of it.
+
+    Examples
+    --------
+    >>> v = Variable(1.0)
+    >>> reset(v, 2.0)
+    >>> v
+    Variable(2.0, name='Variable')
+    """
+    variable._handle = wrap(variable._fitting(private_array(value)), variable._id)
+
+
 def oldest_first(variables: Iterable[Variable]) -> list[Variable]:
     """Variables in the order of their creation."""
     return sorted(variables, key=lambda variable: variable._created)

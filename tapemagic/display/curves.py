@@ -1,0 +1,303 @@
+"""The picture of a plot, drawn by matplotlib as SVG without a background, and the places of its marks."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from tapemagic.analysis.formatting import clipped, format_number, printable
+from tapemagic.analysis.report.plot.plot import Curve, Plot
+from tapemagic.display.plots import COLOURS
+from tapemagic.display.styles import GROUND
+
+WIDTH, HEIGHT = 620, 250
+"""The size of the picture of one target in pixels."""
+LEFT, RIGHT, TOP, BOTTOM = 62, 12, 10, 40
+"""The margins around the axes of one target."""
+LEGEND = 18
+"""The height of a line of the legend."""
+IN_A_ROW = 4
+MOST_TARGETS = 4
+LONGEST = 40
+"""The number of characters of a name."""
+LINES = ("-", "--", "-.", ":")
+WIDTHS = (2.2, 1.6, 1.6, 1.6)
+"""The styles and widths of the curves of a target and of its derivatives."""
+TANGENT = 70
+"""Half of the length of a tangent in pixels."""
+OUTLIER = 3
+"""A curve that leaves the usual values by more than so many times their range is cut off."""
+SETTINGS = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "tapemagic",
+    "font.family": "sans-serif",
+    "font.size": 11,
+    "path.simplify": True,
+    "path.simplify_threshold": 0.2,
+}
+NUMBER = re.compile(r"-?\d+\.\d{2,}")
+TAG = re.compile(r"<[^>]*>")
+HEAD = re.compile(r"(?s)\A.*?<svg [^>]*>|\s*<metadata>.*?</metadata>")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The place of the ordinary run on a curve, in pixels; the ends of the tangent there, or None."""
+
+    x: float
+    y: float
+    colour: str
+    tangent: tuple[float, float, float, float] | None = None
+
+
+@dataclass(frozen=True)
+class CurvePicture:
+    """The picture of a plot.
+
+    Attributes
+    ----------
+    content : str
+        SVG without its outermost element, and without marks.
+    width, height : int
+    marks : tuple of Mark
+    notes : tuple of str
+        Sentences on what is cut off or not drawn.
+    """
+
+    content: str
+    width: int
+    height: int
+    marks: tuple[Mark, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def svg(self, marked: bool = True) -> str:
+        """The picture as an SVG element."""
+        size = f'width="{self.width}" height="{self.height}" viewBox="0 0 {self.width} {self.height}"'
+        links = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+        marks = "".join(map(_mark, self.marks)) if marked else ""
+        return f"<svg {links} {size}>{self.content}{marks}</svg>"
+
+
+def _mark(mark: Mark) -> str:
+    line = ""
+    if mark.tangent:
+        x1, y1, x2, y2 = mark.tangent
+        line = f'<path stroke="{GROUND}" stroke-width="2" d="M{x1},{y1}L{x2},{y2}"/>'
+    dot = f'<circle cx="{mark.x}" cy="{mark.y}" r="4.5" fill="{mark.colour}" stroke="#fff"/>'
+    return line + dot
+
+
+def curve_picture(plot: Plot, ground: str = GROUND) -> CurvePicture | None:
+    """Draw a plot.
+
+    Parameters
+    ----------
+    plot : Plot
+    ground : str, optional
+        The colour of axes and text.
+
+    Returns
+    -------
+    CurvePicture or None
+        None if there is no curve to draw.
+
+    Notes
+    -----
+    Neither the settings of matplotlib nor its current figure change.
+    """
+    groups = [list(group) for _, group in groupby(plot.drawn, lambda curve: curve.target)]
+    if not groups:
+        return None
+    import matplotlib
+
+    defaults = {
+        name: value
+        for name, value in matplotlib.rcParamsDefault.items()
+        if not name.startswith("backend")
+    }
+    with warnings.catch_warnings(action="ignore"), matplotlib.rc_context():
+        matplotlib.rcParams.update({**defaults, **SETTINGS})
+        return _drawn(plot, groups[:MOST_TARGETS], groups[MOST_TARGETS:], ground)
+
+
+def _drawn(
+    plot: Plot, groups: Sequence[list[Curve]], others: Sequence[list[Curve]], ground: str
+) -> CurvePicture:
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    tops = [TOP + LEGEND * math.ceil(len(group) / IN_A_ROW) for group in groups]
+    height = sum(tops) + len(groups) * (HEIGHT - TOP)
+    figure = Figure((WIDTH / 72, height / 72), dpi=72)
+    figure.patch.set_alpha(0)
+    marks: list[Mark] = []
+    notes: list[str] = []
+    above = 0
+    for top, group in zip(tops, groups, strict=True):
+        inner = HEIGHT - TOP - BOTTOM
+        below = height - above - top - inner
+        width = WIDTH - LEFT - RIGHT
+        axes = figure.add_axes(
+            (LEFT / WIDTH, below / height, width / WIDTH, inner / height), facecolor="none"
+        )
+        notes += _draw_curves(axes, plot, group, ground)
+        marks += _marks(axes, plot, group, height)
+        above += top + inner + BOTTOM
+    if others:
+        names = ", ".join(clipped(group[0].target, LONGEST) for group in others)
+        notes.append(f"Not drawn: {names}.")
+    written = io.StringIO()
+    canvas = FigureCanvasSVG(figure)
+    canvas.print_svg(written, metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
+    return CurvePicture(_short(written.getvalue()), WIDTH, height, tuple(marks), tuple(notes))
+
+
+def _draw_curves(axes: Any, plot: Plot, curves: Sequence[Curve], ground: str) -> list[str]:
+    """Draw the curves of a target; sentences on what is cut off."""
+    low, high, is_cut = _limits(curves)
+    lines = []
+    for curve in reversed(curves):
+        k = curve.order
+        style = {
+            "color": colour(k),
+            "linestyle": LINES[k % len(LINES)],
+            "linewidth": WIDTHS[k % len(WIDTHS)],
+        }
+        xs, ys = _with_breaks(plot.points, curve)
+        [line] = axes.plot(xs, ys, **style)
+        single = _singles(ys)
+        axes.plot([xs[i] for i in single], [ys[i] for i in single], ".", color=colour(k), ms=4)
+        lines.insert(0, line)
+    axes.set_xlim(plot.low, plot.high)
+    axes.set_ylim(low, high)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color(ground)
+    for value, line in ((0, axes.axhline), (0, axes.axvline)):
+        line(value, color=ground, alpha=0.35, linewidth=0.8, zorder=0)
+    axes.tick_params(colors=ground)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(lambda value, _: f"{value + 0.0:.10g}".replace("-", "−"))
+    name = clipped(printable(plot.name), LONGEST)
+    axes.set_xlabel(name, color=ground, parse_math=False)
+    legend = axes.legend(
+        lines,
+        [str(k) for k in range(len(lines))],  # an underscore or a dollar in front means something
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=IN_A_ROW,
+        frameon=False,
+        labelcolor=ground,
+        borderpad=0,
+        borderaxespad=0.2,
+        handlelength=2.6,
+    )
+    for text, curve in zip(legend.get_texts(), curves, strict=True):
+        text.set_parse_math(False)
+        text.set_text(clipped(printable(curve.symbol), LONGEST))
+    if is_cut:
+        target = clipped(curves[0].target, LONGEST)
+        ends = f"from {format_number(low)} to {format_number(high)}"
+        return [f"The picture of {target} is cut off: it shows values {ends}."]
+    return []
+
+
+def colour(order: int) -> str:
+    """The colour of the derivative of some order."""
+    return COLOURS[order % len(COLOURS)]
+
+
+def _finite(values: Iterable[float]) -> list[float]:
+    return [value for value in values if math.isfinite(value)]
+
+
+def _limits(curves: Sequence[Curve]) -> tuple[float, float, bool]:
+    """The lowest and highest value to show, and whether there are others beyond."""
+    values = sorted(value for curve in curves for value in _finite(curve.values))
+    rest = len(values) // 50
+    usual_low, usual_high = values[rest], values[-1 - rest]
+    span = (usual_high - usual_low) or abs(usual_high) or 1.0
+    low, high = max(values[0], usual_low - span), min(values[-1], usual_high + span)
+    if values[-1] - values[0] <= OUTLIER * span:
+        low, high = values[0], values[-1]
+    is_cut = low > values[0] or high < values[-1]
+    margin = 0.05 * (high - low) or 0.1 * abs(high) or 1.0
+    return low - margin, high + margin, is_cut
+
+
+def _with_breaks(points: Sequence[float], curve: Curve) -> tuple[list[float], list[float]]:
+    """The points of a curve, with nan where it jumps."""
+    xs: list[float] = []
+    ys: list[float] = []
+    for k, (x, y) in enumerate(zip(points, curve.values, strict=True)):
+        xs.append(x)
+        ys.append(y)
+        if k in curve.breaks:
+            xs.append(x)
+            ys.append(math.nan)
+    return xs, ys
+
+
+def _singles(ys: Sequence[float]) -> list[int]:
+    """The places of values without a neighbour, which a line does not show."""
+    known = [False, *map(math.isfinite, ys), False]
+    return [k - 1 for k in range(1, len(known) - 1) if known[k] and not (known[k - 1] or known[k + 1])]
+
+
+def _marks(axes: Any, plot: Plot, curves: Sequence[Curve], height: int) -> list[Mark]:
+    """The marks of the ordinary run on the curves of a target, and the tangent at the target itself."""
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        across, up = axes.transData.transform((x, y))
+        return float(across), height - float(up)
+
+    left, top = axes.transAxes.transform((0, 1))
+    right, bottom = axes.transAxes.transform((1, 0))
+    box = (float(left), height - float(top), float(right), height - float(bottom))
+    slopes = {curve.order: curve.here for curve in curves}
+    marks = []
+    low, high = axes.get_ylim()
+    for curve in curves:
+        if not (plot.low <= plot.at <= plot.high and low <= curve.here <= high):
+            continue
+        x, y = place(plot.at, curve.here)
+        tangent = None
+        slope = slopes.get(1, math.nan)
+        if curve.order == 0 and math.isfinite(slope):
+            across = (box[2] - box[0]) / (plot.high - plot.low)
+            up = (box[3] - box[1]) / (high - low)
+            tangent = _tangent((x, y), math.atan2(-slope * up, across), box)
+        marks.append(Mark(round(x, 1), round(y, 1), colour(curve.order), tangent))
+    return marks
+
+
+def _tangent(
+    at: tuple[float, float], angle: float, box: tuple[float, float, float, float]
+) -> tuple[float, float, float, float]:
+    """The ends of a line through a point, inside of a box."""
+    x, y = at
+    across, down = math.cos(angle), math.sin(angle)
+    ends: list[float] = []
+    for sign in (-1, 1):
+        length: float = TANGENT
+        for place, step, low, high in ((x, across, box[0], box[2]), (y, down, box[1], box[3])):
+            if sign * step > 0:
+                length = min(length, (high - place) / (sign * step))
+            elif step:
+                length = min(length, (low - place) / (sign * step))
+        ends += [round(x + sign * length * across, 1), round(y + sign * length * down, 1)]
+    return ends[0], ends[1], ends[2], ends[3]
+
+
+def _short(svg: str) -> str:
+    """The content of an SVG element, with one decimal of each number outside of text."""
+    inner = HEAD.sub("", svg).removesuffix("\n").removesuffix("</svg>")
+    short = TAG.sub(lambda tag: NUMBER.sub(lambda x: f"{float(x[0]):.1f}".removesuffix(".0"), tag[0]), inner)
+    return re.sub(r"\s*\n\s*", " ", short)
