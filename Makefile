@@ -6,8 +6,8 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo lab test test-fast test-lowest lint format doctest tests course browser notebooks table figure gallery screenshot \
-        coverage bench crosscheck clean course-ready dev-ready browser-ready
+.PHONY: help demo lab test test-fast test-lowest lint format front-end build doctest tests course browser notebooks table figure gallery \
+        screenshot coverage bench crosscheck clean course-ready dev-ready browser-ready
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -29,7 +29,7 @@ test-lowest:  ## the tests with the lowest versions that pyproject.toml allows, 
 	.venv-lowest/bin/python -m pytest -q -n 2 -m "not browser and not kernel"
 	.venv-lowest/bin/python -m pytest -q -m kernel
 
-lint: dev-ready  ## ruff, mypy and codespell
+lint: front-end  ## ruff, mypy and codespell, and the checks of the front end
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
@@ -40,6 +40,13 @@ lint: dev-ready  ## ruff, mypy and codespell
 format: dev-ready  ## let ruff put the code in order
 	$(PY) -m ruff check --fix
 	$(PY) -m ruff format
+	tools/npm.sh run format
+
+front-end: dev-ready  ## types, lint and tests of front_end/, and whether the committed files are its build
+	@tools/npm.sh run check
+
+build: dev-ready  ## build tapemagic/display/static/ from front_end/
+	@tools/npm.sh run build
 
 doctest: dev-ready
 	$(PYTEST) --doctest-modules tapemagic

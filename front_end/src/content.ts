@@ -36,7 +36,7 @@ export interface View {
   dot: string;
   /** HTML under the picture, or in its place. */
   caption: string;
-  /** HTML; rows are marked data-r="PART.ROW". */
+  /** HTML; rows are marked data-r="PART.ROW", their equations of the reverse sweep data-a="PART.ROW.ENTRY". */
   trace: string;
   values: Value[];
   operations: Operation[];
@@ -89,6 +89,8 @@ export interface Step {
   reverse: boolean;
   /** The row of the trace: "PART.ROW"; empty if it has none. */
   row: string;
+  /** In reverse, the index of its equation in that row. */
+  entry: number | null;
   operation: number | null;
   lines: [number, number] | null;
   words: string;

@@ -1,4 +1,4 @@
-/** Making of elements. */
+/** Making and moving of elements. */
 
 type Attributes = Record<string, string | number | boolean | ((event: Event) => void)>;
 
@@ -18,8 +18,25 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 }
 
 /** An element that holds HTML, which Python made. */
-export function page(className: string, html: string): HTMLDivElement {
+export function page(className: string, html = ""): HTMLDivElement {
   const made = h("div", { class: className });
   made.innerHTML = html;
   return made;
+}
+
+/** Scroll the panel around an element, and nothing else, until the element is seen. */
+export function reveal(element: Element | null | undefined): void {
+  const panel = element?.closest("[role=tabpanel]");
+  if (!element || !panel) return;
+  const inner = element.getBoundingClientRect();
+  const outer = panel.getBoundingClientRect();
+  panel.scrollTop += beyond(inner.top, inner.bottom, outer.top, outer.top + panel.clientHeight);
+  panel.scrollLeft += beyond(inner.left, inner.right, outer.left, outer.left + panel.clientWidth);
+}
+
+/** How far to scroll, with a little room, for a stretch to lie in another; its beginning if it is longer. */
+function beyond(start: number, end: number, low: number, high: number): number {
+  const room = 24;
+  if (start < low + room || end - start > high - low - 2 * room) return start - low - room;
+  return Math.max(0, end - high + room);
 }

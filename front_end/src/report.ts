@@ -2,23 +2,65 @@
 import type { Content } from "./content";
 import { h, page } from "./dom";
 import { type Model, unpack } from "./model";
+import { picture } from "./picture";
+import { lines, trace } from "./rows";
 import { Stage } from "./stage";
+import { stepper } from "./stepper";
 import { tabs } from "./tabs";
 
-function panel(stage: Stage, title: string): Node {
-  const { view, content } = stage;
-  if (title === "Graph" && view) return page("tm-graph", view.svg + view.caption);
-  if (title === "Trace" && view) return page("tm-trace", view.trace);
-  return page("tm-face", content.faces.find((face) => face.title === title)?.html ?? "");
+/** What stands in a tab. */
+function face(stage: Stage, title: string): HTMLElement {
+  if (title === "Graph") return graph(stage);
+  if (title === "Trace") return trace(stage);
+  const made = html(stage, "tm-face", () => find(stage.content, title));
+  return title === "Lines" ? lines(stage, made) : made;
+}
+
+function find(content: Content, title: string): string {
+  return content.faces.find((each) => each.title === title)?.html ?? "";
+}
+
+/** The picture; without one, the words in its place. */
+function graph(stage: Stage): HTMLElement {
+  const instead = html(stage, "tm-face", ({ view }) => {
+    if (!view) return find(stage.content, "Graph");
+    return view.svg ? "" : view.caption;
+  });
+  return h("div", {}, picture(stage), instead);
+}
+
+/** HTML that follows the content of the report. */
+function html(stage: Stage, className: string, read: (stage: Stage) => string): HTMLDivElement {
+  const made = page(className, read(stage));
+  const renew = (): void => {
+    const wanted = read(stage);
+    if (wanted !== shown) made.innerHTML = shown = wanted;
+  };
+  let shown = read(stage);
+  stage.on("content", renew);
+  stage.on("view", renew);
+  return made;
+}
+
+/** The words under the picture, behind the stepper. */
+function caption(stage: Stage): HTMLElement {
+  const made = html(stage, "tm-caption", ({ view }) => (view?.svg ? view.caption : ""));
+  const choose = (): void => {
+    made.hidden = stage.tab !== "Graph";
+  };
+  stage.on("tab", choose);
+  choose();
+  return made;
 }
 
 async function render({ model, el }: { model: Model; el: HTMLElement }): Promise<() => void> {
   const stage = new Stage(model, await unpack<Content>(model.get("content")));
-  const head = page("tm-head", stage.content.head);
   const root = h("div", { class: `tapemagic tm-${stage.content.theme}` });
   root.append(
-    head,
-    tabs(stage, (title) => panel(stage, title)),
+    html(stage, "tm-head", ({ content }) => content.head),
+    tabs(stage, (title) => face(stage, title)),
+    stepper(stage),
+    caption(stage),
   );
   const renew = (): void => {
     const text = model.get("content");
@@ -26,9 +68,6 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
       if (text === model.get("content")) stage.replace(content);
     });
   };
-  stage.on("content", () => {
-    head.innerHTML = stage.content.head;
-  });
   model.on("change:content", renew);
   el.append(root);
   return () => {

@@ -1,5 +1,5 @@
 /** The state of a report on the screen, and who wants to hear of its changes. */
-import type { Content, View } from "./content";
+import type { Content, Step, View } from "./content";
 import type { Model } from "./model";
 
 export type Change = "content" | "view" | "step" | "selection" | "tab";
@@ -10,10 +10,14 @@ export class Stage {
   view: View | null;
   /** The number of steps done: with all of them done, everything is shown. */
   step: number;
+  /** Whether nobody has stepped yet: no step is lit up then. */
+  rests = true;
   /** The index of the selected value. */
   selected: number | null = null;
   /** The title of the open tab. */
   tab: string;
+  /** The beginning of the ids of elements: a page may hold several reports, each with a copy of this module. */
+  readonly id = `tm${Math.random().toString(36).slice(2)}`;
   private readonly listeners: [Change, () => void][] = [];
 
   constructor(
@@ -31,6 +35,11 @@ export class Stage {
     return this.view?.steps.length ?? 0;
   }
 
+  /** The step that was done last; null before the first one, and if nobody has stepped yet. */
+  get now(): Step | null {
+    return this.rests ? null : (this.view?.steps[this.step - 1] ?? null);
+  }
+
   on(change: Change, listener: () => void): void {
     this.listeners.push([change, listener]);
   }
@@ -41,6 +50,7 @@ export class Stage {
 
   goTo(step: number): void {
     this.step = Math.max(0, Math.min(this.last, step));
+    this.rests = false;
     this.tell("step");
   }
 
@@ -56,23 +66,23 @@ export class Stage {
 
   /** Show another layout of the same recording. */
   show(view: View | null): void {
-    const isDone = this.step === this.last;
-    this.view = view;
-    this.step = isDone ? this.last : Math.min(this.step, this.last);
+    this.lay(view);
     this.selected = null;
     this.tell("view");
   }
 
   /** Show another run of the cell: what the reader chose stays, as far as it still exists. */
   replace(content: Content): void {
-    const { selected, step } = this;
-    const isDone = step === this.last;
     this.content = content;
-    this.view = content.view;
-    this.step = isDone ? this.last : Math.min(step, this.last);
-    this.selected =
-      selected !== null && selected < (this.view?.values.length ?? 0) ? selected : null;
+    this.lay(content.view);
+    if ((this.selected ?? -1) >= (this.view?.values.length ?? 0)) this.selected = null;
     this.tell("content");
     this.tell("view");
+  }
+
+  private lay(view: View | null): void {
+    const isDone = this.step === this.last;
+    this.view = view;
+    this.step = isDone ? this.last : Math.min(this.step, this.last);
   }
 }

@@ -3,7 +3,16 @@ import type { Content, Step, View } from "../src/content";
 import type { Model } from "../src/model";
 
 export function stepOf(words: string): Step {
-  return { reverse: false, row: "", operation: null, lines: null, words, shown: [], gradients: [] };
+  return {
+    reverse: false,
+    row: "",
+    entry: null,
+    operation: null,
+    lines: null,
+    words,
+    shown: [],
+    gradients: [],
+  };
 }
 
 export function viewOf(steps: number): View {

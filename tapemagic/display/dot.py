@@ -11,6 +11,7 @@ from tapemagic.analysis.formatting import clipped, printable
 from tapemagic.analysis.report.graph.graph import Graph, Step, Value
 from tapemagic.analysis.report.subject import Role
 from tapemagic.display.inserts import Inserts
+from tapemagic.display.marks import GRADIENT_LINE
 from tapemagic.display.styles import GROUND
 
 SYMBOLS = {
@@ -377,7 +378,7 @@ def fields(value: Value, gradient: bool) -> list[str]:
     else:
         shown.append(shortened(value.text))
     if gradient and value.role != "constant":
-        shown.append(f"gradient {shortened(str(value.gradient))}")
+        shown.append(GRADIENT_LINE + shortened(str(value.gradient)))
     return shown
 
 

@@ -9,6 +9,7 @@ from tapemagic.analysis.formatting import clipped, format_number, printable
 from tapemagic.analysis.report.graph.carried import Carried
 from tapemagic.analysis.report.graph.graph import Graph, Step, Value
 from tapemagic.analysis.report.training.series import Series
+from tapemagic.display.marks import GRADIENT, VALUE, class_of
 from tapemagic.display.picture import Insert
 from tapemagic.display.plots import helps_log, plot
 from tapemagic.display.thumbnails import thumbnail
@@ -70,12 +71,18 @@ def _importance(value: Value) -> int:
 def arrays(value: Value) -> Insert:
     """The picture of an array, and of its gradient beside it."""
     width, height = ARRAY
-    shown = [x for x in (value.summary, value.gradient_summary) if x is not None]
-    parts = [
-        f'<g transform="translate({k * (width + GAP):g} 0)">{thumbnail(summary, width, height)}</g>'
-        for k, summary in enumerate(shown)
+    both = ((VALUE, value.summary), (GRADIENT, value.gradient_summary))
+    shown = [
+        (mark, thumbnail(summary, width, height)) for mark, summary in both if summary is not None
     ]
-    return Insert("".join(parts), len(shown) * (width + GAP) - GAP, height)
+    plain, marked = (
+        "".join(
+            f'<g{with_marks * class_of(mark)} transform="translate({k * (width + GAP):g} 0)">{picture}</g>'
+            for k, (mark, picture) in enumerate(shown)
+        )
+        for with_marks in (False, True)
+    )
+    return Insert(plain, len(shown) * (width + GAP) - GAP, height, marked)
 
 
 def developments(step: Step) -> Insert:

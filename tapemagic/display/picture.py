@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
@@ -48,7 +49,6 @@ LETTERS = {
 STYLED = PAINT | LETTERS
 KINDS = {"cluster", "node", "edge"}
 GROUPS = {"g", "a", "svg"}
-TOOLTIP = "{http://www.w3.org/1999/xlink}title"
 
 Style = tuple[tuple[str, str], ...]
 Steps = tuple[tuple[str, tuple[int, ...]], ...]
@@ -99,10 +99,10 @@ Part: TypeAlias = Outline | Words | Inset | Raster
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A node, an edge or a frame: its tooltip and its parts in the order in which they are painted."""
+    """A node, an edge or a frame: its name in DOT, and its parts in the order in which they are painted."""
 
     kind: Kind
-    title: str
+    name: str
     parts: tuple[Part, ...]
 
 
@@ -132,7 +132,7 @@ class Picture:
                     depth, before = base, None
                     for part in item.parts:
                         if isinstance(part, Outline):
-                            style = _joined(part, before)
+                            style = joined_style(part, before)
                             depth += style != before
                             layers.setdefault((depth, style), []).append(part.steps)
                             before = style
@@ -159,7 +159,7 @@ class Picture:
         return [part for item in self.items for part in item.parts if isinstance(part, Raster)]
 
 
-def _joined(part: Outline, before: Style | None) -> Style:
+def joined_style(part: Outline, before: Style | None) -> Style:
     """The style of an outline; that of the one before it if a straight line in that style looks the same."""
     if before is not None and len(part.steps) == 2 and part.steps[1][0] == "L":  # noqa: SIM102
         if _without_fill(part.style) == _without_fill(before):
@@ -181,11 +181,14 @@ class Insert:
         SVG elements, with lengths in points and the origin at the top left.
     width, height : float
         In points.
+    marked : str
+        The same elements for a live page, with classes by which scripts find them; empty if they need none.
     """
 
     fragment: str
     width: float
     height: float
+    marked: str = ""
 
     def marker(self, number: int) -> list[str]:
         """The lines of text to write into a label of font size 10, to make room for this insert.
@@ -241,7 +244,19 @@ def read(document: str, inserts: Mapping[int, Insert] | None = None) -> Picture:
     reader = _Reader(inserts or {})
     style = {key: root.attrib[key] for key in root.attrib.keys() & STYLED}
     reader.read(root, "", "", style, place)
-    return Picture(width, height, tuple(reader.items))
+    return Picture(width, height, tuple(sorted(reader.items, key=_number_of_frame)))
+
+
+def _number_of_frame(item: Item) -> float:
+    """The number of a frame, by which frames are put in order: Graphviz's order depends on what it drew before."""
+    number = item.name.removeprefix("cluster_")
+    return (
+        int(number)
+        if item.kind == "cluster" and number.isdecimal()
+        else -1
+        if not item.kind
+        else inf
+    )
 
 
 def fragment(insert: Insert) -> Picture:
@@ -288,7 +303,7 @@ class _Reader:
         self._styles: dict[tuple[tuple[str, str], ...], Style] = {}
 
     def read(
-        self, element: ET.Element, kind: Kind, title: str, inherited: dict[str, str], place: _Place
+        self, element: ET.Element, kind: Kind, name: str, inherited: dict[str, str], place: _Place
     ) -> None:
         """Add the items of an element: one with its own shapes, and those of the groups inside it."""
         parts: list[Part] = []
@@ -296,25 +311,27 @@ class _Reader:
             tag = child.tag.rpartition("}")[2]
             if tag in GROUPS:
                 if parts:
-                    self._add(kind, title, parts)
+                    self._add(kind, name, parts)
                     parts = []
                 given = child.attrib
-                name = given.get("class", "")
+                group = given.get("class", "")
                 more = {key: given[key] for key in given.keys() & STYLED}
                 self.read(
                     child,
-                    name if name in KINDS else kind,  # type: ignore[arg-type]
-                    given.get(TOOLTIP, title),
+                    group if group in KINDS else kind,  # type: ignore[arg-type]
+                    name,
                     inherited | more if more else inherited,
                     place.inside(given["transform"]) if "transform" in given else place,
                 )
-            elif tag != "title" and (part := self._part(tag, child, inherited, place)) is not None:
+            elif tag == "title":
+                name = "".join(child.itertext()) if kind else name
+            elif (part := self._part(tag, child, inherited, place)) is not None:
                 parts.append(part)
-        self._add(kind, title, parts)
+        self._add(kind, name, parts)
 
-    def _add(self, kind: Kind, title: str, parts: list[Part]) -> None:
+    def _add(self, kind: Kind, name: str, parts: list[Part]) -> None:
         if parts := self._with_inserts(parts):
-            self.items.append(Item(kind, title, tuple(parts)))
+            self.items.append(Item(kind, name, tuple(parts)))
 
     def _part(
         self, tag: str, element: ET.Element, inherited: dict[str, str], place: _Place

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from types import MappingProxyType
 
 from tapemagic.display.appearance import Engine
-from tapemagic.display.engines import TooLongError, UnavailableError, by_dot, by_pygraphviz
+from tapemagic.display.engines import (
+    TooLongError,
+    UnavailableError,
+    all_by_dot,
+    by_dot,
+    by_pygraphviz,
+)
+from tapemagic.display.marks import class_of, line_marks, name_of
 from tapemagic.display.picture import (
     UNIT,
     Insert,
@@ -20,6 +29,7 @@ from tapemagic.display.picture import (
     Steps,
     Style,
     Words,
+    joined_style,
     read,
 )
 from tapemagic.display.styles import GROUND, LIVE_GROUND
@@ -35,6 +45,8 @@ LEAST = 0.55
 """The smallest scale at which a picture can be read; one that is larger still is scrolled."""
 PIXELS = 96 / 72 / UNIT
 """Pixels in a unit of a picture."""
+BATCH = 16
+"""The most graphs that are drawn in one run of Graphviz, which is stopped after a few seconds."""
 DRAWERS = {"dot": by_dot, "pygraphviz": by_pygraphviz}
 DEFAULTS = {
     "text-anchor": "middle",
@@ -55,14 +67,14 @@ class Drawing:
 
     @cached_property
     def svg(self) -> str | None:
-        """The picture as an SVG element for an image, without tooltips, which no image shows."""
+        """The picture as an SVG element for an image."""
         return None if self.picture is None else _in_grey(write(self.picture), self.ground)
 
     @cached_property
     def live(self) -> str | None:
-        """The picture as an SVG element for a live page: with tooltips, and with the grey of the page's theme."""
+        """The picture as an SVG element for a live page: with names, and with the grey of the page's theme."""
         ground = LIVE_GROUND if self.ground == GROUND else self.ground
-        return None if self.picture is None else _in_grey(write_live(self.picture), ground)
+        return None if self.picture is None else write_live(self.picture, ground)
 
 
 def draw(
@@ -100,6 +112,36 @@ def draw(
     return Drawing(None, f"no picture: {'; '.join(problems)}. To see it, {advice}")
 
 
+def draw_all(
+    graphs: Sequence[tuple[str, Mapping[int, Insert]]], engine: Engine = "auto"
+) -> list[Drawing]:
+    """Draw several graphs, in one run of Graphviz where that works.
+
+    Parameters
+    ----------
+    graphs : sequence of (str, mapping of int to Insert)
+        DOT sources and the pieces of SVG to put into them, as for `draw`.
+    engine : {'auto', 'dot', 'pygraphviz', 'none'}, optional
+
+    Returns
+    -------
+    list of Drawing
+        The same as each has alone.
+    """
+    drawings: list[Drawing] = []
+    for start in range(0, len(graphs), BATCH):
+        batch = graphs[start : start + BATCH]
+        together: list[Drawing] = []
+        if engine in {"auto", "dot"} and len(batch) > 1:
+            with suppress(UnavailableError, TooLongError, ValueError):
+                documents = all_by_dot([source for source, _ in batch])
+                for document, (_, inserts) in zip(documents, batch, strict=True):
+                    together.append(Drawing(read(document, inserts)))
+        alone = (draw(source, inserts, engine) for source, inserts in batch[len(together) :])
+        drawings += [*together, *alone]
+    return drawings
+
+
 def write(picture: Picture) -> str:
     """A picture as SVG: what has the same style is painted at once."""
     parts = [
@@ -114,10 +156,16 @@ def write(picture: Picture) -> str:
     return _root(picture, "".join(parts))
 
 
-def write_live(picture: Picture) -> str:
-    """A picture as SVG in which every node and edge is a group, with its tooltip."""
-    inner = "".join(map(_group, picture.items))
-    return _root(picture, inner)
+def write_live(picture: Picture, ground: str) -> str:
+    """A picture as SVG in which every node, edge and frame is a group with a name, by which scripts find it.
+
+    A node has the attribute `data-n` with its name in DOT, an edge `data-e` with those of its ends, and a frame
+    `data-c` with its number. In the box of a value, the line of text that ends with the value and its small picture
+    have the class "v", and those of its gradient "g". The colour `ground` of what has no background of its own is
+    written once.
+    """
+    inner = _in_grey("".join(map(_group, picture.items)), "currentColor")
+    return _root(picture, inner, {"color": ground})
 
 
 def _in_grey(svg: str, ground: str) -> str:
@@ -125,9 +173,9 @@ def _in_grey(svg: str, ground: str) -> str:
     return svg.replace(f'"{GROUND}"', f'"{ground}"') if ground != GROUND else svg
 
 
-def _root(picture: Picture, inner: str) -> str:
-    """The SVG element of a picture."""
-    defaults = "".join(f' {key}="{value}"' for key, value in DEFAULTS.items())
+def _root(picture: Picture, inner: str, more: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The SVG element of a picture, with some `more` attributes."""
+    defaults = "".join(f' {key}="{value}"' for key, value in {**DEFAULTS, **more}.items())
     width, height = (f"{length / UNIT:.0f}" for length in (picture.width, picture.height))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}pt" height="{height}pt"'
@@ -136,20 +184,28 @@ def _root(picture: Picture, inner: str) -> str:
 
 
 def _group(item: Item) -> str:
-    """An item as a group with a tooltip."""
-    title = f"<title>{escape(item.title, quote=False)}</title>" if item.title else ""
-    counted = Counter(part.style for part in item.parts if isinstance(part, Words))
+    """An item as a group with a name."""
+    words = [part for part in item.parts if isinstance(part, Words)]
+    counted = Counter(line.style for line in words)
     common = counted.most_common(1)[0][0] if counted else ()
-    parts = []
+    parts = [f'<path{_attributes(style)} d="{_merged(lines)}"/>' for style, lines in _painted(item)]
+    for line, mark in zip(words, line_marks(item, [line.text for line in words]), strict=True):
+        style = _attributes(line.style) if line.style != common else ""
+        parts.append(_line(line, style + class_of(mark)))
+    parts += (_inset(part, part.insert.marked) for part in item.parts if isinstance(part, Inset))
+    return f"<g{name_of(item)}{_attributes(common)}>{''.join(parts)}</g>"
+
+
+def _painted(item: Item) -> list[tuple[Style, list[Steps]]]:
+    """The outlines of an item, those in one style together."""
+    painted: list[tuple[Style, list[Steps]]] = []
     for part in item.parts:
         if isinstance(part, Outline):
-            parts.append(f'<path{_attributes(part.style)} d="{_merged([part.steps])}"/>')
-        elif isinstance(part, Inset):
-            parts.append(_inset(part))
-        elif isinstance(part, Words):
-            parts.append(_line(part, _attributes(part.style) if part.style != common else ""))
-    fill = _attributes(common)
-    return f"<g{fill}>{title}{''.join(parts)}</g>"
+            style = joined_style(part, painted[-1][0] if painted else None)
+            if not painted or style != painted[-1][0]:
+                painted.append((style, []))
+            painted[-1][1].append(part.steps)
+    return painted
 
 
 def _attributes(style: Style) -> str:
@@ -167,12 +223,12 @@ def _line(words: Words, attributes: str = "") -> str:
     return f'<text x="{words.x}" y="{words.y}"{attributes}>{escape(text)}</text>'
 
 
-def _inset(part: Inset) -> str:
-    """A piece of SVG in its place, with lengths in points."""
+def _inset(part: Inset, marked: str = "") -> str:
+    """A piece of SVG in its place, with lengths in points; what is `marked` stands in its place."""
     scale = f"{UNIT * part.scale:.3g}"
     return (
         f'<g transform="translate({part.x} {part.y})scale({scale})" stroke-width="1" font-size="10">'
-        f"{part.insert.fragment}</g>"
+        f"{marked or part.insert.fragment}</g>"
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.recording import SMALL
 from tapemagic.engine.tape.sweep import Gradients
 from tapemagic.engine.tensor.tensor import Traced, id_of
+
+T = TypeVar("T")
 
 Adjoints = Mapping[int, Any]
 """Gradients by the ids of values: arrays where they are small, summaries of others."""
@@ -28,11 +30,23 @@ def adjoints_of(
     belong to a k-th derivative, are sources of the gradients of the derivatives of that order. The targets may be
     derivatives themselves, and the cell may compute higher orders than were asked for; then the nearest order is used.
     """
+    return full_adjoints(snapshot, targets, found, order, _kept, snapshot.tracked)
+
+
+def full_adjoints(
+    snapshot: Snapshot,
+    targets: Sequence[Traced],
+    found: GradientTable,
+    order: int,
+    keep: Callable[[Any], T],
+    wanted: Container[int],
+) -> dict[int, T]:
+    """The same for some of the values, of each the part of the gradient's array that is to be kept."""
     level_of = levels(snapshot, targets, order)
     return {
         i: gradient
         for level, goal in enumerate(goals_of(targets, found, order))
-        for i, gradient in gradients_of_all(snapshot, goal).items()
+        for i, gradient in gradients_of_all(snapshot, goal, keep, wanted).items()
         if level_of(i) == level
     }
 
@@ -52,30 +66,38 @@ def levels(snapshot: Snapshot, targets: Sequence[Traced], order: int) -> Callabl
     return lambda i: min(max(snapshot.order_of(i) - first, 0), order - 1)
 
 
-def gradients_of_all(snapshot: Snapshot, targets: Sequence[Traced]) -> dict[int, Any]:
-    """The gradients of the sum of some targets with respect to every value from which they were computed."""
+def gradients_of_all(
+    snapshot: Snapshot,
+    targets: Sequence[Traced],
+    keep: Callable[[Any], T],
+    wanted: Container[int],
+) -> dict[int, T]:
+    """The gradients of the sum of some targets with respect to values from which they were computed."""
     goals = [x for x in targets if snapshot.tracks(id_of(x))]
     records, tracked = snapshot.records, snapshot.tracked
-    found: dict[int, Any] = {}
+    found: dict[int, T] = {}
     if not goals or not snapshot.has_values:
         return found
 
     def hear(position: int, gradients: Gradients) -> None:
         made = records[position][-1]
         for i in made if made.__class__ is tuple else (made,):
-            if i in gradients:
-                found[i] = _kept(gradients[i])
+            if i in gradients and i in wanted:
+                found[i] = keep(_given(gradients[i]))
 
     try:
         rest = heard_sweep(records, tracked, goals, hear)
     except Exception:  # noqa: BLE001 -- a rule may call anything; the table of gradients tells of it
         return found
-    found.update((i, _kept(rest[i])) for i in tracked.keys() & rest.keys())
+    found.update((i, keep(_given(rest[i]))) for i in tracked.keys() & rest.keys() if i in wanted)
     return found
 
 
+def _given(g: Any) -> Any:
+    """A gradient as the tape gives it: conjugated if complex, without negative zeros."""
+    return np.conjugate(g) + g.dtype.type(0) if g.dtype.kind == "c" else g
+
+
 def _kept(g: Any) -> Any:
-    """A gradient as the tape gives it: conjugated if complex; a large one as a summary."""
-    if g.dtype.kind == "c":
-        g = np.conjugate(g) + g.dtype.type(0)  # without negative zeros
+    """A gradient as an array if it is small, else as a summary."""
     return g if g.nbytes <= SMALL else summarise(g)

@@ -18,8 +18,9 @@ from tapemagic.analysis.report.gradients.gradient_rows import gradient_rows
 from tapemagic.analysis.report.gradients.jacobians import hessians, jacobians
 from tapemagic.analysis.report.gradients.matrices import Kind, Matrix
 from tapemagic.analysis.report.gradients.own_gradients import OwnGradient, own_gradients
-from tapemagic.analysis.report.graph.drawn_graph import MAX_NODES, draw
+from tapemagic.analysis.report.graph.drawn_graph import MAX_NODES
 from tapemagic.analysis.report.graph.graph import Graph
+from tapemagic.analysis.report.graph_view import GraphView
 from tapemagic.analysis.report.lines import SourceLine, lines_of
 from tapemagic.analysis.report.plot.plot import Plot
 from tapemagic.analysis.report.subject import Subject
@@ -73,6 +74,8 @@ class Findings:
         The line at which the cell stopped, if it did.
     plot : Plot or None
         Curves over a range of one variable, if they were asked for.
+    view : GraphView or None
+        The layout of the graph, with the steps through it.
     """
 
     variables: tuple[NamedValue, ...]
@@ -92,6 +95,7 @@ class Findings:
     training: Training | None = None
     own_gradients: tuple[OwnGradient, ...] = ()
     failure: Failure | None = None
+    view: GraphView | None = None
     plot: Plot | None = None
 
 
@@ -166,7 +170,6 @@ def examined(
         context or Context(),
         observer.gradient_calls(),
     )
-    drawn = draw(subject, max_nodes, iteration)
     derivatives = gradient_rows(subject, check)
     reasons = {
         (t, s): None if entry.text else entry.reason
@@ -182,16 +185,17 @@ def examined(
     versions = subject.split.versions
     nonfinite, own = nonfinite_origins(subject), own_gradients(subject)
     training = training_of(subject)
+    details = Details(subject, nonfinite, max_nodes, iteration)
     findings = Findings(
         named_values(subject),
-        drawn.marked(nonfinite, subject.records),
+        details.first.graph,
         tuple(derivatives.values()),
         tuple(name for name, _ in targets),
         operations,
         order,
         tuple(subject.context.lines),
         tuple(matrices),
-        sum(position < operations for position in drawn.positions),
+        details.drawn,
         tuple((subject.known_names.get(i, ""), len(numbers)) for i, numbers in versions.items()),
         nonfinite,
         verdict(
@@ -202,5 +206,7 @@ def examined(
         training,
         own,
         subject.context.failure,
+        details.first,
     )
-    return findings, Details(subject, nonfinite, max_nodes)
+    details.keep_if_small()
+    return findings, details

@@ -151,3 +151,8 @@ class Subject:
         with np.errstate(all="ignore"):
             targets = [value for _, value in self.targets]
             return adjoints_of(self.snapshot, targets, self.found, self.order)
+
+    @cached_property
+    def norms(self) -> dict[int, float]:
+        """The norms of the arrays in the recording that were asked for, by the identity of the array."""
+        return {}

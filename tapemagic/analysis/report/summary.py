@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -38,7 +38,10 @@ SIDE = 4
 """The largest number of rows and columns of a matrix that is written out."""
 PLAIN = (np.ndarray, np.generic, bool, int, float, complex)
 
-_known: ContextVar[dict[int, tuple[weakref.ref[Any], Summary]] | None]
+Summaries: TypeAlias = "dict[int, tuple[weakref.ref[Any], Summary]]"
+"""The summaries of arrays, by the identity of the array."""
+
+_known: ContextVar[Summaries | None]
 _known = ContextVar("summaries of arrays, by identity", default=None)
 
 
@@ -203,9 +206,17 @@ def summarise(value: Any) -> Summary:
 
 
 @contextmanager
-def shared_summaries() -> Iterator[None]:
-    """Summarise every array once inside this block, in which none may change."""
-    token = _known.set({})
+def shared_summaries(kept: Summaries | None = None) -> Iterator[None]:
+    """Summarise every array once inside this block, in which none may change, and inside of one around it.
+
+    Summaries in `kept` are known already, and those that are made in the block are added to it.
+    """
+    kept = {} if kept is None else kept
+    if (around := _known.get()) is not None:
+        yield
+        kept.update(around)
+        return
+    token = _known.set(kept)
     try:
         yield
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from unicodedata import combining
 
 from tapemagic.analysis.formatting import printable
@@ -50,31 +49,12 @@ def forward(row: TraceRow) -> str:
     if row.words:
         words = row.words if row.kind == "folded" else f"{row.words}:"
         return INDENT * len(row.path) + printable(words)
-    parts = filter(None, (row.symbol, row.formula, row.numbers, row.value))
-    return INDENT * len(row.path) + printable(" = ".join(_without_repeats(parts)))
-
-
-def _without_repeats(parts: Iterable[str]) -> list[str]:
-    found: list[str] = []
-    for part in parts:
-        if not found or part != found[-1]:
-            found.append(part)
-    return found
+    return INDENT * len(row.path) + printable(row.equation)
 
 
 def backward(step: AdjointStep) -> str:
     """A step of the reverse sweep as an equation."""
-    if step.before is None or not step.formula:
-        equation = (step.symbol, step.formula, step.numbers, step.after)
-        return printable(" = ".join(_without_repeats(filter(None, equation))))
-    words = f"{step.symbol} = {step.symbol} + {step.formula}"
-    if step.before and (numbers := step.numbers or step.added):
-        words += f" = {step.before} + {numbers}"
-    if step.after:
-        words += f" = {step.after}"
-    elif step.added:
-        words += f", which adds {step.added}"
-    return printable(words)
+    return printable(step.equation)
 
 
 def _title(part: TracePart) -> str:

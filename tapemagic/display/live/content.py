@@ -69,6 +69,7 @@ class Step(TypedDict):
 
     reverse: bool
     row: str
+    entry: int | None
     operation: int | None
     lines: tuple[int, int] | None
     words: str

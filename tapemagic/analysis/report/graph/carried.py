@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,22 +45,45 @@ class Carried:
     is_norm: bool = False
 
 
+@dataclass(frozen=True)
+class Development:
+    """A value that a loop carries, in each iteration.
+
+    Attributes
+    ----------
+    name : str
+        Empty for a value without a name.
+    values : sequence
+        Arrays, or what is kept of them; None where nothing is known.
+    ids : sequence of int or None
+    """
+
+    name: str
+    values: Sequence[Any]
+    ids: Sequence[int | None]
+
+
 def carried(subject: Subject, fold: Fold) -> tuple[Carried, ...]:
-    """The series of the values that a folded loop carries: variables first, then results that are used later.
+    """The series of the values that a folded loop carries."""
+    return tuple(_series(found, subject) for found in developments(subject, fold))
+
+
+def developments(subject: Subject, fold: Fold) -> list[Development]:
+    """The values that a folded loop carries: variables first, then results that are used later.
 
     Of iterations with fewer or more operations than the last one, only results with a name are found.
     """
     iterations = [_positions(part) for part in fold.parts]
     found = [*_variables(subject, iterations), *_results(subject, iterations)]
-    return tuple(found[:MAX_CARRIED])
+    return found[:MAX_CARRIED]
 
 
 def _positions(part: Part) -> list[int]:
     return [part] if isinstance(part, int) else list(part.positions())
 
 
-def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carried]:
-    """The series of results that other iterations, or operations behind the loop, use; of each name the last."""
+def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Development]:
+    """The results that other iterations, or operations behind the loop, use; of each name the last."""
     if len(iterations) < 2:
         return []
     last, records = iterations[-1], subject.records
@@ -72,10 +96,10 @@ def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carr
         found_rows = [_row(subject, positions, last, slot) for positions in iterations]
         rows = [row for row in found_rows if row is not None]
         if len(rows) == len(iterations):
-            gradients = [subject.adjoints.get(row.output_id) for row in rows]  # type: ignore[arg-type]
-            found.append(_series(name, [row.output for row in rows], gradients))
+            ids = [row.output_ids[0] for row in rows]
+            found.append(Development(name, [row.output for row in rows], ids))
     goals = {name for name, _ in subject.targets}
-    return sorted(found, key=lambda series: (series.name not in goals, not series.name))
+    return sorted(found, key=lambda one: (one.name not in goals, not one.name))
 
 
 def _used(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[int]:
@@ -120,8 +144,8 @@ def _row(
     return next((record for record in made if name and _stem(subject, record) == name), None)
 
 
-def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Carried]:
-    """The series of variables that changed from iteration to iteration."""
+def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Development]:
+    """The variables that changed from iteration to iteration."""
     versions = subject.split.versions
     variable_of = {new: i for i, numbers in versions.items() for new in numbers}
     points: dict[int, dict[int, tuple[Any, int]]] = {}
@@ -137,23 +161,32 @@ def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Ca
             continue
         read = [known.get(k) for k in range(len(iterations))]
         values = [None if point is None else point[0] for point in read]
-        gradients = [None if point is None else subject.adjoints.get(point[1]) for point in read]
-        found.append(_series(without_subscript(subject.known_names.get(i, "")), values, gradients))
+        ids = [None if point is None else point[1] for point in read]
+        name = without_subscript(subject.known_names.get(i, ""))
+        found.append(Development(name, values, ids))
     return found
 
 
-def _series(name: str, values: Sequence[Any], gradients: Sequence[Any]) -> Carried:
-    sizes = None
+def _series(found: Development, subject: Subject) -> Carried:
+    name, values = found.name, found.values
+    gradients = [None if i is None else subject.adjoints.get(i) for i in found.ids]
+    size, sizes = partial(_size, subject.norms), None
     if any(g is not None for g in gradients):
-        sizes = series_of("gradient", list(map(_size, gradients)))
+        sizes = series_of("gradient", list(map(size, gradients)))
     is_norm = any(np.ndim(x) for x in values)
-    return Carried(name, series_of(name, list(map(_size, values))), sizes, is_norm)
+    return Carried(name, series_of(name, list(map(size, values))), sizes, is_norm)
 
 
-def _size(value: Any) -> float:
+def _size(norms: dict[int, float], value: Any) -> float:
     """A real number, or the norm of anything else; nan for what is not known."""
-    if isinstance(value, Summary):
-        value = value.norm
+    if isinstance(value, np.float64):
+        return float(value)
     if value is None or isinstance(value, Absent):
         return math.nan
-    return number_of(value)
+    if isinstance(value, Summary):
+        return _size(norms, value.norm)
+    if not isinstance(value, np.ndarray):
+        return number_of(value)
+    if id(value) not in norms:
+        norms[id(value)] = number_of(value)
+    return norms[id(value)]

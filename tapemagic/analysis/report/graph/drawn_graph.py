@@ -9,6 +9,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from types import MappingProxyType
+from typing import Any
+
+import numpy as np
 
 from tapemagic.analysis.formatting import clipped
 from tapemagic.analysis.nonfinite import NonFinite
@@ -18,6 +21,7 @@ from tapemagic.analysis.report.graph.graph import Graph, Value
 from tapemagic.analysis.report.graph.graph_builder import GraphBuilder
 from tapemagic.analysis.report.graph.view import VIEWS, NoRoomError, Openings, Plan, View, plan
 from tapemagic.analysis.report.subject import Subject
+from tapemagic.analysis.report.summary import Summaries, shared_summaries
 from tapemagic.engine.recording import Record
 
 MAX_NODES = 60
@@ -128,6 +132,7 @@ class Drawer:
         self.max_nodes = max_nodes
         self.iteration = iteration
         self.max_inputs = max(2, min(MAX_INPUTS, max_nodes // 10))
+        self._summaries: Summaries = {}
 
     def draw(self, opened: Mapping[str, int] = MappingProxyType({})) -> DrawnGraph:
         """The graph in which some parts are open or closed other than in the one with at most `max_nodes` nodes.
@@ -150,6 +155,10 @@ class Drawer:
             If something is no key, or no whole number.
         """
         by_key = checked(opened)
+        with shared_summaries(self._summaries), np.errstate(all="ignore"):
+            return self._opened(by_key)
+
+    def _opened(self, by_key: Mapping[str, int]) -> DrawnGraph:
         drawn, view, ends = self._folded
         if not by_key:
             return drawn
@@ -208,7 +217,7 @@ class Drawer:
         return DrawnGraph(graph, positions, builder.index, builder.producer, planned)
 
 
-def checked(opened: Mapping[str, int]) -> Mapping[str, int]:
+def checked(opened: Any) -> Mapping[str, int]:
     """Openings that a browser sent, with numbers from 0 on.
 
     Raises

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from tapemagic.analysis.formatting import format_lines
 from tapemagic.analysis.report.folding import Block, Part
@@ -26,16 +27,23 @@ class Line:
         Of a heading, its text; of what stands together, a description.
     hidden : tuple of Block and int
         The parts that stand together in this row.
+    step : int or None
+        The index of its operation in the graph that it is laid out for.
+    lines : (int, int) or None
+        The lines of the cell that it belongs to.
     """
 
     path: tuple[str, ...]
     position: int | None = None
     words: str = ""
     hidden: tuple[Part, ...] = ()
+    step: int | None = None
+    lines: tuple[int, int] | None = None
 
-    def positions(self) -> Iterator[int]:
-        """The positions of the operations that stand together in this row."""
-        return positions_of(self.hidden)
+    @cached_property
+    def positions(self) -> tuple[int, ...]:
+        """The positions of its operation, or of those that stand together in this row."""
+        return tuple(positions_of(self.hidden)) if self.position is None else (self.position,)
 
 
 def positions_of(parts: Sequence[Part]) -> Iterator[int]:
@@ -95,7 +103,7 @@ class _Layout:
             head = max(1, room // 2)
             tail = max(1, room - head - 1)
             yield from self.parts(parts[:head], head, path)
-            yield Line(path, hidden=tuple(parts[head:-tail]), words=_counted(parts[head:-tail]))
+            yield Line(path, hidden=tuple(parts[head:-tail]), words=counted(parts[head:-tail]))
             yield from self.parts(parts[-tail:], tail, path)
             return
         spare = room - len(parts)
@@ -120,7 +128,7 @@ class _Layout:
             yield Line(path, words=words)
             yield from self.parts(block.parts, room - 1, (*path, words))
         else:
-            end = "" if block.kind == "loop" else f": {_counted((block,))}"
+            end = "" if block.kind == "loop" else f": {counted((block,))}"
             yield Line(path, words=title_of(block) + end, hidden=(block,))
 
     def loop(self, block: Block, room: int, path: tuple[str, ...]) -> Iterator[Line]:
@@ -147,7 +155,7 @@ class _Layout:
             yield from lines
 
 
-def _counted(parts: Sequence[Part]) -> str:
+def counted(parts: Sequence[Part]) -> str:
     """The number of operations of some parts."""
     count = sum(1 for _ in positions_of(parts))
     return f"{count:,} operation{'s' * (count != 1)}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from tapemagic.analysis.report.trace.notation import (
 )
 from tapemagic.analysis.report.trace.shares import (
     NOTHING,
+    Place,
     Share,
     passed_on,
     shares,
@@ -57,6 +58,15 @@ class AdjointStep:
         The value of the adjoint with it; empty if it is not known.
     is_finite : bool
         Whether the adjoint is finite with it.
+    kind : {'share', 'seed', 'whole', 'more'}
+        What an operation adds; what the sweep begins with at a target; the whole adjoint of a value whose shares
+        stand elsewhere; words for inputs that are not written out.
+    value : int or None
+        The id of the value whose adjoint it is.
+    operand : int or None
+        Of a share, the position of the value among the inputs of the operation.
+    is_last : bool
+        Whether nothing is added to the adjoint after it.
     """
 
     symbol: str
@@ -67,6 +77,39 @@ class AdjointStep:
     before: str | None = None
     after: str = ""
     is_finite: bool = True
+    kind: Literal["share", "seed", "whole", "more"] = "share"
+    value: int | None = None
+    operand: int | None = None
+    is_last: bool = False
+
+    @property
+    def equation(self) -> str:
+        """The step as an equation."""
+        if self.before is None or not self.formula:
+            return equation(self.symbol, self.formula, self.numbers, self.after)
+        words = f"{self.symbol} = {self.symbol} + {self.formula}"
+        if self.before and (numbers := self.numbers or self.added):
+            words += f" = {self.before} + {numbers}"
+        if self.after:
+            words += f" = {self.after}"
+        elif self.added:
+            words += f", which adds {self.added}"
+        return words
+
+
+def equation(*parts: str) -> str:
+    """An equation of several parts, of which those that are empty or repeat the one before are left out.
+
+    Examples
+    --------
+    >>> equation("y", "2 · 3", "2 · 3", "6")
+    'y = 2 · 3 = 6'
+    """
+    found: list[str] = []
+    for part in filter(None, parts):
+        if not found or part != found[-1]:
+            found.append(part)
+    return " = ".join(found)
 
 
 @dataclass(frozen=True)
@@ -121,7 +164,7 @@ class ReverseSweep:
         record = written.record
         for symbol, i in zip(written.made, several(record.output_id), strict=True):
             if i in self._starts and not self._shares.get(i):
-                yield adjoint_step(symbol, self._starts[i])
+                yield adjoint_step(symbol, i, self._starts[i], "seed")
         count = 0
         for k, i in enumerate(record.ids):
             place = (written.position, k)
@@ -132,11 +175,16 @@ class ReverseSweep:
             if count > MAX_STEPS:
                 continue
             if i in self._starts and place == next(iter(places)):
-                yield adjoint_step(written.inputs[k], self._starts[i])
+                yield adjoint_step(written.inputs[k], i, self._starts[i], "seed")
             yield self._step(written, k, places[place])
         reached = self._reached(record)
         if reached > MAX_STEPS >= count:
-            yield AdjointStep(f"… {reached - count:,} more inputs", "", "")
+            yield AdjointStep(f"… {reached - count:,} more inputs", "", "", kind="more")
+
+    @property
+    def shares(self) -> Mapping[int, Mapping[Place, Share]]:
+        """The shares of the adjoints that are shown, by the ids of their values, in the order of the sweep."""
+        return self._shares
 
     def _reached(self, record: Record) -> int:
         """The number of inputs of an operation that have adjoints, if it passes on anything."""
@@ -159,6 +207,9 @@ class ReverseSweep:
             None if share.is_first else brief(share.before),
             text_of(share.after),
             share.after is None or is_good(share.after),
+            value=written.record.ids[k],
+            operand=k,
+            is_last=share.is_last,
         )
 
     def _formulas(self, written: Written, k: int) -> tuple[Piece, Piece | None]:
@@ -205,11 +256,14 @@ class ReverseSweep:
         return found
 
 
-def adjoint_step(symbol: Symbol, adjoint: Any) -> AdjointStep:
-    """A whole adjoint, to which nothing is added; None where the target does not depend on the value."""
+def adjoint_step(
+    symbol: Symbol, i: int, adjoint: Any, kind: Literal["seed", "whole"] = "whole"
+) -> AdjointStep:
+    """A whole adjoint, or its beginning; None where the target does not depend on the value."""
     name = bar(symbol)
     text = "None" if adjoint is None else text_of(adjoint)
-    return AdjointStep(name.text, "", name.latex, after=text, is_finite=is_good(adjoint))
+    good = is_good(adjoint)
+    return AdjointStep(name.text, "", name.latex, after=text, is_finite=good, kind=kind, value=i)
 
 
 def _slope(record: Record, k: int) -> str:

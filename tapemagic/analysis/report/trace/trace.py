@@ -71,9 +71,13 @@ def _part(subject: Subject, order: int, positions: Sequence[int]) -> TracePart:
     if not order:
         parts = tuple(part for part in subject.tree.parts if _first(part) < subject.operations)
     lines = laid_out(Block("cell", parts), room, len(positions) <= FEW)
-    rows = tuple(Table(subject, lines, order).rows())
+    return part_of(subject, order, Table(subject, lines, order), len(positions))
+
+
+def part_of(subject: Subject, order: int, table: Table, operations: int) -> TracePart:
+    """The rows of a table with the words for them."""
     title = f"{ordinal(order).capitalize()} derivative" if order else ""
-    return TracePart(order, title, _goal(subject, order), rows, len(positions))
+    return TracePart(order, title, goal_of(subject, order), tuple(table.rows()), operations)
 
 
 def _first(part: Part) -> int:
@@ -81,7 +85,7 @@ def _first(part: Part) -> int:
     return next(part.positions()) if isinstance(part, Block) else part
 
 
-def _goal(subject: Subject, order: int) -> str:
+def goal_of(subject: Subject, order: int) -> str:
     """The words for what the adjoints are the gradients of."""
     named = [
         (derivative_symbol(subject.targets[t][0], subject.sources[s][0], level), g)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -23,7 +23,9 @@ from tapemagic.analysis.report.trace.reverse_sweep import (
     ReverseSweep,
     Written,
     adjoint_step,
+    equation,
 )
+from tapemagic.analysis.report.trace.shares import Place, Share
 from tapemagic.analysis.report.trace.symbols import Symbols, number_symbols, several, text_of
 from tapemagic.engine.recording import Absent, Record
 from tapemagic.engine.tensor.tensor import id_of, unwrap
@@ -55,6 +57,10 @@ class TraceRow:
         Its steps of the reverse sweep, in their order: to be read from the last row of the table to the first.
     is_finite : bool
         Whether the value is finite.
+    step : int or None
+        The index of its operation in the graph that the table is laid out for.
+    lines : (int, int) or None
+        The lines of the cell that it belongs to, in a table that is laid out for a graph.
     """
 
     kind: Literal["input", "operation", "heading", "folded"]
@@ -70,6 +76,13 @@ class TraceRow:
     operations: int = 0
     reverse: tuple[AdjointStep, ...] = ()
     is_finite: bool = True
+    step: int | None = None
+    lines: tuple[int, int] | None = None
+
+    @property
+    def equation(self) -> str:
+        """The value of a row as an equation; empty for a heading."""
+        return equation(self.symbol, self.formula, self.numbers, self.value)
 
 
 class Table:
@@ -81,29 +94,44 @@ class Table:
     lines : sequence of Line
         What is shown.
     order : int
+    boxes : collection of int, optional
+        The ids of other values to show: of these, those that are watched have rows, and the shares of all are kept.
     """
 
-    def __init__(self, subject: Subject, lines: Sequence[Line], order: int) -> None:
+    def __init__(
+        self, subject: Subject, lines: Sequence[Line], order: int, boxes: Collection[int] = ()
+    ) -> None:
         self._subject = subject
         self._lines = lines
         self._order = order
+        self._boxes = boxes
         self._symbols = Symbols(subject)
         self._shown = [line.position for line in lines if line.position is not None]
-        self._reverse = ReverseSweep(subject, self._shown, self._inputs)
+        self._reverse = ReverseSweep(subject, self._shown, [*self.inputs, *boxes])
+
+    @property
+    def shares(self) -> Mapping[int, Mapping[Place, Share]]:
+        """The shares of the adjoints that are shown, by the ids of their values, in the order of the sweep."""
+        return self._reverse.shares
 
     @cached_property
-    def _inputs(self) -> dict[int, Any]:
+    def inputs(self) -> dict[int, Any]:
         """The watched values that the shown operations read, by id, and sources that no operation read."""
         if self._order:
             return {}
-        records = [self._subject.records[position] for position in self._shown]
-        made = {i for record in records for i in several(record.output_id)}
+        records = self._subject.records
+        made = {i for position in self._shown for i in several(records[position].output_id)}
         leaves = self._subject.snapshot.leaves - made
+        boxes = leaves & set(self._boxes)
         read: dict[int, Any] = {}
-        for record in records:
-            for value, i in zip(record.values, record.ids, strict=True):
-                if i in leaves:
-                    read.setdefault(i, value)
+        for line in self._lines:
+            wanted = boxes if line.position is None else leaves
+            for position in line.positions if wanted else ():
+                record = records[position]
+                if not wanted.isdisjoint(record.ids):
+                    for value, i in zip(record.values, record.ids, strict=True):
+                        if i in wanted:
+                            read.setdefault(i, value)
         found: dict[int, Any] = {}
         sources = [(id_of(x), unwrap(x)) for _, x in self._subject.sources]
         for i, value in sources:
@@ -113,10 +141,10 @@ class Table:
 
     def rows(self) -> Iterator[TraceRow]:
         """The rows, in the order of the tape."""
-        for k, (i, value) in enumerate(self._inputs.items()):
+        for k, (i, value) in enumerate(self.inputs.items()):
             if k < MAX_INPUTS:
                 yield self._input(i, value)
-        more = len(self._inputs) - MAX_INPUTS
+        more = len(self.inputs) - MAX_INPUTS
         if more > 0:
             yield TraceRow("folded", f"… {more:,} more watched value{'s' * (more > 1)}")
         for line in self._lines:
@@ -125,7 +153,7 @@ class Table:
             elif line.hidden:
                 yield self._folded(line)
             else:
-                yield TraceRow("heading", line.words, path=line.path)
+                yield TraceRow("heading", line.words, path=line.path, lines=line.lines)
 
     def _input(self, i: int, value: Any) -> TraceRow:
         symbol, adjoint = self._symbols.of(value, i), self._subject.adjoints.get(i)
@@ -136,7 +164,7 @@ class Table:
             symbol=symbol.text,
             latex=symbol.latex,
             value=text_of(value),
-            reverse=(adjoint_step(symbol, adjoint),) if told else (),
+            reverse=(adjoint_step(symbol, i, adjoint),) if told else (),
             is_finite=is_finite(value),
         )
 
@@ -163,12 +191,14 @@ class Table:
             path=line.path,
             reverse=tuple(self._reverse.steps(written)),
             is_finite=all(map(is_finite, results)),
+            step=line.step,
+            lines=line.lines,
         )
 
     def _folded(self, line: Line) -> TraceRow:
-        positions = list(line.positions())
+        positions = line.positions
         steps = [
-            adjoint_step(self._symbols.of(value, i), self._subject.adjoints[i])
+            adjoint_step(self._symbols.of(value, i), i, self._subject.adjoints[i])
             for i, value in self._reverse.finished_in(set(positions)).items()
         ]
         words = f"… {line.words}"
@@ -180,6 +210,8 @@ class Table:
             path=line.path,
             operations=len(positions),
             reverse=tuple(steps[:MAX_STEPS]),
+            step=line.step,
+            lines=line.lines,
         )
 
     def _developed(self, parts: Sequence[Part]) -> str:

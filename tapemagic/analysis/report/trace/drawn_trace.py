@@ -1,0 +1,192 @@
+"""The trace laid out as a graph is drawn: a row for each of its operations, and for each of its folds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from tapemagic.analysis.formatting import format_lines
+from tapemagic.analysis.report.folding import Block, Part
+from tapemagic.analysis.report.graph.drawn_graph import DrawnGraph
+from tapemagic.analysis.report.graph.view import Fold
+from tapemagic.analysis.report.subject import Subject
+from tapemagic.analysis.report.trace.layout import Line, counted, laid_out, positions_of, title_of
+from tapemagic.analysis.report.trace.shares import Place, Share
+from tapemagic.analysis.report.trace.trace import ROOM, TracePart, part_of
+from tapemagic.analysis.report.trace.trace_rows import MAX_INPUTS, Table
+
+LEAST_ROOM = 8
+"""The number of rows for operations that are one node in the middle of a large graph."""
+
+
+@dataclass(frozen=True)
+class DrawnPart:
+    """A part of a trace, with what its rows stand for.
+
+    Attributes
+    ----------
+    part : TracePart
+    inputs : sequence of int
+        The ids of all watched values; the first of them have the first rows.
+    lines : sequence of Line
+        What the last rows were made from.
+    """
+
+    part: TracePart
+    inputs: Sequence[int]
+    lines: Sequence[Line]
+
+    @property
+    def rows_of_inputs(self) -> int:
+        """The number of watched values that have a row of their own."""
+        return min(len(self.inputs), MAX_INPUTS)
+
+    @property
+    def first(self) -> int:
+        """The index of the first row that is no watched value's."""
+        return len(self.part.rows) - len(self.lines)
+
+
+@dataclass(frozen=True)
+class DrawnTrace:
+    """A trace that is laid out as a graph is drawn.
+
+    Attributes
+    ----------
+    parts : sequence of DrawnPart
+    shares : mapping
+        The shares of the gradients of the values that have boxes, in the order of the reverse sweep, by their ids.
+    """
+
+    parts: Sequence[DrawnPart]
+    shares: Mapping[int, Mapping[Place, Share]]
+
+
+def trace_as_drawn(subject: Subject, drawn: DrawnGraph) -> DrawnTrace:
+    """The evaluation table of a recording, laid out as its graph is drawn."""
+    if not subject.snapshot.has_values:
+        return DrawnTrace((), {})
+    lines = _Lines(subject, drawn)
+    lines.add_all()
+    parts: list[DrawnPart] = []
+    shares: Mapping[int, Mapping[Place, Share]] = {}
+    for order in sorted(lines.found):
+        found = lines.found[order]
+        table = Table(subject, found, order, () if parts else drawn.values.keys())
+        shares = shares if parts else table.shares
+        part = part_of(subject, order, table, lines.counts[order])
+        parts.append(DrawnPart(part, list(table.inputs), found))
+    return DrawnTrace(parts, shares)
+
+
+class _Lines:
+    """The rows of a drawn graph by the orders of derivatives that the report took; 0 for the cell's own operations."""
+
+    def __init__(self, subject: Subject, drawn: DrawnGraph) -> None:
+        self.subject = subject
+        self.drawn = drawn
+        self.found: dict[int, list[Line]] = {}
+        self.counts: dict[int, int] = {}
+        self.paths: dict[int, tuple[str, ...]] = {}
+
+    def add_all(self) -> None:
+        """Add the rows of all operations and folds."""
+        items = self.drawn.plan.items
+        room = max(LEAST_ROOM, ROOM - len(items))
+        for step, (frame, what) in enumerate(items):
+            if isinstance(what, Fold) and what.kind == "elided":
+                for order, parts in groupby(what.parts, self.order_of):
+                    path = self.path(frame, order)
+                    for line in _opened(tuple(parts), room):
+                        self.add(order, self.placed(line, path, step))
+                continue
+            order = self.order_of(what if isinstance(what, int) else what.parts[0])
+            path = self.path(frame, order)
+            if isinstance(what, int):
+                self.add(order, self.placed(Line((), what), path, step))
+            else:
+                line = Line((), words=self.words(what, step), hidden=tuple(what.parts))
+                self.add(order, self.placed(line, path, step))
+
+    def add(self, order: int, line: Line) -> None:
+        """Add a row."""
+        self.found.setdefault(order, []).append(line)
+        self.counts[order] = self.counts.get(order, 0) + len(line.positions)
+
+    def order_of(self, part: Part) -> int:
+        """The order of the derivative, taken by the report, to which a part belongs; 0 for the cell's own."""
+        first = next(part.positions()) if isinstance(part, Block) else part
+        if first < self.subject.operations:
+            return 0
+        return self.subject.snapshot.origins.orders[first]
+
+    def placed(self, line: Line, path: tuple[str, ...], step: int) -> Line:
+        """A row below some headings, with its operation in the graph and its lines of the cell."""
+        parts = line.hidden if line.position is None else (line.position,)
+        known = [lines for part in parts if (lines := self.lines_of(part))]
+        lines = (min(a for a, _ in known), max(b for _, b in known)) if known else None
+        return replace(line, path=(*path, *line.path), step=step, lines=lines)
+
+    def lines_of(self, part: Part) -> tuple[int, int] | None:
+        """The lines of the cell to which a part belongs."""
+        if isinstance(part, Block):
+            return part.lines
+        line = self.subject.snapshot.origins.sites[part][0]
+        return None if line is None else (line, line)
+
+    def path(self, frame: int | None, order: int) -> tuple[str, ...]:
+        """The headings above a frame's contents, after adding those that do not stand there yet."""
+        frames, labels = self.drawn.plan.frames, self.drawn.graph.frames
+        around: list[tuple[str, tuple[int, int] | None]] = []
+        while frame is not None:
+            inside = frames[frame]
+            if inside.kind == "call":
+                called = Block("call", (), inside.name, lines=inside.lines)
+                around.append((title_of(called), inside.lines))
+            elif inside.kind == "iteration":
+                words = f"{format_lines(inside.lines)}, iteration {inside.number:,} of {inside.total:,}"
+                around.append((words, inside.lines))
+            elif inside.kind == "derivative" and inside.first < self.subject.operations:
+                around.append((labels[frame].label, inside.lines))
+            frame = inside.parent
+        around.reverse()
+        path = tuple(words for words, _ in around)
+        before = self.paths.get(order, ())
+        same = 0
+        while same < min(len(before), len(path)) and before[same] == path[same]:
+            same += 1
+        for k in range(same, len(path)):
+            self.add(order, Line(path[:k], words=path[k], lines=around[k][1]))
+        self.paths[order] = path
+        return path
+
+    def words(self, fold: Fold, step: int) -> str:
+        """The description of a fold."""
+        name = self.drawn.graph.steps[step].name
+        if fold.kind == "loop":
+            return name
+        if fold.kind == "call":
+            name = title_of(Block("call", (), fold.name, lines=fold.lines))
+        return f"{name} ({counted(fold.parts)})"
+
+
+def _opened(parts: Sequence[Part], room: int) -> Iterator[Line]:
+    """The rows of operations that are one node in the middle of a graph; iterations stand together."""
+    runs = [(looped, tuple(run)) for looped, run in groupby(parts, _is_iteration)]
+    if len(runs) > room:
+        yield Line((), words=counted(parts), hidden=tuple(parts))
+        return
+    for looped, run in runs:
+        if looped:
+            blocks = [block for block in run if isinstance(block, Block)]
+            count = f"{len(run):,} iteration{'s' * (len(run) > 1)}"
+            words = f"{format_lines(blocks[0].lines)}, {count} ({counted(run)})"
+            yield Line((), words=words, hidden=run)
+        else:
+            share = max(2, room * sum(1 for _ in positions_of(run)) // max(1, len(parts)))
+            yield from laid_out(Block("cell", run), min(room, share), True)
+
+
+def _is_iteration(part: Part) -> bool:
+    return isinstance(part, Block) and part.kind == "iteration"

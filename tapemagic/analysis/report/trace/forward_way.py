@@ -1,0 +1,118 @@
+"""The way forward through a trace: watched values, then operation by operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tapemagic.analysis.formatting import printable, without_subscript
+from tapemagic.analysis.report.trace import sentences
+from tapemagic.analysis.report.trace.trace_step import TraceStep
+from tapemagic.analysis.report.trace.walk import MARK, Place, Walk
+
+
+class ForwardWay:
+    """The steps forward.
+
+    Parameters
+    ----------
+    walk : Walk
+    """
+
+    def __init__(self, walk: Walk) -> None:
+        self._walk = walk
+        self._graph = walk.drawn.graph
+        self._index = walk.drawn.values
+        versions = walk.subject.split.versions.values()
+        self._later = {i for numbers in versions for i in numbers[1:]}
+        self._inputs = walk.trace.parts[0].inputs
+        shown = self._inputs[: walk.trace.parts[0].rows_of_inputs]
+        self._rows = {i: k for k, i in enumerate(shown)}
+        steps = self._graph.steps
+        self._made = {k for step in steps for k in (*step.outputs, *step.assigned)}
+        read = {k for step in steps for k in step.inputs}
+        rowed = {self._index.get(i) for i in self._inputs}
+        self._start = [
+            value.index
+            for value in self._graph.values
+            if value.index not in self._made | rowed
+            and (value.role == "constant" or value.index not in read)
+        ]
+        self._known = set(self._start)
+
+    def start(self) -> tuple[int, ...]:
+        """The values of the graph that no step makes known: constants, and those without a row."""
+        return tuple(sorted({*self._start, *range(len(self._graph.values))} - self._stepped))
+
+    @property
+    def _stepped(self) -> set[int]:
+        return self._known - set(self._start)
+
+    def part(self, part: int) -> Iterator[TraceStep]:
+        """The steps forward through a part of the trace; parts in their order."""
+        if not part:
+            yield from self._watched()
+        for place in self._walk.places(part):
+            inputs = self._graph.steps[place.step].inputs
+            for i, row in self._rows.items():
+                if i in self._later and self._index.get(i) in inputs:
+                    if shown := self._new([self._index[i]]):
+                        yield self._changed(i, row, shown)
+            yield from self._operations(part, place)
+
+    def _watched(self) -> Iterator[TraceStep]:
+        """The steps for the watched values."""
+        for i, row in self._rows.items():
+            index = self._index.get(i)
+            if i in self._later or index in self._made:
+                continue
+            is_variable = self._walk.subject.roles.get(i) == "variable"
+            said = self._walk.trace.parts[0].part.rows[row].equation
+            words = sentences.first_that_fits(
+                said, before="variable: " if is_variable else "watched: "
+            )
+            shown = self._new([] if index is None else [index])
+            yield TraceStep("forward", 0, row, None, None, words, shown)
+        rest = self._inputs[len(self._rows) :]
+        if rest:
+            row = len(self._rows)
+            words = self._walk.trace.parts[0].part.rows[row].words.removeprefix(MARK)
+            boxes = [self._index[i] for i in rest if i in self._index and i not in self._later]
+            shown = self._new(k for k in boxes if k not in self._made)
+            yield TraceStep("forward", 0, row, None, None, printable(words), shown)
+
+    def _changed(self, i: int, row: int, shown: tuple[int, ...]) -> TraceStep:
+        """The step for a variable that has another value now."""
+        said = self._walk.trace.parts[0].part.rows[row].equation
+        name = without_subscript(self._walk.symbol(i))
+        words = sentences.first_that_fits(said, before=f"the variable {name} has changed: ")
+        return TraceStep("forward", 0, row, None, None, words, shown)
+
+    def _operations(self, part: int, place: Place) -> Iterator[TraceStep]:
+        """The steps of a row."""
+        index, row, step, positions = place
+        before = self._walk.before(part)
+        drawn = self._graph.steps[step]
+        turns = self._walk.turns(step)
+        if turns is None:
+            made = [self._index[i] for i in self._walk.boxes(positions)]
+            if row.kind == "operation":
+                words = sentences.operation(row, before)
+            else:
+                results = [self._graph.values[k] for k in made if k not in self._known]
+                said = [f"{self._walk.name(x)} = {x.text}" for x in results]
+                words = sentences.listed(row.words.removeprefix(MARK), said, before=before)
+            shown = self._new([*drawn.inputs, *made])
+            yield TraceStep("forward", part, index, step, row.lines, words, shown)
+            return
+        for k, turn in enumerate(turns.all):
+            made = [self._index[i] for i in self._walk.boxes(turn.positions)]
+            first, last = k == 0, k == len(turns.all) - 1
+            shown = self._new([*drawn.inputs * first, *made, *drawn.assigned * last])
+            words = sentences.listed(turns.words(turn), turns.values(turn), before=before)
+            yield TraceStep("forward", part, index, step, turn.lines, words, shown)
+
+    def _new(self, indices: Iterable[int]) -> tuple[int, ...]:
+        """Those of some values that were not known yet."""
+        found = [k for k in dict.fromkeys(indices) if k not in self._known]
+        self._known.update(found)
+        return tuple(found)

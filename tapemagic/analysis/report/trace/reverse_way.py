@@ -1,0 +1,227 @@
+"""The way back through a trace: from the targets to the watched values, with the gradients as they fill in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tapemagic.analysis.report.trace import sentences
+from tapemagic.analysis.report.trace.filling_in import UNKNOWN, FillingIn
+from tapemagic.analysis.report.trace.notation import bar, symbol_of
+from tapemagic.analysis.report.trace.reverse_sweep import AdjointStep, adjoint_step, starts
+from tapemagic.analysis.report.trace.trace_step import TraceStep
+from tapemagic.analysis.report.trace.turns import Turn
+from tapemagic.analysis.report.trace.walk import MARK, Place, Walk
+
+Texts = dict[int, str]
+"""Gradients as text by the indices of the values in the graph."""
+
+
+class ReverseWay:
+    """The steps in reverse.
+
+    Parameters
+    ----------
+    walk : Walk
+    """
+
+    def __init__(self, walk: Walk) -> None:
+        self._walk = walk
+        self._graph = walk.drawn.graph
+        self._index = walk.drawn.values
+        self._starts = starts(walk.subject)
+        self._filling = FillingIn(walk.drawn, walk.trace.shares, self._starts)
+        self._seeded: set[int] = set()
+        self._orders = {x.order for x in self._graph.values if x.gradient is not None}
+        self._told: set[int] = set()
+        self._elsewhere = self._places_elsewhere()
+
+    def part(self, part: int) -> Iterator[TraceStep]:
+        """The steps back through a part of the trace; parts in their order."""
+        for place in reversed(self._walk.places(part)):
+            turns = self._walk.turns(place.step)
+            if turns is not None:
+                for turn in reversed(turns.all):
+                    yield from self._turn(part, place, turn)
+            elif place.row.kind == "operation":
+                yield from self._operation(part, place)
+            else:
+                yield from self._fold(part, place)
+        if not part:
+            yield from self._watched()
+        yield from self._nothing(part)
+
+    def rest(self) -> Iterator[TraceStep]:
+        """A last step, if some gradient is not complete without it."""
+        if texts := self._filling.finish(self._filling.rest()):
+            names = [
+                f"{bar(symbol_of(self._name(k))).text} = {text}" for k, text in texts.items()
+            ]
+            words = sentences.listed("the other gradients", names)
+            last = len(self._walk.trace.parts) - 1
+            yield TraceStep("reverse", last, None, None, None, words, (), tuple(texts.items()))
+
+    def _places_elsewhere(self) -> list[int]:
+        """The positions of operations that are not drawn but pass something back to values that are, oldest first."""
+        parts = range(len(self._walk.trace.parts))
+        rows = {p for k in parts for place in self._walk.places(k) for p in place.positions}
+        return sorted(self._filling.arriving.keys() - rows)
+
+    def _beforehand(self, positions: Sequence[int]) -> Texts:
+        """What changes before the sweep comes to some operations: their results have their gradients then."""
+        texts: Texts = {}
+        while self._elsewhere and self._elsewhere[-1] > positions[-1]:
+            texts |= self._filling.arrive(self._elsewhere.pop())
+        return texts
+
+    def _operation(self, part: int, place: Place) -> Iterator[TraceStep]:
+        """The steps of an operation: the seeds of its results, and a share for each input."""
+        index, row, step, positions = place
+        texts = self._beforehand(positions)
+        for k, entry in enumerate(row.reverse):
+            if entry.kind == "share":
+                texts |= self._finished(positions)
+                texts |= self._filling.arrive(positions[0], entry.operand)
+            elif entry.kind == "seed" and entry.value is not None:
+                self._seeded.add(entry.value)
+                texts |= self._filling.begin(entry.value)
+            if k == len(row.reverse) - 1:
+                texts |= self._finished(positions)
+                texts |= self._filling.arrive(positions[0])
+            words = self._words(part, place, entry)
+            changed = tuple(texts.items())
+            yield TraceStep("reverse", part, index, step, row.lines, words, (), changed, k)
+            texts = {}
+
+    def _finished(self, positions: Sequence[int]) -> Texts:
+        """The gradients of the results of some operations, where they were not complete yet."""
+        return self._filling.finish(self._walk.boxes(positions))
+
+    def _words(self, part: int, place: Place, entry: AdjointStep) -> str:
+        """The sentence of a step at an operation."""
+        before = self._walk.before(part)
+        record = self._walk.subject.records[place.positions[0]]
+        if entry.value is None:
+            words = f"{record.name} passes back to{entry.symbol.removeprefix('…')}"
+            return sentences.first_that_fits(words, before=before)
+        symbol = self._walk.symbol(entry.value)
+        if entry.kind == "seed":
+            return sentences.seed(entry, symbol, self._goal(part), before)
+        return sentences.share(entry, record.name, symbol, before)
+
+    def _goal(self, part: int) -> str:
+        return self._walk.trace.parts[part].part.goal
+
+    def _fold(self, part: int, place: Place) -> Iterator[TraceStep]:
+        """The steps of operations that stand together in one row."""
+        yield from self._seeds(part, place, place.positions)
+        texts = self._passed(place.positions)
+        if not self._is_reached(place.positions):
+            return
+        words = f"back through {place.row.words.removeprefix(MARK)}"
+        yield self._together(part, place, place.row.lines, words, texts)
+
+    def _turn(self, part: int, place: Place, turn: Turn) -> Iterator[TraceStep]:
+        """The steps of an iteration, or of several."""
+        yield from self._seeds(part, place, turn.positions)
+        texts = self._passed(turn.positions)
+        turns = self._walk.turns(place.step)
+        if turns is None or not self._is_reached(turn.positions):
+            return
+        words = turns.words_back(turn)
+        yield self._together(part, place, turn.lines, words, texts, turns.gradients(turn))
+
+    def _together(
+        self,
+        part: int,
+        place: Place,
+        lines: tuple[int, int] | None,
+        words: str,
+        texts: Texts,
+        inside: str = "",
+    ) -> TraceStep:
+        """A step through several operations."""
+        changes = [self._said(k, text) for k, text in texts.items()]
+        before, joint = self._walk.before(part), "; " if inside else ": "
+        sentence = sentences.listed(words + inside, changes, before=before, joint=joint)
+        changed = tuple(texts.items())
+        return TraceStep("reverse", part, place.index, place.step, lines, sentence, (), changed)
+
+    def _passed(self, positions: Sequence[int]) -> Texts:
+        """The gradients that change while the sweep goes through some operations."""
+        texts = self._beforehand(positions)
+        for position in reversed(positions):
+            if position in self._filling.arriving:
+                texts |= self._filling.arrive(position)
+        return texts | self._finished(positions)
+
+    def _is_reached(self, positions: Sequence[int]) -> bool:
+        """Whether the target depends on a result of some operations."""
+        records, adjoints = self._walk.subject.records, self._walk.subject.adjoints
+        return any(i in adjoints for p in positions for i in records[p].output_ids)
+
+    def _seeds(self, part: int, place: Place, positions: Sequence[int]) -> Iterator[TraceStep]:
+        """The steps for the seeds of targets that some operations made, or are the last to read."""
+        records = self._walk.subject.records
+        for position in reversed(positions):
+            _, _, ids, *_, made = records[position]
+            for i in (*ids, *(made if isinstance(made, tuple) else (made,))):
+                if i in self._starts and i in self._index and i not in self._seeded:
+                    self._seeded.add(i)
+                    entry = adjoint_step(
+                        symbol_of(self._walk.symbol(i)), i, self._starts[i], "seed"
+                    )
+                    words = sentences.seed(
+                        entry, self._walk.symbol(i), self._goal(part), self._walk.before(part)
+                    )
+                    changed = tuple(self._filling.begin(i).items())
+                    yield TraceStep(
+                        "reverse", part, place.index, None, place.row.lines, words, (), changed
+                    )
+
+    def _said(self, k: int, text: str) -> str:
+        """The gradient of a value of the graph as it is now, as an equation."""
+        symbol = bar(symbol_of(self._name(k))).text
+        if text == UNKNOWN:
+            return f"a share to {symbol}"
+        return f"{symbol} = {text}{'' if self._filling.is_complete(k) else ' so far'}"
+
+    def _name(self, k: int) -> str:
+        return self._walk.name(self._graph.values[k])
+
+    def _watched(self) -> Iterator[TraceStep]:
+        """The steps for the watched values, whose gradients are complete."""
+        part = self._walk.trace.parts[0]
+        goal = self._goal(0) or "the target"
+        for row in range(part.rows_of_inputs - 1, -1, -1):
+            i = part.inputs[row]
+            for k, entry in enumerate(part.part.rows[row].reverse):
+                texts = self._filling.finish([i])
+                index = self._index.get(i)
+                if index is not None and entry.after == "None":
+                    self._told.add(index)
+                    texts = self._none([index])
+                words = sentences.whole(entry, self._walk.symbol(i), goal, "")
+                yield TraceStep(
+                    "reverse", 0, row, None, None, words, (), tuple(texts.items()), k
+                )
+
+    def _nothing(self, part: int) -> Iterator[TraceStep]:
+        """The step for the values of a part that no gradient reaches."""
+        orders = [one.part.order for one in self._walk.trace.parts]
+        found = [
+            value
+            for value in self._graph.values
+            if value.gradient is None
+            and value.role != "constant"
+            and value.index not in self._told
+            and value.order in self._orders
+            and (orders.index(value.order) if value.order in orders else 0) == part
+        ]
+        if found:
+            texts = self._none([value.index for value in found])
+            words = sentences.none_of([*map(self._walk.name, found)], self._walk.before(part))
+            yield TraceStep("reverse", part, None, None, None, words, (), tuple(texts.items()))
+
+    def _none(self, indices: Sequence[int]) -> Texts:
+        """The text None for values in whose boxes gradients stand."""
+        return {k: "None" for k in indices if self._graph.values[k].order in self._orders}

@@ -1,0 +1,120 @@
+"""The sentences of the steps through a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tapemagic.analysis.formatting import clipped, format_lines, printable
+from tapemagic.analysis.report.trace.reverse_sweep import AdjointStep, equation
+from tapemagic.analysis.report.trace.trace_rows import TraceRow
+
+LONGEST = 200
+"""The number of characters of a sentence."""
+
+
+def first_that_fits(*sentences: str, before: str = "") -> str:
+    """The first of some sentences that is short enough, behind words that all begin with; the last one, cut, if none is.
+
+    Examples
+    --------
+    >>> first_that_fits("v1 = a + b = 3.0", "v1 = 3.0", before="line 2: ")
+    'line 2: v1 = a + b = 3.0'
+    """
+    full = [printable(before + sentence) for sentence in sentences]
+    return clipped(next((words for words in full if len(words) <= LONGEST), full[-1]), LONGEST)
+
+
+def operation(row: TraceRow, before: str) -> str:
+    """The sentence of an operation, forward."""
+    where = f"{format_lines(row.lines)}: " if row.lines else ""
+    return first_that_fits(
+        row.equation,
+        equation(row.symbol, row.formula, row.value),
+        equation(row.symbol, row.value),
+        before=before + where,
+    )
+
+
+def seed(entry: AdjointStep, symbol: str, goal: str, before: str) -> str:
+    """The sentence for the gradient with which the sweep begins at a target."""
+    if goal == symbol:
+        words = f"{entry.equation}: the gradient of {symbol} with respect to itself"
+    elif goal == f"the sum of {symbol}":
+        words = f"{entry.equation}: the gradient of {goal} with respect to {symbol}"
+    else:
+        words = f"{symbol} is one of the targets: {entry.symbol} begins with {entry.after}"
+    return first_that_fits(words, entry.equation, before=before)
+
+
+def share(entry: AdjointStep, name: str, symbol: str, before: str) -> str:
+    """The sentence for what an operation passes back to one of its inputs."""
+    start = f"{name} passes back to {symbol}: "
+    if entry.before is None:
+        return first_that_fits(
+            entry.equation,
+            equation(entry.symbol, entry.formula, entry.after),
+            equation(entry.symbol, entry.after),
+            before=before + start,
+        )
+    has = f"added to what {symbol} has"
+    if entry.before and entry.added and entry.after:
+        end = f"{has}: {entry.before} + {entry.added} = {entry.after}"
+    elif entry.after:
+        end = f"{has}; {'in all' if entry.is_last else 'so far'} {entry.symbol} = {entry.after}"
+    else:
+        end = has
+    formula, numbers, added = map(_bare, (entry.formula, entry.numbers, entry.added))
+    return first_that_fits(
+        f"{equation(formula, numbers, added)}, {end}",
+        f"{equation(formula, added)}, {end}",
+        end,
+        before=before + start,
+    )
+
+
+def _bare(formula: str) -> str:
+    """A formula without the brackets around the whole of it."""
+    depth = 0
+    for k, letter in enumerate(formula):
+        depth += (letter == "(") - (letter == ")")
+        if not depth:
+            return formula[1:-1] if k and k == len(formula) - 1 else formula
+    return formula
+
+
+def whole(entry: AdjointStep, symbol: str, goal: str, before: str) -> str:
+    """The sentence for the complete gradient of a watched value."""
+    if entry.after == "None":
+        return first_that_fits(f"no gradient reaches {symbol}: None", before=before)
+    return first_that_fits(
+        f"the gradient of {goal} with respect to {symbol} is complete: {entry.equation}",
+        f"the gradient with respect to {symbol} is complete: {entry.equation}",
+        entry.equation,
+        before=before,
+    )
+
+
+def none_of(symbols: Sequence[str], before: str) -> str:
+    """The sentence for values that no gradient reaches."""
+    return first_that_fits(
+        f"no gradient reaches {', '.join(symbols)}: None",
+        f"no gradient reaches {len(symbols):,} values: None",
+        before=before,
+    )
+
+
+def listed(
+    words: str, equations: Sequence[str], most: int = 3, before: str = "", joint: str = ": "
+) -> str:
+    """The sentence for several values at once: as many of them as there is room for.
+
+    Examples
+    --------
+    >>> listed("line 4, iteration 2 of 9", ["w = 0.5", "loss = 0.3"])
+    'line 4, iteration 2 of 9: w = 0.5, loss = 0.3'
+    """
+    sentences = []
+    for count in range(min(most, len(equations)), 0, -1):
+        more = ", …" * (count < len(equations))
+        sentences.append(f"{words}{joint}{', '.join(equations[:count])}{more}")
+    return first_that_fits(*sentences, words, before=before)

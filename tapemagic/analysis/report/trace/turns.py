@@ -1,0 +1,135 @@
+"""Turns: the iterations of a folded loop, or blocks of them, as steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tapemagic.analysis.formatting import format_lines, format_number
+from tapemagic.analysis.report.folding import Block, Part
+from tapemagic.analysis.report.graph.carried import developments
+from tapemagic.analysis.report.graph.view import Fold
+from tapemagic.analysis.report.subject import Subject
+from tapemagic.analysis.report.summary import Summary
+from tapemagic.analysis.report.trace.layout import positions_of
+from tapemagic.analysis.report.trace.notation import bar, symbol_of
+from tapemagic.analysis.report.trace.symbols import brief, several, text_of
+from tapemagic.engine.recording import Absent
+from tapemagic.engine.tape.gradient_steps import number_of
+
+MOST = 100
+"""The largest number of steps through one loop, each way."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Iterations that are one step.
+
+    Attributes
+    ----------
+    which : str
+        The iterations in words.
+    first, last : int
+        The first iteration, and the last one, counted from 0 in the fold.
+    positions : sequence of int
+        Those of their operations.
+    lines : (int, int) or None
+    """
+
+    which: str
+    first: int
+    last: int
+    positions: Sequence[int]
+    lines: tuple[int, int] | None
+
+
+@dataclass
+class Turns:
+    """The steps through the iterations of a folded loop.
+
+    Parameters
+    ----------
+    subject : Subject
+    fold : Fold
+    most : int
+        The largest number of steps.
+    """
+
+    subject: Subject
+    fold: Fold
+    most: int
+
+    @cached_property
+    def all(self) -> list[Turn]:
+        """The steps, in the order of the tape."""
+        count = len(self.fold.parts)
+        size = -(-count // max(1, min(self.most, MOST)))
+        return [self._turn(k, min(k + size, count) - 1) for k in range(0, count, size)]
+
+    def _turn(self, first: int, last: int) -> Turn:
+        fold = self.fold
+        parts = fold.parts[first : last + 1]
+        one, many = fold.first + first, fold.first + last
+        which = f"iteration {one:,}" if first == last else f"iterations {one:,}–{many:,}"
+        return Turn(f"{which} of {fold.total:,}", first, last, list(positions_of(parts)), _lines(parts) or fold.lines)
+
+    def words(self, turn: Turn) -> str:
+        """The beginning of the sentence of a step forward."""
+        return f"{format_lines(self.fold.lines)}, {turn.which}"
+
+    def words_back(self, turn: Turn) -> str:
+        """The beginning of the sentence of a step in reverse."""
+        return f"{format_lines(self.fold.lines)}, back through {turn.which}"
+
+    @cached_property
+    def _developments(self) -> Sequence[Any]:
+        return developments(self.subject, self.fold)
+
+    def values(self, turn: Turn) -> list[str]:
+        """What is carried in the last iteration of a step, as equations; its last result if that is not known."""
+        found = []
+        for one in self._developments:
+            i, value = one.ids[turn.last], one.values[turn.last]
+            if i is not None:
+                found.append(_said(self._symbol(one.name, i), value))
+        found = list(filter(None, found))
+        if found:
+            return found
+        record = self.subject.records[turn.positions[-1]]
+        symbol = self._symbol("", several(record.output_id)[-1])
+        return list(filter(None, [_said(symbol, several(record.output)[-1])]))
+
+    def gradients(self, turn: Turn) -> str:
+        """The gradients of what is carried in the first iteration of a step, as the end of a sentence."""
+        found = []
+        for one in self._developments:
+            i = one.ids[turn.first]
+            if i is not None and i in self.subject.adjoints:
+                symbol = bar(symbol_of(self._symbol(one.name, i))).text
+                found.append(_said(symbol, self.subject.adjoints[i]))
+        found = list(filter(None, found))
+        where = "in it" if turn.first == turn.last else f"in iteration {self.fold.first + turn.first:,}"
+        return f": {where} {', '.join(found)}" if found else ""
+
+    def _symbol(self, name: str, i: int) -> str:
+        return symbol_of(name or self.subject.symbols.get(i, "?")).text
+
+
+def _lines(parts: Sequence[Part]) -> tuple[int, int] | None:
+    """The lines of some iterations."""
+    known = [part.lines for part in parts if isinstance(part, Block) and part.lines]
+    return (min(a for a, _ in known), max(b for _, b in known)) if known else None
+
+
+def _said(symbol: str, value: Any) -> str:
+    """A short value as an equation, or else the norm of an array; empty if it is not known."""
+    if isinstance(value, Absent):
+        return ""
+    if short := brief(value) or ("" if np.shape(value) else text_of(value)):
+        return f"{symbol} = {short}"
+    norm = value.norm if isinstance(value, Summary) else number_of(value)
+    return "" if norm is None else f"norm of {symbol} = {format_number(norm)}"

@@ -1,0 +1,95 @@
+"""What the ways through a trace, forward and in reverse, have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from tapemagic.analysis.report.graph.drawn_graph import DrawnGraph
+from tapemagic.analysis.report.graph.graph import Value
+from tapemagic.analysis.report.graph.view import Fold
+from tapemagic.analysis.report.subject import Subject
+from tapemagic.analysis.report.trace.drawn_trace import DrawnTrace
+from tapemagic.analysis.report.trace.notation import symbol_of
+from tapemagic.analysis.report.trace.trace_rows import TraceRow
+from tapemagic.analysis.report.trace.turns import Turns
+
+MOST_STEPS = 400
+"""About the largest number of steps through a graph."""
+
+LEAST_TURNS = 2
+"""The number of steps that every loop has, however many others there are."""
+
+
+MARK = "… "
+"""What the words of rows begin with in which several operations stand together."""
+
+
+class Place(NamedTuple):
+    """A row of operations: its index, the row, the index of its step in the graph, and the positions in the recording."""
+
+    index: int
+    row: TraceRow
+    step: int
+    positions: Sequence[int]
+
+
+@dataclass
+class Walk:
+    """A drawn graph and its trace.
+
+    Parameters
+    ----------
+    subject : Subject
+    drawn : DrawnGraph
+    trace : DrawnTrace
+    """
+
+    subject: Subject
+    drawn: DrawnGraph
+    trace: DrawnTrace
+
+    def before(self, part: int) -> str:
+        """The words with which the sentences of a part begin."""
+        title = self.trace.parts[part].part.title
+        return f"{title.lower()}: " if title else ""
+
+    def places(self, part: int) -> list[Place]:
+        """The rows of operations and folds in a part."""
+        found = self.trace.parts[part]
+        return [
+            Place(k, found.part.rows[k], line.step, line.positions)
+            for k, line in enumerate(found.lines, found.first)
+            if line.step is not None
+        ]
+
+    def boxes(self, positions: Iterable[int]) -> list[int]:
+        """The ids of the results of some operations that have boxes."""
+        records, index = self.subject.records, self.drawn.values
+        return [i for p in positions for i in records[p].output_ids if i in index]
+
+    def name(self, value: Value) -> str:
+        """The symbol of a value of the graph."""
+        return symbol_of(value.name or value.symbol or value.text).text
+
+    def symbol(self, i: int) -> str:
+        """The symbol of a value on the tape."""
+        return symbol_of(self.subject.symbols.get(i, "?")).text
+
+    def turns(self, step: int) -> Turns | None:
+        """The steps through the iterations of a folded loop; None for another operation."""
+        return self._turns.get(step)
+
+    @cached_property
+    def _turns(self) -> dict[int, Turns]:
+        loops = {
+            step: what
+            for step, (_, what) in enumerate(self.drawn.plan.items)
+            if isinstance(what, Fold) and what.kind == "loop"
+        }
+        rows = [row for part in self.trace.parts for row in part.part.rows]
+        room = MOST_STEPS - sum(1 + len(row.reverse) for row in rows)
+        most = max(LEAST_TURNS, room // (2 * len(loops) or 1))
+        return {step: Turns(self.subject, fold, most) for step, fold in loops.items()}

@@ -1,0 +1,253 @@
+"""JupyterLab with a browser, driven as a reader does it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import nbformat
+import pytest
+from nbformat.sign import NotebookNotary
+from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import Browser, BrowserContext, Page
+
+OPTIONS = [
+    "--no-browser",
+    "--allow-root",
+    "--expose-app-in-browser",
+    "--ip=127.0.0.1",
+    "--ServerApp.port_retries=0",
+    "--ServerApp.password=",
+    "--IdentityProvider.token=",
+]
+NO_NEWS = '{"fetchNews": "false", "checkForUpdates": false}'
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+HEIGHT = 1000
+WAIT = 90_000
+"""Milliseconds that a kernel or a page may take on a busy machine."""
+
+# Too early, before the kernel is there, a dialogue would ask which kernel is meant.
+RUN_ALL = """() => {
+    const { commands, shell } = window.jupyterapp;
+    const run = async () => {
+        await shell.currentWidget.sessionContext.ready;
+        await commands.execute('notebook:run-all-cells');
+    };
+    const late = new Promise((_, fail) => setTimeout(() => fail('still running'), 120000));
+    return Promise.race([run(), late]);
+}"""
+SET_THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
+THEME_SET = "light => document.body.dataset.jpThemeLight === String(light)"
+ASK = """async expression => {
+    const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+    const message = { code: '', user_expressions: { it: expression }, store_history: false };
+    const { content } = await kernel.requestExecute(message).done;
+    const { it } = content.user_expressions;
+    if (it.status !== 'ok') throw new Error(`${it.ename}: ${it.evalue}`);
+    return it.data['text/plain'];
+}"""
+SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
+MODELS = """async () => {
+    const { rendermime } = window.jupyterapp.shell.currentWidget.content;
+    const mimeType = 'application/vnd.jupyter.widget-view+json';
+    const renderer = rendermime.createRenderer(mimeType);
+    const manager = await renderer._manager.promise;
+    return (await Promise.all(Object.values(manager._models))).length;
+}"""
+IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
+REPORT = ".jp-OutputArea-output .tapemagic"
+
+
+@dataclass
+class Watch:
+    """What goes wrong on the pages of a browser's window.
+
+    Attributes
+    ----------
+    troubles : list of str
+        Errors in the console, and requests that would leave this machine (they are held back).
+    """
+
+    troubles: list[str] = field(default_factory=list)
+
+    def look_at(self, context: BrowserContext) -> None:
+        """Watch all pages of a window."""
+        context.route(_leaves, lambda route: route.abort())
+        context.on("request", lambda request: self._asked(request.url))
+        context.on("console", lambda said: self._said(said.type, said.text))
+        context.on("weberror", lambda error: self.troubles.append(f"raised: {error.error}"))
+
+    def _asked(self, address: str) -> None:
+        if _leaves(address):
+            self.troubles.append(f"asked for {address}")
+
+    def _said(self, kind: str, text: str) -> None:
+        if kind == "error":
+            self.troubles.append(f"console: {text}")
+
+
+def _leaves(address: str) -> bool:
+    """Whether a request leaves this machine."""
+    parts = urlsplit(address)
+    inside = parts.hostname in {"127.0.0.1", "localhost"}
+    return not inside and parts.scheme not in {"data", "blob", "about", "file"}
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A JupyterLab server with its folder of notebooks, and a browser.
+
+    Attributes
+    ----------
+    address : str
+    folder : Path
+        Where its notebooks are.
+    data : Path
+        Where it keeps which notebooks are trusted.
+    chromium : Browser
+    """
+
+    address: str
+    folder: Path
+    data: Path
+    chromium: Browser
+
+    def write(self, name: str, cells: Sequence[str]) -> Path:
+        """A new notebook in the folder."""
+        notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
+        notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
+        nbformat.write(notebook, path := self.folder / f"{name}.ipynb")
+        return path
+
+    def trust(self, path: Path) -> None:
+        """Sign a notebook, as saving it in this Lab does."""
+        NotebookNotary(data_dir=str(self.data)).sign(nbformat.read(path, as_version=4))
+
+    @contextmanager
+    def opened(
+        self,
+        path: Path,
+        *,
+        run: bool = True,
+        width: int = 1280,
+        theme: str = "light",
+        allowed: Sequence[str] = (),
+    ) -> Iterator[Page]:
+        """A notebook of the folder in a window of its own; afterwards nothing may have gone wrong there.
+
+        Parameters
+        ----------
+        path : Path
+        run : bool, optional
+            Whether to run all cells.
+        width : int, optional
+            Of the window, in pixels.
+        theme : {'light', 'dark'}, optional
+        allowed : sequence of str, optional
+            Words in errors of the console that the test brings about on purpose.
+        """
+        context = self.chromium.new_context(
+            viewport={"width": width, "height": HEIGHT}, device_scale_factor=1.5
+        )
+        context.grant_permissions(["clipboard-read", "clipboard-write"], origin=self.address)
+        watch = Watch()
+        watch.look_at(context)
+        page = context.new_page()
+        try:
+            page.goto(f"{self.address}/lab/tree/{path.relative_to(self.folder)}?reset")
+            page.locator(IDLE).wait_for(timeout=WAIT)
+            page.evaluate(SET_THEME, THEMES[theme])
+            page.wait_for_function(THEME_SET, arg=theme == "light")
+            if run:
+                run_all(page)
+            yield page
+            page.evaluate(SHUT_DOWN)
+        finally:
+            context.close()
+        assert [] == [each for each in watch.troubles if not any(word in each for word in allowed)]
+
+    @contextmanager
+    def notebook(self, name: str, cells: Sequence[str], **options: Any) -> Iterator[Page]:
+        """A new notebook with some cells, opened; see `opened`."""
+        with self.opened(self.write(name, cells), **options) as page:
+            yield page
+
+
+def run_all(page: Page) -> None:
+    """Run all cells of the open notebook, to their ends."""
+    page.evaluate(RUN_ALL)
+    page.locator(IDLE).wait_for(timeout=WAIT)
+
+
+def ask(page: Page, expression: str) -> str:
+    """The value of an expression in the notebook's kernel, as Python writes it."""
+    answer: str = page.evaluate(ASK, expression)
+    return answer
+
+
+def models(page: Page) -> int:
+    """How many widget models the open notebook has in the browser."""
+    count: int = page.evaluate(MODELS)
+    return count
+
+
+@contextmanager
+def serving(place: Path, chromium: Browser) -> Iterator[Lab]:
+    """A JupyterLab of our own, with an empty folder of notebooks and no settings."""
+    folder = place / "work"
+    folder.mkdir()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = {
+        name: str(place / name)
+        for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+    }
+    options = [*OPTIONS, f"--port={port}", f"--ServerApp.root_dir={folder}"]
+    news = Path(settings["JUPYTER_CONFIG_DIR"], "lab/user-settings/@jupyterlab/apputils-extension")
+    news.mkdir(parents=True)
+    (news / "notification.jupyterlab-settings").write_text(NO_NEWS)
+    log = place / "server.log"
+    with (
+        log.open("w") as output,
+        subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *options],
+            env=os.environ | settings,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        ) as server,
+    ):
+        try:
+            _wait_for(f"http://127.0.0.1:{port}/api/status", server, log)
+            data = Path(settings["JUPYTER_DATA_DIR"])
+            yield Lab(f"http://127.0.0.1:{port}", folder, data, chromium)
+        finally:
+            server.terminate()
+            try:
+                server.wait(20)
+            except subprocess.TimeoutExpired:
+                server.kill()
+
+
+def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    """Return when the server answers; fail with its log when it does not."""
+    end = time.monotonic() + WAIT / 1e3
+    while time.monotonic() < end and server.poll() is None:
+        try:
+            urllib.request.urlopen(address, timeout=5).close()  # noqa: S310 -- our own http address
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+        else:
+            return
+    pytest.fail(f"JupyterLab did not start:\n{log.read_text()}")
