@@ -31,8 +31,10 @@ WIDTHS = (2.2, 1.6, 1.6, 1.6)
 """The styles and widths of the curves of a target and of its derivatives."""
 TANGENT = 70
 """Half of the length of a tangent in pixels."""
-OUTLIER = 3
-"""A curve that leaves the usual values by more than so many times their range is cut off."""
+CLOSE = 0.04
+"""The share of the range within which a point is close to a gap or a jump."""
+POLE = 0.5
+"""A picture is cut off where curves go beyond the other values, close to a gap or a jump, by more than this share."""
 SETTINGS = {
     "svg.fonttype": "none",
     "svg.hashsalt": "tapemagic",
@@ -43,6 +45,8 @@ SETTINGS = {
 }
 NUMBER = re.compile(r"-?\d+\.\d{2,}")
 TAG = re.compile(r"<[^>]*>")
+LONG = re.compile(r"\s*\n\s*|(?<=style=\")font-family: [^;\"]*;|font-family: [^;\"]*; |rotate\(-0 [^)]*\)")
+"""What may be a space: ends of lines, fonts, which the outermost element names, and rotations by nothing."""
 HEAD = re.compile(r"(?s)\A.*?<svg [^>]*>|\s*<metadata>.*?</metadata>")
 
 
@@ -81,7 +85,7 @@ class CurvePicture:
         size = f'width="{self.width}" height="{self.height}" viewBox="0 0 {self.width} {self.height}"'
         links = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
         marks = "".join(map(_mark, self.marks)) if marked else ""
-        return f"<svg {links} {size}>{self.content}{marks}</svg>"
+        return f'<svg {links} {size} font-family="sans-serif">{self.content}{marks}</svg>'
 
 
 def _mark(mark: Mark) -> str:
@@ -160,7 +164,7 @@ def _drawn(
 
 def _draw_curves(axes: Any, plot: Plot, curves: Sequence[Curve], ground: str) -> list[str]:
     """Draw the curves of a target; sentences on what is cut off."""
-    low, high, is_cut = _limits(curves)
+    low, high, is_cut = _limits(plot.points, curves)
     lines = []
     for curve in reversed(curves):
         k = curve.order
@@ -218,18 +222,30 @@ def _finite(values: Iterable[float]) -> list[float]:
     return [value for value in values if math.isfinite(value)]
 
 
-def _limits(curves: Sequence[Curve]) -> tuple[float, float, bool]:
-    """The lowest and highest value to show, and whether there are others beyond."""
-    values = sorted(value for curve in curves for value in _finite(curve.values))
-    rest = len(values) // 50
-    usual_low, usual_high = values[rest], values[-1 - rest]
-    span = (usual_high - usual_low) or abs(usual_high) or 1.0
-    low, high = max(values[0], usual_low - span), min(values[-1], usual_high + span)
-    if values[-1] - values[0] <= OUTLIER * span:
-        low, high = values[0], values[-1]
-    is_cut = low > values[0] or high < values[-1]
+def _limits(points: Sequence[float], curves: Sequence[Curve]) -> tuple[float, float, bool]:
+    """The lowest and highest value to show, and whether there are others beyond: close to gaps and jumps alone."""
+    values = _finite(value for curve in curves for value in curve.values)
+    calm = _calm(points, curves) or values
+    whole_low, whole_high = min(values), max(values)
+    low, high = min(calm), max(calm)
+    more = POLE * (high - low)
+    is_cut = whole_low < low - more or whole_high > high + more
+    if not is_cut:
+        low, high = whole_low, whole_high
     margin = 0.05 * (high - low) or 0.1 * abs(high) or 1.0
     return low - margin, high + margin, is_cut
+
+
+def _calm(points: Sequence[float], curves: Sequence[Curve]) -> list[float]:
+    """The values of curves that are not close to a gap or a jump of one of them."""
+    edges: set[float] = set()
+    for curve in curves:
+        known = [math.isfinite(value) for value in curve.values]
+        edges.update(points[k] for k in curve.breaks)
+        edges.update(x for x, is_known in zip(points, known, strict=True) if not is_known)
+    far = CLOSE * (points[-1] - points[0])
+    calm = [k for k, x in enumerate(points) if all(abs(x - edge) > far for edge in edges)]
+    return [curve.values[k] for curve in curves for k in calm]
 
 
 def _with_breaks(points: Sequence[float], curve: Curve) -> tuple[list[float], list[float]]:
@@ -300,4 +316,4 @@ def _short(svg: str) -> str:
     """The content of an SVG element, with one decimal of each number outside of text."""
     inner = HEAD.sub("", svg).removesuffix("\n").removesuffix("</svg>")
     short = TAG.sub(lambda tag: NUMBER.sub(lambda x: f"{float(x[0]):.1f}".removesuffix(".0"), tag[0]), inner)
-    return re.sub(r"\s*\n\s*", " ", short)
+    return LONG.sub(" ", short)

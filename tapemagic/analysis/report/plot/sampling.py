@@ -17,6 +17,8 @@ HALVINGS = 26
 """The number of halvings that bring two points together up to the digits of a report."""
 STEEP = 5
 """A change is looked at closely if it is so many times the usual one."""
+ROUNDING = 1e-6
+"""A change is none if it is no more than this share of the largest one."""
 SHRUNK = 4
 """A curve does not jump where the change gets so many times smaller as points come closer."""
 
@@ -211,16 +213,12 @@ def _steep(points: Sequence[Point]) -> list[tuple[Point, Point, int]]:
             if math.isfinite(b.values[curve] - a.values[curve])
         ]
         changes = [change for change, _ in pairs]
-        if not changes:
-            continue
-        usual = median(changes)
-        found += [
-            (change / (usual or 1.0), pair)
-            for change, pair in pairs
-            if change > STEEP * usual and change > 1e-6 * max(changes)
-        ]
+        usual = median(changes) if changes else 0.0
+        least = max(STEEP * usual, ROUNDING * max(changes, default=0.0))
+        found += [(change / (usual or 1.0), pair) for change, pair in pairs if change > least]
     found.sort(key=lambda entry: -entry[0])
-    return [pair for _, pair in found[:MOST_EDGES]]
+    places = list(dict.fromkeys(a.x for _, (a, _, _) in found))[:MOST_EDGES]
+    return [pair for _, pair in found if pair[0].x in places]
 
 
 def _breaks(points: Sequence[Point], jumps: Iterable[Jump]) -> tuple[frozenset[int], ...]:
