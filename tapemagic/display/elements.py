@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
+from itertools import chain, repeat
 from urllib.parse import unquote
 
 from tapemagic.analysis.formatting import printable
@@ -68,20 +69,23 @@ def listing(
     rows: Iterable[Sequence[str]],
     words: Collection[int] = (0,),
     style: str = SIZE,
+    marks: Iterable[str] = (),
 ) -> str:
     """A table with the padding and the lines of the page's own tables, or a padding if it has none; all cells are HTML.
 
     The columns of `words`, by their places, are aligned left even where the page aligns cells right.
     A row that has only one cell, while there are more headings, goes over all columns.
+    The `marks` are attributes of the rows, each with a space before it.
     """
 
-    def line(tag: str, cells: Sequence[str]) -> str:
+    def line(tag: str, cells: Sequence[str], mark: str = "") -> str:
         if len(cells) == 1 < len(headings):
-            return f"<tr><{tag} colspan={len(headings)}{LEFT}>{cells[0]}"
+            return f"<tr{mark}><{tag} colspan={len(headings)}{LEFT}>{cells[0]}"
         row = (f"<{tag}{LEFT if k in words else ''}>{cell}" for k, cell in enumerate(cells))
-        return f"<tr>{''.join(row)}"
+        return f"<tr{mark}>{''.join(row)}"
 
-    body = "".join(line("td", cells) for cells in rows)
+    marked = zip(rows, chain(marks, repeat("")), strict=False)
+    body = "".join(line("td", cells, mark) for cells, mark in marked)
     content = f"<thead>{line('th', headings)}</thead><tbody>{body}</tbody>"
     look = f"border-collapse:collapse;margin:0 0 6px;{style}"
     return element("table", look, content).replace("<table", "<table cellpadding=5", 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -14,11 +13,11 @@ from tapemagic.analysis.report.graph.graph import Graph
 from tapemagic.display import html
 from tapemagic.display.appearance import Style, ground_of, themed_page
 from tapemagic.display.curves import CurvePicture, curve_picture
-from tapemagic.display.dot import dot
-from tapemagic.display.inserts import Inserts
+from tapemagic.display.graph_picture import GraphPicture
 from tapemagic.display.latex import latex
+from tapemagic.display.live.answers import Answers
 from tapemagic.display.live.content import Content, content_of
-from tapemagic.display.svg import Drawing, draw
+from tapemagic.display.svg import Drawing
 from tapemagic.display.text import text
 
 INTERRUPTED = "the drawing of the report was interrupted; the cell has run, and its variables and its tape are there"
@@ -56,22 +55,18 @@ class TapeReport:
         return self.findings.graph
 
     @cached_property
+    def _picture(self) -> GraphPicture:
+        return GraphPicture(self.findings, self._style)
+
+    @property
     def dot(self) -> str:
         """The graph as DOT source."""
-        with significant_digits(self._style.digits):
-            return dot(self.findings.graph, self.findings.lines, self._inserts)
+        return self._picture.dot
 
-    @cached_property
-    def _inserts(self) -> Inserts:
-        """The small pictures in the graph."""
-        with significant_digits(self._style.digits):
-            return Inserts(self.findings.graph)
-
-    @cached_property
+    @property
     def drawing(self) -> Drawing:
         """The drawing of the graph, or the reason why there is none."""
-        drawing = draw(self.dot, self._inserts.by_number, self._style.engine)
-        return replace(drawing, ground=ground_of(self._style.theme))
+        return self._picture.drawing
 
     @cached_property
     def curves(self) -> CurvePicture | None:
@@ -113,19 +108,17 @@ class TapeReport:
         from tapemagic.display.live.widget import ReportWidget, view
 
         if self._view is None:
-            self._view = ReportWidget(self._content(), self._details)
+            self._view = ReportWidget(self._content(), self._answers)
         return view(self._view)
 
+    @property
+    def _answers(self) -> Answers:
+        """The answers to what can be asked of the recording."""
+        return Answers(self.findings, self._details, self._style)
+
     def _content(self) -> Content:
-        """All that the widget shows, as JSON."""
-        return content_of(
-            self.findings,
-            self.drawing,
-            self.dot,
-            self._shown_value(),
-            self._style,
-            self._faces,
-        )
+        """All that the widget shows at first, as JSON."""
+        return content_of(self._picture, self._shown_value(), self._faces)
 
     def close(self) -> None:
         """Close the widget, if there is one; the report can be shown again."""

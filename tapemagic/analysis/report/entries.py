@@ -82,7 +82,9 @@ def entries_of(value: Any) -> Entries:
         return Entries(summary, is_whole=False)
     array = np.asarray(value)
     if not array.shape:
-        return Entries(summary, _exact(value if isinstance(value, np.ma.MaskedArray) else array[()]))
+        return Entries(
+            summary, _exact(value if isinstance(value, np.ma.MaskedArray) else array[()])
+        )
     if isinstance(value, np.ma.MaskedArray):
         array = value
     if not array.size:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import groupby
 
 from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
@@ -28,6 +29,8 @@ class Row:
     gradient: str = ""
     stopped: bool = False
     bad: bool = False
+    line: int = 0
+    """The number of the line; 0 for headings."""
 
     @property
     def cells(self) -> tuple[str, str, str, str]:
@@ -48,6 +51,17 @@ def html(findings: Findings) -> str:
     return element("pre", STYLE, "\n".join(lines)) if rows else ""
 
 
+def live_html(findings: Findings) -> str:
+    """The same with an element around each line of the source and its values: line 3 has ``data-l="3"``."""
+    rows = _rows(findings)
+    pairs = zip(rows, _padded(rows), strict=True)
+    lines = []
+    for number, group in groupby(pairs, lambda pair: pair[0].line):
+        text = "\n".join(_line(row, padded) for row, padded in group)
+        lines.append(f'<span data-l="{number}">{text}</span>' if number else text)
+    return element("pre", STYLE, "\n".join(lines)) if rows else ""
+
+
 def _rows(findings: Findings) -> list[Row]:
     """The headings and the lines; none if no line made a value."""
     if not any(line.values for line in findings.source_lines):
@@ -64,7 +78,7 @@ def _rows(findings: Findings) -> list[Row]:
         if not cells or len(source) > WIDEST:
             cells.insert(0, Row())
         first = replace(cells[0], number=str(line.number), source=source, stopped=line.stopped)
-        rows += [first, *cells[1:]]
+        rows += [replace(row, line=line.number) for row in (first, *cells[1:])]
     return rows
 
 

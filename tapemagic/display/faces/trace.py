@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from unicodedata import combining
 
 from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.trace.reverse_sweep import AdjointStep
-from tapemagic.analysis.report.trace.trace import TracePart
+from tapemagic.analysis.report.trace.trace import Trace, TracePart
 from tapemagic.analysis.report.trace.trace_rows import TraceRow
 from tapemagic.display.elements import element, listing, plain
 from tapemagic.display.styles import BAD, CODE, QUIET
@@ -30,11 +31,25 @@ def html(findings: Findings) -> str:
     """The evaluation table as HTML; empty if there is nothing to show."""
     if findings.trace is None:
         return ""
-    first, *others = findings.trace.parts
-    parts = [_table(first)]
-    for part in others:
+    return _one_below_another(findings.trace, map(_table, findings.trace.parts))
+
+
+def live_html(trace: Trace) -> str:
+    """The evaluation table as HTML in which a front end finds rows by `data-r`, and equations of the reverse sweep.
+
+    The row k of the part p has ``data-r="p.k"``, and its equation j, in the order of the sweep, ``data-a="p.k.j"``.
+    """
+    tables = (_table(part, str(number)) for number, part in enumerate(trace.parts))
+    return _one_below_another(trace, tables)
+
+
+def _one_below_another(trace: Trace, tables: Iterable[str]) -> str:
+    """The tables of all parts; those of derivatives below their titles, closed until they are opened."""
+    first, *others = [*tables] or [""]
+    parts = [first]
+    for part, table in zip(trace.parts[1:], others, strict=True):
         words = f"<summary>{plain(_title(part))}</summary>"
-        parts.append(element("details", "margin-top:6px", words + _table(part)))
+        parts.append(element("details", "margin-top:6px", words + table))
     return "".join(parts)
 
 
@@ -85,19 +100,23 @@ def _width(words: str) -> int:
     return sum(not combining(char) for char in words)
 
 
-def _table(part: TracePart) -> str:
-    """One part of the table."""
+def _table(part: TracePart, number: str = "") -> str:
+    """One part of the table, whose rows and equations can be found if it has a number."""
     heads = [plain(words) for words in headings(part)]
-    return listing(heads, map(_cells, part.rows), (0, 1), TABLE)
+    names = [f"{number}.{k}" if number else "" for k in range(len(part.rows))]
+    marks = [f' data-r="{name}"' for name in names if name]
+    return listing(heads, map(_cells, part.rows, names), (0, 1), TABLE, marks)
 
 
-def _cells(row: TraceRow) -> tuple[str, ...]:
+def _cells(row: TraceRow, name: str) -> tuple[str, ...]:
     """A row as HTML; one without steps of the reverse sweep goes over both columns."""
     left = _marked(forward(row), row.is_finite)
     if row.words:
         left = element("span", QUIET, left)
-    steps = [_marked(backward(step), step.is_finite) for step in reversed(row.reverse)]
-    return (left, "<br>".join(steps)) if steps else (left,)
+    steps = [_marked(backward(step), step.is_finite) for step in row.reverse]
+    if name:
+        steps = [f'<span data-a="{name}.{k}">{step}</span>' for k, step in enumerate(steps)]
+    return (left, "<br>".join(reversed(steps))) if steps else (left,)
 
 
 def _marked(words: str, is_finite: bool) -> str:

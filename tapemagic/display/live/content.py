@@ -8,13 +8,15 @@ from typing import TypedDict
 from tapemagic.analysis.formatting import format_shape, printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import graph as analysed
+from tapemagic.analysis.report.trace.trace_steps import TraceStep
 from tapemagic.display import html
 from tapemagic.display.appearance import Style, Theme
 from tapemagic.display.dot import operation_tooltip
 from tapemagic.display.elements import element
-from tapemagic.display.faces import gradients, graph, trace, variables
+from tapemagic.display.faces import gradients, graph, lines, trace, variables
+from tapemagic.display.graph_picture import GraphPicture
 from tapemagic.display.styles import QUIET
-from tapemagic.display.svg import Drawing, fitted
+from tapemagic.display.svg import fitted
 
 NOTHING = element(
     "div", QUIET, "Nothing was recorded: no operation had a watched value as its input."
@@ -115,31 +117,23 @@ class Content(TypedDict):
     live: bool
 
 
-def content_of(
-    findings: Findings,
-    drawing: Drawing,
-    dot: str,
-    value: str | None,
-    style: Style,
-    faces: Mapping[str, str],
-) -> Content:
+def content_of(picture: GraphPicture, value: str | None, faces: Mapping[str, str]) -> Content:
     """All that the front end of a report shows at first.
 
     Parameters
     ----------
-    findings : Findings
-    drawing : Drawing
-        Of the graph.
-    dot : str
-        The graph as DOT source.
+    picture : GraphPicture
+        The findings, with the picture of their graph.
     value : str or None
         The value of the cell's last expression as text, if it is to be shown.
-    style : Style
     faces : mapping of str to str
         The faces as HTML, by their titles.
     """
-    elsewhere = {graph.TITLE, trace.TITLE} if findings.graph.steps else set()
-    shown = {title: page or EMPTY.get(title, "") for title, page in faces.items()}
+    findings, style = picture.findings, picture.style
+    view = None if findings.view is None or not findings.graph.steps else view_of(picture)
+    elsewhere = {graph.TITLE, trace.TITLE} if view else set()
+    live = {**faces, lines.TITLE: lines.live_html(findings)}
+    shown = {title: page or EMPTY.get(title, "") for title, page in live.items()}
     first = style.first_tab if shown.get(style.first_tab) else Style.first_tab
     return Content(
         number=0,
@@ -151,31 +145,37 @@ def content_of(
             if page
         ],
         first=first,
-        view=_view(findings, drawing, dot, faces) if findings.graph.steps else None,
+        view=view,
         controls=[],
         live=True,
     )
 
 
-def _view(findings: Findings, drawing: Drawing, dot: str, faces: Mapping[str, str]) -> View:
+def view_of(picture: GraphPicture) -> View:
+    """The layout of the graph in findings that have one."""
+    findings, drawing = picture.findings, picture.drawing
+    view, drawn = findings.view, findings.graph
+    if view is None:
+        raise ValueError("these findings have no layout")
     svg, _ = fitted(drawing, live=True)
-    drawn = findings.graph
+    under = graph.caption(findings) if svg else graph.html(findings, drawing)
     return View(
-        opened={},
+        opened=view.opened,
         svg=svg,
-        dot=dot,
-        caption=graph.caption(findings) if svg else faces[graph.TITLE],
-        trace=faces[trace.TITLE],
-        values=[_value(value) for value in drawn.values],
+        dot=picture.dot,
+        caption=under,
+        trace=trace.live_html(view.steps.trace),
+        values=[_value(*each) for each in zip(drawn.values, view.formulas, view.keys, strict=True)],
         operations=[_operation(step, findings) for step in drawn.steps],
         frames=[
-            Frame(label=printable(frame.label), fold="", iteration=None) for frame in drawn.frames
+            Frame(label=printable(frame.label), fold=frame.fold, iteration=frame.iteration)
+            for frame in drawn.frames
         ],
-        steps=[],
+        steps=list(map(_step, view.steps.steps)),
     )
 
 
-def _value(value: analysed.Value) -> Value:
+def _value(value: analysed.Value, formula: str, key: str) -> Value:
     return Value(
         name=printable(value.name or value.symbol),
         text=value.text,
@@ -183,8 +183,8 @@ def _value(value: analysed.Value) -> Value:
         role=value.role,
         type=f"{format_shape(value.shape)} {value.dtype}",
         line=value.line,
-        formula="",
-        key="",
+        formula=printable(formula),
+        key=key,
     )
 
 
@@ -196,6 +196,19 @@ def _operation(step: analysed.Step, findings: Findings) -> Operation:
         outputs=list(step.outputs),
         lines=step.lines or line,
         tip=printable(operation_tooltip(step, findings.graph, findings.lines)),
-        fold="",
+        fold=step.fold,
         iterations=step.iterations,
+    )
+
+
+def _step(step: TraceStep) -> Step:
+    return Step(
+        reverse=step.way == "reverse",
+        row="" if step.row is None else f"{step.part}.{step.row}",
+        entry=step.entry,
+        operation=step.step,
+        lines=step.lines,
+        words=printable(step.words),
+        shown=list(step.shown),
+        gradients=list(step.gradients),
     )

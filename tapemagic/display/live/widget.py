@@ -2,51 +2,115 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib import resources
 from typing import Any
 
 import anywidget
 from traitlets import Dict, Unicode
 
-from tapemagic.analysis.report.details import Details
+from tapemagic.display.live.answers import LONGEST, Answers, Unanswered
 from tapemagic.display.live.content import Content
 from tapemagic.display.live.packing import packed
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATIC = resources.files("tapemagic.display") / "static"
+ESM = (STATIC / "report.js").read_text(encoding="utf-8")
+CSS = (STATIC / "report.css").read_text(encoding="utf-8")
+ROOM = 120_000
+"""The most characters of all answers that are kept: notebooks may store them."""
+TOO_LARGE = "The answer is too large to be shown here."
+
+WhatIf = Callable[["ReportWidget", Mapping[str, Any]], None]
 
 
 class ReportWidget(anywidget.AnyWidget):
     """A report in a notebook.
 
-    Its traits hold packed JSON: `content`, and for each question that was asked the answer.
+    Its traits hold packed JSON: `content`, and for each question that was asked the answer. A front end asks by the
+    message ``{"ask": question}``. What it sends otherwise, and messages that are not of this form, are ignored.
 
     Parameters
     ----------
     content : Content
         All that it shows at first.
-    details : Details or None
-        What can be asked; None if the recording was not kept.
+    answers : Answers
+        They hold the recording, which `close` lets go.
+    what_if : callable, optional
+        It is given the widget and each message with the key "what_if".
+    room : int, optional
+        The most characters of all answers that are kept; the oldest are dropped.
     """
 
-    _esm = (STATIC / "report.js").read_text(encoding="utf-8")
-    _css = (STATIC / "report.css").read_text(encoding="utf-8")
+    _esm = Unicode(ESM).tag(sync=True)
+    _css = Unicode(CSS).tag(sync=True)
     content = Unicode().tag(sync=True)
     answers = Dict().tag(sync=True)
 
-    def __init__(self, content: Content, details: Details | None = None) -> None:
+    def __init__(
+        self,
+        content: Content,
+        answers: Answers,
+        what_if: WhatIf | None = None,
+        room: int = ROOM,
+    ) -> None:
         super().__init__(content=packed(content))
-        self._details = details
+        self._number = content["number"]
+        self._source: Answers | None = answers
+        self._what_if = what_if
+        self._room = room
+        self._given: dict[str, str] = {}
+        self.on_msg(_hear)
+
+    def renew(self, content: Content, answers: Answers) -> None:
+        """Show another run of the cell, whose answers replace those to earlier questions."""
+        self._number += 1
+        self._source, self._given = answers, {}
+        text = packed({**content, "number": self._number})
+        with self.hold_sync():
+            self.content = text
+            self.answers = {}
+
+    def hear(self, message: Any) -> None:
+        """Do what a front end asks for, whatever it sends; no error leaves this method."""
+        if not isinstance(message, dict):
+            return
+        question = message.get("ask")
+        if isinstance(question, str) and len(question) <= LONGEST:
+            self.answer(question)
+        elif "what_if" in message and self._what_if is not None:
+            self._what_if(self, message)
+
+    def answer(self, question: str) -> None:
+        """Add the answer to a question."""
+        if self._source is None or question in self._given:
+            return
+        text = packed(self._source.to(question))
+        if len(text) + len(question) > self._room:
+            text = packed(Unanswered(error=TOO_LARGE))
+        given = {**self._given, question: text}
+        size = sum(len(asked) + len(answer) for asked, answer in given.items())
+        for asked in list(given):
+            if size <= self._room or asked == question:
+                break
+            size -= len(asked) + len(given.pop(asked))
+        self._given = given
+        self.answers = given
 
     def close(self) -> None:
         """Close the widget and its layout, and let go of the recording."""
-        self._details = None
+        self._source, self._what_if = None, None
         self.layout.close()
         super().close()
 
 
+def _hear(widget: ReportWidget, message: Any, _buffers: Any) -> None:
+    """The callback of all widgets: a method of one would keep it alive."""
+    widget.hear(message)
+
+
 def view(widget: ReportWidget) -> dict[str, Any]:
     """The MIME bundle that shows a widget in a notebook; empty where there is no notebook."""
-    bundle = widget._repr_mimebundle_() or {}
-    bundle = bundle[0] if isinstance(bundle, tuple) else bundle
-    return {VIEW: bundle[VIEW]} if VIEW in bundle else {}
+    found: Any = widget._repr_mimebundle_()
+    bundle = found[0] if isinstance(found, tuple) else found
+    return {VIEW: bundle[VIEW]} if bundle and VIEW in bundle else {}

@@ -1,0 +1,142 @@
+"""Answers to the questions of a front end about a recording."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict
+
+import numpy as np
+
+from tapemagic.analysis.formatting import clipped, printable, significant_digits
+from tapemagic.analysis.report.details import Details, NotKeptError
+from tapemagic.analysis.report.findings import Findings
+from tapemagic.analysis.report.gradients.derivatives import Derivative
+from tapemagic.display.appearance import Style
+from tapemagic.display.faces import gradients
+from tapemagic.display.graph_picture import GraphPicture
+from tapemagic.display.live import details_html
+from tapemagic.display.live.content import View, view_of
+
+LONGEST = 20_000
+"""The most characters of a question."""
+
+
+class Check(TypedDict):
+    """The gradients compared with difference quotients."""
+
+    words: str
+    html: str
+
+
+class Unanswered(TypedDict):
+    """The reason why a question has no answer."""
+
+    error: str
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers to questions about a recording, as JSON.
+
+    Attributes
+    ----------
+    findings : Findings
+    details : Details or None
+    style : Style
+    """
+
+    findings: Findings
+    details: Details | None
+    style: Style
+
+    def to(self, question: str) -> Any:
+        """The answer to ``view:{"KEY": N}``, ``value:KEY`` or ``check``, or the reason why there is none.
+
+        Examples
+        --------
+        >>> from tapemagic.analysis.report.graph.graph import Graph
+        >>> Answers(Findings((), Graph((), ()), (), (), 0), None, Style()).to("value:0.0")
+        {'error': 'The recording of this cell was not kept.'}
+        """
+        kind, _, rest = question.partition(":")
+        try:
+            with significant_digits(self.style.digits), np.errstate(all="ignore"):
+                if kind == "view":
+                    return self.view(json.loads(rest))
+                if kind == "value":
+                    return self.values([rest])[rest]
+                if question == "check":
+                    return self.check()
+            return Unanswered(error=f"There is no answer to {clipped(printable(question), 40)!r}.")
+        except KeyboardInterrupt:
+            return Unanswered(error="The answer was interrupted.")
+        except RecursionError:
+            return Unanswered(error="The question is nested too deeply.")
+        except NotKeptError as error:
+            return Unanswered(error=str(error))
+        except Exception as error:  # noqa: BLE001 -- a front end may ask anything; an error would be lost in a log
+            return Unanswered(error=_in_words(error))
+
+    def _kept(self) -> Details:
+        if self.details is None:
+            raise NotKeptError("The recording of this cell was not kept.")
+        return self.details
+
+    def view(self, opened: Mapping[str, int]) -> View:
+        """The layout of the graph in which some parts are open or closed otherwise than at first."""
+        view = self._kept().view(opened)
+        return view_of(
+            GraphPicture(replace(self.findings, graph=view.graph, view=view), self.style)
+        )
+
+    def values(self, keys: list[str]) -> dict[str, str]:
+        """Values in full as HTML, by their keys."""
+        found = self._kept().values(keys)
+        return {key: details_html.html(value) for key, value in found.items()}
+
+    def check(self) -> Check:
+        """The gradients compared with difference quotients."""
+        rows = self._kept().check()
+        checked = gradients.html(replace(self.findings, derivatives=rows))
+        return Check(words=outcome(rows), html=checked)
+
+
+def outcome(rows: tuple[Derivative, ...]) -> str:
+    """The result of a comparison in a sentence.
+
+    Examples
+    --------
+    >>> outcome(())
+    'There is no gradient to compare.'
+    """
+    outcomes = [row.check.outcome for row in rows if row.check is not None]
+    if not outcomes:
+        return "There is no gradient to compare."
+    agrees, differs = outcomes.count("agrees"), outcomes.count("differs")
+    unknown = outcomes.count("not checked")
+    compared = agrees + differs
+    if not compared:
+        which = "The gradient" if unknown == 1 else f"None of the {unknown:,} gradients"
+        return f"{which} could {'not ' * (unknown == 1)}be compared with difference quotients."
+    if not differs:
+        one = "One gradient agrees" if unknown else "The gradient agrees"
+        words = one if agrees == 1 else f"{'' if unknown else 'All '}{agrees:,} gradients agree"
+        words += " with difference quotients"
+    elif not agrees:
+        one = "One gradient differs" if unknown else "The gradient differs"
+        words = one if differs == 1 else f"{'' if unknown else 'All '}{differs:,} gradients differ"
+        words += " from difference quotients"
+    else:
+        words = f"Of {compared:,} gradients, {agrees:,} agree{'s' * (agrees == 1)} with difference quotients, and "
+        words += f"{differs:,} differ{'s' * (differs == 1)}"
+    return f"{words}; {unknown:,} could not be compared." if unknown else f"{words}."
+
+
+def _in_words(error: Exception) -> str:
+    """An error as a sentence."""
+    words = printable(
+        str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    )
+    return clipped(f"This cannot be answered ({type(error).__name__}): {words}", 300)

@@ -1,0 +1,93 @@
+"""A value in full, and its gradient, as HTML: numbers with all their digits, arrays as tables with named axes."""
+
+from __future__ import annotations
+
+from html import escape
+
+from tapemagic.analysis.formatting import format_number, format_shape, printable
+from tapemagic.analysis.report.details import ValueDetails
+from tapemagic.analysis.report.entries import Entries, Part
+from tapemagic.display.elements import attribute, element, plain
+from tapemagic.display.styles import NAME, QUIET, SMALL
+from tapemagic.display.thumbnails import legend, picture
+
+HEADING = "margin-top:6px;font-weight:600"
+NUMBER = f"{NAME}-wrap;overflow-wrap:anywhere"
+TABLE = f"border-collapse:collapse;margin:2px 0 6px;font-size:12px;text-align:right;{NAME}"
+INDEX = f"text-align:right;font-weight:400;{QUIET}"
+NOT_KEPT = (
+    "The recording did not keep its entries, since no derivative needs them. Give the value a name in the cell to see "
+    "them here."
+)
+
+
+def html(details: ValueDetails) -> str:
+    """A value in full, and its gradient."""
+    found = details.value
+    value = element("div", "", NOT_KEPT) if found is None else _entries(found, "value")
+    return _heading("Value", found) + value + _gradient(details)
+
+
+def _gradient(details: ValueDetails) -> str:
+    if details.gradient is not None:
+        goal = f"Gradient of {details.goal} with respect to it" if details.goal else "Gradient"
+        return _heading(goal, details.gradient) + _entries(details.gradient, "gradient")
+    if not details.is_tracked:
+        return _heading("Gradient", None) + element("div", "", "None: it is not on the tape.")
+    return _heading("Gradient", None) + element("div", "", "None was computed.")
+
+
+def _heading(words: str, entries: Entries | None) -> str:
+    if entries is None:
+        return element("div", HEADING, plain(words))
+    summary = entries.summary
+    size = "" if not summary.shape else f"{format_shape(summary.shape)} "
+    kind = element("span", f"{QUIET};font-weight:400", plain(f", {size}{summary.dtype}"))
+    return element("div", HEADING, plain(words) + kind)
+
+
+def _entries(entries: Entries, words: str) -> str:
+    """A number, or an array: what is known of all entries, a picture, and tables."""
+    summary = entries.summary
+    if entries.number:
+        return element("div", NUMBER, plain(entries.number))
+    if not entries.parts:
+        return element("div", NUMBER, plain(summary.text or "its entries are not known"))
+    pictured = picture(summary) if summary.cells or summary.colours else ""
+    facts = [summary.range] if summary.size > 1 else []
+    if summary.norm is not None and len(summary.shape) > 0 and summary.size > 1:
+        facts.append(f"norm {format_number(summary.norm)}")
+    known = element("div", SMALL, plain(", ".join(filter(None, facts))))
+    tables = "".join(_table(part, summary.shape, words) for part in entries.parts)
+    notes = legend([summary]) if pictured else []
+    if not entries.is_whole:
+        notes.insert(0, f"{summary.size:,} entries: only those at the ends of the axes are shown.")
+    return pictured + known + tables + "".join(element("div", SMALL, plain(n)) for n in notes)
+
+
+def _table(part: Part, shape: tuple[int, ...], words: str) -> str:
+    """The table of an array, or of a part of it, with the names and sizes of its axes above it."""
+    first = len(shape) - 2
+    if len(shape) == 1:
+        axes = f"axis 0 ({shape[0]:,}) →"
+    else:
+        axes = f"axis {first} ({shape[first]:,}) ↓, axis {first + 1} ({shape[first + 1]:,}) →"
+    title = f"{part.index} " if part.index else ""
+    caption = element("caption", f"text-align:left;{QUIET}", escape(f"{title}{axes}"))
+    head = "".join(_index(label, "col") for label in part.columns)
+    corner = "<td></td>" if part.rows else ""
+    labels = part.rows or [""] * len(part.cells)
+    rows = "".join(
+        "<tr>"
+        + (_index(label, "row") if part.rows else "")
+        + "".join(f"<td>{plain(cell)}</td>" for cell in cells)
+        for label, cells in zip(labels, part.cells, strict=True)
+    )
+    table = f"{caption}<tr>{corner}{head}</tr>{rows}"
+    label = f' aria-label="{escape(printable(f"{words} {title}{axes}"))}"'
+    box = f'<div style="overflow:auto;max-height:40vh" tabindex=0 role=region{label}>'
+    return f"{box}<table cellpadding=3{attribute(TABLE)}>{table}</table></div>"
+
+
+def _index(words: str, of: str) -> str:
+    return f"<th scope={of}{attribute(INDEX)}>{plain(words)}</th>"
