@@ -18,6 +18,10 @@ export interface Content {
   view: View | null;
   /** The sliders of --what-if; none without it. */
   controls: Control[];
+  /** SVG over the picture of --plot: where this run stands on the curves; empty without a plot. */
+  marks: string;
+  /** Whether there are gradients that were not compared with difference quotients. */
+  unchecked: boolean;
   /** Whether a kernel could answer: false on a saved page. */
   live: boolean;
 }
@@ -98,6 +102,18 @@ export interface Step {
   shown: number[];
   /** The values whose gradients change in this step, with the new text. */
   gradients: [number, string][];
+}
+
+/** The answer to the question "view:" is a View, to "value:" HTML, to "check" a Check; or it is an Unanswered. */
+export interface Check {
+  /** What the comparison came to, in a sentence. */
+  words: string;
+  /** HTML: the tab Gradients, with the results. */
+  html: string;
+}
+
+export interface Unanswered {
+  error: string;
 }
 
 /** The slider of a scalar, or those of the entries of a small array. */

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from tapemagic.analysis.formatting import clipped, format_number, printable
+from tapemagic.analysis.formatting import clipped, printable
 from tapemagic.analysis.report.plot.plot import Curve, Plot
 from tapemagic.display.plots import COLOURS
 from tapemagic.display.styles import GROUND
@@ -80,12 +80,23 @@ class CurvePicture:
     marks: tuple[Mark, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @property
+    def _box(self) -> str:
+        return f'viewBox="0 0 {self.width} {self.height}"'
+
     def svg(self, marked: bool = True) -> str:
         """The picture as an SVG element."""
-        size = f'width="{self.width}" height="{self.height}" viewBox="0 0 {self.width} {self.height}"'
+        size = f'width="{self.width}" height="{self.height}" {self._box} font-family="sans-serif"'
         links = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
         marks = "".join(map(_mark, self.marks)) if marked else ""
-        return f'<svg {links} {size} font-family="sans-serif">{self.content}{marks}</svg>'
+        return f"<svg {links} {size}>{self.content}{marks}</svg>"
+
+    @property
+    def layer(self) -> str:
+        """The marks as an SVG element to lie over the picture, in an element with a position of its own."""
+        place = "position:absolute;inset:0;width:100%;height:100%;pointer-events:none"
+        marks = "".join(map(_mark, self.marks))
+        return f'<svg aria-hidden="true" {self._box} style="{place}">{marks}</svg>'
 
 
 def _mark(mark: Mark) -> str:
@@ -208,7 +219,7 @@ def _draw_curves(axes: Any, plot: Plot, curves: Sequence[Curve], ground: str) ->
         text.set_text(clipped(printable(curve.symbol), LONGEST))
     if is_cut:
         target = clipped(curves[0].target, LONGEST)
-        ends = f"from {format_number(low)} to {format_number(high)}"
+        ends = f"from {low:.3g} to {high:.3g}"
         return [f"The picture of {target} is cut off: it shows values {ends}."]
     return []
 

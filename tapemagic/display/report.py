@@ -118,7 +118,7 @@ class TapeReport:
 
     def _content(self) -> Content:
         """All that the widget shows at first, as JSON."""
-        return content_of(self._picture, self._shown_value(), self._faces)
+        return content_of(self._picture, self._shown_value(), self._faces, self.curves)
 
     def close(self) -> None:
         """Close the widget, if there is one; the report can be shown again."""

@@ -15,7 +15,9 @@ from tapemagic.display.styles import SMALL
 TITLE = "Plot"
 MOST_COLUMNS = 12
 """The number of curves in the table."""
-LOOK = "max-width:100%"
+LOOK = "display:block;max-width:100%"
+FRAME = "position:relative;width:fit-content;max-width:100%;margin:4px 0"
+"""The style of the element around the picture: marks may lie over it."""
 
 
 def text(findings: Findings) -> str:
@@ -49,7 +51,7 @@ def html(findings: Findings, picture: CurvePicture | None, marked: bool = True) 
     head, *rows = ([plain(cell) for cell in row] for row in _table(plot))
     table = listing([f"<code>{name}</code>" for name in head], rows, ())
     numbers = f"<details><summary>{plain('Values')}</summary>{table}</details>"
-    return element("div", "margin:4px 0", drawn) + words + numbers
+    return element("div", FRAME, drawn) + words + numbers
 
 
 ALT = "Plot of the cell: "
