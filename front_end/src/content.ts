@@ -126,4 +126,6 @@ export interface Control {
   low: number;
   high: number;
   step: number;
+  /** Whether these entries are in the place of what the program says. */
+  moved: boolean;
 }

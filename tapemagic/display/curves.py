@@ -7,7 +7,8 @@ import math
 import re
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -45,7 +46,9 @@ SETTINGS = {
 }
 NUMBER = re.compile(r"-?\d+\.\d{2,}")
 TAG = re.compile(r"<[^>]*>")
-LONG = re.compile(r"\s*\n\s*|(?<=style=\")font-family: [^;\"]*;|font-family: [^;\"]*; |rotate\(-0 [^)]*\)")
+LONG = re.compile(
+    r"\s*\n\s*|(?<=style=\")font-family: [^;\"]*;|font-family: [^;\"]*; |rotate\(-0 [^)]*\)"
+)
 """What may be a space: ends of lines, fonts, which the outermost element names, and rotations by nothing."""
 HEAD = re.compile(r"(?s)\A.*?<svg [^>]*>|\s*<metadata>.*?</metadata>")
 
@@ -124,59 +127,94 @@ def curve_picture(plot: Plot, ground: str = GROUND) -> CurvePicture | None:
 
     Notes
     -----
-    Neither the settings of matplotlib nor its current figure change.
+    Neither the settings of matplotlib nor its current figure change. Curves that were drawn last are not drawn again.
     """
-    groups = [list(group) for _, group in groupby(plot.drawn, lambda curve: curve.target)]
-    if not groups:
+    if not plot.drawn:
         return None
-    import matplotlib
+    nowhere = tuple(replace(curve, here=math.nan) for curve in plot.curves)
+    drawn = _drawn(replace(plot, curves=nowhere, at=math.nan), ground)
+    marks = [mark for panel in drawn.panels for mark in _marks(plot, panel)]
+    return CurvePicture(drawn.content, WIDTH, drawn.height, tuple(marks), drawn.notes)
 
-    defaults = {
+
+@dataclass(frozen=True)
+class Panel:
+    """The axes of one target: their place in pixels, and the values at their lower and upper end."""
+
+    target: str
+    top: float
+    bottom: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The picture of curves, without marks."""
+
+    content: str
+    height: int
+    panels: tuple[Panel, ...]
+    notes: tuple[str, ...]
+
+
+@lru_cache(maxsize=4)
+def _drawn(plot: Plot, ground: str) -> Drawn:
+    import matplotlib as mpl
+
+    defaults: dict[str, Any] = {
         name: value
-        for name, value in matplotlib.rcParamsDefault.items()
+        for name, value in mpl.rcParamsDefault.items()
         if not name.startswith("backend")
     }
-    with warnings.catch_warnings(action="ignore"), matplotlib.rc_context():
-        matplotlib.rcParams.update({**defaults, **SETTINGS})
-        return _drawn(plot, groups[:MOST_TARGETS], groups[MOST_TARGETS:], ground)
+    with warnings.catch_warnings(action="ignore"), mpl.rc_context():
+        mpl.rcParams.update(defaults | SETTINGS)
+        return _drawn_figure(plot, ground)
 
 
-def _drawn(
-    plot: Plot, groups: Sequence[list[Curve]], others: Sequence[list[Curve]], ground: str
-) -> CurvePicture:
+def _drawn_figure(plot: Plot, ground: str) -> Drawn:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
+    groups = [list(group) for _, group in groupby(plot.drawn, lambda curve: curve.target)]
+    groups, others = groups[:MOST_TARGETS], groups[MOST_TARGETS:]
     tops = [TOP + LEGEND * math.ceil(len(group) / IN_A_ROW) for group in groups]
-    height = sum(tops) + len(groups) * (HEIGHT - TOP)
+    inner, width = HEIGHT - TOP - BOTTOM, WIDTH - LEFT - RIGHT
+    height = sum(tops) + len(groups) * (inner + BOTTOM)
     figure = Figure((WIDTH / 72, height / 72), dpi=72)
     figure.patch.set_alpha(0)
-    marks: list[Mark] = []
+    panels: list[Panel] = []
     notes: list[str] = []
     above = 0
     for top, group in zip(tops, groups, strict=True):
-        inner = HEIGHT - TOP - BOTTOM
-        below = height - above - top - inner
-        width = WIDTH - LEFT - RIGHT
-        axes = figure.add_axes(
-            (LEFT / WIDTH, below / height, width / WIDTH, inner / height), facecolor="none"
-        )
-        notes += _draw_curves(axes, plot, group, ground)
-        marks += _marks(axes, plot, group, height)
-        above += top + inner + BOTTOM
+        first, last = above + top, above + top + inner
+        place = (LEFT / WIDTH, 1 - last / height, width / WIDTH, inner / height)
+        axes = figure.add_axes(place, facecolor="none")
+        low, high, is_cut = _limits(plot.points, group)
+        _draw_curves(axes, plot, group, (low, high), ground)
+        panels.append(Panel(group[0].target, first, last, low, high))
+        if is_cut:
+            ends = f"from {low:.3g} to {high:.3g}"
+            notes.append(f"The picture of {group[0].target} is cut off: it shows values {ends}.")
+        above = last + BOTTOM
     if others:
         names = ", ".join(clipped(group[0].target, LONGEST) for group in others)
-        notes.append(f"Not drawn: {names}.")
+        notes.append(f"Not drawn, for lack of room: {names}.")
+    if plot.coarse:
+        words = f"{len(plot.points)} points"
+        figure.text(1 - RIGHT / WIDTH, 4 / height, words, color=ground, ha="right", va="bottom")
     written = io.StringIO()
-    canvas = FigureCanvasSVG(figure)
-    canvas.print_svg(written, metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
-    return CurvePicture(_short(written.getvalue()), WIDTH, height, tuple(marks), tuple(notes))
+    metadata = {"Date": None, "Creator": None, "Type": None, "Format": None}
+    canvas: Any = FigureCanvasSVG(figure)
+    canvas.print_svg(written, metadata=metadata)
+    return Drawn(_short(written.getvalue()), height, tuple(panels), tuple(notes))
 
 
-def _draw_curves(axes: Any, plot: Plot, curves: Sequence[Curve], ground: str) -> list[str]:
-    """Draw the curves of a target; sentences on what is cut off."""
-    low, high, is_cut = _limits(plot.points, curves)
-    lines = []
+def _draw_curves(
+    axes: Any, plot: Plot, curves: Sequence[Curve], ends: tuple[float, float], ground: str
+) -> None:
+    """Draw the curves of a target."""
+    lines: list[Any] = []
     for curve in reversed(curves):
         k = curve.order
         style = {
@@ -190,7 +228,7 @@ def _draw_curves(axes: Any, plot: Plot, curves: Sequence[Curve], ground: str) ->
         axes.plot([xs[i] for i in single], [ys[i] for i in single], ".", color=colour(k), ms=4)
         lines.insert(0, line)
     axes.set_xlim(plot.low, plot.high)
-    axes.set_ylim(low, high)
+    axes.set_ylim(*ends)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -217,11 +255,6 @@ def _draw_curves(axes: Any, plot: Plot, curves: Sequence[Curve], ground: str) ->
     for text, curve in zip(legend.get_texts(), curves, strict=True):
         text.set_parse_math(False)
         text.set_text(clipped(printable(curve.symbol), LONGEST))
-    if is_cut:
-        target = clipped(curves[0].target, LONGEST)
-        ends = f"from {low:.3g} to {high:.3g}"
-        return [f"The picture of {target} is cut off: it shows values {ends}."]
-    return []
 
 
 def colour(order: int) -> str:
@@ -275,32 +308,27 @@ def _with_breaks(points: Sequence[float], curve: Curve) -> tuple[list[float], li
 def _singles(ys: Sequence[float]) -> list[int]:
     """The places of values without a neighbour, which a line does not show."""
     known = [False, *map(math.isfinite, ys), False]
-    return [k - 1 for k in range(1, len(known) - 1) if known[k] and not (known[k - 1] or known[k + 1])]
+    return [
+        k - 1 for k in range(1, len(known) - 1) if known[k] and not (known[k - 1] or known[k + 1])
+    ]
 
 
-def _marks(axes: Any, plot: Plot, curves: Sequence[Curve], height: int) -> list[Mark]:
+def _marks(plot: Plot, panel: Panel) -> list[Mark]:
     """The marks of the ordinary run on the curves of a target, and the tangent at the target itself."""
-
-    def place(x: float, y: float) -> tuple[float, float]:
-        across, up = axes.transData.transform((x, y))
-        return float(across), height - float(up)
-
-    left, top = axes.transAxes.transform((0, 1))
-    right, bottom = axes.transAxes.transform((1, 0))
-    box = (float(left), height - float(top), float(right), height - float(bottom))
-    slopes = {curve.order: curve.here for curve in curves}
+    curves = [curve for curve in plot.drawn if curve.target == panel.target]
+    slope = next((curve.here for curve in curves if curve.order == 1), math.nan)
+    across = (WIDTH - LEFT - RIGHT) / (plot.high - plot.low)
+    down = (panel.top - panel.bottom) / (panel.high - panel.low)
     marks = []
-    low, high = axes.get_ylim()
     for curve in curves:
-        if not (plot.low <= plot.at <= plot.high and low <= curve.here <= high):
+        if not (plot.low <= plot.at <= plot.high and panel.low <= curve.here <= panel.high):
             continue
-        x, y = place(plot.at, curve.here)
+        x = LEFT + (plot.at - plot.low) * across
+        y = panel.bottom + (curve.here - panel.low) * down
         tangent = None
-        slope = slopes.get(1, math.nan)
         if curve.order == 0 and math.isfinite(slope):
-            across = (box[2] - box[0]) / (plot.high - plot.low)
-            up = (box[3] - box[1]) / (high - low)
-            tangent = _tangent((x, y), math.atan2(-slope * up, across), box)
+            box = (LEFT, panel.top, WIDTH - RIGHT, panel.bottom)
+            tangent = _tangent((x, y), math.atan2(slope * down, across), box)
         marks.append(Mark(round(x, 1), round(y, 1), colour(curve.order), tangent))
     return marks
 
@@ -326,5 +354,7 @@ def _tangent(
 def _short(svg: str) -> str:
     """The content of an SVG element, with one decimal of each number outside of text."""
     inner = HEAD.sub("", svg).removesuffix("\n").removesuffix("</svg>")
-    short = TAG.sub(lambda tag: NUMBER.sub(lambda x: f"{float(x[0]):.1f}".removesuffix(".0"), tag[0]), inner)
+    short = TAG.sub(
+        lambda tag: NUMBER.sub(lambda x: f"{float(x[0]):.1f}".removesuffix(".0"), tag[0]), inner
+    )
     return LONG.sub(" ", short)

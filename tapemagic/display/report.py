@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -17,10 +18,14 @@ from tapemagic.display.graph_picture import GraphPicture
 from tapemagic.display.latex import latex
 from tapemagic.display.live.answers import Answers
 from tapemagic.display.live.content import Content, content_of
+from tapemagic.display.live.remarks import Remarks
 from tapemagic.display.svg import Drawing
 from tapemagic.display.text import text
 
 INTERRUPTED = "the drawing of the report was interrupted; the cell has run, and its variables and its tape are there"
+
+Move = Callable[[Any, "TapeReport"], Content | None]
+"""Answers a message on sliders: changes the report, and returns all that it shows; None for an invalid message."""
 
 
 class TapeReport:
@@ -32,6 +37,10 @@ class TapeReport:
         The value of the cell's last expression, or None.
     findings : Findings
         The variables, graph and gradients as plain data.
+    remarks : Remarks
+        Its sliders, and what else is to say of the run that it shows.
+    on_move : callable or None
+        Answers messages on its sliders.
     """
 
     def __init__(
@@ -43,6 +52,8 @@ class TapeReport:
         details: Details | None = None,
     ) -> None:
         self.findings = findings
+        self.remarks = Remarks()
+        self.on_move: Move | None = None
         self._details = details
         self.value = value
         self._value_is_target = value_is_target
@@ -108,7 +119,8 @@ class TapeReport:
         from tapemagic.display.live.widget import ReportWidget, view
 
         if self._view is None:
-            self._view = ReportWidget(self._content(), self._answers)
+            received = self._moved if self.on_move else None
+            self._view = ReportWidget(self.content(), self._answers, received)
         return view(self._view)
 
     @property
@@ -116,9 +128,23 @@ class TapeReport:
         """The answers to what can be asked of the recording."""
         return Answers(self.findings, self._details, self._style)
 
-    def _content(self) -> Content:
-        """All that the widget shows at first, as JSON."""
-        return content_of(self._picture, self._shown_value(), self._faces, self.curves)
+    def content(self) -> Content:
+        """All that the widget shows, as JSON."""
+        with significant_digits(self._style.digits):
+            content = content_of(self._picture, self._shown_value(), self._faces, self.curves)
+        return self.remarks.added_to(content)
+
+    def _moved(self, _widget: Any, message: Any) -> None:
+        """Answer a message on sliders, and show the answer."""
+        content = self.on_move(message, self) if self.on_move else None
+        if content is not None and self._view is not None:
+            self._view.renew(content, self._answers)
+
+    def become(self, other: TapeReport) -> None:
+        """Show what another report on the same cell shows, in the same widget."""
+        kept = {name: self.__dict__[name] for name in ("_view", "on_move")}
+        self.__dict__.clear()
+        self.__dict__.update(other.__dict__ | kept)
 
     def close(self) -> None:
         """Close the widget, if there is one; the report can be shown again."""

@@ -30,6 +30,8 @@ WORD = re.compile(r"[^\s,]*\Z")
 ASSIGNED = re.compile(r"^([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)[ \t]*=(?!=)", re.MULTILINE)
 """An assignment at the top level of a cell that is not finished yet."""
 ORDERS = ("1", "2", "3")
+NAMED = ("-t", "--what-if")
+"""The options with names of variables behind them."""
 
 
 class Magics(Protocol):
@@ -136,7 +138,7 @@ class Completion:
             candidates = _flags(cursor)
         elif cursor.valued and cursor.valued.names[0] == "-o":
             candidates = ((order, "order") for order in ORDERS)
-        elif cursor.valued and cursor.valued.names[0] != "-t":
+        elif cursor.valued and cursor.valued.names[0] not in NAMED:
             return []
         else:
             candidates = self._names(cursor)

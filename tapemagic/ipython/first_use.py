@@ -34,9 +34,9 @@ def _first_use(code: CodeType, name: str) -> Literal["read", "assigned"] | None:
         if step.argval == name and step.opname in STORES:
             return "assigned"
         inner = step.argval
-        if isinstance(inner, CodeType) and inner.co_name in COMPREHENSIONS:
-            if found := _first_use(inner, name):
-                return found
+        runs_here = isinstance(inner, CodeType) and inner.co_name in COMPREHENSIONS
+        if runs_here and (found := _first_use(inner, name)):
+            return found
     return None
 
 

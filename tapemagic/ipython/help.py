@@ -6,7 +6,7 @@ USAGE = {
     "%%tape": """
 %%tape [NAME ...] [-t NAME ...] [-o ORDER] [-p] [-n TAPE_NAME]
          [--no-auto-watch] [--jacobian] [--hessian] [--check]
-         [--plot NAME=LOW:HIGH]
+         [--what-if NAME[=LOW:HIGH] ...] [--plot NAME=LOW:HIGH]
 """,
     "%tape": "%tape [-o ORDER] EXPRESSION",
     "%tape_graph": "%tape_graph [TARGET] [--iteration K] [--nodes N] [--dot]",
@@ -60,6 +60,20 @@ A training loop, with a tape of its own in every step::
       dw, db = inner.gradient(loss, [w, b])
       w.assign_sub(0.1 * dw)
       b.assign_sub(0.1 * db)
+
+Sliders for two numbers, which run the cell again and renew the report::
+
+  %%tape a --what-if a b=-3:3
+  a, b = 1.0, 0.5
+  y = np.sin(a) + b * a
+
+Every such run starts where the first one started: names, Variables, lists,
+dicts, sets, arrays, the random generators that the cell reads, and those of
+NumPy and Python get back what they had. Files, iterators, attributes of
+classes, objects of other libraries and arrays of more than 256 MB do not. The
+notebook then has the values of that run. The first assignment of a name is
+replaced, later ones run as written. What such a run prints stands in the
+report; its pictures are not shown.
 
 See also
 --------

@@ -20,6 +20,7 @@ from tapemagic.ipython.options import OPTIONS
 from tapemagic.ipython.runcell import Cell
 
 UNKNOWN = re.compile(r"unrecognized arguments: (.*)", re.DOTALL)
+RANGE = re.compile(r"(?:^|\s)-[\d.]+:")
 VALUE_GIVEN = re.compile(r"argument (?:\S+/)?(\S+): ignored explicit argument .*", re.DOTALL)
 WITHOUT_VALUE = re.compile(r"argument (\S+): expected (?:at least )?one argument")
 
@@ -45,6 +46,8 @@ def parse_line(magic: Any, line: str, name: str = "%%tape") -> Any:
 def _advice(message: str, name: str) -> str:
     """Advice in place of the message of a parser of options."""
     if found := UNKNOWN.match(message):
+        if RANGE.search(found[1]):
+            return f"{printable(found[1])!r} stands alone: write a range without spaces, as in --what-if a=-3:3"
         option = next((word for word in found[1].split() if word.startswith("-")), "")
         return _unknown_option(option, name) if option else _misplaced(found[1], name)
     if found := WITHOUT_VALUE.match(message):
@@ -113,6 +116,7 @@ def order_of(text: str, magic: str = "%%tape") -> int:
 
 
 def is_name(text: str) -> bool:
+    """Whether text can be the name of a variable."""
     return text.isidentifier() and not iskeyword(text)
 
 

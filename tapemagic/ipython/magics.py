@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, get_args
@@ -46,6 +47,7 @@ from tapemagic.ipython.lines import (
     tensor_named,
 )
 from tapemagic.ipython.options import documented
+from tapemagic.ipython.parameters import Wanted, wanted_in
 from tapemagic.ipython.plotting import PlotRuns, range_in
 from tapemagic.ipython.runcell import Cell, CellSyntaxError, prepare
 from tapemagic.ipython.session import Session
@@ -53,6 +55,7 @@ from tapemagic.ipython.settings import Choice, WholeNumber
 from tapemagic.ipython.shown import ShownReports, shown
 from tapemagic.ipython.targets import DerivativeRequest, choose
 from tapemagic.ipython.watchable import is_number
+from tapemagic.ipython.what_if import WhatIf
 from tapemagic.ipython.why import why
 
 EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
@@ -119,13 +122,15 @@ class TapeMagics(Magics):
         options = parse_line(self.tape_cell, line)
         watch, targets = distinct_names(options.names), distinct_names(options.target)
         order = order_of(options.order)
-        wanted = range_in(options.plot) if options.plot else None
-        if wanted and wanted.name not in watch:
-            watch.append(wanted.name)
+        plotted = range_in(options.plot) if options.plot else None
+        if plotted and plotted.name not in watch:
+            watch.append(plotted.name)
         options.name = normalized(options.name)
-        check_options(options, [*watch, *targets], self.shell.user_ns)
+        wanted = wanted_in(options.what_if)
+        sliders = [item.name for item in wanted]
+        check_options(options, [*watch, *targets, *sliders], self.shell.user_ns)
         ready = prepare(self.shell, [f"%%tape {line}".rstrip()], cell)
-        check_names(ready, watch, targets)
+        check_names(ready, [*watch, *sliders], targets)
 
         def begin() -> Session:
             session = Session(ready, watch, options.persistent, not options.no_auto_watch)
@@ -133,27 +138,61 @@ class TapeMagics(Magics):
             ready.namespace[options.name] = session.tape
             return session
 
-        plots = PlotRuns(ready, wanted, begin) if wanted else None
-        self.last = session = begin()
-        request = DerivativeRequest(
-            targets, order, [kind for kind in MATRICES if getattr(options, kind)], options.check, plots
-        )
-        report = self._run(session, request, cell)
+        kinds = [kind for kind in MATRICES if getattr(options, kind)]
+        plots = PlotRuns(ready, plotted, begin) if plotted else None
+        request = DerivativeRequest(targets, order, kinds, options.check, plots)
+        what_if = self._what_if(ready, wanted, begin, request) if wanted else None
+        if plots:
+            plots.what_if = what_if
+        earlier, self.last = self.last, begin()
+        try:
+            report = self._run(self.last, request, cell, what_if)
+        except UsageError:
+            if what_if and what_if.refusal:
+                self.last = earlier
+            raise
         return None if ends_in_semicolon(cell) else report
 
-    def _run(self, session: Session, request: DerivativeRequest, text: str) -> TapeReport | None:
+    def _what_if(
+        self,
+        cell: Cell,
+        wanted: Sequence[Wanted],
+        begin: Callable[[], Session],
+        request: DerivativeRequest,
+    ) -> WhatIf:
+        """The sliders of a cell, whose later runs are reported as the first one is."""
+
+        def report(session: Session, value: Any) -> TapeReport:
+            return self._report(session, value, request, None)
+
+        def accept(session: Session) -> None:
+            self.last = session
+
+        return WhatIf(cell, wanted, begin, report, accept)
+
+    def _run(
+        self,
+        session: Session,
+        request: DerivativeRequest,
+        text: str,
+        what_if: WhatIf | None = None,
+    ) -> TapeReport | None:
         """Run the cell and return its report; if the cell fails, show the report of the recording until then."""
         __tracebackhide__ = True
         reports = self._reports.begin(text)
         try:
             with session:
-                value = session.cell.run(session.named)
+                value = what_if.first_run(session) if what_if else session.cell.run(session.named)
         except BaseException as error:
+            if what_if and what_if.refusal:
+                raise
             self._show_partial(session, request, error, reports)
             free_of_others(error)
             raise
         report = self._try_report(session, value, request)
         if report is not None:
+            if what_if:
+                what_if.show_in(report)
             reports.append(report)
         return report
 
@@ -218,7 +257,10 @@ class TapeMagics(Magics):
             )
             if request.plots and not failure:
                 plot = request.plots.plot(
-                    session, targets.named, request.order, lambda *run: choose(*run, request.targets).named
+                    session,
+                    targets.named,
+                    request.order,
+                    lambda run, result: choose(run, result, request.targets).named,
                 )
                 findings = replace(findings, plot=plot)
         return TapeReport(findings, value, targets.is_value, style, details)

@@ -161,6 +161,15 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
             "each point, and the variables keep the values of the ordinary run. Needs matplotlib.",
             "NAME=LOW:HIGH",
         ),
+        Option(
+            ("--what-if",),
+            "sliders that run the cell again",
+            "Sliders for these real numbers and small arrays, of the notebook or assigned by the cell. Moving one runs "
+            "the cell again. A range may stand behind a name; the default is around its value.",
+            "NAME[=LOW:HIGH]",
+            (),
+            "+",
+        ),
     ),
     "%tape": (
         ORDER,

@@ -1,4 +1,4 @@
-"""Runs of a %%tape cell for the curves of --plot: each begins as the ordinary run did, with another number for a name."""
+"""Runs of a %%tape cell for the curves of --plot: each begins as the ordinary run did, with another number."""
 
 from __future__ import annotations
 
@@ -14,11 +14,18 @@ from typing import Any
 
 import numpy as np
 from IPython.core.error import UsageError
-from IPython.utils.capture import capture_output
 
 from tapemagic.analysis.formatting import clipped, format_shape, printable
 from tapemagic.analysis.report.plot.plot import Plot
-from tapemagic.analysis.report.plot.plotting import LARGEST, Numbers, failed, numbers, plot_of
+from tapemagic.analysis.report.plot.plotting import (
+    LARGEST,
+    Numbers,
+    Plotted,
+    failed,
+    numbers,
+    plot_of,
+)
+from tapemagic.analysis.report.plot.sampling import QUICK, SECONDS
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
@@ -29,6 +36,7 @@ from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.session import Session
 from tapemagic.ipython.starting_state import Contents, bind, changed
 from tapemagic.ipython.watchable import is_number
+from tapemagic.ipython.what_if import WhatIf, captured
 
 EXAMPLE = "write --plot x=-6:6"
 RANGE = re.compile(r"([^=:]*)=([^:=]*):([^:=]*)")
@@ -70,13 +78,17 @@ def range_in(text: str) -> Range:
     except ValueError:
         raise _error(f"{shown!r} has no two numbers for a range: write {name}=-6:6") from None
     if not (isfinite(low) and isfinite(high) and max(abs(low), abs(high)) <= LARGEST):
-        raise _error(f"the range in {shown!r} has no end: write two finite numbers, as in {name}=-6:6")
+        raise _error(
+            f"the range in {shown!r} has no end: write two finite numbers, as in {name}=-6:6"
+        )
     if low > high:
         raise _error(f"the range in {shown!r} is turned round: write {name}={match[3]}:{match[2]}")
     if high - low <= NARROW * max(abs(low), abs(high)):
         raise _error(f"the range in {shown!r} is too narrow: write one such as {name}=-6:6")
     if find_spec("matplotlib") is None:
-        raise _error("the curves are drawn by matplotlib, which is not installed: pip install matplotlib")
+        raise _error(
+            "the curves are drawn by matplotlib, which is not installed: pip install matplotlib"
+        )
     return Range(name, low, high)
 
 
@@ -90,6 +102,11 @@ class PlotRuns:
     begin : callable
         Makes a session for a run of the cell.
 
+    Attributes
+    ----------
+    what_if : WhatIf or None
+        The sliders of the cell, whose values its runs have, too.
+
     Raises
     ------
     UsageError
@@ -100,16 +117,12 @@ class PlotRuns:
         self._cell = cell
         self._wanted = wanted
         self._begin = begin
+        self.what_if: WhatIf | None = None
         name, namespace = wanted.name, cell.namespace
         if name in cell.looped:
             raise _error(
                 f"the loop gives {name} a value in every turn: give what the plot changes a name of its own in front "
                 "of the loop"
-            )
-        if name not in namespace and name not in cell.assigned:
-            raise _error(
-                f"there is no variable {name!r} in the notebook, and the cell does not assign one: write "
-                f"{name} = 1.0 in the cell, or in a cell above"
             )
         self._is_at_start = name in namespace and (
             name not in cell.assigned or first_use(cell.source, name) != "assigned"
@@ -119,6 +132,9 @@ class PlotRuns:
         self._mentioned = {*cell.read, *cell.assigned, name}
         self._before = namespace.copy()
         self._contents = Contents(namespace, self._mentioned)
+        self._originals: dict[str, Any] | None = None
+        self._last: Plotted | None = None
+        self._known: list[Any] = []
 
     def plot(self, ordinary: Session, targets: Sequence[Named], order: int, choice: Choice) -> Plot:
         """The plot of the targets of an ordinary run, after which the notebook is as it was before.
@@ -140,18 +156,37 @@ class PlotRuns:
             problem = found
         if source is None or problem:
             return Plot(name, *ends, notes=(f"Not drawn: {problem}.",))
-        here = numbers(ordinary.recording(), [value for _, value in targets], source, order)
+        here, _ = numbers(ordinary.recording(), [value for _, value in targets], source, order)
         shown = ordinary.found_names().get(id_of(source), name)
-        at = float(unwrap(source).item())
+        if self._originals is None:
+            self._originals, self._before = changed(self._before, self._cell.namespace), {}
         with self._apart():
-            return plot_of(
+            last = self._last if self._is_as_before() else None
+            self._last = plot_of(
                 lambda x: self._numbers(x, [target for target, _ in targets], order, choice),
                 shown,
                 ends,
                 targets,
                 order,
-                (at, here[0]),
+                (float(unwrap(source).item()), here),
+                last,
+                SECONDS if self._last is None else QUICK,
             )
+        return self._last.plot
+
+    def _is_as_before(self) -> bool:
+        """Whether the cell starts with the values that it had for the last plot, as far as its names tell."""
+        self._begin_again()
+        namespace, moved = self._cell.namespace, self.what_if.moved if self.what_if else {}
+        others = {name: value for name, value in moved.items() if name != self._wanted.name}
+        names = sorted(self._mentioned - moved.keys() - {self._wanted.name})
+        known, self._known = self._known, [others, *(namespace.get(name) for name in names)]
+        pairs = zip(known[1:], self._known[1:], strict=False)
+        return (
+            len(known) == len(self._known)
+            and known[0] == others
+            and all(before is now for before, now in pairs)
+        )
 
     @contextmanager
     def _apart(self) -> Iterator[None]:
@@ -159,7 +194,7 @@ class PlotRuns:
         namespace = self._cell.namespace
         names, contents = namespace.copy(), Contents(namespace, self._mentioned)
         try:
-            with capture_output(), warnings.catch_warnings(action="ignore"):
+            with captured(), warnings.catch_warnings(action="ignore"):
                 yield
         finally:
             bind(namespace, changed(names, namespace))
@@ -167,9 +202,9 @@ class PlotRuns:
 
     def _numbers(self, x: float, targets: Sequence[str], order: int, choice: Choice) -> Numbers:
         """The numbers of the curves in a run with a number in the place of the variable."""
+        self._begin_again()
         namespace, name = self._cell.namespace, self._wanted.name
-        bind(namespace, changed(self._before, namespace))
-        self._contents.restore()
+        start = namespace.copy()
         try:
             if self._is_at_start:
                 namespace[name] = like(namespace[name], x)
@@ -181,24 +216,39 @@ class PlotRuns:
             return numbers(session.observer, values, session.sources[name], order)
         except Exception as error:  # noqa: BLE001 -- whatever the cell raises there is a gap of the curves
             return failed(error, len(targets) * (order + 1))
+        finally:
+            bind(namespace, changed(start, namespace))
+
+    def _begin_again(self) -> None:
+        """Give the notebook the state in which the ordinary run began."""
+        if self.what_if is not None:
+            self.what_if.begin_again()
+        else:
+            bind(self._cell.namespace, self._originals or {})
+            self._contents.restore()
 
     def _hook(self, session: Session, x: float) -> Callable[[str, Any], Any]:
         """The function to call with every name that the cell assigns: the first assignment gets another number."""
         place: tuple[CodeType, int] | None = None
+        rest = self.what_if.hook(session, self._wanted.name) if self.what_if else session.named
 
         def named(name: str, value: Any) -> Any:
             nonlocal place
             if name == self._wanted.name and not self._is_at_start:
                 here = self._cell.instruction()
                 place = place or here
-                if here == place and not session.observer.tracks(value) and not _problem(name, value):
+                if (
+                    here == place
+                    and not session.observer.tracks(value)
+                    and not _problem(name, value)
+                ):
                     value = like(value, x)
-            return session.named(name, value)
+            return rest(name, value)
 
         return named
 
     def _untracked(self, target: str, value: Any) -> Any:
-        """A target that is not on the tape in a run, such as a constant that a branch assigns; None if there is none."""
+        """A target that is not on the tape, such as a constant that a branch assigns; None if there is none."""
         written = self._cell.last
         values = list(value) if isinstance(value, (list, tuple)) and len(written) > 1 else [value]
         found = self._cell.namespace.get(target)
@@ -234,7 +284,9 @@ def _problem(name: str, value: Any) -> str:
     if array.dtype.kind in "iu":
         number = f" = {array.item()}" if array.size == 1 else ""
         advice = f"{name} = {array.item()}.0" if array.size == 1 else f"{name} = 1.0"
-        return f"{name}{number} is an integer, and only real numbers have derivatives: write {advice}"
+        return (
+            f"{name}{number} is an integer, and only real numbers have derivatives: write {advice}"
+        )
     if array.dtype.kind != "f":
         return f"{name} is of dtype {array.dtype}, and a plot needs a real number, such as {name} = 1.0"
     if array.size != 1:

@@ -54,6 +54,8 @@ class Session:
         The values that its report differentiates.
     order : int
         The highest order of derivatives in its report.
+    notes : list of Statement
+        Further statements for its verdict.
 
     Raises
     ------
@@ -81,6 +83,7 @@ class Session:
         self.lists: dict[str, str] = {}
         self.targets: Sequence[Named] = ()
         self.order = 1
+        self.notes: list[Statement] = []
         self._operations = 0
         self._warnings = FloatingPointWarnings(cell.filename)
         for name in watch:
@@ -168,7 +171,7 @@ class Session:
             self.found_names(),
             self.assigned,
             self.cell.lines,
-            [*notes, *self._notes()],
+            [*notes, *self.notes, *self._notes()],
             self.bindings,
             self.program(),
             failure,

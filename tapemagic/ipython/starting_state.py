@@ -108,7 +108,9 @@ class Contents:
     def restore(self) -> None:
         """Give the objects back what they had."""
         for restore in self._restores:
-            with suppress(Exception):  # an object that has become another one, such as a locked array
+            with suppress(
+                Exception
+            ):  # an object that has become another one, such as a locked array
                 restore()
 
     def _keep(self, value: Any) -> None:
@@ -132,7 +134,9 @@ class Contents:
                 return partial(reset, value, unwrap(value))
             case np.ndarray() if value.flags.writeable:
                 self._bytes += value.nbytes
-                return partial(np.copyto, value, value.copy()) if self._bytes <= MOST_BYTES else None
+                return (
+                    partial(np.copyto, value, value.copy()) if self._bytes <= MOST_BYTES else None
+                )
             case list() | bytearray():
                 return partial(value.__setitem__, slice(None), value[:])
             case dict() | set():
@@ -180,7 +184,7 @@ class Contents:
 
     def _is_own(self, kind: type) -> bool:
         """Whether the notebook defines a class."""
-        return kind.__module__ == self._namespace.get("__name__", "__main__")
+        return bool(kind.__module__ == self._namespace.get("__name__", "__main__"))
 
 
 def _refill(value: Any, fill: Callable[[Any], Any], items: Any) -> None:

@@ -46,6 +46,7 @@ def complete(shell: InteractiveShell, run: Run) -> Complete:
         ("%%tape x, b|", ["big"]),
         ("%%tape x | -o 2", ["big", "w"]),
         ("%%tape x -t |\ny = x", ["y", "big", "w"]),
+        ("%%tape x --what-if |\ny = x", ["y", "big", "w"]),
         ("%%tape x -t y |\ny = x\nz = y", ["z", "big", "w"]),
         ("%%tape x -o |", ["1", "2", "3"]),
         ("%%tape x -o 2 |", ["big", "w"]),

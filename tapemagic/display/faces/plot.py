@@ -26,7 +26,7 @@ def text(findings: Findings) -> str:
     if plot is None:
         return ""
     table = aligned(_table(plot), right=True) if plot.drawn else []
-    return "\n".join(map(printable, [caption(plot), *table, *plot.notes]))
+    return "\n".join(map(printable, [caption(plot), *table, *_notes(plot)]))
 
 
 def html(findings: Findings, picture: CurvePicture | None, marked: bool = True) -> str:
@@ -44,7 +44,7 @@ def html(findings: Findings, picture: CurvePicture | None, marked: bool = True) 
     if plot is None:
         return ""
     drawn = image(picture.svg(marked), f"{ALT}{caption(plot)}", LOOK) if picture else ""
-    notes = [*plot.notes, *(picture.notes if picture else ())]
+    notes = [*_notes(plot), *(picture.notes if picture else ())]
     words = "".join(element("div", SMALL, plain(note)) for note in notes)
     if not plot.drawn:
         return element("div", "", plain(caption(plot))) + words
@@ -64,6 +64,10 @@ def caption(plot: Plot) -> str:
     if not plot.drawn:
         return f"Nothing to plot over {ends}"
     return f"{listed([curve.symbol for curve in plot.drawn])} over {ends}"
+
+
+def _notes(plot: Plot) -> list[str]:
+    return [*plot.notes, *([plot.outside] if plot.outside else [])]
 
 
 def _table(plot: Plot) -> list[tuple[str, ...]]:

@@ -103,6 +103,7 @@ class Control(TypedDict):
     low: float
     high: float
     step: float
+    moved: bool
 
 
 class Content(TypedDict):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from tapemagic.analysis.formatting import format_number
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -71,6 +73,13 @@ class Plot:
     at: float = math.nan
     notes: tuple[str, ...] = ()
     coarse: bool = False
+
+    @property
+    def outside(self) -> str:
+        """A sentence if the ordinary run is outside of the range; else empty."""
+        if self.low <= self.at <= self.high or math.isnan(self.at):
+            return ""
+        return f"The cell's own {self.name} = {format_number(self.at)} is outside of this range."
 
     @property
     def drawn(self) -> tuple[Curve, ...]:

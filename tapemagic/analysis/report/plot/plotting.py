@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.formatting import derivative_symbol, format_number
+from tapemagic.analysis.formatting import derivative_symbol
 from tapemagic.analysis.report.gradients.derivatives import GradientTable, differentiate
 from tapemagic.analysis.report.plot.gaps import gap_notes
 from tapemagic.analysis.report.plot.plot import Curve, Plot
-from tapemagic.analysis.report.plot.sampling import GRIDS, SECONDS, Point, at, sampled
+from tapemagic.analysis.report.plot.sampling import GRIDS, SECONDS, Point, Samples, at, sampled
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import unwrap
@@ -26,6 +27,14 @@ Numbers = tuple[tuple[float, ...], tuple[str, ...]]
 """The value of each curve, and the reason for its gap."""
 
 
+@dataclass(frozen=True)
+class Plotted:
+    """A plot, with the points of which it was made."""
+
+    plot: Plot
+    samples: Samples
+
+
 def plot_of(
     evaluate: Callable[[float], Numbers],
     name: str,
@@ -33,8 +42,9 @@ def plot_of(
     targets: Sequence[Named],
     order: int,
     ordinary: tuple[float, Sequence[float]],
+    last: Plotted | None = None,
     seconds: float = SECONDS,
-) -> Plot:
+) -> Plotted:
     """The plot of targets and their derivatives over a range.
 
     Parameters
@@ -51,14 +61,25 @@ def plot_of(
         The highest order of derivatives.
     ordinary : (float, sequence of float)
         The value of the variable in the ordinary run, and its `numbers`.
+    last : Plotted, optional
+        The plot of an earlier run that differs in the value of the variable, as far as is known. Its curves are taken
+        as they are if they have the values of this run at the points of the table.
     seconds : float, optional
         The limit of time.
     """
     low, high = ends
-    samples = sampled(lambda x: Point(x, *evaluate(x)), low, high, seconds)
     own, here = ordinary
     kinds = [(target, level) for target, _ in targets for level in range(order + 1)]
     symbols = [derivative_symbol(y, name, k) if k else y for y, k in kinds]
+    known: dict[float, Point] = {}
+
+    def point(x: float) -> Point:
+        if x not in known:
+            known[x] = Point(x, *evaluate(x))
+        return known[x]
+
+    samples = last.samples if last and _still_holds(last, symbols, point) else None
+    samples = samples or sampled(point, low, high, seconds)
     points = samples.points
     curves = tuple(
         Curve(*kind, symbol, tuple(p.values[c] for p in points), samples.breaks[c], here[c])
@@ -67,10 +88,17 @@ def plot_of(
     xs = tuple(point.x for point in points)
     wanted = {xs.index(x) for x in _table_places(low, high)}
     notes = [*_sums(targets), *gap_notes(name, symbols, points)]
-    if not low <= own <= high:
-        notes.append(f"The cell's own {name} = {format_number(own)} is outside of this range.")
     is_coarse = samples.grid < GRIDS[-1]
-    return Plot(name, low, high, xs, tuple(sorted(wanted)), curves, own, tuple(notes), is_coarse)
+    plot = Plot(name, low, high, xs, tuple(sorted(wanted)), curves, own, tuple(notes), is_coarse)
+    return Plotted(plot, samples)
+
+
+def _still_holds(last: Plotted, symbols: Sequence[str], point: Callable[[float], Point]) -> bool:
+    """Whether the curves of an earlier plot have the values of now at the points of the table."""
+    if [curve.symbol for curve in last.plot.curves] != symbols:
+        return False
+    points = [last.samples.points[k] for k in last.plot.listed]
+    return all(repr(point(earlier.x)) == repr(earlier) for earlier in points)  # nan is not nan
 
 
 def _table_places(low: float, high: float) -> list[float]:

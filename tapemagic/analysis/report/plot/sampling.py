@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from time import perf_counter
 
 GRIDS = (8, 24, 48, 96, 192)
 """The numbers of intervals, from coarse to fine: each grid holds the points of those before."""
-SECONDS = 2.0
+SECONDS, QUICK = 2.0, 0.06
+"""The time for all points; and while a reader waits for a slider."""
 MOST_EDGES = 8
 """The number of gaps, and of jumps, that are looked at closely."""
 HALVINGS = 26
@@ -39,6 +41,9 @@ class Point:
     x: float
     values: tuple[float, ...]
     reasons: tuple[str, ...]
+
+
+Pair = tuple[Point, Point]
 
 
 @dataclass(frozen=True)
@@ -160,18 +165,18 @@ class _Sampler:
 
     def approach_gap(self, a: Point, b: Point) -> None:
         """Find where a gap begins or ends between two points, and keep the points beside that."""
-        if not self.has_time_for(HALVINGS + 2):
-            return
-        for middle in self._halving(lambda: (a, b)):
-            a, b = (a, middle) if a.reasons != middle.reasons else (middle, b)
-        self._enclose(a, b)
+
+        def closer(a: Point, middle: Point, b: Point) -> Pair:
+            return (a, middle) if a.reasons != middle.reasons else (middle, b)
+
+        if found := self._halved((a, b), closer):
+            self._enclose(*found)
 
     def jump(self, a: Point, b: Point, curve: int) -> Jump | None:
         """Find where a curve jumps between two points, and keep the points beside that; None if it is only steep."""
-        if not self.has_time_for(HALVINGS + 2):
-            return None
         whole = abs(b.values[curve] - a.values[curve])
-        for middle in self._halving(lambda: (a, b)):
+
+        def closer(a: Point, middle: Point, b: Point) -> Pair | None:
             left = abs(middle.values[curve] - a.values[curve])
             right = abs(b.values[curve] - middle.values[curve])
             if not math.isfinite(left + right):  # a gap that is a single point
@@ -179,18 +184,31 @@ class _Sampler:
                 return None
             if max(left, right) < whole / SHRUNK:
                 return None
-            a, b = (a, middle) if left >= right else (middle, b)
+            return (a, middle) if left >= right else (middle, b)
+
+        found = self._halved((a, b), closer)
+        if found is None:
+            return None
+        a, b = found
         self._enclose(a, b)
         return Jump(a.x, b.x, curve, abs(b.values[curve] - a.values[curve]))
 
-    def _halving(self, pair: Callable[[], tuple[Point, Point]]) -> Iterator[Point]:
-        """The points in the midst of two, which come closer every time."""
+    def _halved(
+        self, pair: Pair, closer: Callable[[Point, Point, Point], Pair | None]
+    ) -> Pair | None:
+        """Two points that came closer by halving; None if there is no time, or nothing to come closer to."""
+        if not self.has_time_for(HALVINGS + 2):
+            return None
         for _ in range(HALVINGS):
-            a, b = pair()
+            a, b = pair
             x = at(a.x, b.x, 0.5)
             if not a.x < x < b.x:
-                return
-            yield self.point(x)
+                break
+            chosen = closer(a, self.point(x), b)
+            if chosen is None:
+                return None
+            pair = chosen
+        return pair
 
     def _enclose(self, a: Point, b: Point) -> None:
         """Keep two points, and the one at the simplest number between them."""
@@ -199,7 +217,7 @@ class _Sampler:
 
 def _gap_edges(points: Sequence[Point]) -> list[tuple[Point, Point]]:
     """The pairs of neighbours of which one is in a gap, and the other is not or in another one."""
-    pairs = zip(points, points[1:], strict=False)
+    pairs = pairwise(points)
     return [pair for pair in pairs if pair[0].reasons != pair[1].reasons][:MOST_EDGES]
 
 
@@ -209,7 +227,7 @@ def _steep(points: Sequence[Point]) -> list[tuple[Point, Point, int]]:
     for curve in range(len(points[0].values)):
         pairs = [
             (abs(b.values[curve] - a.values[curve]), (a, b, curve))
-            for a, b in zip(points, points[1:], strict=False)
+            for a, b in pairwise(points)
             if math.isfinite(b.values[curve] - a.values[curve])
         ]
         changes = [change for change, _ in pairs]
@@ -225,7 +243,7 @@ def _breaks(points: Sequence[Point], jumps: Iterable[Jump]) -> tuple[frozenset[i
     """The positions behind which each curve jumps: those inside of a jump with a good part of its size."""
     found: list[set[int]] = [set() for _ in points[0].values]
     for jump in jumps:
-        for k, (a, b) in enumerate(zip(points, points[1:], strict=False)):
+        for k, (a, b) in enumerate(pairwise(points)):
             change = abs(b.values[jump.curve] - a.values[jump.curve])
             if jump.low <= a.x and b.x <= jump.high and change > jump.size / 8:
                 found[jump.curve].add(k)
@@ -248,5 +266,3 @@ def simplest(low: float, high: float) -> float:
             if low <= rounded <= high:
                 return rounded
     return low
-
-

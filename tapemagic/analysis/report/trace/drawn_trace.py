@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -88,7 +88,7 @@ class _Lines:
         self.drawn = drawn
         self.found: dict[int, list[Line]] = {}
         self.counts: dict[int, int] = {}
-        self.paths: dict[int, tuple[str, ...]] = {}
+        self.paths: dict[int, list[tuple[int, str]]] = {}
 
     def add_all(self) -> None:
         """Add the rows of all operations and folds."""
@@ -98,7 +98,7 @@ class _Lines:
             if isinstance(what, Fold) and what.kind == "elided":
                 for order, parts in groupby(what.parts, self.order_of):
                     path = self.path(frame, order)
-                    for line in _opened(tuple(parts), room):
+                    for line in _opened(list(parts), room, order):
                         self.add(order, self.placed(line, path, step))
                 continue
             order = self.order_of(what if isinstance(what, int) else what.parts[0])
@@ -137,29 +137,32 @@ class _Lines:
 
     def path(self, frame: int | None, order: int) -> tuple[str, ...]:
         """The headings above a frame's contents, after adding those that do not stand there yet."""
-        frames, labels = self.drawn.plan.frames, self.drawn.graph.frames
-        around: list[tuple[str, tuple[int, int] | None]] = []
+        around: list[tuple[int, str]] = []
+        frames = self.drawn.plan.frames
         while frame is not None:
-            inside = frames[frame]
-            if inside.kind == "call":
-                called = Block("call", (), inside.name, lines=inside.lines)
-                around.append((title_of(called), inside.lines))
-            elif inside.kind == "iteration":
-                words = f"{format_lines(inside.lines)}, iteration {inside.number:,} of {inside.total:,}"
-                around.append((words, inside.lines))
-            elif inside.kind == "derivative" and inside.first < self.subject.operations:
-                around.append((labels[frame].label, inside.lines))
-            frame = inside.parent
+            if heading := self.heading(frame):
+                around.append((frame, heading))
+            frame = frames[frame].parent
         around.reverse()
-        path = tuple(words for words, _ in around)
-        before = self.paths.get(order, ())
-        same = 0
-        while same < min(len(before), len(path)) and before[same] == path[same]:
-            same += 1
-        for k in range(same, len(path)):
-            self.add(order, Line(path[:k], words=path[k], lines=around[k][1]))
-        self.paths[order] = path
+        before = self.paths.get(order, [])
+        path = tuple(words for _, words in around)
+        for k, (inside, words) in enumerate(around):
+            if before[: k + 1] != around[: k + 1]:
+                self.add(order, Line(path[:k], words=words, lines=frames[inside].lines))
+        self.paths[order] = around
         return path
+
+    def heading(self, frame: int) -> str:
+        """The words for a frame; empty for the whole of the cell, or of a derivative that the report took."""
+        found = self.drawn.plan.frames[frame]
+        if found.kind == "call":
+            return title_of(Block("call", (), found.name, lines=found.lines))
+        if found.kind == "iteration":
+            where = format_lines(found.lines)
+            return f"{where}, iteration {found.number:,} of {found.total:,}"
+        is_own = found.kind == "derivative" and found.first >= self.subject.operations
+        label = self.drawn.graph.frames[frame].label
+        return "" if is_own or found.kind == "computation" else label
 
     def words(self, fold: Fold, step: int) -> str:
         """The description of a fold."""
@@ -171,22 +174,7 @@ class _Lines:
         return f"{name} ({counted(fold.parts)})"
 
 
-def _opened(parts: Sequence[Part], room: int) -> Iterator[Line]:
-    """The rows of operations that are one node in the middle of a graph; iterations stand together."""
-    runs = [(looped, tuple(run)) for looped, run in groupby(parts, _is_iteration)]
-    if len(runs) > room:
-        yield Line((), words=counted(parts), hidden=tuple(parts))
-        return
-    for looped, run in runs:
-        if looped:
-            blocks = [block for block in run if isinstance(block, Block)]
-            count = f"{len(run):,} iteration{'s' * (len(run) > 1)}"
-            words = f"{format_lines(blocks[0].lines)}, {count} ({counted(run)})"
-            yield Line((), words=words, hidden=run)
-        else:
-            share = max(2, room * sum(1 for _ in positions_of(run)) // max(1, len(parts)))
-            yield from laid_out(Block("cell", run), min(room, share), True)
-
-
-def _is_iteration(part: Part) -> bool:
-    return isinstance(part, Block) and part.kind == "iteration"
+def _opened(parts: Sequence[Part], room: int, order: int) -> list[Line]:
+    """The rows of operations that are one node in the middle of a graph."""
+    flat = tuple(positions_of(parts)) if order else tuple(parts)
+    return laid_out(Block("cell", flat), room, True)

@@ -10,7 +10,7 @@ from tapemagic.analysis.report.summary import summarise
 from tapemagic.analysis.report.trace.shares import Place, Share
 
 UNKNOWN = "…"
-"""What stands for a sum that is not known until it is complete."""
+"""A sign for a sum that is not known until it is complete."""
 
 
 class FillingIn:
@@ -39,7 +39,6 @@ class FillingIn:
         self._arrived = dict.fromkeys(known, 0)
         self._furthest = dict.fromkeys(known, 0)
         self._complete: set[int] = set()
-        self._finished_boxes: set[int] = set()
         self.arriving: dict[int, list[tuple[Place, int, int]]] = {}
         """By the position of an operation, its shares: the place, the id of the value, and the number of the share."""
         for i, places in self._shares.items():
@@ -48,7 +47,7 @@ class FillingIn:
 
     def begin(self, i: int) -> dict[int, str]:
         """The gradient of a target, from its seed on; keys are indices of values in the graph."""
-        if i not in self._shares or i in self._complete:
+        if i not in self._shares or self.is_complete(self._index[i]):
             return {}
         if not self._shares[i]:
             return self.finish([i])
@@ -63,7 +62,7 @@ class FillingIn:
         for _, i, number in now:
             self._arrived[i] += 1
             self._furthest[i] = max(number, self._furthest[i])
-            if i not in self._complete:
+            if not self.is_complete(self._index[i]):
                 found[self._index[i]] = self._text(i)
         return found
 
@@ -80,18 +79,17 @@ class FillingIn:
         return {
             self._index[i]: self._finished(i)
             for i in ids
-            if i in self._shares and i not in self._complete
+            if i in self._shares and not self.is_complete(self._index[i])
         }
 
     def _finished(self, i: int) -> str:
-        self._complete.add(i)
-        self._finished_boxes.add(self._index[i])
+        self._complete.add(self._index[i])
         return str(self._values[self._index[i]].gradient)
 
     def rest(self) -> list[int]:
         """The ids of the values whose gradients are not complete."""
-        return [i for i in self._shares if i not in self._complete]
+        return [i for i in self._shares if not self.is_complete(self._index[i])]
 
     def is_complete(self, index: int) -> bool:
         """Whether the gradient of a value of the graph is complete."""
-        return index in self._finished_boxes
+        return index in self._complete

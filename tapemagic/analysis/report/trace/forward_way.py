@@ -25,12 +25,13 @@ class ForwardWay:
         versions = walk.subject.split.versions.values()
         self._later = {i for numbers in versions for i in numbers[1:]}
         self._inputs = walk.trace.parts[0].inputs
+        self._boxes = self._boxes_of_inputs()
         shown = self._inputs[: walk.trace.parts[0].rows_of_inputs]
         self._rows = {i: k for k, i in enumerate(shown)}
         steps = self._graph.steps
         self._made = {k for step in steps for k in (*step.outputs, *step.assigned)}
         read = {k for step in steps for k in step.inputs}
-        rowed = {self._index.get(i) for i in self._inputs}
+        rowed = set(self._boxes.values())
         self._start = [
             value.index
             for value in self._graph.values
@@ -38,6 +39,15 @@ class ForwardWay:
             and (value.role == "constant" or value.index not in read)
         ]
         self._known = set(self._start)
+
+    def _boxes_of_inputs(self) -> dict[int, int]:
+        """The indices in the graph of the watched values by id; integers are not on the tape, but have names."""
+        tracked = set(self._index.values())
+        values = [x for x in self._graph.values if x.index not in tracked]
+        named = {x.name: x.index for x in values if x.name and x.role != "constant"}
+        names = self._walk.subject.names
+        found = {i: self._index.get(i, named.get(names.get(i, ""))) for i in self._inputs}
+        return {i: index for i, index in found.items() if index is not None}
 
     def start(self) -> tuple[int, ...]:
         """The values of the graph that no step makes known: constants, and those without a row."""
@@ -54,15 +64,15 @@ class ForwardWay:
         for place in self._walk.places(part):
             inputs = self._graph.steps[place.step].inputs
             for i, row in self._rows.items():
-                if i in self._later and self._index.get(i) in inputs:
-                    if shown := self._new([self._index[i]]):
-                        yield self._changed(i, row, shown)
+                is_read = i in self._later and self._boxes.get(i) in inputs
+                if is_read and (shown := self._new([self._boxes[i]])):
+                    yield self._changed(i, row, shown)
             yield from self._operations(part, place)
 
     def _watched(self) -> Iterator[TraceStep]:
         """The steps for the watched values."""
         for i, row in self._rows.items():
-            index = self._index.get(i)
+            index = self._boxes.get(i)
             if i in self._later or index in self._made:
                 continue
             is_variable = self._walk.subject.roles.get(i) == "variable"
@@ -76,7 +86,7 @@ class ForwardWay:
         if rest:
             row = len(self._rows)
             words = self._walk.trace.parts[0].part.rows[row].words.removeprefix(MARK)
-            boxes = [self._index[i] for i in rest if i in self._index and i not in self._later]
+            boxes = [self._boxes[i] for i in rest if i in self._boxes and i not in self._later]
             shown = self._new(k for k in boxes if k not in self._made)
             yield TraceStep("forward", 0, row, None, None, printable(words), shown)
 
@@ -89,7 +99,7 @@ class ForwardWay:
 
     def _operations(self, part: int, place: Place) -> Iterator[TraceStep]:
         """The steps of a row."""
-        index, row, step, positions = place
+        number, row, step, positions = place
         before = self._walk.before(part)
         drawn = self._graph.steps[step]
         turns = self._walk.turns(step)
@@ -102,14 +112,14 @@ class ForwardWay:
                 said = [f"{self._walk.name(x)} = {x.text}" for x in results]
                 words = sentences.listed(row.words.removeprefix(MARK), said, before=before)
             shown = self._new([*drawn.inputs, *made])
-            yield TraceStep("forward", part, index, step, row.lines, words, shown)
+            yield TraceStep("forward", part, number, step, row.lines, words, shown)
             return
         for k, turn in enumerate(turns.all):
             made = [self._index[i] for i in self._walk.boxes(turn.positions)]
             first, last = k == 0, k == len(turns.all) - 1
             shown = self._new([*drawn.inputs * first, *made, *drawn.assigned * last])
             words = sentences.listed(turns.words(turn), turns.values(turn), before=before)
-            yield TraceStep("forward", part, index, step, turn.lines, words, shown)
+            yield TraceStep("forward", part, number, step, turn.lines, words, shown)
 
     def _new(self, indices: Iterable[int]) -> tuple[int, ...]:
         """Those of some values that were not known yet."""

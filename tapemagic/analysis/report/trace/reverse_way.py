@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from tapemagic.analysis.report.trace import sentences
 from tapemagic.analysis.report.trace.filling_in import UNKNOWN, FillingIn
 from tapemagic.analysis.report.trace.notation import bar, symbol_of
-from tapemagic.analysis.report.trace.reverse_sweep import AdjointStep, adjoint_step, starts
+from tapemagic.analysis.report.trace.reverse_sweep import AdjointStep, adjoint_step
+from tapemagic.analysis.report.trace.shares import starts
 from tapemagic.analysis.report.trace.trace_step import TraceStep
 from tapemagic.analysis.report.trace.turns import Turn
 from tapemagic.analysis.report.trace.walk import MARK, Place, Walk
@@ -53,9 +56,7 @@ class ReverseWay:
     def rest(self) -> Iterator[TraceStep]:
         """A last step, if some gradient is not complete without it."""
         if texts := self._filling.finish(self._filling.rest()):
-            names = [
-                f"{bar(symbol_of(self._name(k))).text} = {text}" for k, text in texts.items()
-            ]
+            names = [f"{bar(symbol_of(self._name(k))).text} = {text}" for k, text in texts.items()]
             words = sentences.listed("the other gradients", names)
             last = len(self._walk.trace.parts) - 1
             yield TraceStep("reverse", last, None, None, None, words, (), tuple(texts.items()))
@@ -67,7 +68,7 @@ class ReverseWay:
         return sorted(self._filling.arriving.keys() - rows)
 
     def _beforehand(self, positions: Sequence[int]) -> Texts:
-        """What changes before the sweep comes to some operations: their results have their gradients then."""
+        """The gradients that change before the sweep comes to some operations, through others that are not drawn."""
         texts: Texts = {}
         while self._elsewhere and self._elsewhere[-1] > positions[-1]:
             texts |= self._filling.arrive(self._elsewhere.pop())
@@ -75,7 +76,7 @@ class ReverseWay:
 
     def _operation(self, part: int, place: Place) -> Iterator[TraceStep]:
         """The steps of an operation: the seeds of its results, and a share for each input."""
-        index, row, step, positions = place
+        number, row, step, positions = place
         texts = self._beforehand(positions)
         for k, entry in enumerate(row.reverse):
             if entry.kind == "share":
@@ -89,7 +90,7 @@ class ReverseWay:
                 texts |= self._filling.arrive(positions[0])
             words = self._words(part, place, entry)
             changed = tuple(texts.items())
-            yield TraceStep("reverse", part, index, step, row.lines, words, (), changed, k)
+            yield TraceStep("reverse", part, number, step, row.lines, words, (), changed, k)
             texts = {}
 
     def _finished(self, positions: Sequence[int]) -> Texts:
@@ -105,11 +106,16 @@ class ReverseWay:
             return sentences.first_that_fits(words, before=before)
         symbol = self._walk.symbol(entry.value)
         if entry.kind == "seed":
-            return sentences.seed(entry, symbol, self._goal(part), before)
-        return sentences.share(entry, record.name, symbol, before)
+            return self._words_of_seed(part, entry)
+        shape = np.shape(record.values[entry.operand or 0])
+        return sentences.share(entry, record.name, symbol, shape, before)
 
-    def _goal(self, part: int) -> str:
-        return self._walk.trace.parts[part].part.goal
+    def _words_of_seed(self, part: int, entry: AdjointStep) -> str:
+        """The sentence for the gradient with which the sweep begins at a target, or at a derivative of it."""
+        goal = self._walk.trace.parts[part].part.goal
+        symbol = self._walk.symbol(entry.value) if entry.value is not None else ""
+        among = "derivatives" if part else "targets"
+        return sentences.seed(entry, symbol, goal, among, self._walk.before(part))
 
     def _fold(self, part: int, place: Place) -> Iterator[TraceStep]:
         """The steps of operations that stand together in one row."""
@@ -144,7 +150,7 @@ class ReverseWay:
         before, joint = self._walk.before(part), "; " if inside else ": "
         sentence = sentences.listed(words + inside, changes, before=before, joint=joint)
         changed = tuple(texts.items())
-        return TraceStep("reverse", part, place.index, place.step, lines, sentence, (), changed)
+        return TraceStep("reverse", part, place.number, place.step, lines, sentence, (), changed)
 
     def _passed(self, positions: Sequence[int]) -> Texts:
         """The gradients that change while the sweep goes through some operations."""
@@ -167,15 +173,13 @@ class ReverseWay:
             for i in (*ids, *(made if isinstance(made, tuple) else (made,))):
                 if i in self._starts and i in self._index and i not in self._seeded:
                     self._seeded.add(i)
-                    entry = adjoint_step(
-                        symbol_of(self._walk.symbol(i)), i, self._starts[i], "seed"
-                    )
-                    words = sentences.seed(
-                        entry, self._walk.symbol(i), self._goal(part), self._walk.before(part)
-                    )
+                    symbol = symbol_of(self._walk.symbol(i))
+                    entry = adjoint_step(symbol, i, self._starts[i], "seed")
+                    words = self._words_of_seed(part, entry)
                     changed = tuple(self._filling.begin(i).items())
+                    lines = place.row.lines
                     yield TraceStep(
-                        "reverse", part, place.index, None, place.row.lines, words, (), changed
+                        "reverse", part, place.number, place.step, lines, words, (), changed
                     )
 
     def _said(self, k: int, text: str) -> str:
@@ -191,7 +195,7 @@ class ReverseWay:
     def _watched(self) -> Iterator[TraceStep]:
         """The steps for the watched values, whose gradients are complete."""
         part = self._walk.trace.parts[0]
-        goal = self._goal(0) or "the target"
+        goal = part.part.goal or "the target"
         for row in range(part.rows_of_inputs - 1, -1, -1):
             i = part.inputs[row]
             for k, entry in enumerate(part.part.rows[row].reverse):
@@ -201,9 +205,7 @@ class ReverseWay:
                     self._told.add(index)
                     texts = self._none([index])
                 words = sentences.whole(entry, self._walk.symbol(i), goal, "")
-                yield TraceStep(
-                    "reverse", 0, row, None, None, words, (), tuple(texts.items()), k
-                )
+                yield TraceStep("reverse", 0, row, None, None, words, (), tuple(texts.items()), k)
 
     def _nothing(self, part: int) -> Iterator[TraceStep]:
         """The step for the values of a part that no gradient reaches."""

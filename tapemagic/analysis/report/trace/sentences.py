@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapemagic.analysis.formatting import clipped, format_lines, printable
+from tapemagic.analysis.formatting import clipped, format_lines, format_size, printable
 from tapemagic.analysis.report.trace.reverse_sweep import AdjointStep, equation
 from tapemagic.analysis.report.trace.trace_rows import TraceRow
 
@@ -13,7 +13,7 @@ LONGEST = 200
 
 
 def first_that_fits(*sentences: str, before: str = "") -> str:
-    """The first of some sentences that is short enough, behind words that all begin with; the last one, cut, if none is.
+    """The first of some sentences that is short enough, or else the last one, cut; all begin with the words `before`.
 
     Examples
     --------
@@ -35,23 +35,24 @@ def operation(row: TraceRow, before: str) -> str:
     )
 
 
-def seed(entry: AdjointStep, symbol: str, goal: str, before: str) -> str:
+def seed(entry: AdjointStep, symbol: str, goal: str, among: str, before: str) -> str:
     """The sentence for the gradient with which the sweep begins at a target."""
     if goal == symbol:
         words = f"{entry.equation}: the gradient of {symbol} with respect to itself"
     elif goal == f"the sum of {symbol}":
         words = f"{entry.equation}: the gradient of {goal} with respect to {symbol}"
     else:
-        words = f"{symbol} is one of the targets: {entry.symbol} begins with {entry.after}"
+        words = f"{symbol} is one of the {among}: {entry.symbol} begins with {entry.after}"
     return first_that_fits(words, entry.equation, before=before)
 
 
-def share(entry: AdjointStep, name: str, symbol: str, before: str) -> str:
-    """The sentence for what an operation passes back to one of its inputs."""
+def share(entry: AdjointStep, name: str, symbol: str, shape: tuple[int, ...], before: str) -> str:
+    """The sentence for what an operation passes back to one of its inputs; of an unknown array with the shape."""
     start = f"{name} passes back to {symbol}: "
+    size = f"; shape {format_size(shape)}" if shape and not (entry.added or entry.after) else ""
     if entry.before is None:
         return first_that_fits(
-            entry.equation,
+            entry.equation + size,
             equation(entry.symbol, entry.formula, entry.after),
             equation(entry.symbol, entry.after),
             before=before + start,
@@ -62,7 +63,7 @@ def share(entry: AdjointStep, name: str, symbol: str, before: str) -> str:
     elif entry.after:
         end = f"{has}; {'in all' if entry.is_last else 'so far'} {entry.symbol} = {entry.after}"
     else:
-        end = has
+        end = has + size
     formula, numbers, added = map(_bare, (entry.formula, entry.numbers, entry.added))
     return first_that_fits(
         f"{equation(formula, numbers, added)}, {end}",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
-
 import numpy as np
 
 from tapemagic.analysis.report.graph.drawn_graph import DrawnGraph

@@ -75,7 +75,13 @@ class Turns:
         parts = fold.parts[first : last + 1]
         one, many = fold.first + first, fold.first + last
         which = f"iteration {one:,}" if first == last else f"iterations {one:,}–{many:,}"
-        return Turn(f"{which} of {fold.total:,}", first, last, list(positions_of(parts)), _lines(parts) or fold.lines)
+        return Turn(
+            f"{which} of {fold.total:,}",
+            first,
+            last,
+            list(positions_of(parts)),
+            _lines(parts) or fold.lines,
+        )
 
     def words(self, turn: Turn) -> str:
         """The beginning of the sentence of a step forward."""
@@ -112,7 +118,9 @@ class Turns:
                 symbol = bar(symbol_of(self._symbol(one.name, i))).text
                 found.append(_said(symbol, self.subject.adjoints[i]))
         found = list(filter(None, found))
-        where = "in it" if turn.first == turn.last else f"in iteration {self.fold.first + turn.first:,}"
+        where = (
+            "in it" if turn.first == turn.last else f"in iteration {self.fold.first + turn.first:,}"
+        )
         return f": {where} {', '.join(found)}" if found else ""
 
     def _symbol(self, name: str, i: int) -> str:

@@ -1,4 +1,4 @@
-"""What the ways through a trace, forward and in reverse, have in common."""
+"""The walk through a drawn graph and its trace: what the ways forward and in reverse have in common."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ LEAST_TURNS = 2
 
 
 MARK = "… "
-"""What the words of rows begin with in which several operations stand together."""
+"""The beginning of the words of rows in which several operations stand together."""
 
 
 class Place(NamedTuple):
-    """A row of operations: its index, the row, the index of its step in the graph, and the positions in the recording."""
+    """A row of operations: its index, itself, the index of its step in the graph, and the positions of the records."""
 
-    index: int
+    number: int
     row: TraceRow
     step: int
     positions: Sequence[int]
