@@ -1,9 +1,10 @@
 // Builds src/report.ts and src/report.css into tapemagic/display/static; with --check it only compares.
 import { readFile, writeFile } from "node:fs/promises";
+import { deflateSync } from "node:zlib";
 import { build } from "esbuild";
 
 const OUT = new URL("../tapemagic/display/static/", import.meta.url);
-const LIMITS = { ".js": 20_000, ".css": 5_000 }; // bytes: every report stores them once more
+const LIMIT = 19_000; // bytes: every report stores both files once more, compressed and in base64
 
 const { outputFiles } = await build({
   entryPoints: ["src/report.ts", "src/report.css"],
@@ -20,9 +21,6 @@ const { outputFiles } = await build({
 for (const file of outputFiles) {
   const name = file.path.replace(/.*[/\\]/, "");
   const target = new URL(name, OUT);
-  const limit = LIMITS[name.replace(/.*\./, ".")];
-  console.log(`${name}: ${file.contents.length} of at most ${limit} bytes`);
-  if (file.contents.length > limit) process.exitCode = 1;
   if (!process.argv.includes("--check")) {
     await writeFile(target, file.contents);
   } else if ((await readFile(target, "utf8").catch(() => "")) !== file.text) {
@@ -30,3 +28,8 @@ for (const file of outputFiles) {
     process.exitCode = 1;
   }
 }
+
+const texts = JSON.stringify(outputFiles.map((file) => file.text));
+const stored = deflateSync(texts, { level: 9 }).toString("base64").length;
+console.log(`stored in ${stored} of at most ${LIMIT} bytes`);
+if (stored > LIMIT) process.exitCode = 1;

@@ -22,6 +22,7 @@
     │   └── ImmutableVariableError (RuntimeError)   ``v += 1`` on a Variable
     ├── NoDerivativeError (LookupError)        a NumPy function without a derivative rule
     ├── GradientError (AssertionError)         a derivative that differs from the difference quotient
+    ├── SaveError (OSError)                    a report that cannot be written to a file
     └── RuleError (RuntimeError)               a derivative rule that returned a value that is no gradient
 
 Each also derives from the built-in exception which TensorFlow, or NumPy, raises in its place.
@@ -106,6 +107,10 @@ class NoDerivativeError(TapeError, LookupError):
 
 class GradientError(TapeError, AssertionError):
     """A derivative by the tape differs from the difference quotient."""
+
+
+class SaveError(TapeError, OSError):
+    """A report cannot be written to a file."""
 
 
 class RuleError(TapeError, RuntimeError):

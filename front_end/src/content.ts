@@ -40,7 +40,7 @@ export interface View {
   dot: string;
   /** HTML under the picture, or in its place. */
   caption: string;
-  /** HTML; rows are marked data-r="PART.ROW", their equations of the reverse sweep data-a="PART.ROW.ENTRY". */
+  /** HTML; rows are marked data-r="PART.ROW". */
   trace: string;
   values: Value[];
   operations: Operation[];
@@ -93,7 +93,7 @@ export interface Step {
   reverse: boolean;
   /** The row of the trace: "PART.ROW"; empty if it has none. */
   row: string;
-  /** In reverse, the index of its equation in that row. */
+  /** In reverse, the equation of the row, in the order of the sweep: it is marked data-a="PART.ROW.ENTRY". */
   entry: number | null;
   operation: number | null;
   lines: [number, number] | null;

@@ -1,7 +1,5 @@
 /** The parts of a picture that stand for values, operations and edges. */
 
-import type { Step } from "./content";
-
 /** An edge between a value and an operation. */
 export interface Edge {
   group: Element;
@@ -21,32 +19,29 @@ export interface Parts {
 /** The groups of a picture: data-n="n1" is a value, "s2" an operation, and data-e="n1 s2" an edge. */
 export function partsOf(picture: Element): Parts {
   const parts: Parts = { values: [], operations: [], edges: [] };
-  for (const group of picture.querySelectorAll("[data-n]")) {
-    const name = group.getAttribute("data-n") ?? "";
-    const list = name.startsWith("n") ? parts.values : parts.operations;
-    (list[indexOf(name)] ??= []).push(group);
-  }
-  for (const group of picture.querySelectorAll("[data-e]")) {
-    const [from = "", to = ""] = (group.getAttribute("data-e") ?? "").split(" ");
-    const isInput = from.startsWith("n");
-    const [value, operation] = (isInput ? [from, to] : [to, from]).map(indexOf);
-    parts.edges.push({ group, value: value ?? -1, operation: operation ?? -1, isInput });
+  for (const group of picture.querySelectorAll<SVGElement>("[data-n],[data-e]")) {
+    const names = (group.dataset["n"] ?? group.dataset["e"] ?? "").split(" ");
+    // "n12" is a value, and "n12_3_0" its box beside the operation 3
+    const [value = -1, operation = -1] = ["n", "s"].map((letter) => {
+      const name = names.find((each) => each.startsWith(letter));
+      return name && parseInt(name.slice(1));
+    }) as number[];
+    if (names[1]) {
+      parts.edges.push({ group, value, operation, isInput: names[0]?.[0] === "n" });
+    } else if (value < 0) {
+      (parts.operations[operation] ??= []).push(group);
+    } else {
+      (parts.values[value] ??= []).push(group);
+    }
   }
   return parts;
 }
 
-/** The number in the name of a node: "n12", or "n12_3_0" for the box of a value that is repeated. */
-function indexOf(name: string): number {
-  return parseInt(name.slice(1));
-}
-
-/** Give each of several elements a class, or take it away. */
-export function mark(elements: Iterable<Element> | undefined, name: string, on: boolean): void {
-  for (const element of elements ?? []) element.classList.toggle(name, on);
-}
-
-/** Give elements the colour of a direction. */
-export function direct(elements: Iterable<Element>, step: Step | null): void {
-  mark(elements, "tm-forward", step?.reverse === false);
-  mark(elements, "tm-reverse", step?.reverse === true);
+/** Give elements the classes that hold, and take away those that do not. */
+export function mark(elements: Iterable<Element>, classes: Record<string, boolean>): void {
+  for (const element of elements) {
+    for (const [name, holds] of Object.entries(classes)) {
+      element.classList.toggle(`tm-${name}`, holds);
+    }
+  }
 }

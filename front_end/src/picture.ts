@@ -1,129 +1,134 @@
 /** The picture of the graph, after some of the steps: what is not known yet is quiet, and what a step does lights up. */
-import { h, reveal } from "./dom";
-import { direct, mark, type Parts, partsOf } from "./marks";
+import type { Step, View } from "./content";
+import { page } from "./dom";
+import { mark, partsOf } from "./marks";
 import type { Stage } from "./stage";
 import { textAfter, type Timeline, timelineOf } from "./timeline";
 
 const UNKNOWN = "…";
 const GRADIENT = "gradient ";
-/** The most characters of a text in a box. */
+/** The most characters of a gradient in a box. */
 const LONGEST = 48;
 
 /** The picture, which follows view and step. */
 export function picture(stage: Stage): HTMLElement {
-  const made = h("div", { class: "tm-picture" });
-  let follow = (): void => undefined;
+  const made = page("tm-picture");
+  let follow: (() => void) | null = null;
   const draw = (): void => {
-    const { view } = stage;
-    made.innerHTML = view?.svg ?? "";
-    if (!view) return;
-    const parts = partsOf(made);
-    const timeline = timelineOf(view);
-    const boxes = view.values.map((value, k) => new Box(parts.values[k] ?? [], value.name));
-    follow = () => {
-      boxes.forEach((box, k) => {
-        box.show(stage, k, timeline);
-      });
-      light(made, parts, stage, timeline);
-    };
-    follow();
+    made.innerHTML = stage.view?.svg ?? "";
+    follow = stage.view && follower(made, stage, stage.view);
+    follow?.();
   };
   stage.on("view", draw);
-  stage.on("step", () => {
-    follow();
-    if (stage.tab === "Graph") [...made.querySelectorAll("[data-n].tm-now")].forEach(reveal);
-  });
+  stage.on("step", () => follow?.());
   draw();
   return made;
 }
 
-/** The box of a value, with the boxes that repeat it, and their texts. */
-class Box {
-  private readonly values: Line[];
-  private readonly gradients: Line[];
-
-  constructor(
-    private readonly groups: Element[],
-    private readonly name: string,
-  ) {
-    this.values = groups.flatMap((group) => linesOf(group, ".v"));
-    this.gradients = groups.flatMap((group) => linesOf(group, ".g"));
-  }
-
-  /** Show the value with this index as it is known after the steps done. */
-  show(stage: Stage, index: number, timeline: Timeline): void {
+/** The function that brings a picture to the step of the stage. */
+function follower(made: Element, stage: Stage, view: View): () => void {
+  const { values, operations, edges } = partsOf(made);
+  const time = timelineOf(view);
+  const boxes = view.values.map(({ name }, k) => linesOf(values[k] ?? [], name));
+  return () => {
     const { step, last, now } = stage;
-    const isKnown = step >= (timeline.known[index] ?? 0);
-    const texts = timeline.gradients[index] ?? [];
-    const gradient = step === last || textAfter(texts, step);
-    const isNew = now?.gradients.some(([value]) => value === index) ?? false;
-    mark(this.groups, "tm-unknown", !isKnown);
-    mark(this.groups, "tm-ungraded", !gradient);
-    mark(this.groups, "tm-now", (isKnown && now?.shown.includes(index)) || isNew);
-    mark(this.groups, "tm-added", isNew);
-    for (const line of this.values)
-      line.write(isKnown ? line.whole : unknown(line.whole, this.name));
-    for (const line of this.gradients) {
-      const before = isNew ? textAfter(texts, step - 1) : undefined;
-      if (gradient === true && before === undefined) line.write(line.whole);
-      else line.write(gradientIn(line, textAfter(texts, step), before));
+    const lit = litBy(now, view, time);
+    const isAhead = (k: number | undefined): boolean => step < (k ?? 0);
+    boxes.forEach((lines, k) => {
+      const texts = time.gradients[k] ?? [];
+      const unknown = isAhead(time.known[k]);
+      const incomplete = isAhead(texts.at(-1)?.[0] ?? last);
+      const added = lit.gradients.has(k);
+      mark(values[k] ?? [], { unknown, incomplete, added, now: lit.values.has(k) });
+      const text = textAfter(texts, step);
+      const before = added ? textAfter(texts, step - 1) : UNKNOWN;
+      for (const line of lines) {
+        if (line.isGradient) line.write(gradientIn(line, incomplete ? text : "", before));
+        else line.write(unknown ? line.head + UNKNOWN : line.whole);
+      }
+    });
+    operations.forEach((groups, k) => {
+      const incomplete = isAhead(time.returned[k]);
+      const unfinished = isAhead(time.done[k]);
+      mark(groups, {
+        unknown: isAhead(time.begun[k]),
+        unfinished,
+        incomplete,
+        now: lit.operation === k,
+      });
+    });
+    for (const { group, value, operation, isInput } of edges) {
+      const isOn = !now?.reverse || !isInput || lit.gradients.has(value);
+      mark([group], {
+        unknown: isAhead(time.begun[operation]),
+        now: lit.operation === operation && isOn,
+      });
     }
-  }
+  };
 }
 
-/** A line of text in a box, as it is drawn, and the number of letters for which the box has room. */
-class Line {
-  readonly whole: string;
+interface Lit {
+  /** The operation to light up, if there is one. */
+  operation: number | null;
+  values: Set<number>;
+  /** The values whose gradients change. */
+  gradients: Set<number>;
+}
 
-  constructor(
-    private readonly text: SVGElement,
-    readonly room: number,
-  ) {
-    this.whole = text.textContent;
-  }
+/** What a step lights up: no operation where the sweep begins, and the values of its row where it says that one is done. */
+function litBy(now: Step | null, view: View, time: Timeline): Lit {
+  const gradients = new Set(now?.gradients.map(([value]) => value));
+  if (!now) return { operation: null, values: gradients, gradients };
+  const { operation, reverse, row } = now;
+  const outputs = (operation !== null && view.operations[operation]?.outputs) || [];
+  const isSeed = reverse && gradients.size > 0 && [...gradients].every((k) => outputs.includes(k));
+  const named = reverse && operation === null ? (time.shown.get(row) ?? []) : now.shown;
+  return {
+    operation: isSeed ? null : operation,
+    values: new Set([...gradients, ...named]),
+    gradients,
+  };
+}
 
+/** A line of text in a box. */
+interface Line {
+  isGradient: boolean;
+  /** The text as it is drawn. */
+  whole: string;
+  /** What stands before the value: "x = ". */
+  head: string;
+  /** The number of letters for which the box has room. */
+  room: number;
   /** Write other text, in smaller letters if it is too long for the box. */
-  write(words: string): void {
-    if (this.text.textContent === words) return;
-    this.text.textContent = words;
-    const size = words === this.whole ? 1 : (0.9 * this.room) / words.length;
-    this.text.style.fontSize = size < 1 ? `${size}em` : "";
-  }
+  write: (words: string) => void;
 }
 
-function linesOf(group: Element, kind: string): Line[] {
-  const texts = [...group.querySelectorAll<SVGElement>("text")];
-  const room = Math.max(...texts.map((text) => text.textContent.length));
-  return texts.filter((text) => text.closest(kind)).map((text) => new Line(text, room));
-}
-
-function unknown(whole: string, name: string): string {
-  const head = `${name} = `;
-  return (whole.startsWith(head) ? head : "") + UNKNOWN;
-}
-
-/** The gradient in a box; in the step in which something is added to it, with what it was before, if there is room. */
-function gradientIn(line: Line, now = UNKNOWN, before = UNKNOWN): string {
-  const sum = `${before} → ${now}`;
-  if (before !== UNKNOWN && sum.length <= 1.6 * line.room) return sum;
-  return GRADIENT + (now.length > LONGEST ? `${now.slice(0, LONGEST - 1)}…` : now);
-}
-
-/** Light up the operation of the step, and the edges along which it goes; quieten those that are not done yet. */
-function light(made: Element, parts: Parts, stage: Stage, timeline: Timeline): void {
-  const { step, now } = stage;
-  const isReverse = now?.reverse ?? false;
-  const isDone = (operation: number): boolean => step >= (timeline.done[operation] ?? 0);
-  parts.operations.forEach((groups, k) => {
-    mark(groups, "tm-unknown", !isDone(k));
-    mark(groups, "tm-now", now?.operation === k);
+/** The lines of text in boxes of the value of this name that tell the value or its gradient. */
+function linesOf(boxes: Element[], name: string): Line[] {
+  return boxes.flatMap((box) => {
+    const texts = [...box.querySelectorAll<SVGElement>(":scope > text")];
+    const room = Math.max(...texts.map((text) => text.textContent.length));
+    const told = texts.filter((text) => text.matches(".v, .g"));
+    return told.map((text) => {
+      const whole = text.textContent;
+      const head = whole.startsWith(`${name} = `) ? `${name} = ` : "";
+      const write = (words: string): void => {
+        if (text.textContent === words) return;
+        text.textContent = words;
+        text.style.fontSize = words.length > room ? `${(0.9 * room) / words.length}em` : "";
+      };
+      return { isGradient: text.matches(".g"), whole, head, room, write };
+    });
   });
-  const changed = new Set(now?.gradients.map(([value]) => value));
-  const isOn = (value: number, isInput: boolean): boolean =>
-    !isReverse || !isInput || changed.has(value);
-  for (const { group, value, operation, isInput } of parts.edges) {
-    mark([group], "tm-unknown", !isDone(operation));
-    mark([group], "tm-now", now?.operation === operation && isOn(value, isInput));
-  }
-  direct([made], now);
+}
+
+/** The words for a gradient; with what it was before, in the step in which something is added to it, if there is room. */
+function gradientIn({ whole, room }: Line, text: string, before: string): string {
+  const now = text ? GRADIENT + clipped(text) : whole;
+  const sum = `${before} → ${now.slice(GRADIENT.length)}`;
+  return before === UNKNOWN || sum.length > 1.6 * room ? now : sum;
+}
+
+function clipped(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
 }

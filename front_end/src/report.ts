@@ -1,7 +1,9 @@
 /** The front end of a report: an anywidget module. */
 import { check } from "./check";
 import type { Content } from "./content";
-import { h, page } from "./dom";
+import { h, page, reveal } from "./dom";
+import { interactions } from "./interactions";
+import { mark } from "./marks";
 import { type Model, unpack } from "./model";
 import { picture } from "./picture";
 import { plot } from "./plot";
@@ -66,6 +68,17 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
     stepper(stage),
     caption(stage),
   );
+  const direct = (): void => {
+    const { now } = stage;
+    mark([root], { forward: now?.reverse === false, reverse: now?.reverse === true });
+  };
+  const show = (): void => {
+    direct();
+    root.querySelectorAll("[role=tabpanel]:not([hidden]) .tm-now:not([data-e])").forEach(reveal);
+  };
+  stage.on("view", direct);
+  stage.on("step", show);
+  stage.on("tab", show);
   const renew = (): void => {
     const text = model.get("content");
     void unpack<Content>(text).then((content) => {
@@ -74,7 +87,9 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   };
   model.on("change:content", renew);
   el.append(root);
+  const close = interactions(stage, root);
   return () => {
+    close();
     model.off("change:content", renew);
   };
 }

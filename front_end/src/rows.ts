@@ -1,26 +1,25 @@
 /** Trace and lines, after some of the steps. */
-import { page, reveal } from "./dom";
-import { direct, mark } from "./marks";
+import { page } from "./dom";
+import { mark } from "./marks";
 import type { Stage } from "./stage";
 import { rowOf, type Timeline, timelineOf } from "./timeline";
 
-/** The trace: the row of the step lights up, and what is not reached yet is quiet. */
+/** The trace: the row of the step, or its equation, lights up, and what is not reached yet is quiet. */
 export function trace(stage: Stage): HTMLElement {
   const made = page("tm-trace");
   let timeline: Timeline | null = null;
-  let rows: HTMLElement[] = [];
   const follow = (): void => {
-    const { step, now } = stage;
+    const { step, last, now } = stage;
     const lit = now && rowOf(now);
-    for (const row of rows) {
-      const name = row.dataset["r"] ?? row.dataset["a"];
-      mark([row], "tm-unknown", step < (timeline?.rows.get(name ?? "") ?? 0));
-      mark([row], "tm-now", name === lit);
+    for (const row of made.querySelectorAll<HTMLElement>("[data-r],[data-a]")) {
+      const { r, a = "" } = row.dataset;
+      const rows = timeline?.rows;
+      const k = r ? rows?.get(r) : (rows?.get(a) ?? rows?.get(a.replace(/\d+$/, "")) ?? last);
+      const isLit = (r ?? a) === lit;
+      mark([row], { unknown: step < (k ?? 0), now: isLit });
       const part = row.closest("details");
-      if (part && name === lit) part.open = true;
+      if (part && isLit) part.open = true;
     }
-    direct([made], now);
-    if (stage.tab === "Trace") reveal(made.querySelector(".tm-now"));
   };
   const draw = (): void => {
     const open = [...made.querySelectorAll("details")].map((part) => part.open);
@@ -29,12 +28,10 @@ export function trace(stage: Stage): HTMLElement {
       part.open = open[k] ?? part.open;
     });
     timeline = stage.view && timelineOf(stage.view);
-    rows = [...made.querySelectorAll<HTMLElement>("[data-r], [data-a]")];
     follow();
   };
   stage.on("view", draw);
   stage.on("step", follow);
-  stage.on("tab", follow);
   draw();
   return made;
 }
@@ -42,17 +39,14 @@ export function trace(stage: Stage): HTMLElement {
 /** The lines of the cell: those of the step light up. */
 export function lines(stage: Stage, face: HTMLElement): HTMLElement {
   const follow = (): void => {
-    const [first, last] = stage.now?.lines ?? [0, -1];
+    const [first, last] = stage.now?.lines ?? [1, 0];
     for (const line of face.querySelectorAll<HTMLElement>("[data-l]")) {
       const number = Number(line.dataset["l"]);
-      mark([line], "tm-now", first <= number && number <= last);
+      mark([line], { now: first <= number && number <= last });
     }
-    direct([face], stage.now);
-    if (stage.tab === "Lines") reveal(face.querySelector(".tm-now"));
   };
   stage.on("view", follow);
   stage.on("step", follow);
-  stage.on("tab", follow);
   follow();
   return face;
 }

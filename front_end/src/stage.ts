@@ -12,8 +12,8 @@ export class Stage {
   step: number;
   /** Whether nobody has stepped yet: no step is lit up then. */
   rests = true;
-  /** The index of the selected value. */
-  selected: number | null = null;
+  /** What is selected: "n3" is a value, "s2" an operation, as in the picture. */
+  selected: string | null = null;
   /** The title of the open tab. */
   tab: string;
   /** The beginning of the ids of elements: a page may hold several reports, each with a copy of this module. */
@@ -54,8 +54,8 @@ export class Stage {
     this.tell("step");
   }
 
-  select(value: number | null): void {
-    this.selected = value;
+  select(mark: string | null): void {
+    this.selected = mark;
     this.tell("selection");
   }
 
@@ -75,9 +75,14 @@ export class Stage {
   replace(content: Content): void {
     this.content = content;
     this.lay(content.view);
-    if ((this.selected ?? -1) >= (this.view?.values.length ?? 0)) this.selected = null;
+    if (!this.exists(this.selected)) this.selected = null;
     this.tell("content");
     this.tell("view");
+  }
+
+  private exists(mark: string | null): boolean {
+    const all = mark?.startsWith("n") ? this.view?.values : this.view?.operations;
+    return Number(mark?.slice(1)) < (all?.length ?? 0);
   }
 
   private lay(view: View | null): void {

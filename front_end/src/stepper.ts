@@ -1,6 +1,5 @@
 /** The bar under graph, trace and lines that goes through the steps. */
 import { h } from "./dom";
-import { direct } from "./marks";
 import type { Stage } from "./stage";
 
 const STEPPED = ["Graph", "Trace", "Lines"];
@@ -13,31 +12,19 @@ const PAUSE = "M5 3v10M11 3v10";
 /** Buttons, slider, and the sentence of the step. */
 export function stepper(stage: Stage): HTMLElement {
   let timer = 0;
-  const words = h("div", { class: "tm-words" });
-  const count = h("span", { class: "tm-count" });
+  const moves: [HTMLElement, () => number][] = [];
+  const move = (words: string, icon: string, to: () => number): HTMLElement => {
+    const made = button(words, icon, () => {
+      go(to());
+    });
+    moves.push([made, to]);
+    return made;
+  };
   const slider = h("input", { type: "range", min: 0, "aria-label": "Step", class: "tm-slider" });
-  const go = (step: number): void => {
-    stop();
-    stage.goTo(step);
-  };
-  const first = button("First step", "M4 3v10M12 3 7 8l5 5", () => {
-    go(0);
-  });
-  const back = button("Step back", "M10 3 5 8l5 5", () => {
-    go(stage.step - 1);
-  });
-  const forward = button("Step forward", "M6 3l5 5-5 5", () => {
-    go(stage.step + 1);
-  });
-  const last = button("Last step", "M12 3v10M4 3l5 5-5 5", () => {
-    go(stage.last);
-  });
-  const toggle = (): void => {
-    if (timer) stop();
-    else play();
-  };
   const playing = button("Play", PLAY, toggle);
   playing.className = "tm-play";
+  const count = h("span", { class: "tm-count" });
+  const words = h("div", { class: "tm-words" });
   const bar = h(
     "div",
     {
@@ -46,25 +33,40 @@ export function stepper(stage: Stage): HTMLElement {
       "aria-label": "Steps",
       "data-lm-suppress-shortcuts": true,
     },
-    h("div", { class: "tm-buttons" }, first, back, playing, forward, last, slider, count),
+    h(
+      "div",
+      { class: "tm-buttons" },
+      move("First step", "M4 3v10M12 3 7 8l5 5", () => 0),
+      move("Step back", "M10 3 5 8l5 5", () => Math.max(0, stage.step - 1)),
+      playing,
+      move("Step forward", "M6 3l5 5-5 5", () => Math.min(stage.last, stage.step + 1)),
+      move("Last step", "M12 3v10M4 3l5 5-5 5", () => stage.last),
+      slider,
+      count,
+    ),
     words,
   );
 
-  function play(): void {
-    if (stage.step === stage.last) stage.goTo(0);
-    timer = setTimeout(tick, pause());
-    draw();
+  function go(step: number): void {
+    stop();
+    stage.goTo(step);
   }
-  function tick(): void {
-    if (!bar.isConnected) {
+  function toggle(): void {
+    if (timer) {
       stop();
       return;
     }
-    timer = stage.step + 1 < stage.last ? setTimeout(tick, pause()) : 0;
-    stage.goTo(stage.step + 1);
+    wait();
+    stage.goTo(stage.step < stage.last ? stage.step : 0);
   }
-  function pause(): number {
-    return Math.min(SLOW, WHOLE / stage.last);
+  function wait(): void {
+    timer = setTimeout(tick, Math.min(SLOW, WHOLE / stage.last));
+  }
+  function tick(): void {
+    stop();
+    if (!bar.isConnected) return;
+    if (stage.step + 1 < stage.last) wait();
+    stage.goTo(stage.step + 1);
   }
   function stop(): void {
     clearTimeout(timer);
@@ -72,21 +74,20 @@ export function stepper(stage: Stage): HTMLElement {
     draw();
   }
   function draw(): void {
-    const { step, view, now } = stage;
-    const isStepped = STEPPED.includes(stage.tab) && (stage.tab !== "Graph" || view?.svg !== "");
-    bar.hidden = !stage.last || !isStepped;
-    slider.max = String(stage.last);
+    const { step, last, tab, view } = stage;
+    const isStepped = STEPPED.includes(tab) && (tab !== "Graph" || view?.svg !== "");
+    bar.hidden = !last || !isStepped;
+    if (bar.hidden && timer) {
+      stop();
+      return;
+    }
+    slider.max = String(last);
     slider.value = String(step);
-    const text = `step ${step} of ${stage.last}`;
-    slider.setAttribute("aria-valuetext", text);
-    count.textContent = text;
-    words.setAttribute("aria-live", timer ? "off" : "polite");
-    direct([bar], now);
+    slider.ariaValueText = count.textContent = `step ${step} of ${last}`;
+    words.ariaLive = timer ? "off" : "polite";
     words.replaceChildren(...sentence(stage));
     name(playing, timer ? "Pause" : "Play", timer ? PAUSE : PLAY);
-    for (const each of [first, back]) each.setAttribute("aria-disabled", String(step === 0));
-    for (const each of [forward, last])
-      each.setAttribute("aria-disabled", String(step === stage.last));
+    for (const [each, to] of moves) each.ariaDisabled = String(to() === step);
   }
 
   slider.addEventListener("input", () => {
@@ -95,22 +96,16 @@ export function stepper(stage: Stage): HTMLElement {
   bar.addEventListener("keydown", (event) => {
     const { key, target } = event;
     if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
-    if (target === slider && key === " ") toggle();
-    else if (target !== slider && key === "ArrowLeft") go(stage.step - 1);
-    else if (target !== slider && key === "ArrowRight") go(stage.step + 1);
-    else {
-      if (target === slider && /^(Arrow|Home|End|Page)/.test(key)) event.stopPropagation();
-      return;
-    }
-    event.preventDefault();
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[key];
+    if (by) go(stage.step + by);
+    else if (target === slider && key === " ") toggle();
+    else if (target !== slider) return;
+    if (by ?? key === " ") event.preventDefault();
     event.stopPropagation();
   });
   stage.on("step", draw);
   stage.on("view", stop);
-  stage.on("tab", () => {
-    draw();
-    if (bar.hidden) stop();
-  });
+  stage.on("tab", draw);
   draw();
   return bar;
 }
@@ -122,16 +117,15 @@ function sentence({ now, step, last }: Stage): (Node | string)[] {
   return ["Before the first step: nothing is computed yet."];
 }
 
-function button(words: string, icon: string, onclick: () => void): HTMLButtonElement {
+function button(words: string, icon: string, onclick: () => void): HTMLElement {
   const made = h("button", { type: "button", onclick });
   name(made, words, icon);
   return made;
 }
 
 /** Give a button another name and icon. */
-function name(button: HTMLButtonElement, words: string, icon: string): void {
+function name(button: HTMLElement, words: string, icon: string): void {
   if (button.title === words) return;
-  button.title = words;
-  button.setAttribute("aria-label", words);
+  button.title = button.ariaLabel = words;
   button.innerHTML = `<svg viewBox="0 0 16 16" aria-hidden="true"><path d="${icon}"/></svg>`;
 }

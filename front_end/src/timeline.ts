@@ -4,29 +4,43 @@ import type { Step, View } from "./content";
 export interface Timeline {
   /** For each value, the number of steps after which it is known: 0 if it is known before the first. */
   known: number[];
-  /** For each operation, the number of steps after which it is done. */
-  done: number[];
   /** For each value, the texts of its gradient, each with the number of steps after which it holds. */
   gradients: [number, string][][];
+  /** For each operation, the number of steps after which it has begun, forward. */
+  begun: number[];
+  /** For each operation, the number of steps after which all of it is done, forward. */
+  done: number[];
+  /** The same in reverse; all steps if there are none in reverse. */
+  returned: number[];
   /** For each row of the trace, and each equation of the reverse sweep, the number of steps after which it is there. */
   rows: Map<string, number>;
+  /** For each row of the trace, the values that are known from it on. */
+  shown: Map<string, number[]>;
 }
 
 /** When each part of a view is there. */
-export function timelineOf(view: View): Timeline {
-  const known = view.values.map(() => 0);
-  const done = view.operations.map(() => 0);
-  const gradients: [number, string][][] = view.values.map(() => []);
+export function timelineOf({ steps, values, operations }: View): Timeline {
+  const known = values.map(() => 0);
+  const gradients: [number, string][][] = values.map(() => []);
+  const begun = operations.map(() => 0);
+  const done = operations.map(() => 0);
+  const returned = operations.map(() => steps.length);
   const rows = new Map<string, number>();
-  view.steps.forEach((step, before) => {
+  const shown = new Map<string, number[]>();
+  steps.forEach((step, before) => {
     const k = before + 1;
+    const { operation, row, reverse, entry } = step;
     for (const value of step.shown) known[value] ||= k;
     for (const [value, text] of step.gradients) gradients[value]?.push([k, text]);
-    if (step.operation !== null && !step.reverse) done[step.operation] ||= k;
-    const row = rowOf(step);
-    if (!rows.has(row)) rows.set(row, k);
+    if (operation !== null) {
+      if (!reverse) begun[operation] ||= k;
+      (reverse ? returned : done)[operation] = k;
+    }
+    if (!reverse) shown.set(row, step.shown);
+    if (reverse && entry === null) rows.set(`${row}.`, k);
+    else if (!rows.has(rowOf(step))) rows.set(rowOf(step), k);
   });
-  return { known, done, gradients, rows };
+  return { known, gradients, begun, done, returned, rows, shown };
 }
 
 /** What stands for a step in the trace: a row, "PART.ROW", or one of its equations, "PART.ROW.ENTRY". */
@@ -34,7 +48,7 @@ export function rowOf({ row, entry }: Step): string {
   return entry === null ? row : `${row}.${entry}`;
 }
 
-/** The text that holds after some steps, if there is one. */
-export function textAfter(texts: [number, string][], steps: number): string | undefined {
-  return texts.filter(([k]) => k <= steps).at(-1)?.[1];
+/** The text that holds after some steps; an ellipsis before the first. */
+export function textAfter(texts: [number, string][], steps: number): string {
+  return texts.filter(([k]) => k <= steps).at(-1)?.[1] ?? "…";
 }

@@ -1,5 +1,5 @@
 /** Small contents for tests. */
-import type { Content, Step, View } from "../src/content";
+import type { Content, Step, Value, View } from "../src/content";
 import type { Model } from "../src/model";
 
 export function stepOf(words: string): Step {
@@ -13,6 +13,11 @@ export function stepOf(words: string): Step {
     shown: [],
     gradients: [],
   };
+}
+
+export function valueOf(name: string): Value {
+  const nothing = { type: "", line: null, formula: "", key: "" };
+  return { name, text: "", gradient: null, role: "intermediate", ...nothing };
 }
 
 export function viewOf(steps: number): View {

@@ -97,9 +97,11 @@ def developments(step: Step) -> Insert:
         y = row * (height + CAPTION + 4)
         series = filter(None, (carried.values, carried.gradients))
         for column, (values, caption) in enumerate(zip(series, words[row], strict=True)):
-            parts.append(_plotted(values, caption, column * (width + GAP) + width / 2, y))
+            drawn = _plotted(values, caption, column * (width + GAP) + width / 2, y)
+            parts.append(((VALUE, GRADIENT)[column], drawn))
+    marked = "".join(f"<g{class_of(mark)}>{drawn}</g>" for mark, drawn in parts)
     whole = columns * (width + GAP) - GAP, len(step.carried) * (height + CAPTION + 4) + 8
-    return Insert("".join(parts), *whole)
+    return Insert("".join(drawn for _, drawn in parts), *whole, marked)
 
 
 def captions(carried: Carried) -> list[str]:

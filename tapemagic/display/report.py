@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import warnings
-from collections.abc import Callable
+import webbrowser
+from collections.abc import Callable, Iterable
 from functools import cached_property
+from pathlib import Path
 from typing import Any
+
+from IPython.core.getipython import get_ipython
+from IPython.display import display
 
 from tapemagic.analysis.formatting import format_cell_value, significant_digits
 from tapemagic.analysis.report.details import Details
@@ -18,7 +25,10 @@ from tapemagic.display.graph_picture import GraphPicture
 from tapemagic.display.latex import latex
 from tapemagic.display.live.answers import Answers
 from tapemagic.display.live.content import Content, content_of
+from tapemagic.display.live.fitting import room_beside
+from tapemagic.display.live.front_end import STORED
 from tapemagic.display.live.remarks import Remarks
+from tapemagic.display.live.saved_page import page, written
 from tapemagic.display.svg import Drawing
 from tapemagic.display.text import text
 
@@ -107,20 +117,21 @@ class TapeReport:
                 page = html.assembled(self.findings, parts, value)
                 bundle["text/html"] = themed_page(page, self._style.theme)
                 bundle["text/latex"] = latex(self.findings, self.drawing, parts, value)
-                bundle.update(self._widget())
+                bundle.update(self._widget(bundle.values()))
         except KeyboardInterrupt:
             raise KeyboardInterrupt(INTERRUPTED) from None
         except Exception as error:  # noqa: BLE001 -- whatever fails in drawing, the text is shown
             warnings.warn(f"the report could not be drawn in full: {error!r}", stacklevel=2)
         return bundle
 
-    def _widget(self) -> dict[str, Any]:
-        """The MIME bundle of the widget; all displays of a report share one widget."""
+    def _widget(self, beside: Iterable[str]) -> dict[str, Any]:
+        """The MIME bundle of the widget, which is stored beside some texts; all displays of a report share it."""
         from tapemagic.display.live.widget import ReportWidget, view
 
         if self._view is None:
-            received = self._moved if self.on_move else None
-            self._view = ReportWidget(self.content(), self._answers, received)
+            room = room_beside([*beside, STORED])
+            moved = self._moved if self.on_move else None
+            self._view = ReportWidget(self.content(), self._answers, moved, room)
         return view(self._view)
 
     @property
@@ -145,6 +156,75 @@ class TapeReport:
         kept = {name: self.__dict__[name] for name in ("_view", "on_move")}
         self.__dict__.clear()
         self.__dict__.update(other.__dict__ | kept)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report to one HTML page, on which steps, selection and opening work without a notebook, offline.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Its file; a name without an ending gets ``.html``. A file that is there already is replaced.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        SaveError
+            If it cannot be written there. It is an `OSError`.
+
+        Examples
+        --------
+        In a notebook, ``report = _`` behind a ``%%tape`` cell is its report, and
+        ``report.save("report.html")`` writes it.
+
+        >>> import tempfile
+        >>> from tapemagic.analysis.report.findings import Findings
+        >>> from tapemagic.analysis.report.graph.graph import Graph
+        >>> report = TapeReport(Findings((), Graph((), ()), (), (), 0))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     report.save(f"{folder}/report").name
+        'report.html'
+        >>> report.save("nowhere/report.html")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        tapemagic.errors.SaveError: cannot save to 'nowhere/report.html': there is no folder 'nowhere'; make it, ...
+        """
+        return written(self._page(), path)
+
+    def _page(self) -> str:
+        """The report as an HTML page."""
+        with significant_digits(self._style.digits):
+            value = self._shown_value()
+            static = html.assembled(self.findings, html.parts(self._faces), value)
+            targets = ", ".join(self.findings.targets)
+            title = f"tapemagic report: {targets}" if targets else "tapemagic report"
+            known = {} if self._view is None else self._view.given
+            themed = themed_page(static, self._style.theme)
+            return page(title, self.content(), self._answers, known, themed)
+
+    def show(self) -> Path | None:
+        """Show the report: in a notebook as a widget, elsewhere as a page in the browser.
+
+        Returns
+        -------
+        Path or None
+            The file of the page, in a temporary folder; None in a notebook.
+
+        Examples
+        --------
+        ``report.show()`` in a function or loop of a notebook shows what would be dropped there.
+        """
+        if hasattr(get_ipython(), "kernel"):
+            display(self)  # type: ignore[no-untyped-call]
+            return None
+        folder = Path(tempfile.mkdtemp(prefix="tapemagic-"))
+        path = self.save(folder / "report.html")
+        if not webbrowser.open(path.as_uri()):
+            warnings.warn(f"there is no browser here: open {path} in one", stacklevel=2)
+        return path
 
     def close(self) -> None:
         """Close the widget, if there is one; the report can be shown again."""

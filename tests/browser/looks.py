@@ -14,9 +14,11 @@ SERIOUS = """async report => {
     const { violations } = await axe.run(report, wanted);
     return violations
         .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-        .map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(node => node.html.slice(0, 200) + ' -- ' + node.failureSummary)]);
+        .map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(
+            ({ html, failureSummary }) => `${html.slice(0, 200)}: ${failureSummary}`)]);
 }"""
-WIDER = """report => {
+WIDER = """report => [...report.querySelectorAll('[role=tab]')].flatMap(tab => {
+    tab.click();
     const { right, left } = report.getBoundingClientRect();
     const isScrolled = element => {
         for (let above = element.parentElement; above && above !== report.parentElement; above = above.parentElement)
@@ -27,8 +29,8 @@ WIDER = """report => {
         const box = each.getBoundingClientRect();
         return box.width > 0 && (box.right > right + 1 || box.left < left - 1) && !isScrolled(each);
     });
-    return out.slice(0, 5).map(each => each.outerHTML.slice(0, 200));
-}"""
+    return out.slice(0, 3).map(each => `${tab.textContent}: ${each.outerHTML.slice(0, 200)}`);
+})"""
 
 
 def turn_to(report: Locator, title: str) -> Locator:
@@ -50,7 +52,7 @@ def titles(report: Locator) -> list[str]:
 
 
 def wider(report: Locator) -> list[str]:
-    """The elements that stick out of a report, and are not scrolled in it."""
+    """The elements of all faces that stick out of a report, and are not scrolled in it."""
     found: list[str] = report.evaluate(WIDER)
     return found
 

@@ -197,7 +197,7 @@ def test_escaped(name: str) -> None:
 
 
 def test_live() -> None:
-    """In the widget the drawing is part of the page, with a text of its own and titles for the mouse."""
+    """In the widget the drawing is part of the page, with a text of its own, and names for scripts."""
     drawing = TapeReport(square()).drawing
 
     read = Reader(graph.html(square(), drawing, live=True))
@@ -209,7 +209,9 @@ def test_live() -> None:
     [element] = read.all("svg")
     assert "max-width:100%" in str(element["style"])
     assert "var(--jp-ui-font-color2,#6b7280)" in str(read.tags)
-    assert "power; line 2: line 2; ∂/∂a = 6.0" in read.text
+    assert ["n0", "s0", "n1", "n2"] == [
+        str(part["data-n"]) for part in read.all("g") if "data-n" in part
+    ]
 
 
 def test_no_drawing() -> None:

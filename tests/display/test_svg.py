@@ -13,15 +13,18 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
 import tapemagic as tm
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import engines, svg
+from tapemagic.display.dot import dot
 from tapemagic.display.engines import by_dot, by_pygraphviz
+from tapemagic.display.inserts import Inserts
 from tapemagic.display.picture import UNIT, Insert, Outline, read
 from tapemagic.display.report import TapeReport
-from tapemagic.display.svg import Drawing, draw, write
+from tapemagic.display.svg import Drawing, draw, draw_all, write
 from tests.analysis.recordings import chain, product, record, square
 
 SOURCE = 'digraph { a [label="{one | two}" shape=record tooltip="x & <y>"]; a -> b }'
@@ -61,12 +64,12 @@ def well_formed(drawing: Drawing) -> ET.Element:
 
 @pytest.mark.usefixtures("no_pygraphviz")
 def test_drawn_by_dot() -> None:
-    """The ``dot`` program draws, and tooltips become titles."""
+    """The ``dot`` program draws; of what it writes, links and titles are left out."""
     root = well_formed(draw(SOURCE))
 
     assert SVG + "svg" == root.tag
-    assert ["x & <y>"] == [title.text for title in root.iter(SVG + "title")]
-    assert not list(root.iter(SVG + "a"))
+    assert ["one", "two", "b"] == [part.text for part in root.iter(SVG + "text")]
+    assert not [*root.iter(SVG + "a"), *root.iter(SVG + "title")]
 
 
 @pytest.mark.usefixtures("no_dot")
@@ -76,8 +79,7 @@ def test_drawn_by_pygraphviz() -> None:
 
     root = well_formed(draw(SOURCE))
 
-    assert ["x & <y>"] == [title.text for title in root.iter(SVG + "title")]
-    assert "one" in {part.text for part in root.iter(SVG + "text")}
+    assert ["one", "two", "b"] == [part.text for part in root.iter(SVG + "text")]
 
 
 @pytest.mark.usefixtures("no_dot")
@@ -242,15 +244,12 @@ def texts(document: str) -> Counter[str]:
 @pytest.mark.parametrize("drawer", [by_dot, by_pygraphviz])
 @pytest.mark.parametrize("found", [product(), chain(3)])
 def test_no_text_is_lost(drawer: Callable[[str], str], found: Findings) -> None:
-    """The small picture has all text of the large one, and the live one also its tooltips."""
+    """The small picture and the live one have all text of the large one."""
     document = drawer(TapeReport(found).dot)
-    root = ET.fromstring(document[document.index("<svg") :])  # noqa: S314 -- we drew it
 
     drawing = Drawing(read(document))
 
     assert texts(document) == texts(str(drawing.svg)) == texts(str(drawing.live))
-    titles = {part.get("{http://www.w3.org/1999/xlink}title") for part in root.iter(SVG + "a")}
-    assert titles <= {part.text for part in well_formed(drawing).iter(SVG + "title")}
 
 
 @pytest.mark.parametrize("drawer", [by_dot, by_pygraphviz])
@@ -288,3 +287,48 @@ def test_words_that_look_like_a_marker() -> None:
     source = TapeReport(found).dot
 
     assert chr(0xE000) not in source
+
+
+def several() -> list[tuple[str, dict[int, Insert]]]:
+    """Graphs that are drawn in either direction, with frames and with small pictures."""
+    found = [product(), square(), record(lambda a: np.sum(a * a), np.arange(400.0)), chain(40)] * 5
+    inserts = [Inserts(each.graph) for each in found]
+    return [
+        (dot(each.graph, each.lines, small), small.by_number)
+        for each, small in zip(found, inserts, strict=True)
+    ]
+
+
+@pytest.mark.usefixtures("no_pygraphviz")
+def test_several_in_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is as it is alone."""
+    graphs = several()
+    alone = [draw(source, inserts) for source, inserts in graphs]
+    monkeypatch.setitem(svg.DRAWERS, "dot", failing(AssertionError("one by one")))
+
+    together = draw_all(graphs)
+
+    assert [each.live for each in alone] == [each.live for each in together]
+    assert [each.svg for each in alone] == [each.svg for each in together]
+    assert [] == draw_all([])
+
+
+def test_one_of_several_that_is_no_dot() -> None:
+    """Only that one has no picture."""
+    first, second, *_ = several()
+
+    drawings = draw_all([first, ("digraph { a [label=", {}), second])
+
+    assert [True, False, True] == [each.picture is not None for each in drawings]
+    assert "'dot' failed" in drawings[1].reason
+
+
+@pytest.mark.usefixtures("no_dot")
+def test_several_without_the_program() -> None:
+    """They are drawn one by one, or have the reason why not."""
+    pytest.importorskip("pygraphviz")
+    graphs = several()[:2]
+
+    assert [draw(*each).live for each in graphs] == [each.live for each in draw_all(graphs)]
+    assert all("'none'" in each.reason for each in draw_all(graphs, "none"))
+    assert all("no 'dot' program" in each.reason for each in draw_all(graphs, "dot"))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from textwrap import dedent
 
 import numpy as np
 
 from tapemagic.analysis.report.lines import LineValue, SourceLine
+from tapemagic.analysis.report.trace.trace import Trace
 from tapemagic.display.faces import lines, trace
 from tests.analysis.recordings import record, square
 from tests.analysis.test_trace import baydin
@@ -100,3 +102,39 @@ def test_lines_without_values() -> None:
     found = replace(square(), source_lines=(SourceLine(1, "pass"),))
 
     assert "" == lines.text(found) == lines.html(found)
+
+
+def test_rows_and_equations_can_be_found() -> None:
+    """The live table is the other one, with attributes that name its rows and its equations."""
+    found = record(lambda a: a * a, 3.0, order=2)
+    assert found.trace
+    page = trace.live_html(found.trace)
+
+    assert trace.html(found) == re.sub(r' data-r="[^"]*"|<span data-a="[^"]*">|</span>', "", page)
+    assert ["0.0", "0.1"] == re.findall(r'<tr data-r="(0[^"]*)"', page)
+    assert '<span data-a="0.1.0">ȳ = 1.0</span>' in page
+    assert page.index('data-a="0.1.2"') < page.index('data-a="0.1.0"')
+    assert '<tr data-r="1.0">' in page
+
+
+def test_lines_can_be_found() -> None:
+    """The live lines are the others, each in an element of its own with its values."""
+    found = record(np.log, 3.0)
+    lined = replace(
+        found,
+        source_lines=(
+            SourceLine(1, "%%tape"),
+            SourceLine(5, "<b>", (LineValue("u", (), "1.0"), LineValue("v", (), "2.0"))),
+        ),
+    )
+    page = lines.live_html(lined)
+
+    assert lines.html(lined) == re.sub(r'<span data-l="\d+">|</span>', "", page)
+    [line] = re.findall(r'<span data-l="5">(.*?)</span>', page, re.DOTALL)
+    assert line.split() == ["5", "&lt;b&gt;", "u", "=", "1.0", "v", "=", "2.0"]
+    assert "more lines" not in "".join(re.findall(r"<span data-l.*?</span>", page, re.DOTALL))
+
+
+def test_no_trace() -> None:
+    """A trace without parts is no table."""
+    assert "" == trace.live_html(Trace(()))

@@ -19,6 +19,7 @@ from tapemagic.display.graph_picture import GraphPicture
 from tapemagic.display.live import details_html
 from tapemagic.display.live.content import View, view_of
 
+NOT_KEPT = "The recording of this cell was not kept."
 LONGEST = 20_000
 """The most characters of a question."""
 
@@ -79,9 +80,14 @@ class Answers:
         except Exception as error:  # noqa: BLE001 -- a front end may ask anything; an error would be lost in a log
             return Unanswered(error=_in_words(error))
 
+    @property
+    def why_gone(self) -> str:
+        """The reason why the recording was not kept; empty if it was."""
+        return NOT_KEPT if self.details is None else self.details.why_gone
+
     def _kept(self) -> Details:
         if self.details is None:
-            raise NotKeptError("The recording of this cell was not kept.")
+            raise NotKeptError(NOT_KEPT)
         return self.details
 
     def view(self, opened: Mapping[str, int]) -> View:

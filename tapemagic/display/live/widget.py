@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import resources
 from typing import Any
 
 import anywidget
@@ -11,14 +10,13 @@ from traitlets import Dict, Unicode
 
 from tapemagic.display.live.answers import LONGEST, Answers, Unanswered
 from tapemagic.display.live.content import Content
+from tapemagic.display.live.fitting import NOTEBOOK, fitted
+from tapemagic.display.live.front_end import STORED
 from tapemagic.display.live.packing import packed
 
 VIEW = "application/vnd.jupyter.widget-view+json"
-STATIC = resources.files("tapemagic.display") / "static"
-ESM = (STATIC / "report.js").read_text(encoding="utf-8")
-CSS = (STATIC / "report.css").read_text(encoding="utf-8")
 ROOM = 120_000
-"""The most characters of all answers that are kept: notebooks may store them."""
+"""The most bytes of all answers that are kept, where notebooks have room for them."""
 TOO_LARGE = "The answer is too large to be shown here."
 
 WhatIf = Callable[["ReportWidget", Mapping[str, Any]], None]
@@ -39,11 +37,11 @@ class ReportWidget(anywidget.AnyWidget):
     what_if : callable, optional
         It is given the widget and each message with the key "what_if".
     room : int, optional
-        The most characters of all answers that are kept; the oldest are dropped.
+        The most bytes of content and answers: of the content the least important parts are left out, and of the
+        answers the oldest are dropped.
     """
 
-    _esm = Unicode(ESM).tag(sync=True)
-    _css = Unicode(CSS).tag(sync=True)
+    _esm = Unicode(STORED).tag(sync=True)
     content = Unicode().tag(sync=True)
     answers = Dict().tag(sync=True)
 
@@ -52,13 +50,15 @@ class ReportWidget(anywidget.AnyWidget):
         content: Content,
         answers: Answers,
         what_if: WhatIf | None = None,
-        room: int = ROOM,
+        room: int = NOTEBOOK,
     ) -> None:
-        super().__init__(content=packed(content))
+        _, text = fitted(content, room)
+        super().__init__(content=text)
         self._number = content["number"]
         self._source: Answers | None = answers
         self._what_if = what_if
         self._room = room
+        self._room_of_answers = min(ROOM, room - len(text))
         self._given: dict[str, str] = {}
         self.on_msg(_hear)
 
@@ -66,10 +66,16 @@ class ReportWidget(anywidget.AnyWidget):
         """Show another run of the cell, whose answers replace those to earlier questions."""
         self._number += 1
         self._source, self._given = answers, {}
-        text = packed({**content, "number": self._number})
+        _, text = fitted({**content, "number": self._number}, self._room)
+        self._room_of_answers = min(ROOM, self._room - len(text))
         with self.hold_sync():
             self.content = text
             self.answers = {}
+
+    @property
+    def given(self) -> dict[str, str]:
+        """The packed answers that were given, by the questions."""
+        return self._given
 
     def hear(self, message: Any) -> None:
         """Do what a front end asks for, whatever it sends; no error leaves this method."""
@@ -86,12 +92,12 @@ class ReportWidget(anywidget.AnyWidget):
         if self._source is None or question in self._given:
             return
         text = packed(self._source.to(question))
-        if len(text) + len(question) > self._room:
+        if len(text) + len(question) > self._room_of_answers:
             text = packed(Unanswered(error=TOO_LARGE))
         given = {**self._given, question: text}
         size = sum(len(asked) + len(answer) for asked, answer in given.items())
         for asked in list(given):
-            if size <= self._room or asked == question:
+            if size <= self._room_of_answers or asked == question:
                 break
             size -= len(asked) + len(given.pop(asked))
         self._given = given

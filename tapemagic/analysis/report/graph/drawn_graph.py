@@ -30,7 +30,7 @@ MAX_DEPTH = 8
 MAX_INPUTS = 6
 """The number of inputs, or outputs, drawn of one operation."""
 LEAST_INSIDE = 6
-"""The number of operations and folds that are always drawn of a part that is opened."""
+"""The number of operations and folds up to which a part that is opened is drawn whole in any case."""
 MOST_TIMES = 4
 """The operations and folds, as a multiple of `max_nodes`, from which on nothing more is opened."""
 MOST_OPENED, LONGEST_KEY = 1_000, 1_000
@@ -173,8 +173,8 @@ class Drawer:
 
     @property
     def _inside(self) -> int:
-        """The most operations and folds that are drawn of a part that is opened."""
-        return max(LEAST_INSIDE, self.max_nodes * 2 // 5)
+        """The most operations and folds of a part that is opened, for it to be drawn whole."""
+        return max(LEAST_INSIDE, self.max_nodes // 2)
 
     @cached_property
     def _tree(self) -> tuple[Sequence[int], Block]:

@@ -141,7 +141,7 @@ class Openings:
         The number of parts that are drawn at the beginning and at the end of the recording, with those between them
         as one fold; None if all are drawn.
     inside : int
-        The most operations and folds that are drawn of a part that is opened, before others in it are.
+        The most operations and folds of a part that is opened, as long as nothing in it is, for it to be drawn whole.
     most : float
         The number of operations and folds in the picture from which nothing more is opened.
 
@@ -154,8 +154,13 @@ class Openings:
 
     by_key: Mapping[str, int] = field(default_factory=dict)
     ends: int | None = None
-    inside: int = 24
+    inside: int = 30
     most: float = inf
+
+    @property
+    def ends_inside(self) -> int:
+        """The number of parts that are drawn at the beginning and at the end of one that is not drawn whole."""
+        return max(2, self.inside // 5)
 
 
 class NoRoomError(Exception):
@@ -293,7 +298,7 @@ class _Planner:
             return
         view, iteration = self.view, self.iteration
         self.view, self.iteration = VIEWS[-1], None
-        self.add_ends(parts, self.openings.inside // 2, frame, depth, within, key)
+        self.add_ends(parts, self.openings.ends_inside, frame, depth, within, key)
         self.view, self.iteration = view, iteration
 
     def fits(self, parts: Numbered, frame: int, depth: int) -> bool:
@@ -319,7 +324,9 @@ class _Planner:
         if self.asked(fold.key):
             count = sum(1 for _ in fold.positions())
             inside = self.open(Frame("elided", frame, total=count, key=fold.key))
-            self.add_ends(middle, self.openings.inside // 2, inside, depth, within, fold.key)
+            whole = len(middle) <= self.openings.inside
+            inner = len(middle) if whole else self.openings.ends_inside
+            self.add_ends(middle, inner, inside, depth, within, fold.key)
         else:
             self.items.append(Item(frame, fold))
         self.add(parts[len(parts) - ends :], frame, depth, within)

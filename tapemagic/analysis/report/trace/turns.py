@@ -96,7 +96,7 @@ class Turns:
         return developments(self.subject, self.fold)
 
     def values(self, turn: Turn) -> list[str]:
-        """What is carried in the last iteration of a step, as equations; its last result if that is not known."""
+        """The values that the last iteration of a step carries, as equations; its last result if none is known."""
         found = []
         for one in self._developments:
             i, value = one.ids[turn.last], one.values[turn.last]

@@ -1,0 +1,38 @@
+/** The graph by keyboard: one stop of the Tab key, and arrows that follow the data. */
+import type { View } from "./content";
+import { labelOf } from "./facts";
+import type { Flow, Mark } from "./paths";
+
+/** To what an arrow key leads; neighbours are in the order of their places on the screen. */
+export function along(
+  flow: Flow,
+  mark: Mark,
+  key: string,
+  down: boolean,
+  place: (mark: Mark) => number,
+): Mark | undefined {
+  const keys = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
+  const way = down ? keys.indexOf(key) ^ 2 : keys.indexOf(key);
+  if (way === 0) return flow.before(mark)[0];
+  if (way === 1) return flow.after(mark)[0];
+  const beside = flow.beside(mark).sort((a, b) => place(a) - place(b));
+  return beside[beside.indexOf(mark) + (way === 2 ? -1 : 1)];
+}
+
+/** Whether the picture grows down, and not to the right. */
+export function growsDown({ dot }: View): boolean {
+  return /rankdir="?TB/.test(dot);
+}
+
+/** Make the boxes and ovals buttons with names. */
+export function enable(svg: SVGSVGElement, view: View): void {
+  svg.setAttribute("role", "group");
+  svg.setAttribute("aria-label", "Graph: arrow keys follow the data, Enter selects");
+  for (const node of svg.querySelectorAll<SVGElement>("[data-n]")) {
+    const label = labelOf(view, node.dataset["n"] ?? "");
+    if (!label) continue;
+    node.setAttribute("role", "button");
+    node.setAttribute("aria-label", label);
+    node.tabIndex = -1;
+  }
+}

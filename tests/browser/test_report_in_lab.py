@@ -1,0 +1,258 @@
+"""Reports in JupyterLab, used by pointer and by keyboard, with their kernel and without it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.jupyter import REPORT, SHUT_DOWN, Lab, ask, models, run_all
+from tests.browser.looks import FACES, keep, serious, titles, turn_to, wider
+
+SETUP = "%load_ext tapemagic\nimport numpy as np\nimport tapemagic as tm"
+PRODUCT = "%%tape x1 x2\nx1, x2 = 2.0, 3.0\na = x1 * x2\nb = np.sin(x1)\ny = a * b\ny"
+LOOP = "%%tape x\nx = 0.5\ny = x\nfor i in range(10):\n    y = np.sin(y * 1.5 + x)\ny"
+
+# Keys that mean something to a notebook in command mode: cut, copy, paste, delete, insert, move, merge, run, undo.
+KEYS = ("d", "d", "x", "c", "v", "a", "b", "m", "y", "r", "1", "z", "Shift+M", "j", "k", "s")
+NOTEBOOK = """() => {
+    const { content } = window.jupyterapp.shell.currentWidget;
+    const sources = content.widgets.map(cell => [cell.model.type, cell.model.sharedModel.source]);
+    return JSON.stringify([content.activeCellIndex, content.mode, sources]);
+}"""
+FOCUSED = """report => {
+    const element = document.activeElement;
+    if (!report.contains(element)) return null;
+    const { outlineStyle, boxShadow } = getComputedStyle(element);
+    const name = element.getAttribute('aria-label') ?? element.textContent.trim();
+    const seen = outlineStyle !== 'none' || boxShadow !== 'none';
+    return { name, role: element.getAttribute('role') ?? element.localName, seen };
+}"""
+
+
+def nth(page: Page, index: int) -> Locator:
+    """The report of a code cell, scrolled to; the first cell has none."""
+    cell = page.locator(".jp-CodeCell").nth(index)
+    cell.scroll_into_view_if_needed()
+    report = cell.locator(REPORT)
+    expect(report.get_by_role("tab").first).to_be_visible(timeout=30_000)
+    return report
+
+
+def box(report: Locator, index: int) -> Locator:
+    """The box of a value in the graph."""
+    return report.locator(f'.tm-picture [data-n="n{index}"]').first
+
+
+def named(report: Locator, name: str) -> Locator:
+    """The first box with a name in the graph."""
+    return report.locator(".tm-picture [data-n^=n]").filter(has_text=name).first
+
+
+def step_is(report: Locator, words: str) -> None:
+    """Wait for the number of the step."""
+    expect(report.locator(".tm-count")).to_contain_text(words)
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (700, "dark")])
+def test_every_face_is_shown(lab: Lab, axe: str, width: int, theme: str) -> None:
+    """All tabs have what they say, fit into the notebook, and can be used by all."""
+    with lab.notebook("faces", [SETUP, PRODUCT, LOOP], width=width, theme=theme) as page:
+        for index, cell in enumerate(("product", "loop"), start=1):
+            report = nth(page, index)
+            assert set(FACES) <= set(titles(report))
+            assert [] == wider(report)
+            for title in FACES:
+                shown = turn_to(report, title)
+                expect(shown).not_to_be_empty()
+                assert [] == serious(report, axe)
+                keep(report, f"lab-{cell}-{title.lower()}-{width}-{theme}")
+        report = nth(page, 1)
+        expect(turn_to(report, "Variables").locator("table")).to_contain_text("watched")
+        expect(turn_to(report, "Gradients").locator("table")).to_contain_text("dy/dx1")
+        assert 3 < turn_to(report, "Graph").locator(".tm-picture path").count()
+
+
+@pytest.fixture(scope="module")
+def page(lab: Lab) -> Iterator[Page]:
+    """A notebook with two reports."""
+    with lab.notebook("reports", [SETUP, PRODUCT, LOOP], width=1280) as opened:
+        yield opened
+
+
+def test_tabs_by_keyboard(page: Page) -> None:
+    """Arrow keys, Home and End go through the tabs; one of them is a stop of the Tab key."""
+    report = nth(page, 1)
+    tabs = report.get_by_role("tab")
+    turn_to(report, titles(report)[0])
+    seen = []
+    for _ in range(tabs.count()):
+        seen.append(report.locator('[role="tab"][aria-selected="true"]').text_content())
+        expect(report.locator('[role="tab"][tabindex="0"]')).to_have_count(1)
+        page.keyboard.press("ArrowRight")
+
+    assert titles(report) == seen
+    for key, position in (("End", -1), ("Home", 0), ("ArrowLeft", -1)):
+        page.keyboard.press(key)
+        selected = report.locator('[role="tab"][aria-selected="true"]')
+        expect(selected).to_be_focused()
+        assert titles(report)[position] == selected.text_content()
+
+
+def test_steps_by_pointer_and_keys(page: Page) -> None:
+    """Buttons, arrow keys and the slider go through the steps; the sentence of each has its numbers."""
+    report = nth(page, 1)
+    turn_to(report, "Graph")
+    report.get_by_label("First step").click()
+    step_is(report, "step 0 of")
+    report.get_by_label("Step forward").click()
+    step_is(report, "step 1 of")
+    page.keyboard.press("ArrowRight")
+    step_is(report, "step 2 of")
+    slider = report.get_by_label("Step", exact=True)
+    slider.focus()
+    page.keyboard.press("End")
+    last = int(slider.get_attribute("max") or 0)
+    step_is(report, f"step {last} of {last}")
+    page.keyboard.press("ArrowLeft")
+    step_is(report, f"step {last - 1} of {last}")
+    expect(report.locator(".tm-words")).to_contain_text("=")
+    for title in ("Trace", "Lines"):
+        expect(turn_to(report, title).locator(".tm-now").first).to_be_visible()
+    keep(report, "lab-step-lines")
+
+
+def test_playing_goes_to_the_end(page: Page) -> None:
+    """Play goes on by itself, and can be stopped."""
+    report = nth(page, 1)
+    turn_to(report, "Graph")
+    report.get_by_label("First step").click()
+    report.get_by_label("Play").click()
+    step_is(report, "step 1 of")
+    report.get_by_label("Pause").click()
+    step_is(report, "step 1 of")
+
+
+def test_hover_and_selection(page: Page) -> None:
+    """A tip tells of what the pointer is on; a click lights up what leads to a value, and what is made of it."""
+    report = nth(page, 1)
+    turn_to(report, "Graph")
+    value = named(report, "a = ")
+    value.hover()
+    expect(report.get_by_role("tooltip")).to_contain_text("6.0")
+    value.click()
+    expect(value).to_have_attribute("aria-pressed", "true")
+    details = report.locator(".tm-details")
+    expect(details).to_contain_text("x1 · x2")
+    expect(details).to_contain_text("0.909297")
+    expect(named(report, "x1")).to_have_class(contains("tm-up"))
+    expect(named(report, "y = ")).to_have_class(contains("tm-down"))
+    keep(report, "lab-selected")
+    for title in ("Trace", "Lines"):
+        expect(turn_to(report, title).locator(".tm-sel, .tm-up, .tm-down").first).to_be_visible()
+    turn_to(report, "Graph")
+    page.keyboard.press("Escape")
+    value.click()
+    expect(details).to_be_hidden()
+
+
+def contains(name: str) -> re.Pattern[str]:
+    """A class among others."""
+    return re.compile(rf"(^|\s){name}(\s|$)")
+
+
+def test_the_keyboard_alone_reaches_everything(page: Page) -> None:
+    """The Tab key comes to tabs, graph, buttons and slider, which have names and rings; no key reaches the notebook."""
+    report = nth(page, 2)
+    turn_to(report, "Graph")
+    before = page.evaluate(NOTEBOOK)
+    stops = []
+    while (stop := report.evaluate(FOCUSED)) is not None and len(stops) < 60:
+        stops.append(stop)
+        for key in KEYS:
+            page.keyboard.press(key)
+        page.keyboard.press("Tab")
+    names = {stop["name"] for stop in stops}
+
+    assert before == page.evaluate(NOTEBOOK)
+    assert {
+        "Graph",
+        "First step",
+        "Step back",
+        "Play",
+        "Step forward",
+        "Last step",
+        "Step",
+    } <= names
+    assert any(stop["role"] == "button" and "0.5" in stop["name"] for stop in stops), "no box"
+    assert [] == [stop for stop in stops if not (stop["name"] and stop["seen"])]
+
+
+def test_arrow_keys_stay_in_the_report(page: Page) -> None:
+    """On a slider or in the graph, arrow keys and Enter do not move from cell to cell, nor run one."""
+    report = nth(page, 2)
+    turn_to(report, "Graph")
+    report.get_by_label("Step", exact=True).focus()
+    before = page.evaluate(NOTEBOOK)
+    for key in ("ArrowUp", "ArrowDown", "ArrowLeft", "Home", "End", "PageUp", "Enter", "Space"):
+        page.keyboard.press(key)
+    box(report, 0).focus()
+    for key in ("ArrowDown", "ArrowRight", "Enter", "ArrowUp", "Space", "ArrowLeft", "Escape"):
+        page.keyboard.press(key)
+
+    assert before == page.evaluate(NOTEBOOK)
+
+
+def test_opening_and_closing(page: Page) -> None:
+    """A fold opens in place, at the iteration of the number field, and closes again."""
+    report = nth(page, 2)
+    turn_to(report, "Graph")
+    report.get_by_label("First step").click()
+    report.get_by_label("Last step").click()
+    count = report.locator(".tm-picture [data-n^=n]").count()
+    report.get_by_label("Open").first.click()
+    field = report.get_by_label("iteration")
+    expect(field.first).to_be_visible(timeout=30_000)
+    assert count < report.locator(".tm-picture [data-n^=n]").count()
+    keep(report, "lab-opened")
+    field.first.fill("7")
+    field.first.press("Enter")
+    expect(field.first).to_have_value("7")
+    report.get_by_label("Close").first.click()
+    expect(report.locator(".tm-picture [data-n^=n]")).to_have_count(count)
+
+
+def test_re_runs_leave_nothing_behind(page: Page) -> None:
+    """After fifty re-runs of a cell there are as many models as after one, in the kernel and in the browser."""
+    run_all(page)
+    nth(page, 1)
+    shown = models(page)
+    kept = ask(page, "len(__import__('ipywidgets').widgets.widget._instances)")
+    for _ in range(50):
+        page.evaluate(
+            """async () => {
+                const { commands, shell } = window.jupyterapp;
+                shell.currentWidget.content.activeCellIndex = 1;
+                await commands.execute('notebook:run-cell');
+            }"""
+        )
+
+    assert kept == ask(page, "len(__import__('ipywidgets').widgets.widget._instances)")
+    assert shown == models(page)
+
+
+def test_without_a_kernel(page: Page) -> None:
+    """Steps and selection go on; what would have to be asked of the kernel is answered by a plain sentence."""
+    report = nth(page, 2)
+    page.evaluate(SHUT_DOWN)
+    turn_to(report, "Graph")
+    report.get_by_label("First step").click()
+    report.get_by_label("Step forward").click()
+    step_is(report, "step 1 of")
+    named(report, "x").click()
+    expect(report.locator(".tm-details")).to_contain_text("0.5")
+    report.get_by_label("Open").first.click()
+    expect(report.get_by_role("status")).to_contain_text("kernel", timeout=10_000)
+    keep(report, "lab-no-kernel")
