@@ -123,7 +123,7 @@ def test_nbval(tmp_path: Path, executed: str) -> None:
 
 def compared(text: str) -> str:
     """What nbval compares of an output."""
-    for pattern in (nbval.DRAWING, nbval.PAPER):
+    for pattern in (nbval.DRAWING, nbval.PLOT, nbval.PAPER):
         text = re.sub(pattern, r"\1", text)
     return text
 
@@ -204,7 +204,8 @@ def test_other_collectors_are_left_alone() -> None:
     nbval.pytest_collectstart(notebook)
 
     assert SimpleNamespace() == plain
-    assert {"a": "b", nbval.DRAWING: r"\1", nbval.PAPER: r"\1"} == notebook.sanitize_patterns
+    patterns = dict.fromkeys((nbval.DRAWING, nbval.PLOT, nbval.PAPER), r"\1")
+    assert {"a": "b", **patterns} == notebook.sanitize_patterns
 
 
 def test_the_entry_point() -> None:

@@ -49,7 +49,7 @@ TAG = re.compile(r"<[^>]*>")
 LONG = re.compile(
     r"\s*\n\s*|(?<=style=\")font-family: [^;\"]*;|font-family: [^;\"]*; |rotate\(-0 [^)]*\)"
 )
-"""What may be a space: ends of lines, fonts, which the outermost element names, and rotations by nothing."""
+"""Parts that may be a space: ends of lines, fonts, which the outermost element names, and rotations by nothing."""
 HEAD = re.compile(r"(?s)\A.*?<svg [^>]*>|\s*<metadata>.*?</metadata>")
 
 

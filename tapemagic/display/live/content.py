@@ -149,7 +149,10 @@ def content_of(
         plot.TITLE: plot.html(findings, curves, marked=False),
     }
     shown = {title: page or EMPTY.get(title, "") for title, page in live.items()}
-    first = style.first_tab if shown.get(style.first_tab) else Style.first_tab
+    wanted = style.first_tab
+    if findings.plot and wanted == Style.first_tab:
+        wanted = plot.TITLE
+    first = wanted if shown.get(wanted) else Style.first_tab
     return Content(
         number=0,
         theme=style.theme,

@@ -102,7 +102,7 @@ def _still_holds(last: Plotted, symbols: Sequence[str], point: Callable[[float],
 
 
 def _table_places(low: float, high: float) -> list[float]:
-    return [at(low, high, k / TABLE) for k in range(TABLE + 1)]
+    return [at(low, high, k, TABLE) for k in range(TABLE + 1)]
 
 
 def _sums(targets: Sequence[Named]) -> list[str]:

@@ -98,7 +98,7 @@ def sampled(
     sampler = _Sampler(evaluate, seconds)
     grid = grids[0]
     for count in grids:
-        places = [at(low, high, k / count) for k in range(count + 1)]
+        places = [at(low, high, k, count) for k in range(count + 1)]
         if count > grid and not sampler.has_time_for(len(places) - len(sampler.points())):
             break
         for x in places:
@@ -111,15 +111,15 @@ def sampled(
     return Samples(tuple(points), _breaks(points, filter(None, apart)), grid)
 
 
-def at(low: float, high: float, share: float) -> float:
-    """The number at a share of the way between two others; exactly zero in the middle between -a and a.
+def at(low: float, high: float, k: int, count: int) -> float:
+    """The k-th of the points that divide an interval into so many parts.
 
     Examples
     --------
-    >>> at(-6.0, 6.0, 0.25), at(-0.1, 0.1, 0.5)
+    >>> at(-6.0, 6.0, 1, 4), at(-0.1, 0.1, 1, 2)
     (-3.0, 0.0)
     """
-    return low * (1 - share) + high * share
+    return high if k == count else low + (high - low) * k / count
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class _Sampler:
             return None
         for _ in range(HALVINGS):
             a, b = pair
-            x = at(a.x, b.x, 0.5)
+            x = at(a.x, b.x, 1, 2)
             if not a.x < x < b.x:
                 break
             chosen = closer(a, self.point(x), b)
