@@ -62,12 +62,7 @@ export function bar(
       words,
     ),
   );
-  const element = h(
-    "div",
-    { class: "tm-bar", "data-lm-suppress-shortcuts": true },
-    status,
-    ...buttons,
-  );
+  const element = h("div", { class: "tm-bar" }, status, ...buttons);
   const draw = (): void => {
     element.hidden = stage.tab !== "Graph" || !stage.view;
     for (const each of buttons.slice(0, -1)) each.hidden = !stage.view?.svg;

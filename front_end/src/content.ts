@@ -40,7 +40,7 @@ export interface View {
   dot: string;
   /** HTML under the picture, or in its place. */
   caption: string;
-  /** HTML; rows are marked data-r="PART.ROW". */
+  /** HTML; rows are marked data-r="PART.ROW", their equations of the reverse sweep data-a="PART.ROW.ENTRY". */
   trace: string;
   values: Value[];
   operations: Operation[];

@@ -16,31 +16,33 @@ export function nameOf(view: View, mark: Mark): string {
   return (value ? value.name || value.text : operationOf(view, mark)?.name) ?? "";
 }
 
-/** What a screen reader says of a box or an oval. */
-export function labelOf(view: View, mark: Mark): string {
+/** Heading and words; those that the value in full tells again have a class. */
+export type Fact = [name: string, words: string, kind?: string];
+
+export function factsOf(view: View, flow: Flow, mark: Mark): Fact[] {
   const value = valueOf(view, mark);
   const operation = operationOf(view, mark);
-  if (operation) return operation.tip + (operation.fold && ": Enter opens it");
-  if (!value) return "";
-  const gradient = value.gradient && `gradient ${value.gradient}`;
-  const role = value.role !== "intermediate" && value.role;
-  return [value.name, `value ${value.text}`, gradient, role].filter(Boolean).join(", ");
+  const made = flow.before(mark).map((each) => operationOf(view, each));
+  const [first, last] = operation?.lines ?? [];
+  const facts: [string, string | number | null | undefined, string?][] = [
+    ["role", value?.role],
+    ["formula", value?.formula],
+    [
+      "operation",
+      operation
+        ? rule(operation)
+        : made.map((each) => each?.tip.replaceAll("; ∂", "\n∂")).join("\n"),
+    ],
+    ["value", value?.text, "tm-short"],
+    ["gradient", value?.gradient, "tm-short"],
+    ["type", value?.type, "tm-short"],
+    ["line", value?.line],
+    ["lines", first === last ? "" : `${first} to ${last}`],
+  ];
+  return facts.flatMap(([name, words, kind = ""]) => (words ? [[name, String(words), kind]] : []));
 }
 
-/** Pairs of a heading and words. */
-export function factsOf(view: View, flow: Flow, mark: Mark): [string, string][] {
-  const value = valueOf(view, mark);
-  const operation = operationOf(view, mark);
-  const made = flow.before(mark).map((each) => operationOf(view, each)?.tip);
-  const lines = operation?.lines ?? [value?.line, value?.line];
-  const facts = {
-    role: value?.role,
-    formula: value?.formula,
-    operation: operation?.tip ?? made.join("\n"),
-    value: value?.text,
-    gradient: value?.gradient,
-    type: value?.type,
-    line: [...new Set(lines)].join("–"),
-  };
-  return Object.entries(facts).filter((fact): fact is [string, string] => Boolean(fact[1]));
+/** What is told of an operation beside its name. */
+function rule({ name, tip }: Operation): string {
+  return tip.replace(`${name}; `, "").replaceAll("; ∂", "\n∂");
 }

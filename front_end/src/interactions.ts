@@ -4,7 +4,7 @@ import type { View } from "./content";
 import { h } from "./dom";
 import { operationOf, valueOf } from "./facts";
 import { place, tell } from "./hover";
-import { along, enable, growsDown } from "./keyboard";
+import { along, enable, growsDown, label } from "./keyboard";
 import { nameOfFold, openingsOf } from "./opening";
 import { detailsOf, fill } from "./panel";
 import { flowOf, type Mark, MARKED, marksOf } from "./paths";
@@ -46,10 +46,16 @@ export function interactions(stage: Stage, root: HTMLElement): () => void {
     flow = view && flowOf(view);
     marks = view ? marksOf(view) : () => [];
     zoom.lay();
-    if (svg && view) enable(svg, view);
+    if (svg) enable(svg);
+    name();
     pin();
     hide();
     light();
+  }
+
+  function name(): void {
+    const svg = sheet?.querySelector("svg");
+    if (svg && stage.view) label(svg, stage.view);
   }
 
   /** Lay the controls over the picture as soon as it is on the screen. */
@@ -170,7 +176,6 @@ export function interactions(stage: Stage, root: HTMLElement): () => void {
     return true;
   }
 
-  sheet.setAttribute("data-lm-suppress-shortcuts", "true");
   root.querySelector(".tm-stepper")?.before(bar(stage, sheet, zoom, status));
   root.querySelector(".tm-stepper")?.after(details);
   root.append(tip);
@@ -199,6 +204,7 @@ export function interactions(stage: Stage, root: HTMLElement): () => void {
     if (node && stage.view) openings.unfold(operationOf(stage.view, marks(node)[0] ?? ""));
   });
   stage.on("view", draw);
+  stage.on("step", name);
   stage.on("selection", light);
   stage.on("tab", hide);
   const watch = new ResizeObserver(pin);

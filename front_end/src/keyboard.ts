@@ -1,6 +1,6 @@
 /** The graph by keyboard: one stop of the Tab key, and arrows that follow the data. */
 import type { View } from "./content";
-import { labelOf } from "./facts";
+import { operationOf } from "./facts";
 import type { Flow, Mark } from "./paths";
 
 /** To what an arrow key leads; neighbours are in the order of their places on the screen. */
@@ -24,15 +24,24 @@ export function growsDown({ dot }: View): boolean {
   return /rankdir="?TB/.test(dot);
 }
 
-/** Make the boxes and ovals buttons with names. */
-export function enable(svg: SVGSVGElement, view: View): void {
+/** Make the boxes and ovals buttons. */
+export function enable(svg: SVGSVGElement): void {
   svg.setAttribute("role", "group");
   svg.setAttribute("aria-label", "Graph: arrow keys follow the data, Enter selects");
   for (const node of svg.querySelectorAll<SVGElement>("[data-n]")) {
-    const label = labelOf(view, node.dataset["n"] ?? "");
-    if (!label) continue;
-    node.setAttribute("role", "button");
-    node.setAttribute("aria-label", label);
     node.tabIndex = -1;
+    node.setAttribute("role", "button");
+    // without spaces, the texts that are seen would be one word, and so not those of the label
+    for (const text of node.querySelectorAll("text")) text.after(" ");
+  }
+}
+
+/** Name them: by the texts that they show now; an operation, which shows a symbol, by its rule. */
+export function label(svg: SVGSVGElement, view: View): void {
+  for (const node of svg.querySelectorAll<SVGElement>("[data-n]")) {
+    const operation = operationOf(view, node.dataset["n"] ?? "");
+    const texts = [...node.querySelectorAll("text")].map((text) => text.textContent).join(", ");
+    const fold = operation?.fold ? ": Enter opens it" : "";
+    node.setAttribute("aria-label", operation && !fold ? operation.tip : texts + fold);
   }
 }

@@ -11,8 +11,8 @@ export interface Edge {
 
 export interface Parts {
   /** For each value its boxes: one beside each operation that reads it, if there are many. */
-  values: Element[][];
-  operations: Element[][];
+  values: SVGElement[][];
+  operations: SVGElement[][];
   edges: Edge[];
 }
 

@@ -80,13 +80,16 @@ export function openingsOf(
       field.value = String(number);
       void open(fold, number);
     };
-    return ["iteration ", field, ` of ${max.toLocaleString("en")} `, close];
+    const [before = "iteration "] = label.split(/[\d,]+ of [\d,]+$/);
+    return [before, field, ` of ${max.toLocaleString("en")} `, close];
   };
   return {
     unfold,
     pin: (view, zoom) => {
       const pin = (name: string, ...parts: (Node | string)[]): void => {
-        zoom.pin(h("span", { class: "tm-control" }, ...parts), name);
+        const isTitle = parts.length > 1;
+        const kind = `tm-control${isTitle ? " tm-title" : ""}`;
+        zoom.pin(h("span", { class: kind }, ...parts), name, isTitle);
       };
       view.operations.forEach((operation, k) => {
         const act = (): void => {

@@ -19,7 +19,7 @@ export function detailsOf(view: View, flow: Flow, mark: Mark, full: HTMLElement)
     ["used for", names(flow.down(mark)), "tm-down"],
   ];
   const terms = facts.flatMap(([name = "", words = "", kind = ""]) =>
-    words ? [h("dt", { class: kind }, name), h("dd", {}, words)] : [],
+    words ? [h("dt", { class: kind }, name), h("dd", { class: kind }, words)] : [],
   );
   return [h("b", {}, nameOf(view, mark)), h("dl", {}, ...terms), full];
 }
@@ -34,7 +34,7 @@ export async function fill(
   };
   const later = setTimeout(say, 150, "…");
   try {
-    element.replaceChildren(page("", await ask(say)));
+    element.replaceChildren(page("tm-full", await ask(say)));
   } catch (error) {
     say((error as Error).message);
   }

@@ -3,7 +3,7 @@ import type { Step, View } from "./content";
 import { page } from "./dom";
 import { mark, partsOf } from "./marks";
 import type { Stage } from "./stage";
-import { textAfter, type Timeline, timelineOf } from "./timeline";
+import { rest, textAfter, type Timeline, timelineOf } from "./timeline";
 
 const UNKNOWN = "…";
 const GRADIENT = "gradient ";
@@ -48,21 +48,26 @@ function follower(made: Element, stage: Stage, view: View): () => void {
       }
     });
     operations.forEach((groups, k) => {
-      const incomplete = isAhead(time.returned[k]);
-      const unfinished = isAhead(time.done[k]);
+      const ahead = rest(time.forward[k], step);
+      const back = rest(time.reverse[k], step);
+      const unknown = isAhead(time.forward[k]?.[0]);
       mark(groups, {
-        unknown: isAhead(time.begun[k]),
-        unfinished,
-        incomplete,
+        unknown,
+        unfinished: ahead > 0,
+        incomplete: back > 0,
         now: lit.operation === k,
       });
+      for (const { style } of groups) {
+        style.setProperty("--tm-ahead", `${ahead * 100}%`);
+        style.setProperty("--tm-back", `${back * 100}%`);
+      }
     });
     for (const { group, value, operation, isInput } of edges) {
-      const isOn = !now?.reverse || !isInput || lit.gradients.has(value);
-      mark([group], {
-        unknown: isAhead(time.begun[operation]),
-        now: lit.operation === operation && isOn,
-      });
+      const reached = now?.reverse
+        ? !isInput || lit.gradients.has(value)
+        : isInput || lit.values.has(value);
+      const unknown = isAhead(time.forward[operation]?.[0]);
+      mark([group], { unknown, now: lit.operation === operation && reached });
     }
   };
 }

@@ -3,6 +3,7 @@ import { check } from "./check";
 import type { Content } from "./content";
 import { h, page, reveal } from "./dom";
 import { interactions } from "./interactions";
+import { keepKeys } from "./keys";
 import { mark } from "./marks";
 import { type Model, unpack } from "./model";
 import { picture } from "./picture";
@@ -11,6 +12,7 @@ import { lines, trace } from "./rows";
 import { Stage } from "./stage";
 import { stepper } from "./stepper";
 import { tabs } from "./tabs";
+import { whatIf } from "./what_if";
 
 /** What stands in a tab. */
 function face(stage: Stage, title: string): HTMLElement {
@@ -64,6 +66,7 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   const root = h("div", { class: `tapemagic tm-${stage.content.theme}` });
   root.append(
     html(stage, "tm-head", ({ content }) => content.head),
+    whatIf(stage),
     tabs(stage, (title) => face(stage, title)),
     stepper(stage),
     caption(stage),
@@ -88,8 +91,10 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   model.on("change:content", renew);
   el.append(root);
   const close = interactions(stage, root);
+  const letKeysGo = keepKeys(root);
   return () => {
     close();
+    letKeysGo();
     model.off("change:content", renew);
   };
 }

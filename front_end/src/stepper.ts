@@ -1,5 +1,6 @@
 /** The bar under graph, trace and lines that goes through the steps. */
-import { h } from "./dom";
+import { h, set } from "./dom";
+import { isPlain } from "./keys";
 import type { Stage } from "./stage";
 
 const STEPPED = ["Graph", "Trace", "Lines"];
@@ -31,7 +32,6 @@ export function stepper(stage: Stage): HTMLElement {
       class: "tm-stepper",
       role: "group",
       "aria-label": "Steps",
-      "data-lm-suppress-shortcuts": true,
     },
     h(
       "div",
@@ -81,13 +81,14 @@ export function stepper(stage: Stage): HTMLElement {
       stop();
       return;
     }
-    slider.max = String(last);
+    const text = (count.textContent = `step ${step} of ${last}`);
+    set(slider, { max: last, "aria-valuetext": text });
     slider.value = String(step);
-    slider.ariaValueText = count.textContent = `step ${step} of ${last}`;
-    words.ariaLive = timer ? "off" : "polite";
+    count.style.minWidth = `${7 + 2 * String(last).length}ch`;
+    set(words, { "aria-live": timer ? "off" : "polite" });
     words.replaceChildren(...sentence(stage));
     name(playing, timer ? "Pause" : "Play", timer ? PAUSE : PLAY);
-    for (const [each, to] of moves) each.ariaDisabled = String(to() === step);
+    for (const [each, to] of moves) set(each, { "aria-disabled": `${to() === step}` });
   }
 
   slider.addEventListener("input", () => {
@@ -95,13 +96,12 @@ export function stepper(stage: Stage): HTMLElement {
   });
   bar.addEventListener("keydown", (event) => {
     const { key, target } = event;
-    if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
     const by = { ArrowLeft: -1, ArrowRight: 1 }[key];
+    if (!isPlain(event)) return;
     if (by) go(stage.step + by);
-    else if (target === slider && key === " ") toggle();
-    else if (target !== slider) return;
-    if (by ?? key === " ") event.preventDefault();
-    event.stopPropagation();
+    else if (key === " " && target === slider) toggle();
+    else return;
+    event.preventDefault();
   });
   stage.on("step", draw);
   stage.on("view", stop);
@@ -126,6 +126,6 @@ function button(words: string, icon: string, onclick: () => void): HTMLElement {
 /** Give a button another name and icon. */
 function name(button: HTMLElement, words: string, icon: string): void {
   if (button.title === words) return;
-  button.title = button.ariaLabel = words;
+  set(button, { title: words, "aria-label": words });
   button.innerHTML = `<svg viewBox="0 0 16 16" aria-hidden="true"><path d="${icon}"/></svg>`;
 }

@@ -1,66 +1,56 @@
 /** The tabs of a report: a face each. */
-import { h } from "./dom";
+import { h, set } from "./dom";
+import { isPlain } from "./keys";
 import type { Stage } from "./stage";
-
-/** For each key of the pattern for tabs, the tab that it leads to. */
-const KEYS: Record<string, (now: number, count: number) => number> = {
-  ArrowLeft: (now, count) => (now + count - 1) % count,
-  ArrowRight: (now, count) => (now + 1) % count,
-  Home: () => 0,
-  End: (_, count) => count - 1,
-};
 
 /** Headings and panels, as the ARIA pattern for tabs wants them; `face` makes what stands in a panel, once. */
 export function tabs(stage: Stage, face: (title: string) => HTMLElement): HTMLElement {
-  const list = h("div", {
-    role: "tablist",
-    "aria-label": "Report",
-    class: "tm-tabs",
-    "data-lm-suppress-shortcuts": true,
-  });
+  const list = h("div", { role: "tablist", "aria-label": "Report", class: "tm-tabs" });
   const panels = h("div");
-  const known = new Map<string, HTMLElement>();
+  const known = new Map<string, [HTMLElement, HTMLElement]>();
   let titles: string[] = [];
-  const tab = (title: string): HTMLElement => {
+  const make = (title: string): [HTMLElement, HTMLElement] => {
     const id = `${stage.id}-${title}`;
-    const open = (): void => {
+    const panel = `${id}-panel`;
+    const onclick = (): void => {
       stage.openTab(title);
     };
-    const attributes = { role: "tab", type: "button", id, "aria-controls": `${id}-panel` };
-    return h("button", { ...attributes, onclick: open }, title);
-  };
-  const panel = (title: string): HTMLElement => {
-    const id = `${stage.id}-${title}`;
-    const attributes = { role: "tabpanel", id: `${id}-panel`, "aria-labelledby": id, tabindex: 0 };
-    const made = known.get(title) ?? h("div", attributes, face(title));
-    known.set(title, made);
-    return made;
+    return [
+      h("button", { role: "tab", type: "button", id, "aria-controls": panel, onclick }, title),
+      h("div", { role: "tabpanel", id: panel, "aria-labelledby": id, tabindex: 0 }, face(title)),
+    ];
   };
   const draw = (): void => {
-    const wanted = stage.content.faces.map((each) => each.title);
-    if (!wanted.includes(stage.tab)) stage.openTab(wanted[0] ?? "");
-    if (wanted.join() === titles.join()) return;
-    titles = wanted;
-    list.replaceChildren(...titles.map(tab));
-    panels.replaceChildren(...titles.map(panel));
+    const before = titles.join();
+    titles = stage.content.faces.map((each) => each.title);
+    if (!titles.includes(stage.tab)) stage.openTab(titles[0] ?? "");
+    for (const title of titles) if (!known.has(title)) known.set(title, make(title));
+    if (before === titles.join()) return;
+    const both = titles.flatMap((title) => known.get(title) ?? []);
+    list.replaceChildren(...both.filter((_, k) => k % 2 === 0));
+    panels.replaceChildren(...both.filter((_, k) => k % 2));
     choose();
   };
+  const places = new Map<HTMLElement, [number, number]>();
   const choose = (): void => {
-    titles.forEach((title, k) => {
+    for (const [title, [tab, panel]] of known) {
       const isOpen = title === stage.tab;
-      list.children[k]?.setAttribute("aria-selected", String(isOpen));
-      list.children[k]?.setAttribute("tabindex", isOpen ? "0" : "-1");
-      panels.children[k]?.toggleAttribute("hidden", !isOpen);
-    });
+      if (!panel.hidden) places.set(panel, [panel.scrollLeft, panel.scrollTop]);
+      set(tab, { "aria-selected": `${isOpen}`, tabindex: isOpen ? 0 : -1 });
+      set(panel, { hidden: !isOpen });
+      if (isOpen) panel.scrollTo(...(places.get(panel) ?? [0, 0]));
+    }
   };
   list.addEventListener("keydown", (event) => {
-    const move = KEYS[event.key];
-    if (!move || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
+    const count = titles.length;
+    const now = titles.indexOf(stage.tab);
+    const moves = { ArrowLeft: now + count - 1, ArrowRight: now + 1, Home: 0, End: count - 1 };
+    const to = Object.entries(moves).find(([key]) => key === event.key)?.[1] ?? NaN;
+    const title = titles[to % count];
+    if (!title || !isPlain(event)) return;
     event.preventDefault();
-    event.stopPropagation();
-    const next = move(titles.indexOf(stage.tab), titles.length);
-    stage.openTab(titles[next] ?? "");
-    (list.children[next] as HTMLElement | undefined)?.focus();
+    stage.openTab(title);
+    known.get(title)?.[0].focus();
   });
   stage.on("content", draw);
   stage.on("tab", choose);

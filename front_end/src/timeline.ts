@@ -1,17 +1,17 @@
 /** The steps of a view turned round: for each of its parts, after how many steps it is there. */
 import type { Step, View } from "./content";
 
+type Stretch = [number, number];
+
 export interface Timeline {
   /** For each value, the number of steps after which it is known: 0 if it is known before the first. */
   known: number[];
   /** For each value, the texts of its gradient, each with the number of steps after which it holds. */
   gradients: [number, string][][];
-  /** For each operation, the number of steps after which it has begun, forward. */
-  begun: number[];
-  /** For each operation, the number of steps after which all of it is done, forward. */
-  done: number[];
-  /** The same in reverse; all steps if there are none in reverse. */
-  returned: number[];
+  /** For each operation, its first and its last step forward: a loop has one for every iteration. */
+  forward: Stretch[];
+  /** The same in reverse; the end if there are none. */
+  reverse: Stretch[];
   /** For each row of the trace, and each equation of the reverse sweep, the number of steps after which it is there. */
   rows: Map<string, number>;
   /** For each row of the trace, the values that are known from it on. */
@@ -22,9 +22,8 @@ export interface Timeline {
 export function timelineOf({ steps, values, operations }: View): Timeline {
   const known = values.map(() => 0);
   const gradients: [number, string][][] = values.map(() => []);
-  const begun = operations.map(() => 0);
-  const done = operations.map(() => 0);
-  const returned = operations.map(() => steps.length);
+  const forward: Stretch[] = [];
+  const back: Stretch[] = [];
   const rows = new Map<string, number>();
   const shown = new Map<string, number[]>();
   steps.forEach((step, before) => {
@@ -32,20 +31,26 @@ export function timelineOf({ steps, values, operations }: View): Timeline {
     const { operation, row, reverse, entry } = step;
     for (const value of step.shown) known[value] ||= k;
     for (const [value, text] of step.gradients) gradients[value]?.push([k, text]);
-    if (operation !== null) {
-      if (!reverse) begun[operation] ||= k;
-      (reverse ? returned : done)[operation] = k;
-    }
+    if (operation !== null) ((reverse ? back : forward)[operation] ??= [k, k])[1] = k;
     if (!reverse) shown.set(row, step.shown);
     if (reverse && entry === null) rows.set(`${row}.`, k);
     else if (!rows.has(rowOf(step))) rows.set(rowOf(step), k);
   });
-  return { known, gradients, begun, done, returned, rows, shown };
+  operations.forEach((_, k) => {
+    forward[k] ??= [0, 0];
+    back[k] ??= [steps.length, steps.length];
+  });
+  return { known, gradients, forward, reverse: back, rows, shown };
 }
 
 /** What stands for a step in the trace: a row, "PART.ROW", or one of its equations, "PART.ROW.ENTRY". */
 export function rowOf({ row, entry }: Step): string {
   return entry === null ? row : `${row}.${entry}`;
+}
+
+/** The part, from 0 to 1, of the steps from a first to a last one that is still to be done. */
+export function rest([first, last]: Stretch = [0, 0], step: number): number {
+  return Math.min(1, Math.max(0, (last - step) / (last - first + 1)));
 }
 
 /** The text that holds after some steps; an ellipsis before the first. */

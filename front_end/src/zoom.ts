@@ -16,8 +16,8 @@ export interface Zoom {
   by: (factor: number, point?: Point) => void;
   /** Show the whole picture. */
   fit: () => void;
-  /** Put a control over the upper right corner of an element of the picture. */
-  pin: (control: HTMLElement, name: string) => void;
+  /** Put a control over the upper edge of an element of the picture: to the right, or in the middle. */
+  pin: (control: HTMLElement, name: string, inMiddle: boolean) => void;
 }
 
 /** `sheet` is the element with the picture and the controls over it, and `port` the element around it that scrolls. */
@@ -106,11 +106,14 @@ export function zoomOf(sheet: HTMLElement, port: HTMLElement): Zoom {
       const high = parseFloat(getComputedStyle(port).maxHeight) || port.clientHeight;
       size(Math.min((port.clientWidth - 1) / width, (high - 1) / height));
     },
-    pin: (control, name) => {
-      const box = sheet.querySelector<SVGGElement>(name)?.getBBox();
-      if (!box) return;
-      control.style.left = `${(100 * (box.x + box.width)) / width}%`;
+    pin: (control, name, inMiddle) => {
+      const element = sheet.querySelector<SVGGElement>(name);
+      if (!element) return;
+      const box = element.getBBox();
+      const x = box.x + box.width / (inMiddle ? 2 : 1);
+      control.style.left = `${(100 * x) / width}%`;
       control.style.top = `${(100 * box.y) / height}%`;
+      element.classList.toggle("tm-titled", inMiddle);
       sheet.append(control);
     },
   };

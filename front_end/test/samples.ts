@@ -34,6 +34,32 @@ export function viewOf(steps: number): View {
   };
 }
 
+/** A view with operations that read and make values. */
+export function networkOf(inputs: number[][], outputs: number[][]): View {
+  const count = 1 + Math.max(...inputs.flat(), ...outputs.flat());
+  const facts = {
+    gradient: null,
+    role: "intermediate",
+    type: "",
+    line: null,
+    formula: "",
+    key: "",
+  };
+  return {
+    ...viewOf(0),
+    values: Array.from({ length: count }, (_, k) => ({ name: `v${k}`, text: "1.0", ...facts })),
+    operations: inputs.map((read, k) => ({
+      name: "f",
+      inputs: read,
+      outputs: outputs[k] ?? [],
+      lines: null,
+      tip: "f",
+      fold: "",
+      iterations: null,
+    })),
+  };
+}
+
 export function contentOf(view: View | null): Content {
   const faces = [
     { title: "Graph", html: "" },

@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { expect, test, vi } from "vitest";
 import type { View } from "../src/content";
+import { keepKeys } from "../src/keys";
 import { picture } from "../src/picture";
 import { trace } from "../src/rows";
 import { Stage } from "../src/stage";
@@ -156,7 +157,10 @@ test("keys move through the steps and the tabs, and the notebook does not hear o
   const bar = stepper(stage);
   const list = tabs(stage, (title) => document.createElement(title));
   const heard = vi.fn();
-  document.body.replaceChildren(bar, list);
+  const root = document.createElement("div");
+  const end = keepKeys(root);
+  root.append(bar, list);
+  document.body.replaceChildren(root);
   document.body.addEventListener("keydown", heard);
   const press = (target: Element | null, key: string, more = {}): void => {
     target?.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, ...more }));
@@ -167,6 +171,9 @@ test("keys move through the steps and the tabs, and the notebook does not hear o
   expect(stage.tab).toBe("Lines");
   expect(document.activeElement?.textContent).toBe("Lines");
   expect(heard).not.toHaveBeenCalled();
+  expect(root.hasAttribute("data-lm-suppress-shortcuts")).toBe(true);
   press(bar.querySelector("button"), "Enter", { shiftKey: true });
   expect(heard).toHaveBeenCalledOnce();
+  expect(root.hasAttribute("data-lm-suppress-shortcuts")).toBe(false);
+  end();
 });

@@ -127,6 +127,8 @@ def format_size(shape: tuple[int, ...]) -> str:
 
 def printable(text: str) -> str:
     """Text in one line, without characters that cannot be shown."""
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else " " for char in text)
 
 

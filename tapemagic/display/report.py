@@ -33,6 +33,7 @@ from tapemagic.display.svg import Drawing
 from tapemagic.display.text import text
 
 INTERRUPTED = "the drawing of the report was interrupted; the cell has run, and its variables and its tape are there"
+CLOSED = "The recording was let go when this report was closed, as it is when its cell runs again."
 
 Move = Callable[[Any, "TapeReport"], Content | None]
 """Answers a message on sliders: changes the report, and returns all that it shows; None for an invalid message."""
@@ -40,6 +41,10 @@ Move = Callable[[Any, "TapeReport"], Content | None]
 
 class TapeReport:
     """The result of a ``%%tape`` cell, as text, HTML, graph and widget.
+
+    It holds its contents as plain data, and `value`. To answer questions in the notebook it keeps the recording with
+    its arrays, if that holds no more than 64 MB (`details.MOST_KEPT`), until its cell runs again, or `close` is called.
+    So the reports of other cells keep theirs as long as ``Out`` or a variable refers to them.
 
     Attributes
     ----------
@@ -145,7 +150,7 @@ class TapeReport:
             content = content_of(self._picture, self._shown_value(), self._faces, self.curves)
         return self.remarks.added_to(content)
 
-    def _moved(self, _widget: Any, message: Any) -> None:
+    def _moved(self, message: Any) -> None:
         """Answer a message on sliders, and show the answer."""
         content = self.on_move(message, self) if self.on_move else None
         if content is not None and self._view is not None:
@@ -227,7 +232,12 @@ class TapeReport:
         return path
 
     def close(self) -> None:
-        """Close the widget, if there is one; the report can be shown again."""
+        """Close the widget, if there is one, and let go of the recording; the report can be shown again.
+
+        This happens to the reports of a cell when it runs again.
+        """
+        if self._details is not None:
+            self._details.close(CLOSED)
         if self._view is not None:
             self._view.close()
             self._view = None

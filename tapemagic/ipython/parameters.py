@@ -225,8 +225,8 @@ def _range_around(entries: Sequence[float], dtype: np.dtype[Any]) -> tuple[float
         return -1.0, 1.0
     most = float(min(np.finfo(dtype).max, np.finfo(float).max))
     if size > most / 8:
-        low, high = min(entries) < 0, max(entries) > 0
-        return (-most / 2, most / 2) if low and high else (-most * low, most * high)
+        below, above = min(entries) < 0, max(entries) > 0
+        return (-most / 2, most / 2) if below and above else (-most * below, most * above)
     low, high = min(entries) - 2 * size, max(entries) + 2 * size
     exponent = floor(log10((high - low) / 4))
     unit = 10.0**exponent

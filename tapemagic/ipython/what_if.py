@@ -76,7 +76,6 @@ class WhatIf:
         self._begin = begin
         self._report = report
         self._accept = accept
-        self._number = 0
         namespace = cell.namespace
         self._at_start = [name for name in self._wanted if self._begins_with(name)]
         self._places: dict[str, tuple[CodeType, int]] = {}
@@ -232,7 +231,6 @@ class WhatIf:
         moved = self._read(message)
         if moved is None:
             return None
-        self._number += 1
         earlier = self._moved, self._entries
         self._moved = moved
         namespace = self._cell.namespace
@@ -244,7 +242,7 @@ class WhatIf:
             self._moved, self._entries = earlier
             bind(namespace, changed(names, namespace))
             contents.restore()
-            report.remarks = report.remarks.failed(self._number, self._told(error, moved))
+            report.remarks = report.remarks.failed(self._told(error, moved))
             return report.content()
         for name, value in changed(names, namespace).items():
             self._originals.setdefault(name, value)
@@ -287,7 +285,7 @@ class WhatIf:
             self._entries[name] = entries_of(name, found)
         session.notes += self._notes()
         report = self._report(session, value)
-        report.remarks = Remarks(self._number, self._controls(), "", printed.text, printed.displays)
+        report.remarks = Remarks(self._controls(), "", printed.text, printed.displays)
         return session, report
 
     def _told(self, error: BaseException, moved: Mapping[str, list[float]]) -> str:

@@ -12,7 +12,7 @@ from tests.analysis.recordings import record
 
 
 def test_a_million_elements() -> None:
-    """With arrays of 10⁶ elements, of all kinds, everything that is found takes less than 100 kB."""
+    """With arrays of 10⁶ elements, of all kinds, everything that is found takes less than 120 kB."""
     big = np.linspace(-1.0, 1.0, 10**6)
     image, square, whole = np.full((1000, 400, 3), 0.5), big.reshape(1000, 1000), np.arange(10**6)
 
@@ -34,4 +34,4 @@ def test_a_million_elements() -> None:
         wave=np.exp(1j * big),
     )
 
-    assert len(pickle.dumps(found)) < 100_000
+    assert len(pickle.dumps(found)) < 120_000

@@ -35,7 +35,9 @@ NO_NEWS = '{"fetchNews": "false", "checkForUpdates": false}'
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 HEIGHT = 1000
 WAIT = 90_000
-"""Milliseconds that a kernel or a page may take on a busy machine."""
+"""Milliseconds that a kernel or JupyterLab may take to start on a busy machine."""
+PATIENCE = 15_000
+"""Milliseconds that anything else may take."""
 
 # Too early, before the kernel is there, a dialogue would ask which kernel is meant.
 RUN_ALL = """() => {
@@ -163,10 +165,11 @@ class Lab:
         context.grant_permissions(["clipboard-read", "clipboard-write"], origin=self.address)
         watch = Watch()
         watch.look_at(context)
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         try:
             page.goto(f"{self.address}/lab/tree/{path.relative_to(self.folder)}?reset")
-            page.locator(IDLE).wait_for(timeout=WAIT)
+            page.locator(IDLE).wait_for(state="attached", timeout=WAIT)
             page.evaluate(SET_THEME, THEMES[theme])
             page.wait_for_function(THEME_SET, arg=theme == "light")
             if run:
@@ -187,7 +190,7 @@ class Lab:
 def run_all(page: Page) -> None:
     """Run all cells of the open notebook, to their ends."""
     page.evaluate(RUN_ALL)
-    page.locator(IDLE).wait_for(timeout=WAIT)
+    page.locator(IDLE).wait_for(state="attached", timeout=WAIT)
 
 
 def ask(page: Page, expression: str) -> str:

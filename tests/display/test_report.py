@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import ipywidgets
 import pytest
 from ipywidgets.widgets import widget
 
-from tapemagic.display import report, widgets
+from tapemagic.display import graph_picture, report
 from tapemagic.display.faces import gradients as gradients_face
 from tapemagic.display.faces import variables as variables_face
+from tapemagic.display.live.packing import unpacked
 from tapemagic.display.report import TapeReport
 from tests.analysis.recordings import product, record, square
 
@@ -28,41 +28,47 @@ def test_the_bundle() -> None:
     assert repr(shown) == bundle["text/plain"]
     assert bundle["text/html"].startswith("<div style=")
     assert bundle["text/latex"].startswith("\\begingroup")
-    assert {"version_major": 2, "version_minor": 0, "model_id": shown._view.model_id} == bundle[
-        VIEW
-    ]
+    assert shown._view.model_id == bundle[VIEW]["model_id"]
+    assert 2 == bundle[VIEW]["version_major"]
     shown.close()
+
+
+def content(shown: TapeReport) -> Any:
+    """All that the widget of a report shows."""
+    shown._repr_mimebundle_()
+    found = unpacked(shown._view.content)
+    shown.close()
+    return found
 
 
 def test_the_widget() -> None:
     """A headline over a tab for each face, of which the graph is open."""
     found = product()
-    box = widgets.tabs(found, TapeReport(found).drawing, "a value")
 
-    headline, tab = box.children
+    shows = content(TapeReport(found, "a value"))
 
-    assert isinstance(tab, ipywidgets.Tab)
-    assert ("Variables", "Graph", "Gradients", "Trace", "Lines") == tab.titles
-    assert 1 == tab.selected_index
-    assert "%%tape: 3 operations recorded" in headline.value
-    assert "a value" in headline.value
-    variables, graph, gradients, *_ = [page.value for page in tab.children]
-    assert variables_face.html(found) in variables
-    assert 'role="img"' in graph
-    assert gradients_face.html(found) in gradients
-    widgets.close(box)
+    titles = [face["title"] for face in shows["faces"]]
+    assert ["Variables", "Graph", "Gradients", "Trace", "Lines"] == titles
+    assert "Graph" == shows["first"]
+    assert "%%tape: 3 operations recorded" in shows["head"]
+    assert "a value" in shows["head"]
+    pages = {face["title"]: face["html"] for face in shows["faces"]}
+    assert variables_face.html(found) == pages["Variables"]
+    assert gradients_face.html(found) == pages["Gradients"]
+    assert shows["view"]["svg"].startswith("<svg")
+    assert 'data-r="0.0"' in shows["view"]["trace"]
 
 
 def test_the_widget_of_nothing() -> None:
     """A tab without content says so."""
     found = record(lambda: (), max_nodes=60)
-    box = widgets.tabs(found, TapeReport(found).drawing, None)
 
-    pages = [page.value for page in box.children[1].children]
+    shows = content(TapeReport(found))
 
+    pages = [face["html"] for face in shows["faces"]]
+    assert shows["view"] is None
     assert all(">Nothing was recorded:" in page for page in pages[:2])
     assert "There is nothing to differentiate." in pages[2]
-    widgets.close(box)
 
 
 def test_closing() -> None:
@@ -102,7 +108,7 @@ def fail(*_args: Any, **_options: Any) -> Any:
 
 def test_a_failure_in_drawing_warns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever fails, the text is shown, with a warning."""
-    monkeypatch.setattr(report, "draw", fail)
+    monkeypatch.setattr(graph_picture, "draw", fail)
 
     with pytest.warns(
         UserWarning, match=r"could not be drawn in full: RuntimeError\('out of ink'\)"
@@ -115,7 +121,7 @@ def test_a_failure_in_drawing_warns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_failure_of_the_widget_keeps_the_html(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was made before is shown."""
-    monkeypatch.setattr(widgets, "tabs", fail)
+    monkeypatch.setattr(report, "content_of", fail)
 
     with pytest.warns(UserWarning, match="could not be drawn in full"):
         bundle = TapeReport(square())._repr_mimebundle_()
@@ -130,15 +136,3 @@ def test_no_warning_when_all_is_well() -> None:
         shown = TapeReport(product())
         shown._repr_mimebundle_()
         shown.close()
-
-
-def test_every_tab_scrolls_in_itself() -> None:
-    """The tabs and the verdict stay in sight, however long a face is."""
-    found = product()
-    box = widgets.tabs(found, TapeReport(found).drawing, None)
-
-    assert all(
-        page.value.startswith(f"<div style={widgets.FRAME}>") for page in box.children[1].children
-    )
-    assert "overflow" not in box.children[0].value
-    widgets.close(box)

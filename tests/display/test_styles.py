@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from tapemagic.display import html, matrices, styles, widgets
+from tapemagic.display import html, matrices, styles
 from tapemagic.display.dot import INK, QUIET, STYLES
+from tapemagic.display.live import details_html
 
 LIGHT, DARK = "#ffffff", "#212121"
 ENOUGH = 4.5
@@ -77,7 +78,7 @@ def test_nothing_else_is_coloured() -> None:
     known |= {"#ffedd5", "#7c2d12"}
     words = [
         str(value)
-        for module in (html, matrices, widgets, styles)
+        for module in (html, matrices, details_html, styles)
         for value in vars(module).values()
     ]
 

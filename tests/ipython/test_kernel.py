@@ -222,6 +222,41 @@ def test_widgets_of_an_earlier_run_are_closed(notebook: Kernel) -> None:
     assert before == int(notebook.show(count))
 
 
+HELD = """
+import gc
+from comm import get_comm_manager
+from ipywidgets.widgets import widget
+from tapemagic.analysis.report.subject import Subject
+gc.collect()
+len(widget._instances), len(get_comm_manager().comms), sum(isinstance(one, Subject) for one in gc.get_objects())
+"""
+
+
+def test_fifty_runs_leave_no_more_than_one(notebook: Kernel) -> None:
+    """Neither models and comms nor recordings, also where a front end has asked for something."""
+    cell = "%%tape x\ny = x**2\ny * 3.0"
+    ask = "[w.hear({'ask': 'value:w0'}) for w in list(widget._instances.values()) if hasattr(w, 'hear')];"
+    notebook.run(cell)
+    before = notebook.show(HELD)
+
+    for _ in range(49):
+        notebook.run(cell)
+        notebook.run(ask)
+
+    # Out[n] has all of the reports, the last of which alone has its recording.
+    assert before == notebook.show(HELD)
+
+
+def test_a_report_is_two_models(notebook: Kernel) -> None:
+    """Its own and its layout: a notebook stores the state of all."""
+    count = "from ipywidgets.widgets import widget\nlen(widget._instances)"
+    before = int(notebook.show(count))
+
+    notebook.run("%%tape x\nmodels = x**2")
+
+    assert 2 == int(notebook.show(count)) - before
+
+
 def test_widgets_of_two_expressions_in_a_cell(notebook: Kernel) -> None:
     """Both are shown, those in a loop as well, and fifty runs of the cell leave as many live models as one."""
     count = "from ipywidgets.widgets import widget\nlen(widget._instances)"

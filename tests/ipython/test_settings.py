@@ -7,7 +7,8 @@ import re
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.display import engines, widgets
+from tapemagic.display import engines
+from tapemagic.display.live.packing import unpacked
 from tapemagic.ipython.magics import TapeMagics
 from tests.ipython.conftest import Run
 
@@ -60,8 +61,10 @@ def test_first_tab(run: Run) -> None:
 
     def opened() -> str:
         report = run(CELL)
-        tab = widgets.tabs(report.findings, report.drawing, None, report._style).children[1]
-        return str(tab.titles[tab.selected_index])
+        report._repr_mimebundle_()
+        first = unpacked(report._view.content)["first"]
+        report.close()
+        return str(first)
 
     assert "Graph" == opened()
     run("%config TapeMagics.first_tab = 'gradients'")

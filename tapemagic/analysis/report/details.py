@@ -24,7 +24,7 @@ from tapemagic.engine.recording import Absent
 from tapemagic.engine.tape.memory import weight
 from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap
 
-MOST_KEPT = 32 << 20
+MOST_KEPT = 64 << 20
 """The most bytes of a recording that a report keeps to answer questions."""
 RECORD = 1000
 """The bytes of a record and what is known of it, beside the arrays."""
@@ -60,7 +60,7 @@ class NotKeptError(Exception):
 
 
 class Details:
-    """What can be asked of a recording after its report was made.
+    """The answers of a recording to what is asked after its report was made.
 
     It keeps the recording until `close`, or `keep_if_small` where the recording holds more than `MOST_KEPT` bytes.
 
@@ -105,8 +105,10 @@ class Details:
                 "%tape_graph, or %tape_graph --iteration 5 for iteration 5 of its loops; to see a value, print it."
             )
 
-    def close(self, why: str = "The recording of this cell was let go.") -> None:
-        """Let go of the recording."""
+    def close(self, why: str) -> None:
+        """Let go of the recording, for a reason in words that later questions are answered with."""
+        if self._drawer is None:
+            return
         self._drawer = self._keys = None
         self._keyed = {}
         self._why_gone = why

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class GraphView:
     graph : Graph
     steps : Steps
     formulas : tuple of str
-        How each value of the graph was computed: ``x1 · x2``; empty where no single operation did.
+        The formula of each value of the graph: ``x1 · x2``; empty where no single operation computed it.
     keys : tuple of str
         The keys of the values of the graph, by which `Details` knows them; empty for those that it does not.
     """
@@ -64,6 +64,15 @@ class Keyed:
     number: int | None
     value: Any
     name: str
+
+
+class Constant(NamedTuple):
+    """A constant of a graph: its name, its value, and the record and the place in it where the graph has it from."""
+
+    name: str
+    value: Any
+    position: int
+    slot: int
 
 
 class KeyMaker:
@@ -106,16 +115,24 @@ class KeyMaker:
             return f"{place[0]}.{place[1]}"
         return f"a{self._asked[number]}" if number in self._asked else ""
 
-    def of_constants(self, constants: Mapping[int, tuple[str, Any]]) -> dict[int, str]:
-        """The keys of constants, which are given with their names, by their indices in a graph."""
-        found = {k: f"n:{name}" for k, (name, _) in constants.items() if name}
-        wanted = {id(value): k for k, (name, value) in constants.items() if not name}
+    def of_constants(self, constants: Mapping[int, Constant]) -> dict[int, str]:
+        """The keys of constants by their indices in a graph.
+
+        One with a name has that; a number belongs to the operation that reads it, and an array to the first that does.
+        """
+        found = {k: f"n:{one.name}" for k, one in constants.items() if one.name}
+        arrays: dict[int, int] = {}
+        for k, one in constants.items():
+            if not one.name and np.ndim(one.value):
+                arrays[id(one.value)] = k
+            elif not one.name:
+                found[k] = f"c{one.position}.{one.slot}"
         for position, record in enumerate(self._subject.snapshot.records):
-            if not wanted:
+            if not arrays:
                 break
             for slot, value in enumerate(record[1]):
-                if id(value) in wanted:
-                    found[wanted.pop(id(value))] = f"c{position}.{slot}"
+                if id(value) in arrays:
+                    found[arrays.pop(id(value))] = f"c{position}.{slot}"
         return found
 
 
@@ -128,24 +145,22 @@ def keyed_values(subject: Subject, drawn: DrawnGraph, keys: KeyMaker) -> list[Ke
     """The values of a drawn graph, in its order, with their keys."""
     numbers = {index: i for i, index in drawn.values.items()}
     values, graph = drawn.graph.values, drawn.graph
-    constants: dict[int, tuple[str, Any]] = {}
+    constants: dict[int, Constant] = {}
     for step, (_, what) in zip(graph.steps, drawn.plan.items, strict=True):
         if isinstance(what, int):
-            record = subject.records[what]
-            given = [x for x in record.values if x is not None]
-            for index, value in zip(
-                step.inputs, first_and_last(given, len(step.inputs)), strict=True
-            ):
+            given = [x for x in enumerate(subject.records[what].values) if x[1] is not None]
+            shown = first_and_last(given, len(step.inputs))
+            for index, (slot, value) in zip(step.inputs, shown, strict=True):
                 if index not in numbers:
-                    constants.setdefault(index, (values[index].name, value))
+                    constants.setdefault(index, Constant(values[index].name, value, what, slot))
     found = keys.of_constants(constants)
     asked = {i: unwrap(x) for _, x in (*subject.sources, *subject.targets) for i in (_number(x),)}
     keyed = []
     for index, value in enumerate(values):
         number, name = numbers.get(index), value.name or value.symbol
         if number is None:
-            key, array = found.get(index, ""), constants.get(index, ("", None))[1]
-            keyed.append(Keyed(key, None, array, name))
+            array = constants[index].value if index in constants else None
+            keyed.append(Keyed(found.get(index, ""), None, array, name))
         else:
             is_tracked = subject.snapshot.tracks(number)
             array = None if is_tracked else asked.get(number)
@@ -176,7 +191,7 @@ def view_of(
 
 
 def _formulas(subject: Subject, drawn: DrawnGraph) -> tuple[str, ...]:
-    """How the values of a graph were computed, as the trace writes it."""
+    """The formulas of the values of a graph, as the trace writes them."""
     symbols = Symbols(subject)
     found = [""] * len(drawn.graph.values)
     with np.errstate(all="ignore"):

@@ -51,7 +51,8 @@ class InAdvance:
         missing = self._add_values(keys, self.room // 2)
         if missing:
             self.left_out.append(f"{missing:,} of {len(keys):,} values in full")
-        self._add_answer("check")
+        if self._add_answer("check") is None and self.answers.findings.derivatives:
+            self.left_out.append("the comparison with difference quotients")
         inside: list[str] = []
         opened, ways = 0, sum(part.choices for part in parts_of(view))
         for key, number in islice(openings(view), MOST_VIEWS):
@@ -153,10 +154,10 @@ def parts_of(view: View) -> list[Part]:
 
 
 def openings(view: View) -> Iterator[tuple[str, int]]:
-    """What can be opened or closed in a layout, one part at a time, with its number: the nearest of each part first."""
-    columns = [((part.key, number) for number in part.ways()) for part in parts_of(view)]
-    for row in zip_longest(*columns):
-        yield from (way for way in row if way is not None)
+    """The ways to open or close one part of a layout, each a key and a number: the nearest of each part first."""
+    parts = parts_of(view)
+    for row in zip_longest(*(part.ways() for part in parts)):
+        yield from ((part.key, n) for part, n in zip(parts, row, strict=True) if n is not None)
 
 
 def left_out_words(left_out: list[str], folded: int) -> str:

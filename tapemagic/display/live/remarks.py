@@ -26,8 +26,6 @@ class Remarks:
 
     Attributes
     ----------
-    number : int
-        0 for the first run, and one more for every answer to a slider.
     controls : sequence of Control
         The sliders.
     note : str
@@ -38,22 +36,21 @@ class Remarks:
         The number of pictures and other displays of a later run, which are not shown.
     """
 
-    number: int = 0
     controls: Sequence[Control] = ()
     note: str = ""
     printed: str = ""
     unshown: int = 0
 
-    def failed(self, number: int, note: str) -> Self:
+    def failed(self, note: str) -> Self:
         """The same after a run that failed."""
-        return replace(self, number=number, note=note)
+        return replace(self, note=note)
 
     def added_to(self, content: Content) -> Content:
         """All that a report shows, with these remarks."""
         if not self.controls:
             return content
         head = f"{self._note()}{content['head']}{self._outputs()}"
-        return {**content, "number": self.number, "controls": [*self.controls], "head": head}
+        return {**content, "controls": [*self.controls], "head": head}
 
     def _note(self) -> str:
         if not self.note:

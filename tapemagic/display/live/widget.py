@@ -19,7 +19,7 @@ ROOM = 120_000
 """The most bytes of all answers that are kept, where notebooks have room for them."""
 TOO_LARGE = "The answer is too large to be shown here."
 
-WhatIf = Callable[["ReportWidget", Mapping[str, Any]], None]
+WhatIf = Callable[[Mapping[str, Any]], None]
 
 
 class ReportWidget(anywidget.AnyWidget):
@@ -35,7 +35,7 @@ class ReportWidget(anywidget.AnyWidget):
     answers : Answers
         They hold the recording, which `close` lets go.
     what_if : callable, optional
-        It is given the widget and each message with the key "what_if".
+        It is given each message with the key "what_if".
     room : int, optional
         The most bytes of content and answers: of the content the least important parts are left out, and of the
         answers the oldest are dropped.
@@ -85,7 +85,7 @@ class ReportWidget(anywidget.AnyWidget):
         if isinstance(question, str) and len(question) <= LONGEST:
             self.answer(question)
         elif "what_if" in message and self._what_if is not None:
-            self._what_if(self, message)
+            self._what_if(message)
 
     def answer(self, question: str) -> None:
         """Add the answer to a question."""

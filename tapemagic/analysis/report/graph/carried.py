@@ -63,9 +63,9 @@ class Development:
     ids: Sequence[int | None]
 
 
-def carried(subject: Subject, fold: Fold) -> tuple[Carried, ...]:
+def carried(subject: Subject, found: Sequence[Development]) -> tuple[Carried, ...]:
     """The series of the values that a folded loop carries."""
-    return tuple(_series(found, subject) for found in developments(subject, fold))
+    return tuple(_series(one, subject) for one in found)
 
 
 def developments(subject: Subject, fold: Fold) -> list[Development]:
@@ -170,21 +170,21 @@ def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[De
 def _series(found: Development, subject: Subject) -> Carried:
     name, values = found.name, found.values
     gradients = [None if i is None else subject.adjoints.get(i) for i in found.ids]
-    size, sizes = partial(_size, subject.norms), None
+    size, sizes = partial(size_of, subject.norms), None
     if any(g is not None for g in gradients):
         sizes = series_of("gradient", list(map(size, gradients)))
     is_norm = any(np.ndim(x) for x in values)
     return Carried(name, series_of(name, list(map(size, values))), sizes, is_norm)
 
 
-def _size(norms: dict[int, float], value: Any) -> float:
+def size_of(norms: dict[int, float], value: Any) -> float:
     """A real number, or the norm of anything else; nan for what is not known."""
     if isinstance(value, np.float64):
         return float(value)
     if value is None or isinstance(value, Absent):
         return math.nan
     if isinstance(value, Summary):
-        return _size(norms, value.norm)
+        return size_of(norms, value.norm)
     if not isinstance(value, np.ndarray):
         return number_of(value)
     if id(value) not in norms:

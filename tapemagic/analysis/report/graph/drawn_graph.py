@@ -17,6 +17,7 @@ from tapemagic.analysis.formatting import clipped
 from tapemagic.analysis.nonfinite import NonFinite
 from tapemagic.analysis.report.dead_ends import drawn_positions
 from tapemagic.analysis.report.folding import Block, fold
+from tapemagic.analysis.report.graph.carried import Development
 from tapemagic.analysis.report.graph.graph import Graph, Value
 from tapemagic.analysis.report.graph.graph_builder import GraphBuilder
 from tapemagic.analysis.report.graph.view import VIEWS, NoRoomError, Openings, Plan, View, plan
@@ -53,6 +54,8 @@ class DrawnGraph:
         The index of the step that made a value, by the value's id.
     plan : Plan
         The operations and folds of which the steps of the graph are made, one for each, in the same order.
+    developments : mapping of int to sequence of Development
+        The values that folded loops carry, by the indices of their steps.
     """
 
     graph: Graph
@@ -60,6 +63,7 @@ class DrawnGraph:
     values: Mapping[int, int]
     steps: Mapping[int, int]
     plan: Plan
+    developments: Mapping[int, Sequence[Development]]
 
     def marked(self, facts: Iterable[NonFinite], records: Sequence[Record]) -> Graph:
         """The graph in which the places are marked where the first nan or infinity of each target is."""
@@ -214,7 +218,9 @@ class Drawer:
         planned = plan(cell, view, self.subject.operations, self.iteration, room, openings)
         builder = GraphBuilder(self.subject, self.max_inputs, planned)
         graph = builder.build(self.max_nodes, spare)
-        return DrawnGraph(graph, positions, builder.index, builder.producer, planned)
+        return DrawnGraph(
+            graph, positions, builder.index, builder.producer, planned, builder.developments
+        )
 
 
 def checked(opened: Any) -> Mapping[str, int]:

@@ -13,7 +13,7 @@ import numpy as np
 from tapemagic.analysis.explain.chain_rule import Edge
 from tapemagic.analysis.formatting import dtype_name, format_lines, format_value
 from tapemagic.analysis.report.dead_ends import first_and_last
-from tapemagic.analysis.report.graph.carried import carried
+from tapemagic.analysis.report.graph.carried import Development, carried, developments
 from tapemagic.analysis.report.graph.constants import ConstantNames
 from tapemagic.analysis.report.graph.graph import Graph, GraphFrame, Step, Value
 from tapemagic.analysis.report.graph.local_derivatives import local_derivative
@@ -47,6 +47,7 @@ class GraphBuilder:
         self.index: dict[int, int] = {}
         self.constants: dict[int | str, int] = {}
         self.producer: dict[int, int] = {}
+        self.developments: dict[int, Sequence[Development]] = {}
         self.labels = ConstantNames(subject)
         self.version_of = {
             new: (i, k)
@@ -178,6 +179,8 @@ class GraphBuilder:
                     given.setdefault(i, value)
             inside.update(record.output_ids)
         index = len(self.steps)
+        developed = developments(self.subject, fold) if fold.kind == "loop" else []
+        self.developments[index] = developed
         known = [i for i in given if i in self.index or i in self.snapshot.leaves]
         chosen = first_and_last(known or list(given), self.max_inputs)
         shown = tuple(self.index_of(given[i], i, None) for i in chosen)
@@ -196,7 +199,7 @@ class GraphBuilder:
                 frame=frame,
                 lines=fold.lines,
                 iterations=(fold.first, last, fold.total) if fold.kind == "loop" else None,
-                carried=carried(self.subject, fold) if fold.kind == "loop" else (),
+                carried=carried(self.subject, developed),
                 fold=fold.key,
             )
         )

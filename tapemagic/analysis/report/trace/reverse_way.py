@@ -133,8 +133,9 @@ class ReverseWay:
         turns = self._walk.turns(place.step)
         if turns is None or not self._is_reached(turn.positions):
             return
-        words = turns.words_back(turn)
-        yield self._together(part, place, turn.lines, words, texts, turns.gradients(turn))
+        inside = turns.gradients(turn)
+        words = turns.words_back(turn, inside)
+        yield self._together(part, place, turn.lines, words, texts, inside)
 
     def _together(
         self,
@@ -143,12 +144,13 @@ class ReverseWay:
         lines: tuple[int, int] | None,
         words: str,
         texts: Texts,
-        inside: str = "",
+        inside: Sequence[str] = (),
     ) -> TraceStep:
-        """A step through several operations."""
-        changes = [self._said(k, text) for k, text in texts.items()]
+        """A step through several operations; what is said of those `inside` is not said again."""
+        said = [self._said(k, text) for k, text in texts.items()]
+        changes = [change for change in said if change not in inside]
         before, joint = self._walk.before(part), "; " if inside else ": "
-        sentence = sentences.listed(words + inside, changes, before=before, joint=joint)
+        sentence = sentences.listed(words, changes, before=before, joint=joint)
         changed = tuple(texts.items())
         return TraceStep("reverse", part, place.number, place.step, lines, sentence, (), changed)
 

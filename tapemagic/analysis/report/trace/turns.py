@@ -11,7 +11,7 @@ import numpy as np
 
 from tapemagic.analysis.formatting import format_lines, format_number
 from tapemagic.analysis.report.folding import Block, Part
-from tapemagic.analysis.report.graph.carried import developments
+from tapemagic.analysis.report.graph.carried import Development, size_of
 from tapemagic.analysis.report.graph.view import Fold
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
@@ -19,7 +19,6 @@ from tapemagic.analysis.report.trace.layout import positions_of
 from tapemagic.analysis.report.trace.notation import bar, symbol_of
 from tapemagic.analysis.report.trace.symbols import brief, several, text_of
 from tapemagic.engine.recording import Absent
-from tapemagic.engine.tape.gradient_steps import number_of
 
 MOST = 100
 """The largest number of steps through one loop, each way."""
@@ -55,12 +54,15 @@ class Turns:
     ----------
     subject : Subject
     fold : Fold
+    developments : sequence of Development
+        The values that the loop carries.
     most : int
         The largest number of steps.
     """
 
     subject: Subject
     fold: Fold
+    developments: Sequence[Development]
     most: int
 
     @cached_property
@@ -87,41 +89,46 @@ class Turns:
         """The beginning of the sentence of a step forward."""
         return f"{format_lines(self.fold.lines)}, {turn.which}"
 
-    def words_back(self, turn: Turn) -> str:
-        """The beginning of the sentence of a step in reverse."""
-        return f"{format_lines(self.fold.lines)}, back through {turn.which}"
-
-    @cached_property
-    def _developments(self) -> Sequence[Any]:
-        return developments(self.subject, self.fold)
+    def words_back(self, turn: Turn, inside: Sequence[str]) -> str:
+        """The beginning of the sentence of a step in reverse, with the gradients in its first iteration."""
+        words = f"{format_lines(self.fold.lines)}, back through {turn.which}"
+        number = f"iteration {self.fold.first + turn.first:,}"
+        where = "in it" if turn.first == turn.last else f"in {number}"
+        return f"{words}: {where} {', '.join(inside)}" if inside else words
 
     def values(self, turn: Turn) -> list[str]:
         """The values that the last iteration of a step carries, as equations; its last result if none is known."""
         found = []
-        for one in self._developments:
+        for one in self.developments:
             i, value = one.ids[turn.last], one.values[turn.last]
             if i is not None:
-                found.append(_said(self._symbol(one.name, i), value))
+                found.append(self._said(self._symbol(one.name, i), value))
         found = list(filter(None, found))
         if found:
             return found
         record = self.subject.records[turn.positions[-1]]
         symbol = self._symbol("", several(record.output_id)[-1])
-        return list(filter(None, [_said(symbol, several(record.output)[-1])]))
+        return list(filter(None, [self._said(symbol, several(record.output)[-1])]))
 
-    def gradients(self, turn: Turn) -> str:
-        """The gradients of what is carried in the first iteration of a step, as the end of a sentence."""
+    def gradients(self, turn: Turn) -> list[str]:
+        """The gradients of what is carried in the first iteration of a step, as equations."""
         found = []
-        for one in self._developments:
+        for one in self.developments:
             i = one.ids[turn.first]
             if i is not None and i in self.subject.adjoints:
                 symbol = bar(symbol_of(self._symbol(one.name, i))).text
-                found.append(_said(symbol, self.subject.adjoints[i]))
-        found = list(filter(None, found))
-        where = (
-            "in it" if turn.first == turn.last else f"in iteration {self.fold.first + turn.first:,}"
-        )
-        return f": {where} {', '.join(found)}" if found else ""
+                found.append(self._said(symbol, self.subject.adjoints[i]))
+        return list(filter(None, found))
+
+    def _said(self, symbol: str, value: Any) -> str:
+        """A short value as an equation, or else the norm of an array; empty if it is not known."""
+        if value is None or isinstance(value, Absent):
+            return ""
+        if short := brief(value) or ("" if np.shape(value) else text_of(value)):
+            return f"{symbol} = {short}"
+        if isinstance(value, Summary) and value.norm is None:
+            return ""
+        return f"norm of {symbol} = {format_number(size_of(self.subject.norms, value))}"
 
     def _symbol(self, name: str, i: int) -> str:
         return symbol_of(name or self.subject.symbols.get(i, "?")).text
@@ -131,13 +138,3 @@ def _lines(parts: Sequence[Part]) -> tuple[int, int] | None:
     """The lines of some iterations."""
     known = [part.lines for part in parts if isinstance(part, Block) and part.lines]
     return (min(a for a, _ in known), max(b for _, b in known)) if known else None
-
-
-def _said(symbol: str, value: Any) -> str:
-    """A short value as an equation, or else the norm of an array; empty if it is not known."""
-    if isinstance(value, Absent):
-        return ""
-    if short := brief(value) or ("" if np.shape(value) else text_of(value)):
-        return f"{symbol} = {short}"
-    norm = value.norm if isinstance(value, Summary) else number_of(value)
-    return "" if norm is None else f"norm of {symbol} = {format_number(norm)}"

@@ -92,4 +92,7 @@ class Walk:
         rows = [row for part in self.trace.parts for row in part.part.rows]
         room = MOST_STEPS - sum(1 + len(row.reverse) for row in rows)
         most = max(LEAST_TURNS, room // (2 * len(loops) or 1))
-        return {step: Turns(self.subject, fold, most) for step, fold in loops.items()}
+        return {
+            step: Turns(self.subject, fold, self.drawn.developments[step], most)
+            for step, fold in loops.items()
+        }
