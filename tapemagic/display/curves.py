@@ -163,12 +163,11 @@ def _drawn(plot: Plot, ground: str) -> Drawn:
     import matplotlib as mpl
 
     defaults: dict[str, Any] = {
-        name: value
-        for name, value in mpl.rcParamsDefault.items()
-        if not name.startswith("backend")
+        name: value for name, value in mpl.rcParamsDefault.items() if not name.startswith("backend")
     }
     with warnings.catch_warnings(action="ignore"), mpl.rc_context():
-        mpl.rcParams.update(defaults | SETTINGS)
+        settings: Any = mpl.rcParams
+        settings.update(defaults | SETTINGS)
         return _drawn_figure(plot, ground)
 
 

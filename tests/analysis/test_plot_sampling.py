@@ -82,7 +82,7 @@ def test_gaps_in_words() -> None:
     assert ["The cell raises ValueError for x ≤ 0.0."] == notes(math.log, -6.0, 6.3)
     assert ["y is nan for x > 0.25."] == notes(lambda x: math.nan if x > 0.25 else x, -1.0, 1.0)
     assert ["y is nan for x ≥ 0.25."] == notes(lambda x: math.nan if x >= 0.25 else x, -1.0, 1.0)
-    assert ["y is nan at x = 0.0."] == notes(lambda x: x if x else math.nan, -1.0, 1.0)
+    assert ["y is nan at x = 0.0."] == notes(lambda x: x or math.nan, -1.0, 1.0)
     assert ["y is nan at every point."] == notes(lambda _: math.nan, -1.0, 1.0)
     assert [] == notes(math.exp, -1.0, 1.0)
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import matplotlib
+import matplotlib as mpl
 import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -294,14 +294,14 @@ def test_without_matplotlib(refused: Refused, monkeypatch: pytest.MonkeyPatch) -
 
 def test_matplotlib_stays_as_it_was(run: Run) -> None:
     """Neither the settings nor the figures of matplotlib change, whatever the settings are."""
-    with matplotlib.rc_context({"font.size": 30.0, "axes.facecolor": "red", "text.usetex": True}):
-        before = dict(matplotlib.rcParams)
+    with mpl.rc_context({"font.size": 30.0, "axes.facecolor": "red", "text.usetex": True}):
+        before = dict(mpl.rcParams)
         pyplot = sys.modules.get("matplotlib.pyplot")
         figures = pyplot.get_fignums() if pyplot else []
 
         picture = run("%%tape --plot x=-1:1.5\nx = 0.5\ny = x * x").curves
 
-        assert before == dict(matplotlib.rcParams)
+        assert before == dict(mpl.rcParams)
         assert figures == (pyplot.get_fignums() if pyplot else [])
     assert "red" not in picture.svg()
     assert picture.svg() == run("%%tape --plot x=-1:1.5\nx = 0.5\ny = x * x").curves.svg()
