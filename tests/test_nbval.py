@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ import pytest
 
 from tapemagic import nbval
 from tapemagic.analysis.report.findings import Findings
+from tapemagic.analysis.report.plot.plot import Curve, Plot
 from tapemagic.display.engines import by_dot, by_pygraphviz
 from tapemagic.display.html import page
 from tapemagic.display.inserts import Inserts
@@ -187,6 +189,16 @@ def test_only_drawings_are_changed() -> None:
         without = re.sub(nbval.DRAWING, r"\1", html)
 
         assert re.sub(BYTES, "data:image/svg+xml,", html) == without != html
+
+
+def test_curves_are_not_compared() -> None:
+    """Of a plot the bytes of the picture go; its words and its table are compared."""
+    plot = Plot("x", 0.0, 1.0, (0.0, 1.0), (0, 1), (Curve("y", 0, "y", (2.5, 3.5)),), 0.5)
+    html = TapeReport(replace(square(), plot=plot))._repr_mimebundle_()["text/html"]
+
+    assert 2 == len(re.findall(BYTES, html))
+    assert re.sub(BYTES, "data:image/svg+xml,", html) == compared(html)
+    assert "3.5" in compared(html)
 
 
 def test_images_of_others_are_compared() -> None:

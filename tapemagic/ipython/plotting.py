@@ -214,7 +214,9 @@ class PlotRuns:
             held = dict(choice(session, value))
             values = [held.get(y, self._untracked(y, value)) for y in targets]
             return numbers(session.observer, values, session.sources[name], order)
-        except Exception as error:  # noqa: BLE001 -- whatever the cell raises there is a gap of the curves
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 -- whatever the cell raises, an exit too, is a gap of the curves
             return failed(error, len(targets) * (order + 1))
         finally:
             bind(namespace, changed(start, namespace))

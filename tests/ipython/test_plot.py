@@ -326,6 +326,34 @@ def test_a_cell_that_fails_has_no_plot(shell: InteractiveShell) -> None:
     assert isinstance(result.error_in_exec, KeyError)
 
 
+def test_an_exit_at_some_points(plotted: Plotted, variables: dict[str, Any]) -> None:
+    """An exit is a gap as an error is."""
+    plot = plotted("%%tape --plot x=0:2\nx = 1.5\nif x < 1:\n    raise SystemExit\ny = x * x")
+
+    assert ("The cell raises SystemExit for x < 1.0.",) == plot.notes
+    assert 1.5 == variables["x"]
+
+
+def test_an_interrupt(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+    """An interrupt ends the plot, and the notebook is as after the ordinary run."""
+    result = shell.run_cell(
+        "%%tape --plot x=0:2\nx = 1.5\nif x < 1:\n    raise KeyboardInterrupt\ny = x * x"
+    )
+
+    assert isinstance(result.error_in_exec, KeyboardInterrupt)
+    assert 1.5 == shell.user_ns["x"]
+    assert 2.25 == shell.user_ns["y"]
+    capsys.readouterr()
+
+
+def test_a_gradient_that_lacks_a_part(run: Run) -> None:
+    """A curve that is not the slope of the target is told."""
+    report = run("%%tape --plot x=-1:1\nx = 0.5\ny = x * float(x)")
+
+    words = "dy/dx is what the tape gives, which is not the slope of the curve: x left the tape"
+    assert words in face.text(report.findings)
+
+
 def test_outside(plotted: Plotted) -> None:
     """A value outside of the range is told, and not marked."""
     plot = plotted("%%tape --plot x=0:1\nx = 5.0\ny = x * x")

@@ -26,7 +26,7 @@ def text(findings: Findings) -> str:
     if plot is None:
         return ""
     table = aligned(_table(plot), right=True) if plot.drawn else []
-    return "\n".join(map(printable, [caption(plot), *table, *_notes(plot)]))
+    return "\n".join(map(printable, [caption(plot), *table, *_notes(findings, plot)]))
 
 
 def html(findings: Findings, picture: CurvePicture | None, marked: bool = True) -> str:
@@ -44,7 +44,7 @@ def html(findings: Findings, picture: CurvePicture | None, marked: bool = True) 
     if plot is None:
         return ""
     drawn = image(picture.svg(marked), f"{ALT}{caption(plot)}", LOOK, BESIDE) if picture else ""
-    notes = [*_notes(plot), *(picture.notes if picture else ())]
+    notes = [*_notes(findings, plot), *(picture.notes if picture else ())]
     words = "".join(element("div", SMALL, plain(note)) for note in notes)
     if not plot.drawn:
         return element("div", "", plain(caption(plot))) + words
@@ -66,8 +66,15 @@ def caption(plot: Plot) -> str:
     return f"{listed([curve.symbol for curve in plot.drawn])} over {ends}"
 
 
-def _notes(plot: Plot) -> list[str]:
-    return [*plot.notes, *([plot.outside] if plot.outside else [])]
+def _notes(findings: Findings, plot: Plot) -> list[str]:
+    """Sentences on gaps, on what is not drawn, and on gradients that lack a part."""
+    outside = [plot.outside] if plot.outside else []
+    lacking = [
+        f"{entry.symbol} is what the tape gives, which is not the slope of the curve: {entry.reason}."
+        for entry in findings.derivatives
+        if entry.source == plot.name and entry.value is not None and entry.reason
+    ]
+    return [*plot.notes, *outside, *lacking]
 
 
 def _table(plot: Plot) -> list[tuple[str, ...]]:

@@ -157,6 +157,6 @@ def _number(value: Any, order: int) -> tuple[float, str]:
     return (number, "") if abs(number) <= LARGEST else (math.nan, "too large to be drawn")
 
 
-def failed(error: Exception, count: int) -> Numbers:
+def failed(error: BaseException, count: int) -> Numbers:
     """The numbers of a run that raised an error."""
     return (math.nan,) * count, (f"raises {type(error).__name__}",) * count
