@@ -60,6 +60,7 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "engine.rules.special": ("numpy", "scipy"),
     "analysis": ("numpy", "executing"),
     "display": ("numpy", "graphviz", "pygraphviz", "anywidget", "traitlets", "IPython"),
+    "display.curves": ("matplotlib",),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
 }
 

@@ -65,6 +65,8 @@ export function contentOf(view: View | null): Content {
     first: "Graph",
     view,
     controls: [],
+    marks: "",
+    unchecked: false,
     live: true,
   };
 }
