@@ -133,7 +133,7 @@ def test_a_page_that_would_be_too_large(tmp_path: Path, monkeypatch: pytest.Monk
     """What it does not hold is counted."""
     shown = report()
     front_end = len(saved_page._script()) + len(saved_page.CSS)
-    least = saved_page.FRAME + front_end + len(packed(shown._content()))
+    least = saved_page.FRAME + front_end + len(packed(shown.content()))
     monkeypatch.setattr(saved_page, "PAGE", least + 1_200)
 
     text = shown.save(tmp_path / "x.html").read_text(encoding="utf-8")
