@@ -147,7 +147,7 @@ function part(control: Control, put: Put): Part {
       )
     : h("div", { class: "tm-cells" }, range, ...cells.map(({ field }) => field));
   return {
-    root: h("div", { class: "tm-control" }, h("b", {}, name), root),
+    root: h("div", { class: "tm-parameter" }, h("b", {}, name), root),
     paint: (entries) => {
       entries.forEach((value, k) => cells[k]?.paint(value));
       range.value = String(entries[0]);
