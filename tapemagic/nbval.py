@@ -1,7 +1,7 @@
 """A pytest plug-in: ``pytest --nbval`` compares the reports of %%tape to the letter, except for the drawings.
 
-Graphviz draws the same graph a little differently from version to version. Numbers, tables, and the words that
-stand for each picture stay the same, and are compared.
+Graphviz draws the same graph a little differently from version to version, and matplotlib the same curves. Numbers,
+tables, and the words that stand for each picture stay the same, and are compared.
 """
 
 from __future__ import annotations
@@ -13,6 +13,11 @@ DRAWING = (
     r' src="data:image/svg\+xml,)[^"]*'
 )
 
+PLOT = (
+    r'(<img class=beside alt="Plot of the cell: [^"]*" style=[^ ]* src="data:image/svg\+xml,)[^"]*'
+)
+"""The curves of --plot."""
+
 PAPER = r"(?s)(%graph\n\\begin\{pgfpicture\}).*?(?=\\end\{pgfpicture\})"
 """The same drawing in LaTeX."""
 
@@ -21,4 +26,5 @@ def pytest_collectstart(collector: Any) -> None:
     """Add a pattern to the sanitizing of nbval, which removes the bytes of drawings."""
     if hasattr(collector, "sanitize_patterns"):
         collector.sanitize_patterns[DRAWING] = r"\1"
+        collector.sanitize_patterns[PLOT] = r"\1"
         collector.sanitize_patterns[PAPER] = r"\1"

@@ -60,6 +60,7 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "engine.rules.special": ("numpy", "scipy"),
     "analysis": ("numpy", "executing"),
     "display": ("numpy", "graphviz", "pygraphviz", "anywidget", "traitlets", "IPython"),
+    "display.curves": ("matplotlib",),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
 }
 
@@ -223,7 +224,7 @@ def test_a_module_without_a_place_is_found(tmp_path: Path) -> None:
     assert ["engine.newcomer", "newcomer"] == missing_lines(tmp_path)
 
 
-HEAVY = ("IPython", "ipywidgets", "graphviz", "pygraphviz", "pytest", "matplotlib")
+HEAVY = ("IPython", "ipywidgets", "anywidget", "graphviz", "pygraphviz", "pytest", "matplotlib")
 
 
 def loaded_by(statement: str) -> list[str]:

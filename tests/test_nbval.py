@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ import pytest
 
 from tapemagic import nbval
 from tapemagic.analysis.report.findings import Findings
+from tapemagic.analysis.report.plot.plot import Curve, Plot
 from tapemagic.display.engines import by_dot, by_pygraphviz
 from tapemagic.display.html import page
 from tapemagic.display.inserts import Inserts
@@ -123,7 +125,7 @@ def test_nbval(tmp_path: Path, executed: str) -> None:
 
 def compared(text: str) -> str:
     """What nbval compares of an output."""
-    for pattern in (nbval.DRAWING, nbval.PAPER):
+    for pattern in (nbval.DRAWING, nbval.PLOT, nbval.PAPER):
         text = re.sub(pattern, r"\1", text)
     return text
 
@@ -189,6 +191,16 @@ def test_only_drawings_are_changed() -> None:
         assert re.sub(BYTES, "data:image/svg+xml,", html) == without != html
 
 
+def test_curves_are_not_compared() -> None:
+    """Of a plot the bytes of the picture go; its words and its table are compared."""
+    plot = Plot("x", 0.0, 1.0, (0.0, 1.0), (0, 1), (Curve("y", 0, "y", (2.5, 3.5)),), 0.5)
+    html = TapeReport(replace(square(), plot=plot))._repr_mimebundle_()["text/html"]
+
+    assert 2 == len(re.findall(BYTES, html))
+    assert re.sub(BYTES, "data:image/svg+xml,", html) == compared(html)
+    assert "3.5" in compared(html)
+
+
 def test_images_of_others_are_compared() -> None:
     """An image that tapemagic did not draw stays as it is."""
     html = '<img alt="A photo" style="" src="data:image/svg+xml,AAAA">'
@@ -204,7 +216,8 @@ def test_other_collectors_are_left_alone() -> None:
     nbval.pytest_collectstart(notebook)
 
     assert SimpleNamespace() == plain
-    assert {"a": "b", nbval.DRAWING: r"\1", nbval.PAPER: r"\1"} == notebook.sanitize_patterns
+    patterns = dict.fromkeys((nbval.DRAWING, nbval.PLOT, nbval.PAPER), r"\1")
+    assert {"a": "b", **patterns} == notebook.sanitize_patterns
 
 
 def test_the_entry_point() -> None:

@@ -166,6 +166,11 @@ CELLS = (
         ("x = 1.5",),
     ),
     Cell(
+        "curves",
+        "A function and its derivatives as curves",
+        "%%tape --plot x=-6:6 -o 3\nx = 1.0\ny = np.sin(x) ** 2",
+    ),
+    Cell(
         "targets",
         "Several targets, one of which does not depend on everything",
         "%%tape x y -t s p q\ns = x + y\np = x * y\nq = np.sin(x)",

@@ -18,6 +18,10 @@ export interface Content {
   view: View | null;
   /** The sliders of --what-if; none without it. */
   controls: Control[];
+  /** SVG over the picture of --plot: where this run stands on the curves; empty without a plot. */
+  marks: string;
+  /** Whether there are gradients that were not compared with difference quotients. */
+  unchecked: boolean;
   /** Whether a kernel could answer: false on a saved page. */
   live: boolean;
 }
@@ -65,6 +69,7 @@ export interface Value {
 export interface Operation {
   name: string;
   inputs: number[];
+  /** The values that it makes; of a fold, those of the variables that it changes, too. */
   outputs: number[];
   lines: [number, number] | null;
   /** Formula and local derivatives in words. */

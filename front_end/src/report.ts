@@ -1,4 +1,5 @@
 /** The front end of a report: an anywidget module. */
+import { check } from "./check";
 import type { Content } from "./content";
 import { h, page, reveal } from "./dom";
 import { interactions } from "./interactions";
@@ -6,6 +7,7 @@ import { keepKeys } from "./keys";
 import { mark } from "./marks";
 import { type Model, unpack } from "./model";
 import { picture } from "./picture";
+import { plot } from "./plot";
 import { lines, trace } from "./rows";
 import { Stage } from "./stage";
 import { stepper } from "./stepper";
@@ -17,6 +19,8 @@ function face(stage: Stage, title: string): HTMLElement {
   if (title === "Graph") return graph(stage);
   if (title === "Trace") return trace(stage);
   const made = html(stage, "tm-face", () => find(stage.content, title));
+  if (title === "Plot") return plot(stage, made);
+  if (title === "Gradients") return check(stage, made, () => find(stage.content, title));
   return title === "Lines" ? lines(stage, made) : made;
 }
 

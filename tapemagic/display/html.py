@@ -7,12 +7,14 @@ from html import escape
 
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import limits
+from tapemagic.display.curves import CurvePicture
 from tapemagic.display.elements import FONT, element
 from tapemagic.display.faces import (
     failure,
     gradients,
     graph,
     lines,
+    plot,
     trace,
     training,
     variables,
@@ -22,18 +24,21 @@ from tapemagic.display.styles import CODE, SMALL, TITLE
 from tapemagic.display.svg import Drawing
 from tapemagic.display.text import LEAST_IMPORTANT
 
-TITLES = tuple(face.TITLE for face in (variables, graph, gradients, trace, lines, training))
+TITLES = tuple(face.TITLE for face in (variables, graph, gradients, plot, trace, lines, training))
 """The titles of the faces, in the order of the tabs."""
 LONG = {trace.TITLE, lines.TITLE, training.TITLE}
 """The faces that a reader can close."""
 
 
-def faces(findings: Findings, drawing: Drawing) -> dict[str, str]:
+def faces(
+    findings: Findings, drawing: Drawing, curves: CurvePicture | None = None
+) -> dict[str, str]:
     """The HTML of each face by its title; empty where there is nothing to show."""
     return {
         variables.TITLE: variables.html(findings),
         graph.TITLE: graph.html(findings, drawing),
         gradients.TITLE: gradients.html(findings),
+        plot.TITLE: plot.html(findings, curves),
         trace.TITLE: trace.html(findings),
         lines.TITLE: lines.html(findings),
         training.TITLE: training.html(findings),

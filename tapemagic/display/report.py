@@ -19,7 +19,8 @@ from tapemagic.analysis.report.details import Details
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph.graph import Graph
 from tapemagic.display import html
-from tapemagic.display.appearance import Style, themed_page
+from tapemagic.display.appearance import Style, ground_of, themed_page
+from tapemagic.display.curves import CurvePicture, curve_picture
 from tapemagic.display.graph_picture import GraphPicture
 from tapemagic.display.latex import latex
 from tapemagic.display.live.answers import Answers
@@ -94,9 +95,15 @@ class TapeReport:
         return self._picture.drawing
 
     @cached_property
+    def curves(self) -> CurvePicture | None:
+        """The picture of the plot, if there is one."""
+        plot = self.findings.plot
+        return None if plot is None else curve_picture(plot, ground_of(self._style.theme))
+
+    @cached_property
     def _faces(self) -> dict[str, str]:
         """The faces as static HTML, from which page, LaTeX and widget are made."""
-        return html.faces(self.findings, self.drawing)
+        return html.faces(self.findings, self.drawing, self.curves)
 
     def __repr__(self) -> str:
         shown = self._shown_value()
@@ -140,7 +147,7 @@ class TapeReport:
     def content(self) -> Content:
         """All that the widget shows, as JSON."""
         with significant_digits(self._style.digits):
-            content = content_of(self._picture, self._shown_value(), self._faces)
+            content = content_of(self._picture, self._shown_value(), self._faces, self.curves)
         return self.remarks.added_to(content)
 
     def _moved(self, message: Any) -> None:

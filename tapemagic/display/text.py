@@ -9,15 +9,16 @@ from tapemagic.display.faces import (
     gradients,
     graph,
     lines,
+    plot,
     trace,
     training,
     variables,
     verdict,
 )
 
-FACES = (variables, gradients, graph, trace, lines, training)
+FACES = (variables, gradients, plot, graph, trace, lines, training)
 LEAST_IMPORTANT = tuple(
-    face.TITLE for face in (lines, trace, training, variables, graph, gradients)
+    face.TITLE for face in (lines, trace, training, variables, plot, graph, gradients)
 )
 """The faces in the order in which they are left out where there is no room for all of them."""
 

@@ -30,7 +30,7 @@ WORD = re.compile(r"[^\s,]*\Z")
 ASSIGNED = re.compile(r"^([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)[ \t]*=(?!=)", re.MULTILINE)
 """An assignment at the top level of a cell that is not finished yet."""
 ORDERS = ("1", "2", "3")
-NAMED = ("-t", "--what-if")
+NAMED = ("-t", "--what-if", "--plot")
 """The options with names of variables behind them."""
 
 

@@ -6,7 +6,7 @@ USAGE = {
     "%%tape": """
 %%tape [NAME ...] [-t NAME ...] [-o ORDER] [-p] [-n TAPE_NAME]
          [--no-auto-watch] [--jacobian] [--hessian] [--check]
-         [--what-if NAME[=LOW:HIGH] ...]
+         [--what-if NAME[=LOW:HIGH] ...] [--plot NAME=LOW:HIGH]
 """,
     "%tape": "%tape [-o ORDER] EXPRESSION",
     "%tape_graph": "%tape_graph [TARGET] [--iteration K] [--nodes N] [--dot]",
@@ -44,6 +44,12 @@ All second derivatives of a function of two variables::
   %%tape x y -t z --hessian
   x, y = 1.0, 2.0
   z = (1 - x)**2 + 100 * (y - x**2)**2
+
+A function and its first three derivatives as curves::
+
+  %%tape --plot x=-6:6 -o 3
+  x = 1.0
+  y = np.sin(x)**2
 
 A training loop, with a tape of its own in every step::
 

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, get_args
 
 from IPython.core.displayhook import DisplayHook
@@ -47,6 +48,7 @@ from tapemagic.ipython.lines import (
 )
 from tapemagic.ipython.options import documented
 from tapemagic.ipython.parameters import Wanted, wanted_in
+from tapemagic.ipython.plotting import PlotRuns, range_in
 from tapemagic.ipython.runcell import Cell, CellSyntaxError, prepare
 from tapemagic.ipython.session import Session
 from tapemagic.ipython.settings import Choice, WholeNumber
@@ -120,15 +122,15 @@ class TapeMagics(Magics):
         options = parse_line(self.tape_cell, line)
         watch, targets = distinct_names(options.names), distinct_names(options.target)
         order = order_of(options.order)
+        plotted = range_in(options.plot) if options.plot else None
+        if plotted and plotted.name not in watch:
+            watch.append(plotted.name)
         options.name = normalized(options.name)
         wanted = wanted_in(options.what_if)
         sliders = [item.name for item in wanted]
         check_options(options, [*watch, *targets, *sliders], self.shell.user_ns)
         ready = prepare(self.shell, [f"%%tape {line}".rstrip()], cell)
         check_names(ready, [*watch, *sliders], targets)
-        request = DerivativeRequest(
-            targets, order, [kind for kind in MATRICES if getattr(options, kind)], options.check
-        )
 
         def begin() -> Session:
             session = Session(ready, watch, options.persistent, not options.no_auto_watch)
@@ -136,7 +138,12 @@ class TapeMagics(Magics):
             ready.namespace[options.name] = session.tape
             return session
 
+        kinds = [kind for kind in MATRICES if getattr(options, kind)]
+        plots = PlotRuns(ready, plotted, begin) if plotted else None
+        request = DerivativeRequest(targets, order, kinds, options.check, plots)
         what_if = self._what_if(ready, wanted, begin, request) if wanted else None
+        if plots:
+            plots.what_if = what_if
         earlier, self.last = self.last, begin()
         try:
             report = self._run(self.last, request, cell, what_if)
@@ -248,6 +255,14 @@ class TapeMagics(Magics):
                 request.matrices,
                 check=request.check,
             )
+            if request.plots and not failure:
+                plot = request.plots.plot(
+                    session,
+                    targets.named,
+                    request.order,
+                    lambda run, result: choose(run, result, request.targets).named,
+                )
+                findings = replace(findings, plot=plot)
         return TapeReport(findings, value, targets.is_value, style, details)
 
     def _style(self) -> Style:

@@ -155,6 +155,13 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
             "Compare every gradient with difference quotients of what was recorded.",
         ),
         Option(
+            ("--plot",),
+            "curves over a range",
+            "Draw the target and its derivatives over a range of one variable, as in x=-6:6. The cell runs again for "
+            "each point, and the variables keep the values of the ordinary run. Needs matplotlib.",
+            "NAME=LOW:HIGH",
+        ),
+        Option(
             ("--what-if",),
             "sliders that run the cell again",
             "Sliders for these real numbers and small arrays, of the notebook or assigned by the cell. Moving one runs "

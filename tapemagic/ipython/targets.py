@@ -19,6 +19,7 @@ from tapemagic.analysis.snapshot import Named
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.engine.tensor.variable import Variable
+from tapemagic.ipython.plotting import PlotRuns
 from tapemagic.ipython.purposes import Purposes
 from tapemagic.ipython.session import CONTAINERS, Session, unique_name
 from tapemagic.ipython.watchable import is_number
@@ -29,12 +30,13 @@ MAX_TARGETS = 10
 
 @dataclass(frozen=True)
 class DerivativeRequest:
-    """The derivatives requested in the line above a cell: target names, highest order, full matrices, check."""
+    """The derivatives requested in the line above a cell: target names, highest order, full matrices, check, plot."""
 
     targets: Sequence[str] = ()
     order: int = 1
     matrices: Sequence[Kind] = ()
     check: bool = False
+    plots: PlotRuns | None = None
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ class WhatIf:
         __tracebackhide__ = True
         self._session = session
         try:
-            value = self._cell.run(self._hook(session))
+            value = self._cell.run(self.hook(session))
             if self.refusal is None:
                 self._check_assigned()
         except BaseException:
@@ -145,11 +145,11 @@ class WhatIf:
                 )
                 raise self.refusal
 
-    def _hook(self, session: Session) -> Callable[[str, Any], Any]:
-        """The function to call with every name that the cell assigns and its value."""
+    def hook(self, session: Session, but: str = "") -> Callable[[str, Any], Any]:
+        """The function to call with every name that the cell assigns and its value; the slider of `but` is left out."""
 
         def named(name: str, value: Any) -> Any:
-            if name in self._wanted and name not in self._at_start:
+            if name in self._wanted and name not in self._at_start and name != but:
                 value = self._put(name, value, session)
             return session.named(name, value)
 
@@ -254,8 +254,13 @@ class WhatIf:
         report.become(new)
         return content
 
-    def _prepared(self) -> Session:
-        """A session that starts where the first run started, but for the values that were moved."""
+    @property
+    def moved(self) -> Mapping[str, Sequence[float]]:
+        """The numbers that are in the place of the program's, by name."""
+        return self._moved
+
+    def begin_again(self) -> None:
+        """Give the notebook the state in which the first run began, with the values of the sliders."""
         namespace = self._cell.namespace
         bind(namespace, self._originals)
         self._contents.restore()
@@ -265,6 +270,10 @@ class WhatIf:
                 namespace[name] = self._parameters[name].put(self._moved[name], namespace[name])
             else:
                 self._found[name] = copy(unwrap(namespace[name]))
+
+    def _prepared(self) -> Session:
+        """A session that starts where the first run started, but for the values that were moved."""
+        self.begin_again()
         session = self._begin()
         self._accept(session)
         return session
@@ -274,7 +283,7 @@ class WhatIf:
         with captured() as printed:
             try:
                 with session:
-                    value = self._cell.run(self._hook(session))
+                    value = self._cell.run(self.hook(session))
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # noqa: BLE001 -- an exit, too

@@ -22,6 +22,7 @@ from tapemagic.analysis.report.graph.drawn_graph import MAX_NODES
 from tapemagic.analysis.report.graph.graph import Graph
 from tapemagic.analysis.report.graph_view import GraphView
 from tapemagic.analysis.report.lines import SourceLine, lines_of
+from tapemagic.analysis.report.plot.plot import Plot
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import shared_summaries
 from tapemagic.analysis.report.trace.trace import Trace, trace_of
@@ -71,6 +72,8 @@ class Findings:
         The gradients that the program took itself.
     failure : Failure or None
         The line at which the cell stopped, if it did.
+    plot : Plot or None
+        Curves over a range of one variable, if they were asked for.
     view : GraphView or None
         The layout of the graph, with the steps through it.
     """
@@ -93,6 +96,7 @@ class Findings:
     own_gradients: tuple[OwnGradient, ...] = ()
     failure: Failure | None = None
     view: GraphView | None = None
+    plot: Plot | None = None
 
 
 def examine(

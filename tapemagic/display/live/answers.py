@@ -106,7 +106,19 @@ class Answers:
         """The gradients compared with difference quotients."""
         rows = self._kept().check()
         checked = gradients.html(replace(self.findings, derivatives=rows))
-        return Check(words=outcome(rows), html=checked)
+        return Check(words=f"{sign(rows)} {outcome(rows)}".strip(), html=checked)
+
+
+def sign(rows: tuple[Derivative, ...]) -> str:
+    """A sign for the result of a comparison: ✗ if a gradient differs, ✓ if all that were compared agree.
+
+    Examples
+    --------
+    >>> sign(())
+    ''
+    """
+    outcomes = {row.check.outcome for row in rows if row.check is not None}
+    return "✗" if "differs" in outcomes else "✓" if "agrees" in outcomes else ""
 
 
 def outcome(rows: tuple[Derivative, ...]) -> str:

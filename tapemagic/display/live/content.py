@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypedDict
 
-from tapemagic.analysis.formatting import format_shape, printable
+from tapemagic.analysis.formatting import format_size, printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import graph as analysed
 from tapemagic.analysis.report.trace.trace_steps import TraceStep
 from tapemagic.display import html
 from tapemagic.display.appearance import Style, Theme
+from tapemagic.display.curves import CurvePicture
 from tapemagic.display.dot import operation_tooltip
 from tapemagic.display.elements import element
-from tapemagic.display.faces import gradients, graph, lines, trace, variables
+from tapemagic.display.faces import gradients, graph, lines, plot, trace, variables
 from tapemagic.display.graph_picture import GraphPicture
 from tapemagic.display.styles import QUIET
 from tapemagic.display.svg import fitted
@@ -115,10 +116,17 @@ class Content(TypedDict):
     first: str
     view: View | None
     controls: list[Control]
+    marks: str
+    unchecked: bool
     live: bool
 
 
-def content_of(picture: GraphPicture, value: str | None, faces: Mapping[str, str]) -> Content:
+def content_of(
+    picture: GraphPicture,
+    value: str | None,
+    faces: Mapping[str, str],
+    curves: CurvePicture | None = None,
+) -> Content:
     """All that the front end of a report shows at first.
 
     Parameters
@@ -129,13 +137,22 @@ def content_of(picture: GraphPicture, value: str | None, faces: Mapping[str, str
         The value of the cell's last expression as text, if it is to be shown.
     faces : mapping of str to str
         The faces as HTML, by their titles.
+    curves : CurvePicture, optional
+        The picture of the plot, if there is one.
     """
     findings, style = picture.findings, picture.style
     view = None if findings.view is None or not findings.graph.steps else view_of(picture)
     elsewhere = {graph.TITLE, trace.TITLE} if view else set()
-    live = {**faces, lines.TITLE: lines.live_html(findings)}
+    live = {
+        **faces,
+        lines.TITLE: lines.live_html(findings),
+        plot.TITLE: plot.html(findings, curves, marked=False),
+    }
     shown = {title: page or EMPTY.get(title, "") for title, page in live.items()}
-    first = style.first_tab if shown.get(style.first_tab) else Style.first_tab
+    wanted = style.first_tab
+    if findings.plot and wanted == Style.first_tab:
+        wanted = plot.TITLE
+    first = wanted if shown.get(wanted) else Style.first_tab
     return Content(
         number=0,
         theme=style.theme,
@@ -148,8 +165,16 @@ def content_of(picture: GraphPicture, value: str | None, faces: Mapping[str, str
         first=first,
         view=view,
         controls=[],
+        marks=curves.layer if curves else "",
+        unchecked=_is_unchecked(findings),
         live=True,
     )
+
+
+def _is_unchecked(findings: Findings) -> bool:
+    """Whether there are gradients that were not compared with difference quotients."""
+    values = [entry for entry in findings.derivatives if entry.value is not None]
+    return bool(values) and not any(entry.check for entry in findings.derivatives)
 
 
 def view_of(picture: GraphPicture) -> View:
@@ -182,7 +207,9 @@ def _value(value: analysed.Value, formula: str, key: str) -> Value:
         text=value.text,
         gradient=value.gradient,
         role=value.role,
-        type=f"{format_shape(value.shape)} {value.dtype}",
+        type=f"{format_size(value.shape)}, {value.dtype}"
+        if value.shape
+        else f"{value.dtype} number",
         line=value.line,
         formula=printable(formula),
         key=key,
@@ -194,7 +221,7 @@ def _operation(step: analysed.Step, findings: Findings) -> Operation:
     return Operation(
         name=printable(step.name),
         inputs=list(step.inputs),
-        outputs=list(step.outputs),
+        outputs=list(dict.fromkeys((*step.outputs, *step.assigned))),
         lines=step.lines or line,
         tip=printable(operation_tooltip(step, findings.graph, findings.lines)),
         fold=step.fold,
