@@ -15,7 +15,9 @@ HEADING = "margin-top:6px;font-weight:600"
 NUMBER = f"{NAME}-wrap;overflow-wrap:anywhere"
 TABLE = f"border-collapse:collapse;margin:2px 0 6px;font-size:12px;text-align:right;{NAME}"
 INDEX = f"text-align:right;font-weight:400;{QUIET}"
-NOT_KEPT = "The recording did not keep its entries, since no derivative needs them: print it to see them."
+NOT_KEPT = (
+    "The recording did not keep its entries, since no derivative needs them: print it to see them."
+)
 
 
 def html(details: ValueDetails) -> str:
