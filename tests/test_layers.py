@@ -224,7 +224,7 @@ def test_a_module_without_a_place_is_found(tmp_path: Path) -> None:
     assert ["engine.newcomer", "newcomer"] == missing_lines(tmp_path)
 
 
-HEAVY = ("IPython", "ipywidgets", "graphviz", "pygraphviz", "pytest", "matplotlib")
+HEAVY = ("IPython", "ipywidgets", "anywidget", "graphviz", "pygraphviz", "pytest", "matplotlib")
 
 
 def loaded_by(statement: str) -> list[str]:

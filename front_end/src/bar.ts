@@ -30,7 +30,13 @@ export function bar(
         zoom.by(LARGER);
       },
     ],
-    ["Fit", "Show the whole graph", zoom.fit],
+    [
+      "Fit",
+      "Show the whole graph",
+      () => {
+        zoom.by(0);
+      },
+    ],
     [
       "Save SVG",
       "Save the whole graph, without highlights",

@@ -69,6 +69,7 @@ export interface Value {
 export interface Operation {
   name: string;
   inputs: number[];
+  /** The values that it makes; of a fold, those of the variables that it changes, too. */
   outputs: number[];
   lines: [number, number] | null;
   /** Formula and local derivatives in words. */

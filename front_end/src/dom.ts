@@ -46,3 +46,16 @@ function beyond(start: number, end: number, low: number, high: number): number {
   if (start < low + room || end - start > high - low - 2 * room) return start - low - room;
   return Math.max(0, end - high + room);
 }
+
+/** Listen to events of an element; a listener may stop what the browser does. */
+export function listen(
+  element: HTMLElement,
+  listeners: { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void },
+): void {
+  for (const [name, listener] of Object.entries(listeners))
+    element.addEventListener(name, listener as EventListener, { passive: false });
+}
+
+export function boxOf(element: Element): DOMRect {
+  return element.getBoundingClientRect();
+}

@@ -1,6 +1,6 @@
 /** A small tip beside what the pointer or the keyboard is on. */
 import type { View } from "./content";
-import { h } from "./dom";
+import { boxOf, h } from "./dom";
 import { factsOf, nameOf } from "./facts";
 import type { Flow, Mark } from "./paths";
 
@@ -17,8 +17,8 @@ export function tell(tip: HTMLElement, view: View, flow: Flow, marks: Mark[]): v
 
 /** Place a tip below a rectangle, or above it where there is room: inside the report, and inside the window. */
 export function place(tip: HTMLElement, at: DOMRect): void {
-  const report = tip.offsetParent?.getBoundingClientRect() ?? at;
-  const { width, height } = tip.getBoundingClientRect();
+  const report = tip.offsetParent ? boxOf(tip.offsetParent) : at;
+  const { width, height } = boxOf(tip);
   const above = at.top - GAP - height;
   const isBelow =
     at.bottom + GAP + height <= Math.min(report.bottom, innerHeight) ||

@@ -1,10 +1,12 @@
 /** What a reader can do with the graph, the trace and the lines: look closer, select, open, zoom, and copy. */
 import { bar, LARGER } from "./bar";
 import type { View } from "./content";
-import { h } from "./dom";
+import { boxOf, h, listen } from "./dom";
 import { operationOf, valueOf } from "./facts";
 import { place, tell } from "./hover";
-import { along, enable, growsDown, label } from "./keyboard";
+import { along, enable, label } from "./keyboard";
+import { isPlain } from "./keys";
+import { mark } from "./marks";
 import { nameOfFold, openingsOf } from "./opening";
 import { detailsOf, fill } from "./panel";
 import { flowOf, type Mark, MARKED, marksOf } from "./paths";
@@ -14,6 +16,7 @@ import { zoomOf } from "./zoom";
 
 /** Factors by which keys change the size; 0 shows the whole picture. */
 const SIZES: Record<string, number> = { "+": LARGER, "=": LARGER, "-": 1 / LARGER, "0": 0 };
+const NODE = "[data-n]";
 
 /** Add all of it to a report; call what is returned when the report is removed. */
 export function interactions(stage: Stage, root: HTMLElement): () => void {
@@ -21,188 +24,190 @@ export function interactions(stage: Stage, root: HTMLElement): () => void {
   const port = sheet?.closest<HTMLElement>("[role=tabpanel]");
   if (!sheet || !port) return () => undefined;
   const status = h("span", { class: "tm-status", role: "status" });
-  const details = h("section", { class: "tm-details", "aria-live": "polite" });
-  const tip = h("div", { class: "tm-tip", role: "tooltip", hidden: true });
+  const details = h("section", { class: "tm-details", "aria-label": "Details", tabindex: 0 });
+  const tip = h("div", { class: "tm-tip", role: "tooltip" });
   const zoom = zoomOf(sheet, port);
   const questions = questionsOf(stage);
-  const openings = openingsOf(stage, questions, show, (words) => {
-    status.textContent = words;
-  });
-  let flow = stage.view && flowOf(stage.view);
+  let flow: ReturnType<typeof flowOf> | null = null;
   let marks: (element: Element) => Mark[] = () => [];
   let pinned: Element | null = null;
 
-  const nodeOf = (mark: Mark): SVGElement | null => sheet.querySelector(`[data-n="${mark}"]`);
-  const targetOf = (event: Event, names: string): Element | null =>
+  const svgOf = (): SVGElement | null => sheet.querySelector(":scope > svg");
+  const nodeOf = (name: Mark): SVGElement | null => sheet.querySelector(`[data-n="${name}"]`);
+  const targetOf = (event: Event, names: string): SVGElement | null =>
     (event.target as Element).closest(names);
-  const paint = (name: string, isOn: (marks: Mark[], isEdge: boolean) => boolean): void => {
+  const paint = (classes: (found: Mark[], isEdge: boolean) => Record<string, boolean>): void => {
     for (const element of root.querySelectorAll(MARKED))
-      element.classList.toggle(name, isOn(marks(element), element.hasAttribute("data-e")));
+      mark([element], classes(marks(element), element.hasAttribute("data-e")));
   };
 
-  function draw(): void {
+  const draw = (): void => {
     const { view } = stage;
-    const svg = sheet?.querySelector("svg");
     flow = view && flowOf(view);
     marks = view ? marksOf(view) : () => [];
     zoom.lay();
-    if (svg) enable(svg);
+    enable(sheet);
     name();
     pin();
     hide();
     light();
-  }
-
-  function name(): void {
-    const svg = sheet?.querySelector("svg");
-    if (svg && stage.view) label(svg, stage.view);
-  }
-
+  };
+  const name = (): void => {
+    if (stage.view) label(sheet, stage.view);
+  };
   /** Lay the controls over the picture as soon as it is on the screen. */
-  function pin(): void {
-    const svg = sheet?.querySelector("svg") ?? null;
-    if (svg === pinned || !sheet?.clientWidth || !stage.view) return;
+  const pin = (): void => {
+    const svg = svgOf();
+    if (svg === pinned || !sheet.clientWidth || !stage.view) return;
     pinned = svg;
     openings.pin(stage.view, zoom);
-  }
-
-  function light(): void {
+  };
+  const light = (): void => {
     const { view, selected } = stage;
-    const picked = view && flow && selected !== null ? { view, flow, selected } : null;
-    const none = new Set<Mark>();
-    const up = picked ? picked.flow.up(picked.selected) : none;
-    const down = picked ? picked.flow.down(picked.selected) : none;
-    const isIn = (set: Set<Mark>) => (found: Mark[], isEdge: boolean) =>
+    const up = flow?.up(selected ?? "") ?? new Set();
+    const down = flow?.down(selected ?? "") ?? new Set();
+    const isIn = (set: Set<unknown>, found: Mark[], isEdge: boolean): boolean =>
       isEdge
-        ? found.every((mark) => mark === selected || set.has(mark))
-        : found.some((mark) => set.has(mark));
-    root.classList.toggle("tm-picked", Boolean(picked));
-    paint("tm-up", isIn(up));
-    paint("tm-down", isIn(down));
-    paint("tm-sel", (found, isEdge) => !isEdge && found.some((mark) => mark === selected));
-    for (const node of sheet?.querySelectorAll("[role=button]") ?? [])
-      node.setAttribute("aria-pressed", String(node.classList.contains("tm-sel")));
+        ? found.every((each) => each === selected || set.has(each))
+        : found.some((each) => set.has(each));
+    paint((found, isEdge) => ({
+      up: isIn(up, found, isEdge),
+      down: isIn(down, found, isEdge),
+      sel: !isEdge && found.some((each) => each === selected),
+    }));
+    mark([root], { picked: selected !== null });
+    for (const node of sheet.querySelectorAll(NODE))
+      node.setAttribute("aria-pressed", String(node.matches(".tm-sel")));
     stopAt(nodeOf(selected ?? "n0"));
-    details.hidden = !picked;
-    details.replaceChildren();
-    if (!picked) return;
     const full = h("div");
-    details.append(...detailsOf(picked.view, picked.flow, picked.selected, full));
-    const key = valueOf(picked.view, picked.selected)?.key;
+    details.replaceChildren();
+    if (!view || !flow || selected === null) return;
+    details.append(...detailsOf(view, flow, selected, full));
+    const key = valueOf(view, selected)?.key;
     if (key) void fill(full, (say) => questions.ask(`value:${key}`, say));
-  }
-
+  };
   /** Make a node the stop of the Tab key. */
-  function stopAt(node: SVGElement | null): void {
+  const stopAt = (node: SVGElement | null): void => {
     if (!node) return;
-    const before = sheet?.querySelector<SVGElement>('[data-n][tabindex="0"]');
-    if (before) before.tabIndex = -1;
+    for (const each of sheet.querySelectorAll<SVGElement>(NODE)) each.tabIndex = -1;
     node.tabIndex = 0;
-  }
-
+  };
   /** Hint at all that stands for the same, and in the graph, tell of it in a tip. */
-  function point(element: Element | null): void {
+  const point = (element: Element | null): void => {
     hide();
-    if (!element || !stage.view || !flow) return;
-    const found = marks(element);
-    paint("tm-hint", (others, isEdge) => !isEdge && others.some((mark) => found.includes(mark)));
-    if (!sheet?.contains(element) || !found.length) return;
-    tell(tip, stage.view, flow, found);
-    tip.hidden = false;
-    place(tip, element.getBoundingClientRect());
-  }
-
-  function hide(): void {
-    tip.hidden = true;
-    paint("tm-hint", () => false);
-  }
-
+    const { view } = stage;
+    const found = element ? marks(element) : [];
+    if (!element || !found.length || !view || !flow) return;
+    paint((others, isEdge) => ({ hint: !isEdge && others.some((each) => found.includes(each)) }));
+    if (!sheet.contains(element)) return;
+    tell(tip, view, flow, found);
+    place(tip, boxOf(element));
+  };
+  const hide = (): void => {
+    if (!tip.firstChild && !root.querySelector(".tm-hint")) return;
+    tip.replaceChildren();
+    paint(() => ({ hint: false }));
+  };
   /** Select, or deselect what is selected. */
-  function choose(mark: Mark | undefined): void {
-    stage.select(mark === undefined || mark === stage.selected ? null : mark);
-  }
-
-  /** Show another view: what was opened stays in its place, and what was selected stays so. */
-  function show(view: View, key: string): void {
-    const rect = (): DOMRect | undefined =>
-      stage.view
-        ? sheet?.querySelector(nameOfFold(stage.view, key))?.getBoundingClientRect()
-        : undefined;
-    const before = rect();
-    const value = stage.view && valueOf(stage.view, stage.selected ?? "")?.key;
+  const choose = (wanted: Mark | undefined): void => {
+    stage.select(wanted === undefined || wanted === stage.selected ? null : wanted);
+  };
+  /** Show another view: what was opened stays in its place, and the step, the selection and the focus stay. */
+  const show = (view: View, key: string): void => {
+    const { now, step, last, selected } = stage;
+    const part = (): Element | null =>
+      stage.view && sheet.querySelector(nameOfFold(stage.view, key));
+    const before = part();
+    const at = before && boxOf(before);
+    const hadFocus = sheet.contains(document.activeElement);
+    const value = stage.view && valueOf(stage.view, selected ?? "")?.key;
     stage.show(view);
-    const again = value ? view.values.findIndex((each) => each.key === value) : -1;
+    const again = view.values.findIndex((each) => each.key && each.key === value);
     if (again >= 0) stage.select(`n${again}`);
-    const after = rect();
-    if (before && after) port?.scrollBy(after.left - before.left, after.top - before.top);
-  }
-
-  function key(event: KeyboardEvent): void {
-    const { target, ctrlKey, altKey, metaKey } = event;
-    if (ctrlKey || altKey || metaKey || (target as Element).matches("input,textarea")) return;
-    if (!act(event.key, targetOf(event, "[data-n]"), target as Element)) return;
-    event.preventDefault();
-    event.stopPropagation();
-  }
+    const same = view.steps.findIndex(
+      ({ words, reverse }) => words === now?.words && reverse === now.reverse,
+    );
+    if (step < last && same >= 0) stage.goTo(same + 1);
+    const after = part();
+    if (!at || !after) return;
+    const { left, top } = boxOf(after);
+    port.scrollBy(left - at.left, top - at.top);
+    const control = sheet.querySelector(`[data-fold="${key}"] :is(input,button:not([tabindex]))`);
+    if (hadFocus) ((control ?? after) as HTMLElement).focus({ preventScroll: true });
+  };
+  const openings = openingsOf(stage, questions, show, (words) => {
+    status.textContent = words;
+  });
 
   /** Do what a key means; false if it means nothing here. */
-  function act(key: string, node: Element | null, target: Element): boolean {
+  const act = (key: string, node: SVGElement | null, target: Element): boolean => {
     const { view, selected } = stage;
-    const mark = (node && marks(node)[0]) ?? "";
+    const found = (node && marks(node)[0]) ?? "";
     const size = SIZES[key];
     if (key === "Escape") {
       hide();
-      if (selected === null) (node as SVGElement | null)?.blur();
+      if (selected === null) node?.blur();
       choose(undefined);
       return Boolean(selected ?? node);
     }
-    if (size !== undefined && port?.contains(target)) {
-      if (size) zoom.by(size);
-      else zoom.fit();
+    if (size !== undefined && port.contains(target)) {
+      zoom.by(size);
       return true;
     }
     if (!node || !view || !flow) return false;
-    const operation = operationOf(view, mark);
+    const operation = operationOf(view, found);
     if (key === "Enter" && operation?.fold) openings.unfold(operation);
-    else if (key === "Enter" || key === " ") choose(mark);
+    else if (key === "Enter" || key === " ") choose(found);
     else if (key.startsWith("Arrow")) {
-      const down = growsDown(view);
-      const next = along(flow, mark, key, down, (other) => {
-        const box = nodeOf(other)?.getBoundingClientRect();
-        return (down ? box?.left : box?.top) ?? 0;
+      const down = view.dot.includes("rankdir=TB");
+      const next = along(flow, found, key, down, (other) => {
+        const beside = nodeOf(other);
+        return beside ? boxOf(beside)[down ? "left" : "top"] : 0;
       });
-      nodeOf(next ?? mark)?.focus();
+      nodeOf(next ?? found)?.focus();
     } else return false;
     return true;
-  }
+  };
 
-  root.querySelector(".tm-stepper")?.before(bar(stage, sheet, zoom, status));
-  root.querySelector(".tm-stepper")?.after(details);
+  const stepper = root.querySelector(".tm-stepper");
+  stepper?.before(bar(stage, sheet, zoom, status));
+  stepper?.after(details);
   root.append(tip);
-  root.addEventListener("pointerover", (event) => {
-    point(targetOf(event, MARKED));
+  listen(root, {
+    pointerover: (event) => {
+      point(targetOf(event, MARKED));
+    },
+    pointerleave: hide,
+    focusout: hide,
+    focusin: (event) => {
+      const node = targetOf(event, NODE);
+      stopAt(node);
+      if (node?.matches(":focus-visible")) point(node);
+    },
+    keydown: (event) => {
+      const target = event.target as Element;
+      if (!isPlain(event) || target.matches("input,textarea")) return;
+      if (!act(event.key, targetOf(event, NODE), target)) return;
+      event.preventDefault();
+      event.stopPropagation();
+    },
+    click: (event) => {
+      const element = targetOf(event, "[data-n],[data-r],[data-l]");
+      const found = element ? marks(element) : [];
+      const inPicture = sheet.contains(event.target as Node);
+      const isReading = !inPicture && getSelection()?.isCollapsed === false;
+      if (isReading || targetOf(event, "button,input,summary,a")) return;
+      if (found.length || inPicture)
+        choose(found.filter((each) => each.startsWith("n")).at(-1) ?? found[0]);
+    },
   });
-  root.addEventListener("pointerleave", hide);
-  root.addEventListener("focusout", hide);
-  port.addEventListener("scroll", hide);
-  root.addEventListener("focusin", (event) => {
-    const node = targetOf(event, "[data-n]") as SVGElement | null;
-    stopAt(node);
-    if (node?.matches(":focus-visible")) point(node);
+  listen(sheet, {
+    dblclick: (event) => {
+      const node = targetOf(event, NODE);
+      if (node && stage.view) openings.unfold(operationOf(stage.view, marks(node)[0] ?? ""));
+    },
   });
-  root.addEventListener("keydown", key);
-  root.addEventListener("click", (event) => {
-    const element = targetOf(event, "[data-n],[data-r],[data-l]");
-    const found = element ? marks(element) : [];
-    const isReading = getSelection()?.isCollapsed === false;
-    if (isReading || targetOf(event, "button,input,summary,a")) return;
-    if (found.length || targetOf(event, ".tm-picture"))
-      choose(found.filter((mark) => mark.startsWith("n")).at(-1) ?? found[0]);
-  });
-  sheet.addEventListener("dblclick", (event) => {
-    const node = targetOf(event, "[data-n]");
-    if (node && stage.view) openings.unfold(operationOf(stage.view, marks(node)[0] ?? ""));
-  });
+  listen(port, { scroll: hide });
   stage.on("view", draw);
   stage.on("step", name);
   stage.on("selection", light);

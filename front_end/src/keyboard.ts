@@ -19,16 +19,12 @@ export function along(
   return beside[beside.indexOf(mark) + (way === 2 ? -1 : 1)];
 }
 
-/** Whether the picture grows down, and not to the right. */
-export function growsDown({ dot }: View): boolean {
-  return /rankdir="?TB/.test(dot);
-}
-
-/** Make the boxes and ovals buttons. */
-export function enable(svg: SVGSVGElement): void {
-  svg.setAttribute("role", "group");
-  svg.setAttribute("aria-label", "Graph: arrow keys follow the data, Enter selects");
-  for (const node of svg.querySelectorAll<SVGElement>("[data-n]")) {
+/** Make the boxes and ovals of a picture buttons. */
+export function enable(sheet: HTMLElement): void {
+  const svg = sheet.querySelector("svg");
+  svg?.setAttribute("role", "group");
+  svg?.setAttribute("aria-label", "Graph: arrow keys follow the data, Enter selects");
+  for (const node of nodesOf(sheet)) {
     node.tabIndex = -1;
     node.setAttribute("role", "button");
     // without spaces, the texts that are seen would be one word, and so not those of the label
@@ -37,11 +33,15 @@ export function enable(svg: SVGSVGElement): void {
 }
 
 /** Name them: by the texts that they show now; an operation, which shows a symbol, by its rule. */
-export function label(svg: SVGSVGElement, view: View): void {
-  for (const node of svg.querySelectorAll<SVGElement>("[data-n]")) {
+export function label(sheet: HTMLElement, view: View): void {
+  for (const node of nodesOf(sheet)) {
     const operation = operationOf(view, node.dataset["n"] ?? "");
     const texts = [...node.querySelectorAll("text")].map((text) => text.textContent).join(", ");
     const fold = operation?.fold ? ": Enter opens it" : "";
     node.setAttribute("aria-label", operation && !fold ? operation.tip : texts + fold);
   }
+}
+
+function nodesOf(sheet: HTMLElement): NodeListOf<SVGElement> {
+  return sheet.querySelectorAll("[data-n]");
 }

@@ -10,9 +10,12 @@ export function isPlain(event: KeyboardEvent): boolean {
 
 /** Keep plain keys in a report from the shortcuts of the notebook around it; gives the function that ends this. */
 export function keepKeys(root: HTMLElement): () => void {
-  // JupyterLab listens at the document before any element does, and heeds this attribute
+  // JupyterLab listens at the document before any element does; it heeds this attribute of what has the focus, while
+  // that of an element around it comes too late: its shortcuts are for whatever has the focus in a notebook.
   const watch = (event: KeyboardEvent): void => {
-    root.toggleAttribute(SUPPRESS, isPlain(event));
+    const { target } = event;
+    if (target instanceof Element && root.contains(target))
+      target.toggleAttribute(SUPPRESS, isPlain(event));
   };
   window.addEventListener("keydown", watch, true);
   root.addEventListener("keydown", (event) => {

@@ -10,6 +10,10 @@ export function questionOf(opened: Opened): string {
   return `view:${JSON.stringify(Object.fromEntries(Object.entries(opened).sort()))}`;
 }
 
+function parsed(question: string): Opened {
+  return JSON.parse(question.slice(5)) as Opened;
+}
+
 /** The openings after one more; what is as it was at first is not among them. */
 export function withOpening(opened: Opened, key: string, number: number, first: View): Opened {
   const frame = first.frames.find(({ fold }) => fold === key);
@@ -59,17 +63,29 @@ export function openingsOf(
       views.set(question, view);
       if (wanted === question) show(view, key);
     } catch (error) {
-      words = (error as Error).message;
+      words = (error as Error).message + held(key, number);
     } finally {
       clearTimeout(later);
     }
     if (wanted === question) say(words);
   };
+  /** The iterations of a loop to which there are answers already, if there is no kernel. */
+  const held = (key: string, number: number): string => {
+    const { content, model, view } = stage;
+    if (content.live || !number || !view || !content.view) return "";
+    const found = [];
+    for (const question of Object.keys(model.get("answers"))) {
+      const other = question.startsWith("view:") ? parsed(question)[key] : 0;
+      if (other && question === questionOf(withOpening(view.opened, key, other, content.view)))
+        found.push(other);
+    }
+    return found.length ? ` Of this part, it holds ${found.sort((a, b) => a - b).join(", ")}.` : "";
+  };
   const unfold = (operation: Operation | undefined): void => {
     if (operation?.fold) void open(operation.fold, operation.iterations?.[0] ?? 1);
   };
-  const button = (words: string, label: string, onclick: () => void, tabindex = 0): HTMLElement =>
-    h("button", { type: "button", "aria-label": label, tabindex, onclick }, words);
+  const button = (words: string, label: string, onclick: () => void): HTMLElement =>
+    h("button", { type: "button", "aria-label": label, onclick }, words);
   const closer = ({ fold, iteration, label }: Frame): (Node | string)[] => {
     const close = button("−", `Close ${label}`, () => void open(fold, 0));
     if (!iteration) return [close];
@@ -77,8 +93,10 @@ export function openingsOf(
     const field = h("input", { type: "number", min: 1, max, value, "aria-label": "iteration" });
     field.onchange = () => {
       const number = Math.max(1, Math.min(max, Math.round(field.valueAsNumber || value)));
-      field.value = String(number);
-      void open(fold, number);
+      void open(fold, number).then(() => {
+        // if it was opened, there is another field
+        field.value = String(value);
+      });
     };
     const [before = "iteration "] = label.split(/[\d,]+ of [\d,]+$/);
     return [before, field, ` of ${max.toLocaleString("en")} `, close];
@@ -86,19 +104,22 @@ export function openingsOf(
   return {
     unfold,
     pin: (view, zoom) => {
-      const pin = (name: string, ...parts: (Node | string)[]): void => {
+      const pin = (name: string, fold: string, ...parts: (Node | string)[]): void => {
         const isTitle = parts.length > 1;
         const kind = `tm-control${isTitle ? " tm-title" : ""}`;
-        zoom.pin(h("span", { class: kind }, ...parts), name, isTitle);
+        zoom.pin(h("span", { class: kind, "data-fold": fold }, ...parts), name, isTitle);
       };
       view.operations.forEach((operation, k) => {
-        const act = (): void => {
+        if (!operation.fold) return;
+        const opener = button("+", `Open ${operation.name}`, () => {
           unfold(operation);
-        };
-        if (operation.fold) pin(`[data-n="s${k}"]`, button("+", `Open ${operation.name}`, act, -1));
+        });
+        // by keyboard, the node itself opens
+        opener.tabIndex = -1;
+        pin(`[data-n="s${k}"]`, operation.fold, opener);
       });
       view.frames.forEach((frame, k) => {
-        if (frame.fold) pin(`[data-c="${k}"]`, ...closer(frame));
+        if (frame.fold) pin(`[data-c="${k}"]`, frame.fold, ...closer(frame));
       });
     },
   };

@@ -3,7 +3,7 @@ import type { Step, View } from "./content";
 import { page } from "./dom";
 import { mark, partsOf } from "./marks";
 import type { Stage } from "./stage";
-import { rest, textAfter, type Timeline, timelineOf } from "./timeline";
+import { rest, textAfter, type Timeline, timelineOf, valuesOf } from "./timeline";
 
 const UNKNOWN = "…";
 const GRADIENT = "gradient ";
@@ -80,19 +80,14 @@ interface Lit {
   gradients: Set<number>;
 }
 
-/** What a step lights up: no operation where the sweep begins, and the values of its row where it says that one is done. */
+/** What a step lights up: where the sweep begins, no operation. */
 function litBy(now: Step | null, view: View, time: Timeline): Lit {
   const gradients = new Set(now?.gradients.map(([value]) => value));
-  if (!now) return { operation: null, values: gradients, gradients };
-  const { operation, reverse, row } = now;
+  const values = new Set(now ? valuesOf(now, time) : []);
+  const operation = now?.operation ?? null;
   const outputs = (operation !== null && view.operations[operation]?.outputs) || [];
-  const isSeed = reverse && gradients.size > 0 && [...gradients].every((k) => outputs.includes(k));
-  const named = reverse && operation === null ? (time.shown.get(row) ?? []) : now.shown;
-  return {
-    operation: isSeed ? null : operation,
-    values: new Set([...gradients, ...named]),
-    gradients,
-  };
+  const begins = gradients.size > 0 && [...gradients].every((value) => outputs.includes(value));
+  return { operation: begins ? null : operation, values, gradients };
 }
 
 /** A line of text in a box. */

@@ -45,7 +45,11 @@ export function questionsOf(stage: Stage): Questions {
         resolve(text);
       };
       waiting.set(question, [...(waiting.get(question) ?? []), tell]);
-      model.send({ ask: question });
+      try {
+        model.send({ ask: question });
+      } catch {
+        silent(SILENT);
+      }
     });
   };
   return {

@@ -65,8 +65,8 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   const stage = new Stage(model, await unpack<Content>(model.get("content")));
   const root = h("div", { class: `tapemagic tm-${stage.content.theme}` });
   root.append(
+    whatIf(stage), // above all that grows and shrinks: nothing moves away from under the pointer
     html(stage, "tm-head", ({ content }) => content.head),
-    whatIf(stage),
     tabs(stage, (title) => face(stage, title)),
     stepper(stage),
     caption(stage),

@@ -48,6 +48,13 @@ export function rowOf({ row, entry }: Step): string {
   return entry === null ? row : `${row}.${entry}`;
 }
 
+/** The values that a step makes, or whose gradients it changes; those of its row if it says that one is complete. */
+export function valuesOf(step: Step, time: Timeline): number[] {
+  const { reverse, operation, row, shown, gradients } = step;
+  const made = reverse && operation === null ? (time.shown.get(row) ?? []) : shown;
+  return [...made, ...gradients.map(([value]) => value)];
+}
+
 /** The part, from 0 to 1, of the steps from a first to a last one that is still to be done. */
 export function rest([first, last]: Stretch = [0, 0], step: number): number {
   return Math.min(1, Math.max(0, (last - step) / (last - first + 1)));

@@ -108,10 +108,9 @@ export function whatIf(stage: Stage): HTMLElement {
   const bar = h(
     "fieldset",
     { class: "tm-what-if", "data-lm-suppress-shortcuts": true },
-    h("legend", {}, "What if"),
+    h("legend", {}, "What if ", words),
     ...parts.map(({ root }) => root),
     reset,
-    words,
   );
   bar.disabled = !live;
   bar.hidden = !controls.length;
@@ -127,7 +126,7 @@ export function whatIf(stage: Stage): HTMLElement {
 
 function part(control: Control, put: Put): Part {
   const { name, shape } = control;
-  const columns = shape.length > 1 ? (shape.at(-1) ?? 1) : Math.min(6, control.entries.length);
+  const columns = shape.length > 1 ? (shape.at(-1) ?? 1) : Math.min(4, control.entries.length);
   const cells = control.entries.map((_, k) => {
     const place = shape.length ? `[${index(k, shape).join(", ")}]` : "";
     const made = cell(control, name + place, (value) => {
@@ -151,7 +150,7 @@ function part(control: Control, put: Put): Part {
       )
     : h("div", { class: "tm-cells" }, range, ...cells.map(({ field }) => field));
   return {
-    root: h("div", { class: "tm-control" }, h("b", {}, name), root),
+    root: h("div", { class: "tm-parameter" }, h("b", {}, name), root),
     paint: (entries) => {
       entries.forEach((value, k) => cells[k]?.paint(value));
       range.value = String(entries[0]);

@@ -1,4 +1,5 @@
 /** The picture, larger or smaller, and moved. */
+import { boxOf, listen } from "./dom";
 
 /** The smallest size of a unit of the picture in pixels at which it can be read: svg.py states the same. */
 const LEAST = (0.55 * 96) / 72 / 2;
@@ -12,10 +13,11 @@ interface Point {
 export interface Zoom {
   /** Give a new picture the size that was fitted to it, or the scale that the reader chose. */
   lay: () => void;
-  /** Make the picture larger by a factor; the point of it under the pointer, or in the middle, stays there. */
+  /**
+   * Make the picture larger by a factor; the point of it under the pointer, or in the middle, stays there.
+   * The factor 0 shows the whole picture.
+   */
   by: (factor: number, point?: Point) => void;
-  /** Show the whole picture. */
-  fit: () => void;
   /** Put a control over the upper edge of an element of the picture: to the right, or in the middle. */
   pin: (control: HTMLElement, name: string, inMiddle: boolean) => void;
 }
@@ -35,62 +37,60 @@ export function zoomOf(sheet: HTMLElement, port: HTMLElement): Zoom {
     style.width = `${scale * width}px`;
   };
   const by = (factor: number, point?: Point): void => {
-    const frame = port.getBoundingClientRect();
+    const frame = boxOf(port);
     const { clientX, clientY } = point ?? {
       clientX: frame.left + frame.width / 2,
       clientY: frame.top + frame.height / 2,
     };
-    const before = sheet.getBoundingClientRect();
-    size((before.width / width) * factor);
-    const after = sheet.getBoundingClientRect();
+    const before = boxOf(sheet);
+    const high = parseFloat(getComputedStyle(port).maxHeight) || port.clientHeight;
+    const whole = Math.min((port.clientWidth - 1) / width, (high - 1) / height);
+    size(factor ? (before.width / width) * factor : whole);
+    const after = boxOf(sheet);
     const grown = after.width / before.width;
     port.scrollBy(
       after.left + (clientX - before.left) * grown - clientX,
       after.top + (clientY - before.top) * grown - clientY,
     );
   };
-  port.addEventListener(
-    "wheel",
-    (event) => {
+  listen(port, {
+    wheel: (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
       by(Math.exp(-Math.max(-50, Math.min(50, event.deltaY)) / 150), event);
     },
-    { passive: false },
-  );
-  port.addEventListener(
-    "touchmove",
-    (event) => {
+    touchmove: (event) => {
       const [a, b] = event.touches;
-      const before = apart;
-      apart = a && b ? Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY) : 0;
       if (!a || !b) return;
+      const [dx, dy] = [b.clientX - a.clientX, b.clientY - a.clientY];
+      const before = apart;
+      apart = Math.hypot(dx, dy);
       event.preventDefault();
-      const middle = {
-        clientX: (a.clientX + b.clientX) / 2,
-        clientY: (a.clientY + b.clientY) / 2,
-      };
-      if (before) by(apart / before, middle);
+      if (before) by(apart / before, { clientX: a.clientX + dx / 2, clientY: a.clientY + dy / 2 });
     },
-    { passive: false },
-  );
-  sheet.onpointerdown = (event) => {
-    const onNode = (event.target as Element).closest("[data-n],.tm-control");
-    isHeld = event.button === 0 && event.pointerType === "mouse" && !onNode;
-    moved = apart = 0;
-  };
-  sheet.onpointermove = ({ buttons, movementX, movementY, pointerId }) => {
-    if (!isHeld || !buttons) return;
-    moved += Math.abs(movementX) + Math.abs(movementY);
-    if (moved < 4) return;
-    sheet.setPointerCapture(pointerId);
-    port.scrollBy(-movementX, -movementY);
-  };
-  // the end of a drag is no click
-  sheet.onclick = (event) => {
-    if (moved > 3) event.stopPropagation();
-    moved = 0;
-  };
+    touchend: () => {
+      apart = 0;
+    },
+  });
+  listen(sheet, {
+    pointerdown: ({ target, button, pointerType }) => {
+      const isFree = !(target as Element).closest("[data-n],.tm-control");
+      isHeld = button === 0 && pointerType === "mouse" && isFree;
+      moved = 0;
+    },
+    pointermove: ({ buttons, movementX, movementY, pointerId }) => {
+      if (!isHeld || !buttons) return;
+      moved += Math.abs(movementX) + Math.abs(movementY);
+      if (moved < 4) return;
+      sheet.setPointerCapture(pointerId);
+      port.scrollBy(-movementX, -movementY);
+    },
+    click: (event) => {
+      // the end of a drag is no click
+      if (moved > 3) event.stopPropagation();
+      moved = 0;
+    },
+  });
   return {
     lay: () => {
       const svg = sheet.querySelector("svg");
@@ -102,10 +102,6 @@ export function zoomOf(sheet: HTMLElement, port: HTMLElement): Zoom {
       if (scale) size(scale);
     },
     by,
-    fit: () => {
-      const high = parseFloat(getComputedStyle(port).maxHeight) || port.clientHeight;
-      size(Math.min((port.clientWidth - 1) / width, (high - 1) / height));
-    },
     pin: (control, name, inMiddle) => {
       const element = sheet.querySelector<SVGGElement>(name);
       if (!element) return;

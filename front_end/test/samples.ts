@@ -37,17 +37,9 @@ export function viewOf(steps: number): View {
 /** A view with operations that read and make values. */
 export function networkOf(inputs: number[][], outputs: number[][]): View {
   const count = 1 + Math.max(...inputs.flat(), ...outputs.flat());
-  const facts = {
-    gradient: null,
-    role: "intermediate",
-    type: "",
-    line: null,
-    formula: "",
-    key: "",
-  };
   return {
     ...viewOf(0),
-    values: Array.from({ length: count }, (_, k) => ({ name: `v${k}`, text: "1.0", ...facts })),
+    values: Array.from({ length: count }, (_, k) => valueOf(`v${k}`)),
     operations: inputs.map((read, k) => ({
       name: "f",
       inputs: read,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -27,6 +27,16 @@ MISSING = object()
 
 PLAIN = {bool, int, float, complex, str, bytes, type(None), np.float64, np.float32, np.int64}
 """Types of objects that nothing can change, and that are often many."""
+
+FILLS: dict[Any, Callable[[Any, Any], Any]] = {
+    list: list.extend,
+    OrderedDict: OrderedDict.update,
+    dict: dict.update,
+    set: set.update,
+    deque: deque.extend,
+    bytearray: bytearray.extend,
+}
+"""The containers whose items are kept, and how they are filled."""
 
 Restore = Callable[[], Any]
 
@@ -115,17 +125,15 @@ class Contents:
 
     def _keep(self, value: Any) -> None:
         """Keep the contents of an object, and search what is in it."""
-        if type(value) in PLAIN or id(value) in self._seen:
+        if id(value) in self._seen:
             return
         self._seen.add(id(value))
         self._held.append(value)
-        restore = self._restore_of(value)
-        if restore is not None:
-            self._restores.append(restore)
-        kinds: dict[type, bool] = {}
-        for part in self._parts(value):
-            if not kinds.setdefault(type(part), type(part) in PLAIN):
-                self._waiting.append(part)
+        with suppress(Exception):  # a class of the user's own may raise anything
+            restore = self._restore_of(value)
+            if restore is not None:
+                self._restores.append(restore)
+            self._waiting += [part for part in self._parts(value) if type(part) not in PLAIN]
 
     def _restore_of(self, value: Any) -> Restore | None:
         """The function that gives an object back what is in it now; None if nothing can be in it."""
@@ -137,12 +145,6 @@ class Contents:
                 return (
                     partial(np.copyto, value, value.copy()) if self._bytes <= MOST_BYTES else None
                 )
-            case list() | bytearray():
-                return partial(value.__setitem__, slice(None), value[:])
-            case dict() | set():
-                return partial(_refill, value, value.update, value.copy())
-            case deque():
-                return partial(_refill, value, value.extend, value.copy())
             case np.random.Generator():
                 return partial(setattr, value.bit_generator, "state", value.bit_generator.state)
             case np.random.RandomState():
@@ -151,6 +153,9 @@ class Contents:
                 return partial(value.setstate, value.getstate())
             case CellType():
                 return partial(_fill, value, _inside(value))
+        for kind, fill in FILLS.items():
+            if isinstance(value, kind):
+                return partial(_refill, value, kind, fill, kind.copy(value))
         return None
 
     def _parts(self, value: Any) -> Iterator[Any]:
@@ -159,7 +164,8 @@ class Contents:
             case dict():
                 yield from dict.values(value)
             case list() | tuple() | set() | frozenset() | deque():
-                yield from value
+                if not {*map(type, value)} <= PLAIN:
+                    yield from value
             case np.ndarray() if value.dtype == object:
                 yield from value.flat
             case CellType():
@@ -187,9 +193,10 @@ class Contents:
         return bool(kind.__module__ == self._namespace.get("__name__", "__main__"))
 
 
-def _refill(value: Any, fill: Callable[[Any], Any], items: Any) -> None:
-    value.clear()
-    fill(items)
+def _refill(value: Any, kind: Any, fill: Callable[[Any, Any], Any], items: Any) -> None:
+    """Give a container its items by the methods of a standard class: those of a subclass may do more."""
+    kind.clear(value)
+    fill(value, items)
 
 
 def _inside(cell: CellType) -> Any:

@@ -50,7 +50,8 @@ class WhatIf:
     report : callable
         Makes the report on a session, of the value of the cell's last expression.
     accept : callable
-        Called with the session of a run that is shown: what asks the last cell asks it from then on.
+        Called with the session of a run, or of the run that is shown after one failed: what asks the last cell asks it
+        from then on.
 
     Attributes
     ----------
@@ -111,6 +112,7 @@ class WhatIf:
             If a value that the cell assigns cannot have a slider. The notebook is as it was before.
         """
         __tracebackhide__ = True
+        self._session = session
         try:
             value = self._cell.run(self.hook(session))
             if self.refusal is None:
@@ -236,17 +238,19 @@ class WhatIf:
         namespace = self._cell.namespace
         names, contents = namespace.copy(), Contents(namespace, self._mentioned)
         try:
-            session, new = self._run()
+            session = self._prepared()
+            new = self._run(session)
             content = new.content()
         except BaseException as error:  # noqa: BLE001 -- whatever a cell raises, the notebook goes on
             self._moved, self._entries = earlier
             bind(namespace, changed(names, namespace))
             contents.restore()
+            self._accept(self._session)
             report.remarks = report.remarks.failed(self._told(error, moved))
             return report.content()
         for name, value in changed(names, namespace).items():
             self._originals.setdefault(name, value)
-        self._accept(session)
+        self._session = session
         report.become(new)
         return content
 
@@ -267,10 +271,15 @@ class WhatIf:
             else:
                 self._found[name] = copy(unwrap(namespace[name]))
 
-    def _run(self) -> tuple[Session, TapeReport]:
-        """Run the cell from the state in which the first run began, with other values; its session and report."""
+    def _prepared(self) -> Session:
+        """A session that starts where the first run started, but for the values that were moved."""
         self.begin_again()
         session = self._begin()
+        self._accept(session)
+        return session
+
+    def _run(self, session: Session) -> TapeReport:
+        """Run the cell with the values that were moved; its report."""
         with captured() as printed:
             try:
                 with session:
@@ -286,7 +295,7 @@ class WhatIf:
         session.notes += self._notes()
         report = self._report(session, value)
         report.remarks = Remarks(self._controls(), "", printed.text, printed.displays)
-        return session, report
+        return report
 
     def _told(self, error: BaseException, moved: Mapping[str, list[float]]) -> str:
         """A sentence on a run that failed, and one on the run that is shown."""

@@ -169,6 +169,14 @@ def test_checks() -> None:
     assert ["agrees", "agrees"] == outcomes
 
 
+def test_checks_that_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest of the gradients are not compared, and say so."""
+    monkeypatch.setattr(details_module, "SECONDS", -1.0)
+    _, details = details_of(lambda a, b: np.sin(a) * b, 2.0, 3.0)
+
+    assert ["not checked"] * 2 == [row.check.outcome for row in details.check() if row.check]
+
+
 def test_unknown_keys() -> None:
     """They are refused, whatever they are."""
     _, details = details_of(loop, 2.0)

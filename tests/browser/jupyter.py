@@ -178,7 +178,8 @@ class Lab:
             page.evaluate(SHUT_DOWN)
         finally:
             context.close()
-        assert [] == [each for each in watch.troubles if not any(word in each for word in allowed)]
+        troubles = [each for each in watch.troubles if not any(word in each for word in allowed)]
+        assert [] == troubles, "\n".join(troubles)
 
     @contextmanager
     def notebook(self, name: str, cells: Sequence[str], **options: Any) -> Iterator[Page]:

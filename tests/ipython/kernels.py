@@ -70,10 +70,17 @@ class Ran:
 
 
 class Kernel:
-    """A kernel that runs one cell after another, as a notebook does."""
+    """A kernel that runs one cell after another, as a notebook does.
+
+    Attributes
+    ----------
+    strays : list of dict
+        The outputs that came while widgets were answering.
+    """
 
     def __init__(self, client: NotebookClient) -> None:
         self._client = client
+        self.strays: list[Any] = []
 
     def run(self, source: str) -> Ran:
         """Run a cell, whether it succeeds or not."""
@@ -100,6 +107,33 @@ class Kernel:
             return await self._client.kc.complete(source, len(source), reply=True, timeout=30)
 
         return list(run_sync(reply)()["content"]["matches"])
+
+    def send(self, model: str, message: Any, interrupt: float = 0) -> Any:
+        """Send a message to a widget, as its front end does; the newest state that comes back, or None.
+
+        The kernel is interrupted after so many seconds, if that is not 0.
+        """
+
+        async def answer() -> Any:
+            client = self._client.kc
+            content = {"comm_id": model, "data": {"method": "custom", "content": message}}
+            sent = client.session.msg("comm_msg", content)
+            client.shell_channel.send(sent)
+            if interrupt:
+                self.interrupt_after(interrupt)
+            state = None
+            while True:
+                heard = await client.get_iopub_msg(timeout=30)
+                if heard["parent_header"].get("msg_id") != sent["header"]["msg_id"]:
+                    continue
+                kind, body = heard["msg_type"], heard["content"]
+                self.strays += [heard] * (kind not in {"status", "comm_msg"})
+                if kind == "comm_msg" and body["data"].get("method") == "update":
+                    state = {**(state or {}), **body["data"]["state"]}
+                if kind == "status" and body["execution_state"] == "idle":
+                    return state
+
+        return run_sync(answer)()
 
     def interrupt_after(self, seconds: float) -> None:
         """Interrupt what the kernel runs then, as the square button does."""

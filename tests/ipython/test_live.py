@@ -261,9 +261,7 @@ def test_what_if_messages_are_passed_on(run: Run) -> None:
     """They go to who made the widget."""
     report = run("%%tape x\nz = np.sin(x)")
     heard: list[Any] = []
-    widget = widget_module.ReportWidget(
-        report._content(), report._answers, lambda _widget, message: heard.append(message)
-    )
+    widget = widget_module.ReportWidget(report.content(), report._answers, heard.append)
 
     widget._handle_custom_msg({"what_if": {"x": 1.0}, "number": 1}, [])
 

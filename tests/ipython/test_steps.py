@@ -129,3 +129,14 @@ def test_a_cell_that_stopped(shell: InteractiveShell) -> None:
     for drawn in found:
         taken, _ = stepped([drawn])
         assert any("z = sin(y)" in step.words for step in taken.steps)
+
+
+def test_the_line_of_a_watched_value(run: Run) -> None:
+    """Steps for a watched value belong to the line that gave it its name; an alias is no such line."""
+    run("q = 2.0")
+    taken = steps(run, "%%tape q x\nx = 3.0\ny = q\nz = y * x\nz")
+    told = [(step.words, step.lines) for step in taken.steps if step.step is None]
+
+    assert ("watched: q = 2.0", None) in told
+    assert ("watched: x = 3.0", (2, 2)) in told
+    assert ("the gradient of z with respect to x is complete: x̄ = 2.0", (2, 2)) in told

@@ -194,6 +194,39 @@ def test_the_last_cell_is_the_newest_run(run: Run, show: Show) -> None:
     assert "6.0" in str(run("%why y x"))
 
 
+def test_magics_in_the_cell(run: Run, show: Show, variables: dict[str, Any]) -> None:
+    """They ask the run in which they stand; after a run that failed, the run that is shown."""
+    shown = show(
+        "%%tape x --what-if x\nx = 1.0\ny = x**2\nslope = %gradient y x\nif x < 0: undefined"
+    )
+
+    shown.move(x=3.0)
+    assert 6.0 == float(variables["slope"])
+    shown.move(x=-1.0)
+    assert 6.0 == float(run("%gradient y x"))
+
+
+def test_containers_of_the_users_own(run: Run, show: Show, variables: dict[str, Any]) -> None:
+    """Classes derived from list, dict and OrderedDict get back what they had, whatever their methods do."""
+    run(
+        "from collections import Counter, OrderedDict, defaultdict\n"
+        "class Log(list):\n    def __iter__(self): raise RuntimeError\n    def clear(self): raise RuntimeError\n"
+        "log, order, found, words = Log([1]), OrderedDict(a=1), defaultdict(list), Counter('ab')"
+    )
+    shown = show(
+        "%%tape a --what-if a\na = 1.0\nlog.append(2); order['b'] = order.pop('a'); found['k'].append(1)\n"
+        "words.update('a')\ny = a**2"
+    )
+
+    shown.move(a=2.0)
+    shown.move(a=1.0)
+
+    assert 2 == len(variables["log"])
+    assert [("b", 1)] == [*variables["order"].items()]
+    assert {"k": [1]} == variables["found"]
+    assert {"a": 2, "b": 1} == variables["words"]
+
+
 def test_a_run_that_fails(show: Show, variables: dict[str, Any]) -> None:
     """The head says so; report and notebook stay as they were in the last good run."""
     shown = show(

@@ -26,6 +26,8 @@ from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap
 
 MOST_KEPT = 64 << 20
 """The most bytes of a recording that a report keeps to answer questions."""
+SECONDS = 5.0
+"""The seconds after which no further gradient is compared with difference quotients."""
 RECORD = 1000
 """The bytes of a record and what is known of it, beside the arrays."""
 
@@ -204,7 +206,7 @@ class Details:
         """
         drawer, _ = self._kept()
         with shared_summaries(), np.errstate(all="ignore"):
-            return tuple(gradient_rows(drawer.subject, check=True).values())
+            return tuple(gradient_rows(drawer.subject, True, SECONDS).values())
 
 
 def _weight(subject: Subject) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from tapemagic.analysis.formatting import clipped, format_value
 from tapemagic.analysis.nonfinite import is_finite
 from tapemagic.analysis.report.adjoints import levels
+from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.analysis.report.trace.notation import symbol_of
@@ -74,6 +75,16 @@ class SourceLine:
     text: str
     values: tuple[LineValue, ...] = ()
     stopped: bool = False
+
+
+def assigned_ids(context: Context) -> Iterator[tuple[int, str, int]]:
+    """The line, name and id of each tensor that was assigned; a constant that was watched later has one since."""
+    watched = {name: id_of(x) for name, x in context.named if has_id(x)}
+    for name, bound in context.bindings.items():
+        for place, (i, line) in enumerate(bound, start=1):
+            is_last = place == len(bound)
+            if line is not None:
+                yield line, name, watched.get(name, i) if is_last and i <= 0 else i
 
 
 def lines_of(subject: Subject) -> tuple[SourceLine, ...]:
@@ -173,17 +184,11 @@ class _Made:
 
     @cached_property
     def _names(self) -> Mapping[int, Mapping[str, Sequence[int]]]:
-        """The ids of the tensors that each line assigned to names; a constant that was watched later has one since."""
-        context = self.subject.context
-        watched = {name: id_of(x) for name, x in context.named if has_id(x)}
+        """The ids of the tensors that each line assigned to names."""
         found: dict[int, dict[str, list[int]]] = {}
-        for name, bound in context.bindings.items():
-            for i, line in bound:
-                if line is not None and line in self.numbers:
-                    found.setdefault(line, {}).setdefault(name, []).append(i)
-            last, line = bound[-1] if bound else (0, None)
-            if last <= 0 and line in found and name in watched:
-                found[line][name][-1] = watched[name]
+        for line, name, i in assigned_ids(self.subject.context):
+            if line in self.numbers:
+                found.setdefault(line, {}).setdefault(name, []).append(i)
         return found
 
     @cached_property

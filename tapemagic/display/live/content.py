@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypedDict
 
-from tapemagic.analysis.formatting import format_shape, printable
+from tapemagic.analysis.formatting import format_size, printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph import graph as analysed
 from tapemagic.analysis.report.trace.trace_steps import TraceStep
@@ -207,7 +207,9 @@ def _value(value: analysed.Value, formula: str, key: str) -> Value:
         text=value.text,
         gradient=value.gradient,
         role=value.role,
-        type=f"{format_shape(value.shape)} {value.dtype}",
+        type=f"{format_size(value.shape)}, {value.dtype}"
+        if value.shape
+        else f"{value.dtype} number",
         line=value.line,
         formula=printable(formula),
         key=key,
@@ -219,7 +221,7 @@ def _operation(step: analysed.Step, findings: Findings) -> Operation:
     return Operation(
         name=printable(step.name),
         inputs=list(step.inputs),
-        outputs=list(step.outputs),
+        outputs=list(dict.fromkeys((*step.outputs, *step.assigned))),
         lines=step.lines or line,
         tip=printable(operation_tooltip(step, findings.graph, findings.lines)),
         fold=step.fold,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from tapemagic.analysis.formatting import format_number, format_shape, printable
+from tapemagic.analysis.formatting import format_number, format_size, printable
 from tapemagic.analysis.report.details import ValueDetails
 from tapemagic.analysis.report.entries import Entries, Part
 from tapemagic.display.elements import attribute, element, plain
@@ -13,8 +13,8 @@ from tapemagic.display.thumbnails import legend, picture
 
 HEADING = "margin-top:6px;font-weight:600"
 NUMBER = f"{NAME}-wrap;overflow-wrap:anywhere"
-TABLE = f"border-collapse:collapse;margin:2px 0 6px;font-size:12px;text-align:right;{NAME}"
-INDEX = f"text-align:right;font-weight:400;{QUIET}"
+TABLE = f"border-collapse:collapse;margin:2px 0 6px;font-size:12px;{NAME}"
+INDEX = f"text-align:left;font-weight:400;{QUIET}"
 NOT_KEPT = (
     "The recording did not keep its entries, since no derivative needs them: print it to see them."
 )
@@ -40,7 +40,7 @@ def _heading(words: str, entries: Entries | None) -> str:
     if entries is None:
         return element("div", HEADING, plain(words))
     summary = entries.summary
-    size = "" if not summary.shape else f"{format_shape(summary.shape)} "
+    size = f"{format_size(summary.shape)}, " if summary.shape else ""
     kind = element("span", f"{QUIET};font-weight:400", plain(f", {size}{summary.dtype}"))
     return element("div", HEADING, plain(words) + kind)
 

@@ -6,15 +6,18 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice, zip_longest
+from time import monotonic
 from typing import Any, NamedTuple
 
 from tapemagic.display.faces.graph import counted
 from tapemagic.display.live.answers import Answers
 from tapemagic.display.live.content import View
-from tapemagic.display.live.packing import packed
+from tapemagic.display.live.packing import packed, unpacked
 
 MOST_VIEWS = 60
 """The most layouts of the graph that are made in advance."""
+SECONDS = 6.0
+"""The time after which no further layout is made."""
 
 
 @dataclass
@@ -41,9 +44,10 @@ class InAdvance:
     left_out: list[str] = field(default_factory=list)
 
     def add_known(self, known: Mapping[str, str]) -> None:
-        """Add packed answers that were given already."""
+        """Add packed answers that were given already, but for those that say why there is none."""
         for question, text in known.items():
-            self._add(question, text)
+            if not _is_error(unpacked(text)):
+                self._add(question, text)
 
     def add_all(self, view: View) -> None:
         """Add what can be asked about a layout: values in full, what opens and closes in it, the check of gradients."""
@@ -55,7 +59,10 @@ class InAdvance:
             self.left_out.append("the comparison with difference quotients")
         inside: list[str] = []
         opened, ways = 0, sum(part.choices for part in parts_of(view))
+        end = monotonic() + SECONDS
         for key, number in islice(openings(view), MOST_VIEWS):
+            if monotonic() > end:
+                break
             found = self._add_answer(f"view:{json.dumps({key: number}, separators=(',', ':'))}")
             if found is None:
                 break
@@ -82,7 +89,7 @@ class InAdvance:
         if question in self.packed:
             return {}
         answer = self.answers.to(question)
-        if "error" in answer or not self._add(question, packed(answer)):
+        if _is_error(answer) or not self._add(question, packed(answer)):
             return None
         return answer
 
@@ -94,6 +101,10 @@ class InAdvance:
             self.packed[question] = text
             self.room -= size
         return True
+
+
+def _is_error(answer: Any) -> bool:
+    return isinstance(answer, dict) and "error" in answer
 
 
 class Part(NamedTuple):
@@ -166,11 +177,11 @@ def left_out_words(left_out: list[str], folded: int) -> str:
     Examples
     --------
     >>> left_out_words(["3 of 9 values in full"], 0)
-    'Left out, since the page would be too large: 3 of 9 values in full.'
+    'Left out, since the page would be too large or too slow to make: 3 of 9 values in full.'
     """
-    words = [f"Left out, since the page would be too large: {', '.join(left_out)}."] * bool(
-        left_out
-    )
+    words = [
+        f"Left out, since the page would be too large or too slow to make: {', '.join(left_out)}."
+    ] * bool(left_out)
     if folded:
         words.append(
             f"{counted(folded).capitalize()} are folded at first; this page holds what one step of opening shows. "

@@ -55,7 +55,7 @@ class Remarks:
     def _note(self) -> str:
         if not self.note:
             return ""
-        return element("div", "margin:0 0 6px", element("span", WARN, escape(self.note)))
+        return element("div", f"{WARN};margin:0 0 6px", escape(self.note))
 
     def _outputs(self) -> str:
         shown = readable(self.printed)

@@ -31,6 +31,7 @@ EXPORT = re.compile(r"export\s*\{\s*([\w$]+) as default\s*\}\s*;?\s*\Z")
 STYLE = (
     "body{margin:0 auto;max-width:1400px;padding:12px 20px;background:Canvas;color:CanvasText;"
     "font-family:system-ui,sans-serif;font-size:13px;line-height:1.45}"
+    ":root{--jp-ui-font-color2:#4b5563}@media(prefers-color-scheme:dark){:root{--jp-ui-font-color2:#9ca3af}}"
     "h1{font-size:17px}footer{margin-top:16px;font-size:12px;opacity:.72}"
 )
 SCHEMES = {"auto": "light dark", "light": "light", "dark": "dark"}

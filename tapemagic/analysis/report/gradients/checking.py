@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -58,18 +60,25 @@ ROUNDING = 5e-12
 NOISE = 1e-8
 """A difference quotient smaller than this, relative to what it is compared with, is shown as zero."""
 
+OUT_OF_TIME = "the comparison of others took too long already; %%tape --check compares all"
 LOST = "it is lost in the rounding of the target, which is so much larger"
 
 
-def checks_of(subject: Subject) -> Mapping[Key, Check]:
+def checks_of(subject: Subject, seconds: float = inf) -> Mapping[Key, Check]:
     """The comparison of every gradient of first order that is not None, by target, source and order.
 
     It is the recorded operations that are repeated, with changed sources. So the check is one of the derivative of
-    the recording: branches and constants stay as they were.
+    the recording: branches and constants stay as they were. After so many seconds, no comparison is begun.
     """
     found = subject.found.gradients
     wanted = [key for key in found if key[2] == 1 and found[key] is not None]
-    return {key: _check(subject, key, WORK / len(wanted)) for key in wanted}
+    end = monotonic() + seconds
+    return {
+        key: _check(subject, key, WORK / len(wanted))
+        if monotonic() < end
+        else Check("not checked", note=OUT_OF_TIME)
+        for key in wanted
+    }
 
 
 def _check(subject: Subject, key: Key, work: float) -> Check:

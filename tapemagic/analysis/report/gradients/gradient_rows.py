@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from tapemagic.analysis.explain.causes import why_none
 from tapemagic.analysis.explain.incomplete import missing, withheld
 from tapemagic.analysis.explain.query import Question
@@ -12,9 +14,11 @@ from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import summarise
 
 
-def gradient_rows(subject: Subject, check: bool = False) -> dict[Key, Derivative]:
-    """A row for every derivative that was taken; with `check`, those of first order are compared."""
-    checks = checks_of(subject) if check else {}
+def gradient_rows(
+    subject: Subject, check: bool = False, seconds: float = inf
+) -> dict[Key, Derivative]:
+    """A row for every derivative that was taken; with `check`, those of first order are compared, for some seconds."""
+    checks = checks_of(subject, seconds) if check else {}
     return {key: _row(subject, key, checks.get(key)) for key in subject.found.gradients}
 
 

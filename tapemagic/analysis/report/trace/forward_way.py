@@ -81,7 +81,7 @@ class ForwardWay:
                 said, before="variable: " if is_variable else "watched: "
             )
             shown = self._new([] if index is None else [index])
-            yield TraceStep("forward", 0, row, None, None, words, shown)
+            yield TraceStep("forward", 0, row, None, self._walk.lines(i), words, shown)
         rest = self._inputs[len(self._rows) :]
         if rest:
             row = len(self._rows)

@@ -207,7 +207,8 @@ class ReverseWay:
                     self._told.add(index)
                     texts = self._none([index])
                 words = sentences.whole(entry, self._walk.symbol(i), goal, "")
-                yield TraceStep("reverse", 0, row, None, None, words, (), tuple(texts.items()), k)
+                lines, changed = self._walk.lines(i), tuple(texts.items())
+                yield TraceStep("reverse", 0, row, None, lines, words, (), changed, k)
 
     def _nothing(self, part: int) -> Iterator[TraceStep]:
         """The step for the values of a part that no gradient reaches."""

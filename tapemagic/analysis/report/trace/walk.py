@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from tapemagic.analysis.formatting import without_subscript
 from tapemagic.analysis.report.graph.drawn_graph import DrawnGraph
 from tapemagic.analysis.report.graph.graph import Value
 from tapemagic.analysis.report.graph.view import Fold
+from tapemagic.analysis.report.lines import assigned_ids
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.trace.drawn_trace import DrawnTrace
 from tapemagic.analysis.report.trace.notation import symbol_of
@@ -81,6 +83,15 @@ class Walk:
     def turns(self, step: int) -> Turns | None:
         """The steps through the iterations of a folded loop; None for another operation."""
         return self._turns.get(step)
+
+    def lines(self, i: int) -> tuple[int, int] | None:
+        """The line that gave a watched value its name, as the first and the last one; None if none did."""
+        line = self._assigned.get((without_subscript(self.subject.symbols.get(i, "")), i))
+        return None if line is None else (line, line)
+
+    @cached_property
+    def _assigned(self) -> dict[tuple[str, int], int]:
+        return {(name, i): line for line, name, i in assigned_ids(self.subject.context)}
 
     @cached_property
     def _turns(self) -> dict[int, Turns]:

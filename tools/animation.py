@@ -1,0 +1,105 @@
+"""Make docs/animation.gif: a report in JupyterLab whose steps are played and whose slider is moved.
+
+Run it as a module, `python -m tools.animation`, from the repository's folder.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Locator, Page, expect, sync_playwright
+
+from tests.browser.conftest import BROWSERS, OPTIONS
+from tests.browser.jupyter import REPORT, serving
+
+TARGET = Path("docs/animation.gif")
+LIMIT = 500_000
+COLOURS = 64
+WIDTH = 760
+SETUP = "%load_ext tapemagic\nimport numpy as np"
+CELL = "%%tape x y --what-if x=0:4\nx, y = 2.0, 3.0\na = x * y\nz = a + np.sin(a) * x"
+LEFT_OUT = """report => {
+    document.querySelectorAll('.jp-Toolbar, .jp-SideBar, .jp-InputPrompt, .jp-OutputPrompt')
+        .forEach(element => { element.style.visibility = 'hidden'; });
+    report.querySelector('.tm-caption').style.display = 'none';
+}"""
+BRIEF, LONG = 700, 2200
+"""Milliseconds for which a picture stands."""
+
+Frame = tuple[bytes, int]
+
+
+def main() -> None:
+    """Write the animation; fail if it is too large."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        sys.exit(f"there is no browser here: none of {', '.join(BROWSERS)} is on the PATH")
+    with (
+        tempfile.TemporaryDirectory() as place,
+        sync_playwright() as driver,
+        driver.chromium.launch(executable_path=browser, args=OPTIONS) as chromium,
+        serving(Path(place), chromium) as lab,
+        lab.notebook("animation", [SETUP, CELL], width=WIDTH + 60) as page,
+    ):
+        frames = list(scenes(page))
+    save(frames)
+    size = TARGET.stat().st_size
+    print(f"{TARGET}: {len(frames)} pictures, {size:,} bytes")
+    if size > LIMIT:
+        sys.exit(f"more than {LIMIT:,} bytes")
+
+
+def scenes(page: Page) -> Iterator[Frame]:
+    """The pictures, each with its time: all steps, then the slider from its value to the right and back."""
+    page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
+    cell = page.locator(".jp-CodeCell").nth(1)
+    report = cell.locator(REPORT)
+    expect(report.get_by_role("tab").first).to_be_visible(timeout=60_000)
+    page.set_viewport_size({"width": WIDTH + 60, "height": 1300})
+    report.evaluate(LEFT_OUT)
+    yield cell.screenshot(), LONG
+    report.get_by_label("First step").click()
+    last = int(report.locator(".tm-count").inner_text().rpartition(" ")[2])
+    for _ in range(last):
+        report.get_by_label("Step forward").click()
+        page.wait_for_timeout(250)
+        yield cell.screenshot(), BRIEF
+    yield from slid(page, cell, report)
+
+
+def slid(page: Page, cell: Locator, report: Locator) -> Iterator[Frame]:
+    """The pictures of the report while its slider moves."""
+    slider = report.get_by_role("slider", name="x").first
+    for value in (2.2, 2.4, 2.7, 3.0, 3.3, 3.0, 2.6, 2.2, 2.0):
+        before = report.locator(".tm-head").inner_text()
+        slider.fill(str(value))
+        slider.dispatch_event("change")
+        expect(report.locator(".tm-head")).not_to_have_text(before)
+        page.wait_for_timeout(150)
+        yield cell.screenshot(), BRIEF // 2
+
+
+def save(frames: list[Frame]) -> None:
+    """Write pictures as a GIF with one palette, so that only what changes is stored again."""
+    pictures = [Image.open(io.BytesIO(data)).convert("RGB") for data, _ in frames]
+    width = WIDTH
+    height = max(round(each.height * width / each.width) for each in pictures)
+    pages = []
+    for each in pictures:
+        page = Image.new("RGB", (width, height), "white")
+        page.paste(each.resize((width, round(each.height * width / each.width)), Image.LANCZOS))
+        pages.append(page)
+    palette = pages[len(pages) // 2].quantize(COLOURS, dither=Image.Dither.NONE)
+    first, *others = [page.quantize(palette=palette, dither=Image.Dither.NONE) for page in pages]
+    times = [time for _, time in frames]
+    first.save(TARGET, save_all=True, append_images=others, duration=times, loop=0, optimize=True)
+
+
+if __name__ == "__main__":
+    main()
