@@ -234,9 +234,9 @@ def test_opening_and_closing(page: Page) -> None:
     field.press("Enter")
     expect(boxes.filter(has_text="y₇")).not_to_have_count(0)
     keep(report, "lab-opened")
-    report.get_by_label("Close").click()
+    report.locator(".tm-control").get_by_label("Close").click()
     expect(boxes).not_to_have_count(count)
-    report.get_by_label("Open").first.click()
+    report.locator(".tm-control").get_by_label("Open").first.click()
     expect(field).to_have_value("1")
 
 
