@@ -66,9 +66,9 @@ def test_all_faces_follow(report: Locator, axe: str) -> None:
     keep(report, "what-if")
 
 
-def test_the_notebook_keeps_its_values(page: Page) -> None:
-    """What is moved is moved in the report alone."""
-    assert "1.5" == ask(page, "a")
+def test_the_notebook_has_the_values_of_the_run_that_is_shown(page: Page) -> None:
+    """The next cell goes on with what was moved."""
+    assert "3.0" == ask(page, "a")
 
 
 def test_many_moves_leave_nothing_behind(page: Page, report: Locator) -> None:
