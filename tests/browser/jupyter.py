@@ -20,7 +20,7 @@ import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
 from nbformat.v4 import new_code_cell, new_notebook
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 OPTIONS = [
     "--no-browser",
@@ -196,6 +196,15 @@ def run_all(page: Page) -> None:
     """Run all cells of the open notebook, to their ends."""
     page.evaluate(RUN_ALL)
     page.locator(IDLE).wait_for(state="attached", timeout=WAIT)
+
+
+def report_of(page: Page, index: int) -> Locator:
+    """The report of a cell, scrolled to; the first cell is number 0."""
+    cell = page.locator(".jp-CodeCell").nth(index)
+    cell.scroll_into_view_if_needed()
+    report = cell.locator(REPORT)
+    expect(report.get_by_role("tab").first).to_be_visible(timeout=WAIT)
+    return report
 
 
 def ask(page: Page, expression: str) -> str:

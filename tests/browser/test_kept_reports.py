@@ -113,6 +113,7 @@ def test_a_saved_page(offline: Page, path: Path, axe: str) -> None:
     field.fill("1")
     field.press("Enter")
     expect(report.locator(".tm-picture [data-n^=n]").filter(has_text="y₁")).not_to_have_count(0)
+    offline.keyboard.press("Escape")
     for theme in ("light", "dark"):
         offline.emulate_media(color_scheme="dark" if theme == "dark" else "light")
         for title in titles(report):
