@@ -107,7 +107,7 @@ export function whatIf(stage: Stage): HTMLElement {
 
   const bar = h(
     "fieldset",
-    { class: "tm-what-if", "data-lm-suppress-shortcuts": true },
+    { class: "tm-what-if" },
     h("legend", {}, "What if ", words),
     ...parts.map(({ root }) => root),
     reset,
@@ -116,9 +116,6 @@ export function whatIf(stage: Stage): HTMLElement {
   bar.hidden = !controls.length;
   for (const event of ["change", "pointerup", "pointercancel", "focusout"])
     bar.addEventListener(event, settle);
-  bar.addEventListener("keydown", (event) => {
-    if (!event.ctrlKey && !event.metaKey && event.key !== "Tab") event.stopPropagation();
-  });
   stage.on("content", answered);
   take();
   return bar;

@@ -204,12 +204,3 @@ test("a saved page has sliders that do not move", () => {
   expect((bar as HTMLFieldSetElement).disabled).toBe(true);
   expect(words(bar)).toBe("needs the notebook");
 });
-
-test("keys stay in the controls", () => {
-  const { bar } = shown(contentWith([A]));
-  const heard = vi.fn();
-  document.body.addEventListener("keydown", heard);
-  for (const key of ["ArrowUp", "Enter", "a", "Tab"])
-    input(bar, "a").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-  expect(heard).toHaveBeenCalledTimes(1);
-});
