@@ -7,10 +7,10 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo lab test test-fast test-lowest lint format front-end build doctest tests course browser notebooks table figure gallery \
-        screenshot coverage bench crosscheck clean course-ready dev-ready browser-ready
+        screenshot coverage bench bench-browser crosscheck clean course-ready dev-ready browser-ready
 
 help:  ## list the commands
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
 
 demo: course-ready  ## run the quickstart notebook, print its reports, write a page to look at
 	@$(PY) tools/demo.py
@@ -59,7 +59,7 @@ course: dev-ready
 	$(PYTEST) -n 2 --dist loadfile --nbval --nbval-current-env notebooks
 
 browser: dev-ready browser-ready
-	$(PYTEST) -m browser
+	$(PYTEST) -n 2 --dist loadfile -m browser tests/browser
 
 notebooks: dev-ready  ## execute all notebooks in place, without widget state
 	$(PY) tools/notebooks.py
@@ -92,6 +92,9 @@ bench:  ## compare with other libraries, in an environment of its own (.venv-ben
 	.venv-bench/bin/python -m benchmarks.scaling
 	.venv-bench/bin/python -m benchmarks.report
 
+bench-browser: dev-ready browser-ready  ## milliseconds of steps, selections, openings and sliders in JupyterLab
+	$(PY) -m benchmarks.browser
+
 crosscheck:  ## compare random programs with JAX and PyTorch, in an environment of its own (.venv-bench)
 	tools/setup_venv.sh benchmarks .venv-bench
 	.venv-bench/bin/python -m benchmarks.crosscheck $(ARGS)
@@ -110,3 +113,4 @@ dev-ready:
 
 browser-ready:
 	@tools/setup_system.sh chromium
+	@tools/npm.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run npm in front_end/, after setting up what it needs: Node (from PyPI, in .venv-node, where there is none that is
 # new enough: Debian 12 has 18) and the packages of package-lock.json. Without Node, say so and go on; fail in CI.
-# usage: tools/npm.sh run check
+# usage: tools/npm.sh [run check]        without arguments it only sets up
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH=$PWD/.venv-node/bin:$PATH
@@ -31,4 +31,4 @@ if ! cmp --silent front_end/package-lock.json "$installed"; then
     npm --prefix front_end ci --loglevel=error
     cp front_end/package-lock.json "$installed"
 fi
-npm --prefix front_end --silent "$@"
+[ $# = 0 ] || npm --prefix front_end --silent "$@"

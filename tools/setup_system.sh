@@ -21,7 +21,7 @@ package() {
 without() {
     case $1 in
         dot) echo "the Graphviz inside pygraphviz draws instead" ;;
-        chromium) echo "the browser test is skipped" ;;
+        chromium) echo "the browser tests are skipped" ;;
         *-venv) echo "python -m venv may fail" ;;
     esac
 }

@@ -32,6 +32,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
+def found() -> str | None:
+    """The path of a Chromium, if there is one."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
 def missing(reason: str) -> None:
     """Skip a test, or fail where that is forbidden."""
     if os.environ.get("TAPEMAGIC_NO_SKIP"):
@@ -42,11 +47,11 @@ def missing(reason: str) -> None:
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Chromium without a network."""
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
+    path = found()
+    if path is None:
         missing(f"no browser to look with: none of {', '.join(BROWSERS)} is on the PATH")
     with sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=found, args=OPTIONS)
+        chromium = driver.chromium.launch(executable_path=path, args=OPTIONS)
         yield chromium
         chromium.close()
 

@@ -20,7 +20,7 @@ import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
 from nbformat.v4 import new_code_cell, new_notebook
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 OPTIONS = [
     "--no-browser",
@@ -36,6 +36,8 @@ THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 HEIGHT = 1000
 WAIT = 90_000
 """Milliseconds that a kernel or JupyterLab may take to start on a busy machine."""
+NOISE = ("Could not restore the debugger state",)
+"""What JupyterLab says by itself in the console when a kernel is shut down early."""
 PATIENCE = 15_000
 """Milliseconds that anything else may take."""
 
@@ -178,7 +180,9 @@ class Lab:
             page.evaluate(SHUT_DOWN)
         finally:
             context.close()
-        troubles = [each for each in watch.troubles if not any(word in each for word in allowed)]
+        troubles = [
+            each for each in watch.troubles if not any(word in each for word in (*NOISE, *allowed))
+        ]
         assert [] == troubles, "\n".join(troubles)
 
     @contextmanager
@@ -192,6 +196,15 @@ def run_all(page: Page) -> None:
     """Run all cells of the open notebook, to their ends."""
     page.evaluate(RUN_ALL)
     page.locator(IDLE).wait_for(state="attached", timeout=WAIT)
+
+
+def report_of(page: Page, index: int) -> Locator:
+    """The report of a cell, scrolled to; the first cell is number 0."""
+    cell = page.locator(".jp-CodeCell").nth(index)
+    cell.scroll_into_view_if_needed()
+    report = cell.locator(REPORT)
+    expect(report.get_by_role("tab").first).to_be_visible(timeout=WAIT)
+    return report
 
 
 def ask(page: Page, expression: str) -> str:

@@ -65,7 +65,9 @@ def reports() -> dict[str, Traits]:
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
     """An empty page."""
-    context = browser.new_context(viewport={"width": WIDTHS[0], "height": HEIGHT})
+    context = browser.new_context(
+        viewport={"width": WIDTHS[0], "height": HEIGHT}, reduced_motion="reduce"
+    )
     watch = Watch()
     watch.look_at(context)
     yield context.new_page()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.jupyter import REPORT, SHUT_DOWN, Lab, ask, models, run_all
+from tests.browser.jupyter import SHUT_DOWN, Lab, ask, models, report_of, run_all
 from tests.browser.looks import FACES, keep, serious, titles, turn_to, wider
 
 SETUP = "%load_ext tapemagic\nimport numpy as np\nimport tapemagic as tm"
@@ -46,15 +46,6 @@ RUN_FIRST = """async () => {
 }"""
 
 
-def nth(page: Page, index: int) -> Locator:
-    """The report of a code cell, scrolled to; the first cell has none."""
-    cell = page.locator(".jp-CodeCell").nth(index)
-    cell.scroll_into_view_if_needed()
-    report = cell.locator(REPORT)
-    expect(report.get_by_role("tab").first).to_be_visible(timeout=30_000)
-    return report
-
-
 def box(report: Locator, index: int) -> Locator:
     """The box of a value in the graph."""
     return report.locator(f'.tm-picture [data-n="n{index}"]').first
@@ -75,14 +66,14 @@ def test_every_face_is_shown(lab: Lab, axe: str, width: int, theme: str) -> None
     """All tabs have what they say, fit into the notebook, and can be used by all."""
     with lab.notebook("faces", [SETUP, PRODUCT, LOOP], width=width, theme=theme) as page:
         for index, cell in enumerate(("product", "loop"), start=1):
-            report = nth(page, index)
+            report = report_of(page, index)
             assert set(FACES) <= set(titles(report))
             assert [] == wider(report)
             for title in FACES:
                 expect(turn_to(report, title)).not_to_be_empty()
                 assert title != "Graph" or [] == serious(report, axe)
                 keep(report, f"lab-{cell}-{title.lower()}-{width}-{theme}")
-        report = nth(page, 1)
+        report = report_of(page, 1)
         expect(turn_to(report, "Variables").locator("table")).to_contain_text("watched")
         expect(turn_to(report, "Gradients").locator("table")).to_contain_text("dy/dx1")
         assert 3 < turn_to(report, "Graph").locator(".tm-picture path").count()
@@ -97,7 +88,7 @@ def page(lab: Lab) -> Iterator[Page]:
 
 def test_tabs_by_keyboard(page: Page) -> None:
     """Arrow keys, Home and End go through the tabs; one of them is a stop of the Tab key."""
-    report = nth(page, 1)
+    report = report_of(page, 1)
     tabs = report.get_by_role("tab")
     turn_to(report, titles(report)[0])
     seen = []
@@ -116,7 +107,7 @@ def test_tabs_by_keyboard(page: Page) -> None:
 
 def test_steps_by_pointer_and_keys(page: Page) -> None:
     """Buttons, arrow keys and the slider go through the steps; the sentence of each has its numbers."""
-    report = nth(page, 1)
+    report = report_of(page, 1)
     turn_to(report, "Graph")
     report.get_by_label("First step").click()
     step_is(report, "step 0 of")
@@ -141,7 +132,7 @@ def test_steps_by_pointer_and_keys(page: Page) -> None:
 
 def test_playing_goes_to_the_end(page: Page) -> None:
     """Play goes on by itself, and can be stopped."""
-    report = nth(page, 1)
+    report = report_of(page, 1)
     turn_to(report, "Graph")
     report.get_by_label("First step").click()
     report.get_by_label("Play").click()
@@ -152,7 +143,7 @@ def test_playing_goes_to_the_end(page: Page) -> None:
 
 def test_hover_and_selection(page: Page) -> None:
     """A tip tells of what the pointer is on; a click lights up what leads to a value, and what is made of it."""
-    report = nth(page, 1)
+    report = report_of(page, 1)
     turn_to(report, "Graph")
     value = named(report, "a = ")
     value.hover()
@@ -179,7 +170,7 @@ def contains(name: str) -> re.Pattern[str]:
 
 def test_the_keyboard_alone_reaches_everything(page: Page) -> None:
     """The Tab key comes to tabs, graph, buttons and slider, which have names and rings; no key reaches the notebook."""
-    report = nth(page, 2)
+    report = report_of(page, 2)
     turn_to(report, "Variables")
     page.keyboard.press("ArrowRight")
     before = page.evaluate(NOTEBOOK)
@@ -207,7 +198,7 @@ def test_the_keyboard_alone_reaches_everything(page: Page) -> None:
 
 def test_arrow_keys_stay_in_the_report(page: Page) -> None:
     """On a slider or in the graph, arrow keys and Enter do not move from cell to cell, nor run one."""
-    report = nth(page, 2)
+    report = report_of(page, 2)
     turn_to(report, "Graph")
     report.get_by_label("Step", exact=True).focus()
     before = page.evaluate(NOTEBOOK)
@@ -222,7 +213,7 @@ def test_arrow_keys_stay_in_the_report(page: Page) -> None:
 
 def test_opening_and_closing(page: Page) -> None:
     """A fold opens in place, at the iteration of the number field, and closes again."""
-    report = nth(page, 3)
+    report = report_of(page, 3)
     turn_to(report, "Graph")
     report.get_by_label("First step").click()
     report.get_by_label("Last step").click()
@@ -234,16 +225,16 @@ def test_opening_and_closing(page: Page) -> None:
     field.press("Enter")
     expect(boxes.filter(has_text="y₇")).not_to_have_count(0)
     keep(report, "lab-opened")
-    report.get_by_label("Close").click()
+    report.locator(".tm-control").get_by_label("Close").click()
     expect(boxes).not_to_have_count(count)
-    report.get_by_label("Open").first.click()
+    report.locator(".tm-control").get_by_label("Open").first.click()
     expect(field).to_have_value("1")
 
 
 def test_re_runs_leave_nothing_behind(page: Page) -> None:
     """After fifty re-runs of a cell there are as many models as after one, in the kernel and in the browser."""
     run_all(page)
-    nth(page, 1)
+    report_of(page, 1)
     shown = models(page)
     kept = ask(page, "len(__import__('ipywidgets').widgets.widget._instances)")
     for _ in range(50):
@@ -255,7 +246,7 @@ def test_re_runs_leave_nothing_behind(page: Page) -> None:
 
 def test_without_a_kernel(page: Page) -> None:
     """Steps and selection go on; what would have to be asked of the kernel is answered by a plain sentence."""
-    report = nth(page, 2)
+    report = report_of(page, 2)
     page.evaluate(SHUT_DOWN)
     turn_to(report, "Graph")
     report.get_by_label("First step").click()
