@@ -13,9 +13,7 @@ DRAWING = (
     r' src="data:image/svg\+xml,)[^"]*'
 )
 
-PLOT = (
-    r'(<img class=beside alt="Plot of the cell: [^"]*" style=[^ ]* src="data:image/svg\+xml,)[^"]*'
-)
+PLOT = r'(<img alt="Plot of the cell: [^"]*" style=[^ ]* src="data:image/svg\+xml,)[^"]*'
 """The curves of --plot."""
 
 PAPER = r"(?s)(%graph\n\\begin\{pgfpicture\}).*?(?=\\end\{pgfpicture\})"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import re
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from typing import Any
 
 from tapemagic.analysis.formatting import clipped, printable
 from tapemagic.analysis.report.plot.plot import Curve, Plot
+from tapemagic.display.plain_svg import plain
 from tapemagic.display.plots import COLOURS
 from tapemagic.display.styles import GROUND
 
@@ -44,13 +44,6 @@ SETTINGS = {
     "path.simplify": True,
     "path.simplify_threshold": 0.2,
 }
-NUMBER = re.compile(r"-?\d+\.\d{2,}")
-TAG = re.compile(r"<[^>]*>")
-LONG = re.compile(
-    r"\s*\n\s*|(?<=style=\")font-family: [^;\"]*;|font-family: [^;\"]*; |rotate\(-0 [^)]*\)"
-)
-"""Parts that may be a space: ends of lines, fonts, which the outermost element names, and rotations by nothing."""
-HEAD = re.compile(r"(?s)\A.*?<svg [^>]*>|\s*<metadata>.*?</metadata>")
 
 
 @dataclass(frozen=True)
@@ -90,9 +83,8 @@ class CurvePicture:
     def svg(self, marked: bool = True) -> str:
         """The picture as an SVG element."""
         size = f'width="{self.width}" height="{self.height}" {self._box} font-family="sans-serif"'
-        links = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
         marks = "".join(map(_mark, self.marks)) if marked else ""
-        return f"<svg {links} {size}>{self.content}{marks}</svg>"
+        return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{self.content}{marks}</svg>'
 
     @property
     def layer(self) -> str:
@@ -206,7 +198,7 @@ def _drawn_figure(plot: Plot, ground: str) -> Drawn:
     metadata = {"Date": None, "Creator": None, "Type": None, "Format": None}
     canvas: Any = FigureCanvasSVG(figure)
     canvas.print_svg(written, metadata=metadata)
-    return Drawn(_short(written.getvalue()), height, tuple(panels), tuple(notes))
+    return Drawn(plain(written.getvalue()), height, tuple(panels), tuple(notes))
 
 
 def _draw_curves(
@@ -221,7 +213,7 @@ def _draw_curves(
             "linestyle": LINES[k % len(LINES)],
             "linewidth": WIDTHS[k % len(WIDTHS)],
         }
-        xs, ys = _with_breaks(plot.points, curve)
+        xs, ys = _clipped(*_with_breaks(plot.points, curve), *ends)
         [line] = axes.plot(xs, ys, **style)
         single = _singles(ys)
         axes.plot([xs[i] for i in single], [ys[i] for i in single], ".", color=colour(k), ms=4)
@@ -304,6 +296,35 @@ def _with_breaks(points: Sequence[float], curve: Curve) -> tuple[list[float], li
     return xs, ys
 
 
+def _clipped(
+    xs: Sequence[float], ys: Sequence[float], low: float, high: float
+) -> tuple[list[float], list[float]]:
+    """The part of a line that is not below or above two values.
+
+    Examples
+    --------
+    >>> _clipped([0.0, 1.0, 2.0], [0.0, 4.0, 8.0], 1.0, 6.0)
+    ([0.25, 1.0, 1.5, 1.5], [1.0, 4.0, 6.0, nan])
+    """
+    found: list[tuple[float, float]] = []
+    for k, (x, y) in enumerate(zip(xs, ys, strict=True)):
+        is_inside = low <= y <= high
+        before = (xs[k - 1], ys[k - 1]) if k else (x, math.nan)
+        crossed = sorted(
+            (limit - before[1]) / (y - before[1])
+            for limit in (low, high)
+            if min(before[1], y) < limit < max(before[1], y)
+        )
+        for share in crossed:
+            across = before[0] + share * (x - before[0])
+            found.append((across, before[1] + share * (y - before[1])))
+        if is_inside or math.isnan(y):
+            found.append((x, y))
+        elif crossed:
+            found.append((found[-1][0], math.nan))
+    return [x for x, _ in found], [y for _, y in found]
+
+
 def _singles(ys: Sequence[float]) -> list[int]:
     """The places of values without a neighbour, which a line does not show."""
     known = [False, *map(math.isfinite, ys), False]
@@ -348,12 +369,3 @@ def _tangent(
                 length = min(length, (low - place) / (sign * step))
         ends += [round(x + sign * length * across, 1), round(y + sign * length * down, 1)]
     return ends[0], ends[1], ends[2], ends[3]
-
-
-def _short(svg: str) -> str:
-    """The content of an SVG element, with one decimal of each number outside of text."""
-    inner = HEAD.sub("", svg).removesuffix("\n").removesuffix("</svg>")
-    short = TAG.sub(
-        lambda tag: NUMBER.sub(lambda x: f"{float(x[0]):.1f}".removesuffix(".0"), tag[0]), inner
-    )
-    return LONG.sub(" ", short)

@@ -11,9 +11,11 @@ from tapemagic.analysis.report.trace.reverse_sweep import AdjointStep
 from tapemagic.analysis.report.trace.trace import Trace, TracePart
 from tapemagic.analysis.report.trace.trace_rows import TraceRow
 from tapemagic.display import html, limits
+from tapemagic.display.curves import CurvePicture
 from tapemagic.display.faces import trace as trace_face
 from tapemagic.display.html_to_latex import SHORT, converted
 from tapemagic.display.pgf import CELLS, COMMANDS
+from tapemagic.display.picture import read
 from tapemagic.display.svg import Drawing, fitted
 from tapemagic.display.tex import GLYPH, tex
 from tapemagic.display.text import LEAST_IMPORTANT
@@ -22,7 +24,13 @@ TALL = ("\\frac", "\\sum", "\\prod", "matrix")
 """The commands of what is higher than a line, for which parentheses grow."""
 
 
-def latex(findings: Findings, drawing: Drawing, parts: Mapping[str, str], value: str | None) -> str:
+def latex(
+    findings: Findings,
+    drawing: Drawing,
+    parts: Mapping[str, str],
+    value: str | None,
+    curves: CurvePicture | None = None,
+) -> str:
     """A report as LaTeX, of its faces in HTML by their titles.
 
     Returns
@@ -33,6 +41,8 @@ def latex(findings: Findings, drawing: Drawing, parts: Mapping[str, str], value:
     """
     svg, _ = fitted(drawing)
     pictures = {svg: drawing.picture} if drawing.picture is not None else {}
+    if curves is not None:
+        pictures[curves.svg()] = read(curves.svg())
     head = converted(html.head(findings, value), pictures)
     shown = {
         title: trace(findings.trace)

@@ -121,7 +121,7 @@ class TapeReport:
                 parts, value = html.parts(self._faces), self._shown_value()
                 page = html.assembled(self.findings, parts, value)
                 bundle["text/html"] = themed_page(page, self._style.theme)
-                bundle["text/latex"] = latex(self.findings, self.drawing, parts, value)
+                bundle["text/latex"] = latex(self.findings, self.drawing, parts, value, self.curves)
                 bundle.update(self._widget(bundle.values()))
         except KeyboardInterrupt:
             raise KeyboardInterrupt(INTERRUPTED) from None

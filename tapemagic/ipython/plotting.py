@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -194,7 +195,7 @@ class PlotRuns:
         namespace = self._cell.namespace
         names, contents = namespace.copy(), Contents(namespace, self._mentioned)
         try:
-            with captured(), warnings.catch_warnings(action="ignore"):
+            with captured(), figure_apart(), warnings.catch_warnings(action="ignore"):
                 yield
         finally:
             bind(namespace, changed(names, namespace))
@@ -257,6 +258,22 @@ class PlotRuns:
         if target in written and len(values) == len(written):
             found = values[written.index(target)]
         return found if is_number(found) else None
+
+
+@contextmanager
+def figure_apart() -> Iterator[None]:
+    """Let what runs draw into a new figure of pyplot, and not into the current one of the user."""
+    pyplot: Any = sys.modules.get("matplotlib.pyplot")
+    if pyplot is None or not pyplot.get_fignums():
+        yield
+        return
+    current = pyplot.gcf().number
+    pyplot.figure()
+    try:
+        yield
+    finally:
+        if pyplot.fignum_exists(current):
+            pyplot.figure(current)
 
 
 def like(value: Any, x: float) -> Any:

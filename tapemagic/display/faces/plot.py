@@ -9,7 +9,7 @@ from tapemagic.analysis.formatting import format_number, printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.plot.plot import Plot
 from tapemagic.display.curves import CurvePicture
-from tapemagic.display.elements import BESIDE, aligned, element, image, listing, plain
+from tapemagic.display.elements import aligned, element, image, listing, plain
 from tapemagic.display.styles import SMALL
 
 TITLE = "Plot"
@@ -43,7 +43,7 @@ def html(findings: Findings, picture: CurvePicture | None, marked: bool = True) 
     plot = findings.plot
     if plot is None:
         return ""
-    drawn = image(picture.svg(marked), f"{ALT}{caption(plot)}", LOOK, BESIDE) if picture else ""
+    drawn = image(picture.svg(marked), f"{ALT}{caption(plot)}", LOOK) if picture else ""
     notes = [*_notes(findings, plot), *(picture.notes if picture else ())]
     words = "".join(element("div", SMALL, plain(note)) for note in notes)
     if not plot.drawn:
