@@ -194,11 +194,17 @@ def test_only_drawings_are_changed() -> None:
 def test_curves_are_not_compared() -> None:
     """Of a plot the bytes of the picture go; its words and its table are compared."""
     plot = Plot("x", 0.0, 1.0, (0.0, 1.0), (0, 1), (Curve("y", 0, "y", (2.5, 3.5)),), 0.5)
-    html = TapeReport(replace(square(), plot=plot))._repr_mimebundle_()["text/html"]
+    report = TapeReport(replace(square(), plot=plot))
+    bundle = report._repr_mimebundle_()
+    report.close()
+    html, paper = bundle["text/html"], bundle["text/latex"]
 
     assert 2 == len(re.findall(BYTES, html))
     assert re.sub(BYTES, "data:image/svg+xml,", html) == compared(html)
     assert "3.5" in compared(html)
+    assert 2 == paper.count("\\begin{pgfpicture}") == compared(paper).count("{pgfpicture}") // 2
+    assert "3B82F6" in paper
+    assert "3B82F6" not in compared(paper)
 
 
 def test_images_of_others_are_compared() -> None:

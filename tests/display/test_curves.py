@@ -119,7 +119,7 @@ def test_curves_are_not_connected_over_gaps_and_jumps() -> None:
 
     def pieces(*shown: Curve) -> int:
         found = re.findall(
-            r'<path d="([^"]*)"[^>]*stroke: #3b82f6', picture_of(plot_of(*shown)).content
+            r'<path d="([^"]*)"[^>]*stroke="#3b82f6"', picture_of(plot_of(*shown)).content
         )
         return max(path.count("M") for path in found)
 

@@ -261,13 +261,7 @@ def test_what_if_messages_are_passed_on(run: Run) -> None:
     """They go to who made the widget."""
     report = run("%%tape x\nz = np.sin(x)")
     heard: list[Any] = []
-<<<<<<< HEAD
     widget = widget_module.ReportWidget(report.content(), report._answers, heard.append)
-=======
-    widget = widget_module.ReportWidget(
-        report.content(), report._answers, lambda message: heard.append(message)
-    )
->>>>>>> whatif
 
     widget._handle_custom_msg({"what_if": {"x": 1.0}, "number": 1}, [])
 

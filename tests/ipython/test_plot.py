@@ -307,6 +307,19 @@ def test_matplotlib_stays_as_it_was(run: Run) -> None:
     assert picture.svg() == run("%%tape --plot x=-1:1.5\nx = 0.5\ny = x * x").curves.svg()
 
 
+def test_figures_of_the_cell(run: Run, variables: dict[str, Any]) -> None:
+    """A figure that the cell draws holds the lines of the ordinary run alone, and stays the current one."""
+    run(
+        "import matplotlib; matplotlib.use('agg')\nimport matplotlib.pyplot as plt; plt.close('all')"
+    )
+    run("%%tape --plot x=-1:1\nx = 0.5\nplt.plot([0, float(x)])\ny = x * x")
+
+    pyplot = variables["plt"]
+    assert [1] == pyplot.get_fignums()
+    assert 1 == len(pyplot.gca().lines)
+    pyplot.close("all")
+
+
 def test_text(run: Run) -> None:
     """As text the plot is a table of nine points."""
     report = run("%%tape --plot x=-2:2 -o 2\nx = 1.0\ny = x**2")
