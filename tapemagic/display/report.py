@@ -232,12 +232,14 @@ class TapeReport:
         return path
 
     def close(self) -> None:
-        """Close the widget, if there is one, and let go of the recording; the report can be shown again.
+        """Close the widget, if there is one, and let go of the recording; it can be shown again, without sliders.
 
         This happens to the reports of a cell when it runs again.
         """
         if self._details is not None:
             self._details.close(CLOSED)
+        self.on_move = None  # it holds the recording, and the state from which the cell started
+        self.remarks = Remarks()
         if self._view is not None:
             self._view.close()
             self._view = None

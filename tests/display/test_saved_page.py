@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import stat
 from base64 import b64encode
@@ -174,7 +175,7 @@ def test_names_of_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("", "this is a folder"),
+        ("", "this is no name"),
         (".", "this is a folder"),
         ("new/", "this is a folder"),
         ("nowhere/x.html", "there is no folder"),
@@ -194,6 +195,28 @@ def test_places_that_cannot_be_written(
     assert isinstance(caught.value, TapeError)
     assert isinstance(caught.value, OSError)
     assert [] == list(tmp_path.iterdir())
+
+
+def test_files_of_special_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A private file stays private; a protected file and a pipe are not replaced; ~ is the user's folder."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    private = tmp_path / "x.html"
+    private.touch(0o600)
+    private.chmod(0o600)
+    assert private == report().save("~/x.html")
+    assert 0o600 == stat.S_IMODE(private.stat().st_mode)
+
+    before = private.read_bytes()
+    monkeypatch.setattr(saved_page.os, "access", lambda *_: False)  # root may write everywhere
+    with pytest.raises(SaveError, match="write-protected"):
+        report().save(private)
+    assert before == private.read_bytes()
+
+    pipe = tmp_path / "pipe.html"
+    os.mkfifo(pipe)
+    with pytest.raises(SaveError, match="no ordinary file"):
+        report().save(pipe)
+    assert pipe.is_fifo()
 
 
 def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,6 +189,7 @@ def test_numbers_out_of_range(run: Run, number: int) -> None:
         {"ask": None},
         {"ask": ["value:0.0"]},
         {"ask": "x" * 1_000_000},
+        {"ask": "value:\ud800"},
         {"what_if": {"x": 1}},
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -210,6 +212,21 @@ def test_two_cells_that_train_one_variable(run: Run, variables: dict[str, Any]) 
     assert "since its first run: v. " in head
     assert "since its first run: v. " in moved(second, b=2.0)
     assert 5.5 == float(variables["v"])
+
+
+def test_a_closed_report_holds_nothing_of_its_runs(run: Run) -> None:
+    """When a cell ran again, its earlier report lets go of tapes and of the contents that it kept, sliders included."""
+    run("data = np.ones(1000)")
+    report = run("%%tape --what-if a\na = 1.0\ny = tm.Variable(1.0) * a * data")
+    moved(report, a=2.0)
+    what_if = weakref.ref(report.on_move.__self__)
+
+    report.close()
+    gc.collect()
+
+    assert what_if() is None
+    assert [] == report.content()["controls"]
+    assert report.on_move is None
 
 
 def test_one_line_for_several_names(refused: Any) -> None:

@@ -6,8 +6,10 @@ import json
 import os
 import re
 import secrets
+import shutil
 from base64 import b64encode
 from collections.abc import Mapping
+from errno import EACCES
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -119,11 +121,20 @@ def written(page: str, path: str | os.PathLike[str]) -> Path:
     given = os.fsdecode(path)
     chosen = Path(given if Path(given).suffix else f"{given}.html")
     try:
-        if not given or given.endswith(("/", os.sep)) or Path(given).is_dir() or chosen.is_dir():
+        chosen = chosen.expanduser()
+        folder = Path(given).expanduser()
+        if not given or given.endswith(("/", os.sep)) or folder.is_dir() or chosen.is_dir():
+            what = "this is a folder" if given else "this is no name"
             raise SaveError(
-                f"cannot save to {given!r}: this is a folder; write the name of a file, such as 'report.html'"
+                f"cannot save to {given!r}: {what}; write the name of a file, such as 'report.html'"
             )
         target = Path(os.path.realpath(chosen))
+        if target.exists() and not target.is_file():
+            raise SaveError(
+                f"cannot save to {given!r}: this is no ordinary file; write another path"
+            )
+        if target.exists() and not os.access(target, os.W_OK):
+            raise PermissionError(EACCES, "the file is write-protected")
         if not target.parent.is_dir():
             raise SaveError(
                 f"cannot save to {given!r}: there is no folder {str(chosen.parent)!r}; make it, or write another path"
@@ -131,7 +142,7 @@ def written(page: str, path: str | os.PathLike[str]) -> Path:
         _write(page, target)
     except SaveError:
         raise
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         words = getattr(error, "strerror", None) or str(error)
         raise SaveError(
             f"cannot save to {clipped(repr(given), 200)}: {words[:1].lower()}{words[1:]}; write another path, "
@@ -146,6 +157,8 @@ def _write(page: str, target: Path) -> None:
     try:
         with beside.open("x", encoding="utf-8", newline="\n") as file:
             file.write(page)
+        if target.exists():
+            shutil.copymode(target, beside)
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)
