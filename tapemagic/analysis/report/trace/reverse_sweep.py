@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -62,7 +62,7 @@ class AdjointStep:
         What an operation adds; what the sweep begins with at a target; the whole adjoint of a value whose shares
         stand elsewhere; words for inputs that are not written out.
     value : int or None
-        The id of the value whose adjoint it is.
+        The id of the value whose adjoint it is. It is another one in every run, and is not compared.
     operand : int or None
         Of a share, the position of the value among the inputs of the operation.
     is_last : bool
@@ -78,7 +78,7 @@ class AdjointStep:
     after: str = ""
     is_finite: bool = True
     kind: Literal["share", "seed", "whole", "more"] = "share"
-    value: int | None = None
+    value: int | None = field(default=None, compare=False)
     operand: int | None = None
     is_last: bool = False
 
