@@ -28,6 +28,7 @@ from tapemagic.analysis.report.trace.shares import (
     starts,
 )
 from tapemagic.analysis.report.trace.symbols import brief, is_good, number_symbol, several, text_of
+from tapemagic.analysis.report.trace.written import Written
 from tapemagic.engine.recording import Record, silence
 
 MAX_STEPS = 6
@@ -112,27 +113,6 @@ def equation(*parts: str) -> str:
     return " = ".join(found)
 
 
-@dataclass(frozen=True)
-class Written:
-    """An operation with the symbols of its values.
-
-    Attributes
-    ----------
-    position : int
-        In the recording.
-    record : Record
-    inputs, made : sequence of Symbol
-    numbers : sequence of Symbol
-        The values of the inputs; empty unless they are few numbers.
-    """
-
-    position: int
-    record: Record
-    inputs: Sequence[Symbol]
-    made: Sequence[Symbol]
-    numbers: Sequence[Symbol]
-
-
 class ReverseSweep:
     """The steps of the reverse sweep at the operations that are shown.
 
@@ -193,6 +173,10 @@ class ReverseSweep:
         return sum(i in known for i in record.ids) if reached else 0
 
     def _step(self, written: Written, k: int, share: Share) -> AdjointStep:
+        key = ("share", written.position, k, share.known)
+        return self._subject.once(key, lambda: self._written_step(written, k, share))
+
+    def _written_step(self, written: Written, k: int, share: Share) -> AdjointStep:
         formula, put_in = self._formulas(written, k)
         name = bar(written.inputs[k])
         latex = f"{name.latex} = {'' if share.is_first else f'{name.latex} + '}{formula.latex}"
