@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 
 from tapemagic.analysis.formatting import derivative_symbol, without_subscript
-from tapemagic.analysis.report.adjoints import Adjoints, adjoints_of
+from tapemagic.analysis.report.adjoints import Adjoints, adjoints_of, levels
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.dead_ends import drawn_positions
 from tapemagic.analysis.report.folding import Block, fold
@@ -154,6 +154,11 @@ class Subject:
         with np.errstate(all="ignore"):
             targets = [value for _, value in self.targets]
             return adjoints_of(self.snapshot, targets, self.found, self.order)
+
+    @cached_property
+    def levels(self) -> Mapping[int, int]:
+        """The orders of the derivatives, taken by the report, to which values belong, by id; of others it is 0."""
+        return levels(self.snapshot, self.found)
 
     @cached_property
     def norms(self) -> dict[int, float]:

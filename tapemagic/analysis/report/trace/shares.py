@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.report.adjoints import goals_of, levels
+from tapemagic.analysis.report.adjoints import goals_of
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.engine.operations.scatter import dense
@@ -84,18 +84,19 @@ def shares(
 def starts(subject: Subject) -> Mapping[int, Any]:
     """The gradients with which the reverse sweeps begin, by the ids of the targets and their derivatives."""
     targets = [x for _, x in subject.targets]
-    level_of = levels(subject.snapshot, targets, subject.order)
     found: dict[int, Any] = {}
     for level, goal in enumerate(goals_of(targets, subject.found, subject.order)):
         known = [x for x in goal if subject.snapshot.tracks(id_of(x))]
-        found |= {i: g for i, g in seeds(known, None, False).items() if level_of(i) == level}
+        found |= {
+            i: g for i, g in seeds(known, None, False).items() if subject.levels.get(i, 0) == level
+        }
     return found
 
 
 def _readers(subject: Subject, wanted: Collection[int]) -> dict[int, list[Place]]:
     """The operations through which each value gets a gradient, in the order of the reverse sweep."""
     snapshot, adjoints = subject.snapshot, subject.adjoints
-    level_of = levels(snapshot, [x for _, x in subject.targets], subject.order)
+    levels = subject.levels
     found: dict[int, list[Place]] = {i: [] for i in wanted}
     records = snapshot.records
     for position in range(len(records) - 1, -1, -1):
@@ -107,7 +108,7 @@ def _readers(subject: Subject, wanted: Collection[int]) -> dict[int, list[Place]
         if reached is None:
             continue
         for k, i in enumerate(ids):
-            same = i in found and level_of(i) == level_of(reached)
+            same = i in found and levels.get(i, 0) == levels.get(reached, 0)
             if same and snapshot.tracked[i] <= outputs[0]:
                 found[i].append((position, k))
     return found
