@@ -128,7 +128,11 @@ def test_derivatives() -> None:
 
 def test_rules_that_take_gradients() -> None:
     """What a rule computes to find a gradient belongs to the derivative for which it is needed."""
-    function = tm.recompute_grad(lambda a: np.sin(a) * a)
+
+    def inner(a: Any) -> Any:
+        return np.sin(a) * a
+
+    function = tm.recompute_grad(inner)
 
     found, graph = steps(lambda a: function(a) * a, 2.0, order=3)
 
