@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
-from typing import Literal
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from tapemagic.engine.tensor.tensor import has_id, id_of
 from tapemagic.engine.tensor.variable import Variable
 
 Role = Literal["watched", "variable", "intermediate", "target", "constant"]
+T = TypeVar("T")
+MOST_WRITTEN = 2_000
+"""The number of pieces of tables from which on they are written anew."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,3 +164,23 @@ class Subject:
     def norms(self) -> dict[int, float]:
         """The norms of the arrays in the recording that were asked for, by the identity of the array."""
         return {}
+
+    @cached_property
+    def _written(self) -> dict[Hashable, Any]:
+        return {}
+
+    def once(self, key: Hashable, write: Callable[[], T]) -> T:
+        """What `write` returns, which several tables show: it is called once, as long as there is room.
+
+        Parameters
+        ----------
+        key : hashable
+            What is written, and of what: two that are equal stand for the same.
+        write : callable
+        """
+        known = self._written
+        if key not in known:
+            if len(known) >= MOST_WRITTEN:
+                known.clear()
+            known[key] = write()
+        return cast(T, known[key])

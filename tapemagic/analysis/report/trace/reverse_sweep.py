@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -28,6 +28,7 @@ from tapemagic.analysis.report.trace.shares import (
     starts,
 )
 from tapemagic.analysis.report.trace.symbols import brief, is_good, number_symbol, several, text_of
+from tapemagic.analysis.report.trace.written import Written
 from tapemagic.engine.recording import Record, silence
 
 MAX_STEPS = 6
@@ -62,7 +63,7 @@ class AdjointStep:
         What an operation adds; what the sweep begins with at a target; the whole adjoint of a value whose shares
         stand elsewhere; words for inputs that are not written out.
     value : int or None
-        The id of the value whose adjoint it is.
+        The id of the value whose adjoint it is. It is another one in every run, and is not compared.
     operand : int or None
         Of a share, the position of the value among the inputs of the operation.
     is_last : bool
@@ -78,7 +79,7 @@ class AdjointStep:
     after: str = ""
     is_finite: bool = True
     kind: Literal["share", "seed", "whole", "more"] = "share"
-    value: int | None = None
+    value: int | None = field(default=None, compare=False)
     operand: int | None = None
     is_last: bool = False
 
@@ -110,27 +111,6 @@ def equation(*parts: str) -> str:
         if not found or part != found[-1]:
             found.append(part)
     return " = ".join(found)
-
-
-@dataclass(frozen=True)
-class Written:
-    """An operation with the symbols of its values.
-
-    Attributes
-    ----------
-    position : int
-        In the recording.
-    record : Record
-    inputs, made : sequence of Symbol
-    numbers : sequence of Symbol
-        The values of the inputs; empty unless they are few numbers.
-    """
-
-    position: int
-    record: Record
-    inputs: Sequence[Symbol]
-    made: Sequence[Symbol]
-    numbers: Sequence[Symbol]
 
 
 class ReverseSweep:
@@ -193,6 +173,10 @@ class ReverseSweep:
         return sum(i in known for i in record.ids) if reached else 0
 
     def _step(self, written: Written, k: int, share: Share) -> AdjointStep:
+        key = ("share", written.position, k, share.known)
+        return self._subject.once(key, lambda: self._written_step(written, k, share))
+
+    def _written_step(self, written: Written, k: int, share: Share) -> AdjointStep:
         formula, put_in = self._formulas(written, k)
         name = bar(written.inputs[k])
         latex = f"{name.latex} = {'' if share.is_first else f'{name.latex} + '}{formula.latex}"

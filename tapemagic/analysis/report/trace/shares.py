@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,12 @@ class Share:
     after: Any
     is_first: bool
     is_last: bool
+
+    @property
+    def known(self) -> tuple[bool, ...]:
+        """What is known of it: two shares of one place of which the same is known are the same."""
+        arrays = (self.value, self.before, self.after)
+        return *(array is not None for array in arrays), self.is_first, self.is_last
 
 
 NOTHING = object()
@@ -117,7 +124,9 @@ def _added_up(
     parts: list[tuple[Place, Any]] = []
     for place in places:
         known = is_small and (all_known or place[0] in shown)
-        part = _passed_on(subject, place) if known else None
+        part = (
+            subject.once(("part", *place), partial(_passed_on, subject, place)) if known else None
+        )
         if part is not NOTHING:
             parts.append((place, part))
     found: dict[Place, Share] = {}
