@@ -188,6 +188,15 @@ def test_a_value_read_twice() -> None:
     assert "einsum passes back to a, its first input: ā = ȳ · ∂y/∂(input 1) = [1.0, 1.0]" in einsum
 
 
+def test_one_number_for_many_elements() -> None:
+    """One number that is passed back to many elements is said to be."""
+    said = "\n".join(words(lambda a: np.mean(a) + np.sum(np.sum(a, axis=0)[0]), np.ones((1, 2))))
+
+    assert "mean passes back to each element of a: v̄1 / 2 = [[0.5, 0.5]], added" in said
+    assert "sum passes back to a: ā = repeat(v̄2, axis=0) = [[1.0, 0.0]]" in said
+    assert "sum passes back to v3: v̄3 = v̄4 = 1.0" in said
+
+
 def test_choices() -> None:
     """No equals sign stands behind a case of a choice as if it belonged to that alone."""
     said = words(lambda a: np.where(True, np.maximum(a, 0.0), a), 2.0)

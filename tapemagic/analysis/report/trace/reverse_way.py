@@ -10,6 +10,7 @@ from tapemagic.analysis.formatting import derivative_symbol
 from tapemagic.analysis.report.gradients.derivatives import name_of_sum
 from tapemagic.analysis.report.trace import sentences
 from tapemagic.analysis.report.trace.filling_in import UNKNOWN, FillingIn
+from tapemagic.analysis.report.trace.formulas import repeats
 from tapemagic.analysis.report.trace.layout import ordinal
 from tapemagic.analysis.report.trace.notation import bar, symbol_of
 from tapemagic.analysis.report.trace.reverse_sweep import AdjointStep, adjoint_step
@@ -124,7 +125,8 @@ class ReverseWay:
         shape = np.shape(record.values[operand])
         again = record.ids.count(entry.value) > 1
         which = f", its {ordinal(operand + 1)} input" if again else ""
-        start = f"{before}{record.name} passes back to {symbol}{which}: "
+        each = "each element of " if repeats(record, operand) else ""
+        start = f"{before}{record.name} passes back to {each}{symbol}{which}: "
         return sentences.share(entry, symbol, shape, start)
 
     def _words_of_seed(self, part: int, entry: AdjointStep) -> str:
