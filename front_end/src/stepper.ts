@@ -81,7 +81,6 @@ export function stepper(stage: Stage): HTMLElement {
     count.textContent = stage.rests ? `${last} steps` : text;
     set(slider, { max: last, "aria-valuetext": text });
     slider.value = String(step);
-    count.style.minWidth = `${7 + 2 * String(last).length}ch`;
     set(words, { "aria-live": timer ? "off" : "polite" });
     words.replaceChildren(...sentence(stage));
     name(playing, timer ? "Pause" : "Play", timer ? PAUSE : PLAY);
