@@ -201,8 +201,8 @@ export function interactions(stage: Stage, root: HTMLElement): () => void {
     },
     onkeydown: (event) => {
       const target = event.target as Element;
-      if (!isPlain(event) || target.matches("input,textarea")) return;
-      if (!act(event.key, targetOf(event, NODE), target)) return;
+      const isTyping = event.key !== "Escape" && target.matches("input,textarea");
+      if (!isPlain(event) || isTyping || !act(event.key, targetOf(event, NODE), target)) return;
       event.preventDefault();
       event.stopPropagation();
     },
