@@ -78,7 +78,7 @@ export function stepper(stage: Stage): HTMLElement {
       return;
     }
     const text = `step ${step} of ${last}`;
-    count.textContent = stage.rests ? `${last} steps` : text;
+    count.textContent = stage.rests ? steps(last) : text;
     set(slider, { max: last, "aria-valuetext": text });
     slider.value = String(step);
     set(words, { "aria-live": timer ? "off" : "polite" });
@@ -104,6 +104,10 @@ export function stepper(stage: Stage): HTMLElement {
   return bar;
 }
 
+function steps(count: number): string {
+  return `${count} step${count === 1 ? "" : "s"}`;
+}
+
 /** The sentence of the step, after its direction. */
 function sentence({ now, step, last, view }: Stage): (Node | string)[] {
   if (now) {
@@ -111,10 +115,8 @@ function sentence({ now, step, last, view }: Stage): (Node | string)[] {
     return [way, now.words, h("small", {}, step === last ? " (the last step)" : "")];
   }
   if (step < last) return ["Before the first step: nothing is computed yet."];
-  const ways = view?.steps.at(-1)?.reverse ? ": forward, then in reverse." : ".";
-  return [
-    `Play goes through the ${last === 1 ? "step" : `${last} steps`} of this computation${ways}`,
-  ];
+  const back = view?.steps.at(-1)?.reverse ? ": values forward, then gradients in reverse" : "";
+  return [`Play shows this computation in ${steps(last)}${back}.`];
 }
 
 function iconButton(words: string, icon: string, onclick: () => void): HTMLElement {

@@ -184,7 +184,7 @@ test("at rest the bar says what Play does, and the last step is named as the las
   const bar = stepper(stage);
   expect(texts(bar, ".tm-words, .tm-count")).toEqual([
     "4 steps",
-    "Play goes through the 4 steps of this computation: forward, then in reverse.",
+    "Play shows this computation in 4 steps: values forward, then gradients in reverse.",
   ]);
   stage.goTo(4);
   expect(texts(bar, ".tm-words, .tm-count")).toEqual(["step 4 of 4", "reverseb (the last step)"]);
@@ -192,6 +192,6 @@ test("at rest the bar says what Play does, and the last step is named as the las
   const short = stepper(new Stage(modelOf(), contentOf(forward)));
   expect(texts(short, ".tm-words, .tm-count")).toEqual([
     "1 step",
-    "Play goes through the 1 step of this computation.",
+    "Play shows this computation in 1 step.",
   ]);
 });
