@@ -200,7 +200,7 @@ def _refill(value: Any, kind: Any, fill: Callable[[Any, Any], Any], items: Any) 
 
 
 def _inside(cell: CellType) -> Any:
-    """What a function's cell refers to."""
+    """The object that a function's cell refers to; MISSING for an empty cell."""
     try:
         return cell.cell_contents
     except ValueError:

@@ -350,7 +350,7 @@ class StoppedError(Exception):
 
 @dataclass
 class Printed:
-    """What a run printed, and the number of other displays."""
+    """The text that a run printed, and the number of its other displays."""
 
     text: str = ""
     displays: int = 0

@@ -132,7 +132,7 @@ def test_check(run: Run) -> None:
 
     answer = asked(widget, "check")
 
-    assert "The gradient agrees with difference quotients." == answer["words"]
+    assert "✓ The gradient agrees with difference quotients." == answer["words"]
     assert "agrees with difference quotients (relative difference" in answer["html"]
 
 
@@ -141,7 +141,7 @@ def test_check_finds_a_wrong_gradient(run: Run) -> None:
     run("@tm.custom_gradient\ndef f(u):\n    return u * 2.0, lambda g: g * 3.0")
     widget = shown(run("%%tape x\nz = f(x)"))
 
-    assert "The gradient differs from difference quotients." == asked(widget, "check")["words"]
+    assert "✗ The gradient differs from difference quotients." == asked(widget, "check")["words"]
 
 
 @pytest.mark.parametrize(
