@@ -78,7 +78,7 @@ export function stepper(stage: Stage): HTMLElement {
       return;
     }
     const text = `step ${step} of ${last}`;
-    count.textContent = stage.rests ? steps(last) : text;
+    count.textContent = stage.rests ? "" : text;
     set(slider, { max: last, "aria-valuetext": text });
     slider.value = String(step);
     set(words, { "aria-live": timer ? "off" : "polite" });
@@ -104,10 +104,6 @@ export function stepper(stage: Stage): HTMLElement {
   return bar;
 }
 
-function steps(count: number): string {
-  return `${count} step${count === 1 ? "" : "s"}`;
-}
-
 /** The sentence of the step, after its direction. */
 function sentence({ now, step, last, view }: Stage): (Node | string)[] {
   if (now) {
@@ -116,7 +112,7 @@ function sentence({ now, step, last, view }: Stage): (Node | string)[] {
   }
   if (step < last) return ["Before the first step: nothing is computed yet."];
   const back = view?.steps.at(-1)?.reverse ? ": values forward, then gradients in reverse" : "";
-  return [`Play shows this computation in ${steps(last)}${back}.`];
+  return [`Play shows this computation in ${last} step${last === 1 ? "" : "s"}${back}.`];
 }
 
 function iconButton(words: string, icon: string, onclick: () => void): HTMLElement {
