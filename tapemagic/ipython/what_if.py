@@ -369,7 +369,7 @@ class WhatIf:
 
 
 def _result(session: Session, value: Any) -> dict[str, Any]:
-    """What a run computed, for comparison: its last numbers by name, and its value."""
+    """The results of a run, for comparison: its last numbers by name, and its value."""
     numbers = {name: x for name, x in [*session.history, ("", value)] if is_number(x)}
     return {name: _digest(np.asarray(unwrap(x))) for name, x in numbers.items()}
 
