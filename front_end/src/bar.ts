@@ -1,5 +1,5 @@
 /** The bar under the picture: sizes, and copies. */
-import { h } from "./dom";
+import { button, h } from "./dom";
 import { copy, savePng, saveSvg, standalone } from "./exports";
 import type { Stage } from "./stage";
 import type { Zoom } from "./zoom";
@@ -55,26 +55,19 @@ export function bar(
     ["Copy DOT", "Copy the source of the graph", () => copy(stage.view?.dot ?? "", status)],
   ];
   const buttons = actions.map(([words, title, act]) =>
-    h(
-      "button",
-      {
-        type: "button",
-        title,
-        onclick: () => {
-          status.textContent = "";
-          void act();
-        },
+    button(words, {
+      title,
+      onclick: () => {
+        status.textContent = "";
+        void act();
       },
-      words,
-    ),
+    }),
   );
   const element = h("div", { class: "tm-bar" }, status, ...buttons);
   const draw = (): void => {
     element.hidden = stage.tab !== "Graph" || !stage.view;
     for (const each of buttons.slice(0, -1)) each.hidden = !stage.view?.svg;
   };
-  stage.on("tab", draw);
-  stage.on("view", draw);
-  draw();
+  stage.follow(draw, "tab", "view");
   return element;
 }

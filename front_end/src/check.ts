@@ -1,6 +1,6 @@
 /** The button that compares the gradients with difference quotients. */
 import type { Check } from "./content";
-import { h } from "./dom";
+import { button, h } from "./dom";
 import { questionsOf } from "./questions";
 import type { Stage } from "./stage";
 
@@ -24,19 +24,17 @@ export function check(stage: Stage, face: HTMLElement, plain: () => string): HTM
     }
   };
   const words = h("span", { role: "status" });
-  const button = h(
-    "button",
-    { type: "button", class: "tm-check", onclick: () => void compare() },
-    "Compare with difference quotients",
-  );
-  const bar = h("div", {}, button, " ", words);
+  const start = button("Compare with difference quotients", {
+    class: "tm-check",
+    onclick: () => void compare(),
+  });
+  const bar = h("div", {}, start, " ", words);
   const renew = (): void => {
     run = stage.content;
     bar.hidden = !run.unchecked;
     say("");
     face.innerHTML = plain();
   };
-  bar.hidden = !run.unchecked;
-  stage.on("content", renew);
+  stage.follow(renew, "content");
   return h("div", {}, bar, face);
 }

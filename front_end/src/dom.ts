@@ -14,10 +14,14 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Give an element attributes and listeners; what is true has no value, and what is false is taken away. */
+/**
+ * Give an element attributes and listeners, which may stop what the browser does; what is true has no value, and what
+ * is false is taken away.
+ */
 export function set(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") element.addEventListener(name.slice(2), value);
+    if (typeof value === "function")
+      element.addEventListener(name.slice(2), value, { passive: false });
     else if (value === false) element.removeAttribute(name);
     else element.setAttribute(name, value === true ? "" : String(value));
   }
@@ -34,8 +38,8 @@ export function page(className: string, html = ""): HTMLDivElement {
 export function reveal(element: Element | null | undefined): void {
   const panel = element?.closest("[role=tabpanel]");
   if (!element || !panel) return;
-  const inner = element.getBoundingClientRect();
-  const outer = panel.getBoundingClientRect();
+  const inner = boxOf(element);
+  const outer = boxOf(panel);
   panel.scrollTop += beyond(inner.top, inner.bottom, outer.top, outer.top + panel.clientHeight);
   panel.scrollLeft += beyond(inner.left, inner.right, outer.left, outer.left + panel.clientWidth);
 }
@@ -47,13 +51,19 @@ function beyond(start: number, end: number, low: number, high: number): number {
   return Math.max(0, end - high + room);
 }
 
-/** Listen to events of an element; a listener may stop what the browser does. */
+/** Listen to events of an element. */
 export function listen(
   element: HTMLElement,
-  listeners: { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void },
+  listeners: {
+    [K in keyof HTMLElementEventMap as `on${K}`]?: (event: HTMLElementEventMap[K]) => void;
+  },
 ): void {
-  for (const [name, listener] of Object.entries(listeners))
-    element.addEventListener(name, listener as EventListener, { passive: false });
+  set(element, listeners as Attributes);
+}
+
+/** A button, named by the words on it if it has no label. */
+export function button(words: string, attributes: Attributes = {}): HTMLButtonElement {
+  return h("button", { type: "button", ...attributes }, words);
 }
 
 export function boxOf(element: Element): DOMRect {

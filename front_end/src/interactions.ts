@@ -17,12 +17,16 @@ import { zoomOf } from "./zoom";
 /** Factors by which keys change the size; 0 shows the whole picture. */
 const SIZES: Record<string, number> = { "+": LARGER, "=": LARGER, "-": 1 / LARGER, "0": 0 };
 const NODE = "[data-n]";
+/** In pixels: the room beside the picture that details need, and that of a scrollbar. */
+const [LEAST_DETAILS, SCROLLBAR] = [280, 18];
 
 /** Add all of it to a report; call what is returned when the report is removed. */
 export function interactions(stage: Stage, root: HTMLElement): () => void {
   const sheet = root.querySelector<HTMLElement>(".tm-picture");
   const port = sheet?.closest<HTMLElement>("[role=tabpanel]");
-  if (!sheet || !port) return () => undefined;
+  const panels = port?.parentElement;
+  const frame = panels?.parentElement;
+  if (!sheet || !port || !frame) return () => undefined;
   const status = h("span", { class: "tm-status", role: "status" });
   const details = h("section", { class: "tm-details", "aria-label": "Details", tabindex: 0 });
   const tip = h("div", { class: "tm-tip", role: "tooltip" });
@@ -80,11 +84,22 @@ export function interactions(stage: Stage, root: HTMLElement): () => void {
       node.setAttribute("aria-pressed", String(node.matches(".tm-sel")));
     stopAt(nodeOf(selected ?? "n0"));
     const full = h("div");
-    details.replaceChildren();
-    if (!view || !flow || selected === null) return;
-    details.append(...detailsOf(view, flow, selected, full));
-    const key = valueOf(view, selected)?.key;
+    details.replaceChildren(
+      ...(view && flow && selected ? detailsOf(view, flow, selected, full) : []),
+    );
+    arrange();
+    const key = view && valueOf(view, selected ?? "")?.key;
     if (key) void fill(full, (say) => questions.ask(`value:${key}`, say));
+  };
+  /** Show the details beside the picture if there is room, else below. */
+  const arrange = (): void => {
+    const { style } = panels;
+    mark([frame], { beside: false });
+    style.width = "";
+    const { width } = boxOf(sheet);
+    if (!details.firstChild || !width || width + LEAST_DETAILS > boxOf(frame).width) return;
+    mark([frame], { beside: true });
+    style.width = `${width + SCROLLBAR}px`;
   };
   /** Make a node the stop of the Tab key. */
   const stopAt = (node: SVGElement | null): void => {
@@ -110,6 +125,7 @@ export function interactions(stage: Stage, root: HTMLElement): () => void {
   };
   /** Select, or deselect what is selected. */
   const choose = (wanted: Mark | undefined): void => {
+    hide(); // the details tell the same
     stage.select(wanted === undefined || wanted === stage.selected ? null : wanted);
   };
   /** Show another view: what was opened stays in its place, and the step, the selection and the focus stay. */
@@ -169,29 +185,28 @@ export function interactions(stage: Stage, root: HTMLElement): () => void {
     return true;
   };
 
-  const stepper = root.querySelector(".tm-stepper");
-  stepper?.before(bar(stage, sheet, zoom, status));
-  stepper?.after(details);
+  root.querySelector(".tm-stepper")?.before(bar(stage, sheet, zoom, status));
+  panels.after(details);
   root.append(tip);
   listen(root, {
-    pointerover: (event) => {
+    onpointerover: (event) => {
       point(targetOf(event, MARKED));
     },
-    pointerleave: hide,
-    focusout: hide,
-    focusin: (event) => {
+    onpointerleave: hide,
+    onfocusout: hide,
+    onfocusin: (event) => {
       const node = targetOf(event, NODE);
       stopAt(node);
       if (node?.matches(":focus-visible")) point(node);
     },
-    keydown: (event) => {
+    onkeydown: (event) => {
       const target = event.target as Element;
-      if (!isPlain(event) || target.matches("input,textarea")) return;
-      if (!act(event.key, targetOf(event, NODE), target)) return;
+      const isTyping = event.key !== "Escape" && target.matches("input,textarea");
+      if (!isPlain(event) || isTyping || !act(event.key, targetOf(event, NODE), target)) return;
       event.preventDefault();
       event.stopPropagation();
     },
-    click: (event) => {
+    onclick: (event) => {
       const element = targetOf(event, "[data-n],[data-r],[data-l]");
       const found = element ? marks(element) : [];
       const inPicture = sheet.contains(event.target as Node);
@@ -202,18 +217,23 @@ export function interactions(stage: Stage, root: HTMLElement): () => void {
     },
   });
   listen(sheet, {
-    dblclick: (event) => {
+    ondblclick: (event) => {
       const node = targetOf(event, NODE);
       if (node && stage.view) openings.unfold(operationOf(stage.view, marks(node)[0] ?? ""));
     },
   });
-  listen(port, { scroll: hide });
+  listen(port, { onscroll: hide });
   stage.on("view", draw);
   stage.on("step", name);
   stage.on("selection", light);
   stage.on("tab", hide);
-  const watch = new ResizeObserver(pin);
+  stage.on("tab", arrange);
+  const watch = new ResizeObserver(() => {
+    pin();
+    arrange();
+  });
   watch.observe(sheet);
+  watch.observe(frame);
   draw();
   return () => {
     watch.disconnect();

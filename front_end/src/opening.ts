@@ -1,6 +1,6 @@
 /** Folds and frames of the graph, opened and closed in place. */
 import type { Frame, Opened, Operation, View } from "./content";
-import { h } from "./dom";
+import { button, h } from "./dom";
 import type { Questions } from "./questions";
 import type { Stage } from "./stage";
 import type { Zoom } from "./zoom";
@@ -79,25 +79,29 @@ export function openingsOf(
       if (other && question === questionOf(withOpening(view.opened, key, other, content.view)))
         found.push(other);
     }
-    return found.length ? ` Of this part, it holds ${found.sort((a, b) => a - b).join(", ")}.` : "";
+    return found.length ? ` It holds iterations ${found.sort((a, b) => a - b).join(", ")}.` : "";
   };
   const unfold = (operation: Operation | undefined): void => {
     if (operation?.fold) void open(operation.fold, operation.iterations?.[0] ?? 1);
   };
-  const button = (words: string, label: string, onclick: () => void): HTMLElement =>
-    h("button", { type: "button", "aria-label": label, onclick }, words);
   const closer = ({ fold, iteration, label }: Frame): (Node | string)[] => {
-    const close = button("−", `Close ${label}`, () => void open(fold, 0));
+    const close = button("−", {
+      "aria-label": `Close ${label}`,
+      onclick: () => void open(fold, 0),
+    });
     if (!iteration) return [close];
     const [value, max] = iteration;
-    const field = h("input", { type: "number", min: 1, max, value, "aria-label": "iteration" });
-    field.onchange = () => {
-      const number = Math.max(1, Math.min(max, Math.round(field.valueAsNumber || value)));
-      void open(fold, number).then(() => {
-        // if it was opened, there is another field
+    const style = `width: ${String(max).length + 4}ch`;
+    const field = h("input", {
+      ...{ type: "number", min: 1, max, value, style, "aria-label": "iteration" },
+      onchange: () => {
+        const number = Math.max(1, Math.min(max, Math.round(field.valueAsNumber || value)));
+        // if another is opened, there is another field
         field.value = String(value);
-      });
-    };
+        // not before the Tab key has moved the focus on
+        if (number !== value) setTimeout(() => void open(fold, number));
+      },
+    });
     const [before = "iteration "] = label.split(/[\d,]+ of [\d,]+$/);
     return [before, field, ` of ${max.toLocaleString("en")} `, close];
   };
@@ -111,11 +115,13 @@ export function openingsOf(
       };
       view.operations.forEach((operation, k) => {
         if (!operation.fold) return;
-        const opener = button("+", `Open ${operation.name}`, () => {
-          unfold(operation);
+        const opener = button("+", {
+          "aria-label": `Open ${operation.name}`,
+          tabindex: -1, // by keyboard, the node itself opens
+          onclick: () => {
+            unfold(operation);
+          },
         });
-        // by keyboard, the node itself opens
-        opener.tabIndex = -1;
         pin(`[data-n="s${k}"]`, operation.fold, opener);
       });
       view.frames.forEach((frame, k) => {

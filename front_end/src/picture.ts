@@ -19,9 +19,8 @@ export function picture(stage: Stage): HTMLElement {
     follow = stage.view && follower(made, stage, stage.view);
     follow?.();
   };
-  stage.on("view", draw);
   stage.on("step", () => follow?.());
-  draw();
+  stage.follow(draw, "view");
   return made;
 }
 

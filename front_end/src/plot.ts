@@ -14,7 +14,6 @@ export function plot(stage: Stage, face: HTMLElement): HTMLElement {
       open = values.open;
     };
   };
-  stage.on("content", draw);
-  draw();
+  stage.follow(draw, "content");
   return face;
 }

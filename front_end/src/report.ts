@@ -39,25 +39,22 @@ function graph(stage: Stage): HTMLElement {
 
 /** HTML that follows the content of the report. */
 function html(stage: Stage, className: string, read: (stage: Stage) => string): HTMLDivElement {
-  const made = page(className, read(stage));
+  const made = page(className);
+  let shown = "";
   const renew = (): void => {
     const wanted = read(stage);
     if (wanted !== shown) made.innerHTML = shown = wanted;
   };
-  let shown = read(stage);
-  stage.on("content", renew);
-  stage.on("view", renew);
+  stage.follow(renew, "content", "view");
   return made;
 }
 
 /** The words under the picture, behind the stepper. */
 function caption(stage: Stage): HTMLElement {
   const made = html(stage, "tm-caption", ({ view }) => (view?.svg ? view.caption : ""));
-  const choose = (): void => {
+  stage.follow(() => {
     made.hidden = stage.tab !== "Graph";
-  };
-  stage.on("tab", choose);
-  choose();
+  }, "tab");
   return made;
 }
 

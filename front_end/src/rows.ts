@@ -30,9 +30,8 @@ export function trace(stage: Stage): HTMLElement {
     timeline = stage.view && timelineOf(stage.view);
     follow();
   };
-  stage.on("view", draw);
   stage.on("step", follow);
-  draw();
+  stage.follow(draw, "view");
   return made;
 }
 
@@ -45,8 +44,6 @@ export function lines(stage: Stage, face: HTMLElement): HTMLElement {
       mark([line], { now: first <= number && number <= last });
     }
   };
-  stage.on("view", follow);
-  stage.on("step", follow);
-  follow();
+  stage.follow(follow, "view", "step");
   return face;
 }

@@ -44,6 +44,12 @@ export class Stage {
     this.listeners.push([change, listener]);
   }
 
+  /** Call a listener now, and after each of some changes. */
+  follow(listener: () => void, ...changes: Change[]): void {
+    for (const change of changes) this.on(change, listener);
+    listener();
+  }
+
   private tell(change: Change): void {
     for (const [wanted, listener] of this.listeners) if (wanted === change) listener();
   }

@@ -1,5 +1,5 @@
 /** The bar under graph, trace and lines that goes through the steps. */
-import { h, set } from "./dom";
+import { button, h, set } from "./dom";
 import { isPlain } from "./keys";
 import type { Stage } from "./stage";
 
@@ -15,24 +15,20 @@ export function stepper(stage: Stage): HTMLElement {
   let timer = 0;
   const moves: [HTMLElement, () => number][] = [];
   const move = (words: string, icon: string, to: () => number): HTMLElement => {
-    const made = button(words, icon, () => {
+    const made = iconButton(words, icon, () => {
       go(to());
     });
     moves.push([made, to]);
     return made;
   };
   const slider = h("input", { type: "range", min: 0, "aria-label": "Step", class: "tm-slider" });
-  const playing = button("Play", PLAY, toggle);
+  const playing = iconButton("Play", PLAY, toggle);
   playing.className = "tm-play";
   const count = h("span", { class: "tm-count" });
   const words = h("div", { class: "tm-words" });
   const bar = h(
     "div",
-    {
-      class: "tm-stepper",
-      role: "group",
-      "aria-label": "Steps",
-    },
+    { class: "tm-stepper", role: "group", "aria-label": "Steps" },
     h(
       "div",
       { class: "tm-buttons" },
@@ -81,10 +77,10 @@ export function stepper(stage: Stage): HTMLElement {
       stop();
       return;
     }
-    const text = (count.textContent = `step ${step} of ${last}`);
+    const text = `step ${step} of ${last}`;
+    count.textContent = stage.rests ? "" : text;
     set(slider, { max: last, "aria-valuetext": text });
     slider.value = String(step);
-    count.style.minWidth = `${7 + 2 * String(last).length}ch`;
     set(words, { "aria-live": timer ? "off" : "polite" });
     words.replaceChildren(...sentence(stage));
     name(playing, timer ? "Pause" : "Play", timer ? PAUSE : PLAY);
@@ -103,22 +99,24 @@ export function stepper(stage: Stage): HTMLElement {
     else return;
     event.preventDefault();
   });
-  stage.on("step", draw);
   stage.on("view", stop);
-  stage.on("tab", draw);
-  draw();
+  stage.follow(draw, "step", "tab");
   return bar;
 }
 
 /** The sentence of the step, after its direction. */
-function sentence({ now, step, last }: Stage): (Node | string)[] {
-  if (now) return [h("span", { class: "tm-way" }, now.reverse ? "reverse" : "forward"), now.words];
-  if (step === last) return ["Every step is done. Play them, or go back one by one."];
-  return ["Before the first step: nothing is computed yet."];
+function sentence({ now, step, last, view }: Stage): (Node | string)[] {
+  if (now) {
+    const way = h("span", { class: "tm-way" }, now.reverse ? "reverse" : "forward");
+    return [way, now.words, h("small", {}, step === last ? " (the last step)" : "")];
+  }
+  if (step < last) return ["Before the first step: nothing is computed yet."];
+  const back = view?.steps.at(-1)?.reverse ? ": values forward, then gradients in reverse" : "";
+  return [`Play shows this computation in ${last} step${last === 1 ? "" : "s"}${back}.`];
 }
 
-function button(words: string, icon: string, onclick: () => void): HTMLElement {
-  const made = h("button", { type: "button", onclick });
+function iconButton(words: string, icon: string, onclick: () => void): HTMLElement {
+  const made = button("", { onclick });
   name(made, words, icon);
   return made;
 }

@@ -1,5 +1,5 @@
 /** The tabs of a report: a face each. */
-import { h, set } from "./dom";
+import { button, h, set } from "./dom";
 import { isPlain } from "./keys";
 import type { Stage } from "./stage";
 
@@ -16,7 +16,7 @@ export function tabs(stage: Stage, face: (title: string) => HTMLElement): HTMLEl
       stage.openTab(title);
     };
     return [
-      h("button", { role: "tab", type: "button", id, "aria-controls": panel, onclick }, title),
+      button(title, { role: "tab", id, "aria-controls": panel, onclick }),
       h("div", { role: "tabpanel", id: panel, "aria-labelledby": id, tabindex: 0 }, face(title)),
     ];
   };
@@ -52,8 +52,7 @@ export function tabs(stage: Stage, face: (title: string) => HTMLElement): HTMLEl
     stage.openTab(title);
     known.get(title)?.[0].focus();
   });
-  stage.on("content", draw);
   stage.on("tab", choose);
-  draw();
-  return h("div", {}, list, panels);
+  stage.follow(draw, "content");
+  return h("div", {}, list, h("div", {}, panels));
 }

@@ -1,6 +1,6 @@
 /** The sliders of --what-if: moving one runs the cell again in the kernel, which sends another content. */
 import type { Control } from "./content";
-import { h } from "./dom";
+import { button, h } from "./dom";
 import type { Stage } from "./stage";
 
 /** In milliseconds: an answer so quick that the cell runs while a slider moves, one to wait for, and none. */
@@ -46,11 +46,12 @@ export function whatIf(stage: Stage): HTMLElement {
     });
     return made;
   });
-  const reset = h("button", { type: "button" }, "Reset");
-  reset.onclick = () => {
-    moved = {};
-    ask();
-  };
+  const reset = button("Reset", {
+    onclick: () => {
+      moved = {};
+      ask();
+    },
+  });
 
   function ask(): void {
     reset.disabled = !Object.keys(moved).length;

@@ -1,9 +1,15 @@
 /** The picture, larger or smaller, and moved. */
 import { boxOf, listen } from "./dom";
 
-/** The smallest size of a unit of the picture in pixels at which it can be read: svg.py states the same. */
-const LEAST = (0.55 * 96) / 72 / 2;
+/** Pixels in a unit of the picture at its full size: svg.py states the same. */
+const UNIT = 96 / 72 / 2;
+/** The smallest scale at which a picture is made to fit, and the one at which a larger picture is read. */
+const [LEAST, READ] = [0.6, 0.8];
 const [SMALLEST, LARGEST] = [0.05, 8];
+/** The most pixels that the height of the place for the picture has; report.css calls it --tm-high. */
+const high = (): number => Math.max(0.56 * innerHeight, 420);
+/** A hundred times the size of the letters of controls, in units of the picture. */
+const LETTERS = 1650;
 
 interface Point {
   clientX: number;
@@ -18,14 +24,14 @@ export interface Zoom {
    * The factor 0 shows the whole picture.
    */
   by: (factor: number, point?: Point) => void;
-  /** Put a control over the upper edge of an element of the picture: to the right, or in the middle. */
-  pin: (control: HTMLElement, name: string, inMiddle: boolean) => void;
+  /** Put a control over the upper right corner of an element of the picture, or in the place of its title. */
+  pin: (control: HTMLElement, name: string, isTitle: boolean) => void;
 }
 
 /** `sheet` is the element with the picture and the controls over it, and `port` the element around it that scrolls. */
 export function zoomOf(sheet: HTMLElement, port: HTMLElement): Zoom {
   let [width, height] = [1, 1];
-  /** Pixels in a unit; 0 for the size that was fitted. */
+  /** Pixels in a unit; 0 for the size that fits. */
   let scale = 0;
   let moved = 0;
   let isHeld = false;
@@ -33,7 +39,6 @@ export function zoomOf(sheet: HTMLElement, port: HTMLElement): Zoom {
   const { style } = sheet;
   const size = (wanted: number): void => {
     scale = Math.max(SMALLEST, Math.min(LARGEST, wanted));
-    style.minWidth = "0";
     style.width = `${scale * width}px`;
   };
   const by = (factor: number, point?: Point): void => {
@@ -43,8 +48,7 @@ export function zoomOf(sheet: HTMLElement, port: HTMLElement): Zoom {
       clientY: frame.top + frame.height / 2,
     };
     const before = boxOf(sheet);
-    const high = parseFloat(getComputedStyle(port).maxHeight) || port.clientHeight;
-    const whole = Math.min((port.clientWidth - 1) / width, (high - 1) / height);
+    const whole = Math.min((port.clientWidth - 9) / width, (high() - 9) / height);
     size(factor ? (before.width / width) * factor : whole);
     const after = boxOf(sheet);
     const grown = after.width / before.width;
@@ -54,12 +58,12 @@ export function zoomOf(sheet: HTMLElement, port: HTMLElement): Zoom {
     );
   };
   listen(port, {
-    wheel: (event) => {
+    onwheel: (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
       by(Math.exp(-Math.max(-50, Math.min(50, event.deltaY)) / 150), event);
     },
-    touchmove: (event) => {
+    ontouchmove: (event) => {
       const [a, b] = event.touches;
       if (!a || !b) return;
       const [dx, dy] = [b.clientX - a.clientX, b.clientY - a.clientY];
@@ -68,24 +72,24 @@ export function zoomOf(sheet: HTMLElement, port: HTMLElement): Zoom {
       event.preventDefault();
       if (before) by(apart / before, { clientX: a.clientX + dx / 2, clientY: a.clientY + dy / 2 });
     },
-    touchend: () => {
+    ontouchend: () => {
       apart = 0;
     },
   });
   listen(sheet, {
-    pointerdown: ({ target, button, pointerType }) => {
+    onpointerdown: ({ target, button, pointerType }) => {
       const isFree = !(target as Element).closest("[data-n],.tm-control");
       isHeld = button === 0 && pointerType === "mouse" && isFree;
       moved = 0;
     },
-    pointermove: ({ buttons, movementX, movementY, pointerId }) => {
+    onpointermove: ({ buttons, movementX, movementY, pointerId }) => {
       if (!isHeld || !buttons) return;
       moved += Math.abs(movementX) + Math.abs(movementY);
       if (moved < 4) return;
       sheet.setPointerCapture(pointerId);
       port.scrollBy(-movementX, -movementY);
     },
-    click: (event) => {
+    onclick: (event) => {
       // the end of a drag is no click
       if (moved > 3) event.stopPropagation();
       moved = 0;
@@ -93,23 +97,28 @@ export function zoomOf(sheet: HTMLElement, port: HTMLElement): Zoom {
   });
   return {
     lay: () => {
-      const svg = sheet.querySelector("svg");
-      const fitted = Number(svg?.getAttribute("width"));
-      const box = svg?.getAttribute("viewBox")?.split(" ").map(Number);
+      const box = sheet.querySelector("svg")?.getAttribute("viewBox")?.split(" ").map(Number);
       [width, height] = [box?.[2] ?? 1, box?.[3] ?? 1];
-      style.width = `min(100%, ${fitted}px)`;
-      style.minWidth = `${Math.min(fitted, LEAST * width)}px`;
+      const full = UNIT * width;
+      const isWhole = LEAST * UNIT * height < high();
+      const most = isWhole
+        ? `(var(--tm-high) - 12px) * ${width / height}, ${full}px`
+        : `${READ * full}px`;
+      style.width = `max(${LEAST * full}px, min(100% - 8px, ${most}))`;
       if (scale) size(scale);
     },
     by,
-    pin: (control, name, inMiddle) => {
+    pin: (control, name, isTitle) => {
       const element = sheet.querySelector<SVGGElement>(name);
       if (!element) return;
-      const box = element.getBBox();
-      const x = box.x + box.width / (inMiddle ? 2 : 1);
-      control.style.left = `${(100 * x) / width}%`;
-      control.style.top = `${(100 * box.y) / height}%`;
-      element.classList.toggle("tm-titled", inMiddle);
+      const title = isTitle && element.querySelector<SVGGraphicsElement>(":scope > text");
+      const box = (title || element).getBBox();
+      const [x, y] = title ? [box.width / 2, box.height / 2] : [box.width, 0];
+      control.style.left = `${(100 * (box.x + x)) / width}%`;
+      control.style.top = `${(100 * (box.y + y)) / height}%`;
+      // it grows with the picture, of whose width cqw is a hundredth
+      control.style.fontSize = `clamp(9px, ${LETTERS / width}cqw, 32px)`;
+      element.classList.toggle("tm-titled", isTitle);
       sheet.append(control);
     },
   };

@@ -1,4 +1,4 @@
-"""What can change in an object: its contents, how two are compared, and how it is given them back."""
+"""Changes in objects: the contents that can change, how two are compared, and how they are given back."""
 
 from __future__ import annotations
 
@@ -301,7 +301,7 @@ def _set_slots(value: Any, content: dict[str, Any]) -> None:
 
 
 def _inside(cell: CellType) -> Any:
-    """What a function's cell refers to."""
+    """The object that a function's cell refers to."""
     try:
         return cell.cell_contents
     except ValueError:

@@ -369,7 +369,7 @@ class WhatIf:
 
 
 def _result(session: Session, value: Any) -> dict[str, Any]:
-    """What a run computed, for comparison: its last numbers by name, and its value."""
+    """The results of a run, for comparison: its last numbers by name, and its value."""
     numbers = {name: x for name, x in [*session.history, ("", value)] if is_number(x)}
     return {name: _digest(np.asarray(unwrap(x))) for name, x in numbers.items()}
 
@@ -388,7 +388,7 @@ class StoppedError(Exception):
 
 @dataclass
 class Printed:
-    """What a run printed, and the number of other displays."""
+    """The text that a run printed, and the number of its other displays."""
 
     text: str = ""
     displays: int = 0

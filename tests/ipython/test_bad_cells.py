@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.display import report as tape_report
-from tapemagic.display import svg
+from tapemagic.display import graph_picture, svg
 from tapemagic.ipython import magics
 from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients
@@ -133,7 +132,7 @@ def test_values_that_change_meanwhile(run: Run, variables: dict[str, Any]) -> No
 def test_a_picture_that_graphviz_refuses(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reason stands in place of the picture, and all else is there."""
     monkeypatch.setattr(
-        tape_report, "draw", lambda *_: svg.Drawing(None, "no picture: 'dot' failed <b>")
+        graph_picture, "draw", lambda *_: svg.Drawing(None, "no picture: 'dot' failed <b>")
     )
 
     page = run("%%tape a\ny = a**2")._repr_mimebundle_()["text/html"]
@@ -153,7 +152,7 @@ def test_an_interrupted_report(
 ) -> None:
     """Ctrl-C while the report is made leaves the variables, the tape and the notebook as the cell made them."""
     with monkeypatch.context() as patch:
-        patch.setattr(magics, "examine", interrupt)
+        patch.setattr(magics, "examined", interrupt)
         error = shell.run_cell("%%tape a\ny = a**2").error_in_exec
 
     assert type(error) is KeyboardInterrupt
@@ -168,7 +167,7 @@ def test_an_interrupted_drawing(
 ) -> None:
     """The same while the picture is drawn."""
     with monkeypatch.context() as patch:
-        patch.setattr(tape_report, "draw", interrupt)
+        patch.setattr(graph_picture, "draw", interrupt)
         run("report = get_ipython().run_cell_magic('tape', 'a', 'y = a**2')")
         error = shell.run_cell("report").error_in_exec
 
@@ -182,7 +181,7 @@ def test_an_interrupted_report_of_a_failure(
     shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The user's own error is raised all the same."""
-    monkeypatch.setattr(magics, "examine", interrupt)
+    monkeypatch.setattr(magics, "examined", interrupt)
 
     assert (
         type(shell.run_cell("%%tape a\ny = a / np.ones(2) @ np.ones(3)").error_in_exec)
@@ -198,7 +197,7 @@ def test_a_report_that_cannot_be_made(
     def broken(*_args: Any, **_words: Any) -> None:
         raise RuntimeError("no\nsuch thing")
 
-    monkeypatch.setattr(magics, "examine", broken)
+    monkeypatch.setattr(magics, "examined", broken)
     with pytest.warns(
         UserWarning, match=r"could not be made \(RuntimeError: no such thing\); the cell has run"
     ):

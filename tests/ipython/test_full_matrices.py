@@ -10,6 +10,7 @@ import pytest
 
 from tapemagic.display.faces import gradients as gradients_face
 from tests.ipython.conftest import Run
+from tests.ipython.live import content, shown
 from tests.ipython.test_watching import gradients
 
 
@@ -61,13 +62,11 @@ def test_both(run: Run) -> None:
 def test_in_the_widget(run: Run) -> None:
     """The tab of gradients has them, too."""
     report = run("%%tape a --jacobian --hessian\ny = a**2")
-    report._repr_mimebundle_()
 
-    tab = report._view.children[1]
+    faces = {face["title"]: face["html"] for face in content(shown(report))["faces"]}
 
-    shown = dict(zip(tab.titles, [page.value for page in tab.children], strict=True))
-    assert "<b>Jacobian</b>" in shown["Gradients"]
-    assert "<b>Hessian</b>" in shown["Gradients"]
+    assert "<b>Jacobian</b>" in faces["Gradients"]
+    assert "<b>Hessian</b>" in faces["Gradients"]
 
 
 @pytest.mark.parametrize("line", ["-t u y", "--target u y"])

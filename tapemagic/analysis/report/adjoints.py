@@ -11,7 +11,7 @@ from tapemagic.analysis.adjoints import heard_sweep
 from tapemagic.analysis.report.gradients.derivatives import GradientTable
 from tapemagic.analysis.report.summary import summarise
 from tapemagic.analysis.snapshot import Snapshot
-from tapemagic.engine.recording import SMALL
+from tapemagic.engine.recording import SMALL, Record
 from tapemagic.engine.tape.sweep import Gradients
 from tapemagic.engine.tensor.tensor import Traced, id_of
 
@@ -26,9 +26,8 @@ def adjoints_of(
 ) -> Adjoints:
     """The gradients with respect to every value of a recording, by the ids of the values.
 
-    Values of order 0, which the user computed, are sources of the gradients of the targets; values of order k, which
-    belong to a k-th derivative, are sources of the gradients of the derivatives of that order. The targets may be
-    derivatives themselves, and the cell may compute higher orders than were asked for; then the nearest order is used.
+    Values that the cell computed, derivatives among them, are sources of the gradients of the targets; values that
+    belong to a k-th derivative that the report took are sources of the gradients of its derivatives of that order.
     """
     return full_adjoints(snapshot, targets, found, order, _kept, snapshot.tracked)
 
@@ -42,12 +41,12 @@ def full_adjoints(
     wanted: Container[int],
 ) -> dict[int, T]:
     """The same for some of the values, of each the part of the gradient's array that is to be kept."""
-    level_of = levels(snapshot, targets, order)
+    level_of = levels(snapshot, found)
     return {
         i: gradient
         for level, goal in enumerate(goals_of(targets, found, order))
         for i, gradient in gradients_of_all(snapshot, goal, keep, wanted).items()
-        if level_of(i) == level
+        if level_of.get(i, 0) == level
     }
 
 
@@ -60,10 +59,14 @@ def goals_of(targets: Sequence[Traced], found: GradientTable, order: int) -> lis
     return [list(targets), *derivatives]
 
 
-def levels(snapshot: Snapshot, targets: Sequence[Traced], order: int) -> Callable[[int], int]:
-    """A function that gives the level of a value by its id: that of the goals of which it has the gradient."""
-    first = max((snapshot.order_of(id_of(target)) for target in targets), default=0)
-    return lambda i: min(max(snapshot.order_of(i) - first, 0), order - 1)
+def levels(snapshot: Snapshot, found: GradientTable) -> Mapping[int, int]:
+    """The levels of values by id, that of the goals of which they have the gradients; those of level 0 are left out."""
+    first = found.begins[0] if found.begins else len(snapshot.records)
+    return {
+        i: found.level(position)
+        for position, record in enumerate(snapshot.records[first:], first)
+        for i in Record._make(record).output_ids
+    }
 
 
 def gradients_of_all(

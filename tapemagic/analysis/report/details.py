@@ -11,7 +11,7 @@ import numpy as np
 
 from tapemagic.analysis.formatting import clipped
 from tapemagic.analysis.nonfinite import NonFinite
-from tapemagic.analysis.report.adjoints import full_adjoints, levels
+from tapemagic.analysis.report.adjoints import full_adjoints
 from tapemagic.analysis.report.entries import Entries, entries_of
 from tapemagic.analysis.report.gradients.derivatives import Derivative
 from tapemagic.analysis.report.gradients.gradient_rows import gradient_rows
@@ -184,14 +184,12 @@ class Details:
             numbers = {one.number for one in found if one.number is not None}
             arrays = _arrays(subject, numbers, maker)
             gradients = _gradients(subject, numbers)
-            targets = [x for _, x in subject.targets]
-            level_of = levels(subject.snapshot, targets, subject.order)
             return {
                 one.key: ValueDetails(
                     one.name,
                     _entries(one.value if one.number is None else arrays.get(one.number)),
                     None if one.number is None else gradients.get(one.number),
-                    goal_of(subject, level_of(one.number or 0)),
+                    goal_of(subject, subject.levels.get(one.number or 0, 0)),
                     one.number is not None,
                 )
                 for one in found

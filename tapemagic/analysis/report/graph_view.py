@@ -15,10 +15,9 @@ from tapemagic.analysis.report.dead_ends import first_and_last
 from tapemagic.analysis.report.graph.drawn_graph import DrawnGraph
 from tapemagic.analysis.report.graph.graph import Graph
 from tapemagic.analysis.report.subject import Subject
-from tapemagic.analysis.report.trace.formulas import value_formula
 from tapemagic.analysis.report.trace.symbols import Symbols
 from tapemagic.analysis.report.trace.trace_steps import Steps, steps_of
-from tapemagic.engine.recording import Record
+from tapemagic.analysis.report.trace.written import written
 from tapemagic.engine.tensor.tensor import has_id, id_of, unwrap
 
 
@@ -197,16 +196,10 @@ def _formulas(subject: Subject, drawn: DrawnGraph) -> tuple[str, ...]:
     with np.errstate(all="ignore"):
         for _, what in drawn.plan.items:
             if isinstance(what, int):
-                record = subject.records[what]
-                formula = _formula(record, symbols)
-                ids = record.output_ids
+                operation = written(subject, symbols, what)
+                ids = operation.record.output_ids
                 for k, i in enumerate(ids):
                     if i in drawn.values:
                         which = f", result {k + 1} of {len(ids)}" if len(ids) > 1 else ""
-                        found[drawn.values[i]] = formula + which
+                        found[drawn.values[i]] = operation.formula.text + which
     return tuple(found)
-
-
-def _formula(record: Record, symbols: Symbols) -> str:
-    pairs = zip(record.values, record.ids, strict=True)
-    return value_formula(record, [symbols.of(x, i) for x, i in pairs]).text

@@ -11,7 +11,6 @@ import numpy as np
 
 from tapemagic.analysis.formatting import clipped, format_value
 from tapemagic.analysis.nonfinite import is_finite
-from tapemagic.analysis.report.adjoints import levels
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
@@ -160,7 +159,7 @@ class _Made:
 
     def _gradient(self, i: int, value: Any) -> str:
         subject = self.subject
-        if not subject.targets or self._level_of(i) or value.dtype.kind not in "fc":
+        if not subject.targets or i in subject.levels or value.dtype.kind not in "fc":
             return ""
         if i in subject.split.versions:
             return self._of_versions(i)
@@ -176,11 +175,6 @@ class _Made:
         if any(isinstance(g, Summary) for g in known):
             return ""
         return text_of(sum(known[1:], known[0])) if known else "None"
-
-    @cached_property
-    def _level_of(self) -> Any:
-        targets = [x for _, x in self.subject.targets]
-        return levels(self.subject.snapshot, targets, self.subject.order)
 
     @cached_property
     def _names(self) -> Mapping[int, Mapping[str, Sequence[int]]]:

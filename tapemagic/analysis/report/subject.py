@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
-from typing import Literal
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
 from tapemagic.analysis.formatting import derivative_symbol, without_subscript
-from tapemagic.analysis.report.adjoints import Adjoints, adjoints_of
+from tapemagic.analysis.report.adjoints import Adjoints, adjoints_of, levels
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.dead_ends import drawn_positions
 from tapemagic.analysis.report.folding import Block, fold
@@ -24,6 +24,9 @@ from tapemagic.engine.tensor.tensor import has_id, id_of
 from tapemagic.engine.tensor.variable import Variable
 
 Role = Literal["watched", "variable", "intermediate", "target", "constant"]
+T = TypeVar("T")
+MOST_WRITTEN = 2_000
+"""The number of pieces of tables from which on they are written anew."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +156,31 @@ class Subject:
             return adjoints_of(self.snapshot, targets, self.found, self.order)
 
     @cached_property
+    def levels(self) -> Mapping[int, int]:
+        """The orders of the derivatives, taken by the report, to which values belong, by id; of others it is 0."""
+        return levels(self.snapshot, self.found)
+
+    @cached_property
     def norms(self) -> dict[int, float]:
         """The norms of the arrays in the recording that were asked for, by the identity of the array."""
         return {}
+
+    @cached_property
+    def _written(self) -> dict[Hashable, Any]:
+        return {}
+
+    def once(self, key: Hashable, write: Callable[[], T]) -> T:
+        """The result of `write`, which several tables show: it is called once, as long as there is room.
+
+        Parameters
+        ----------
+        key : hashable
+            What is written, and of what: two that are equal stand for the same.
+        write : callable
+        """
+        known = self._written
+        if key not in known:
+            if len(known) >= MOST_WRITTEN:
+                known.clear()
+            known[key] = write()
+        return cast(T, known[key])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-from tapemagic.display.live.packing import packed
+from tapemagic.display.live.packing import compressed
 
 STATIC = resources.files("tapemagic.display") / "static"
 ESM = (STATIC / "report.js").read_text(encoding="utf-8")
@@ -13,7 +13,7 @@ CSS = (STATIC / "report.css").read_text(encoding="utf-8")
 UNPACKING = """\
 const bytes = Uint8Array.from(atob("%s"), (letter) => letter.charCodeAt(0));
 const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-const [script, css] = await new Response(stream).json();
+const [css, script] = (await new Response(stream).text()).split("\\0");
 const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
 const report = (await import(url)).default;
 URL.revokeObjectURL(url);
@@ -25,5 +25,5 @@ function render(context) {
 }
 export default { render };
 """
-STORED = UNPACKING % packed([ESM, CSS])
+STORED = UNPACKING % compressed(f"{CSS}\0{ESM}")
 """Both as one module, compressed, since every widget stores it once more; anywidget loads modules in the same way."""

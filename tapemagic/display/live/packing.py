@@ -27,6 +27,11 @@ def packed(data: Any) -> str:
     {'a': [1, None]}
     """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return compressed(text)
+
+
+def compressed(text: str) -> str:
+    """Text, compressed by zlib, in base64."""
     return b64encode(zlib.compress(text.encode(), 9)).decode()
 
 

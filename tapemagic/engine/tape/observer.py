@@ -248,7 +248,9 @@ class Observer(Tape):
         return tape_of(contents_of(self))
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
-        self._depths.append(1 + max((self._order_of.get(i, 0) for i in targets), default=0))
+        # a rule that takes gradients, as that of recompute_grad, is a part of the derivative that applies it
+        order = self._depths[-1] or 1 + max((self._order_of.get(i, 0) for i in targets), default=0)
+        self._depths.append(order)
         self._sweeps.append((len(self._records), tuple(targets)))
         self._seeds += [(seed._value, i) for i, seed in targets.items()]
 

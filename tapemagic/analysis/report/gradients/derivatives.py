@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -56,10 +57,29 @@ Key = tuple[int, int, int]
 
 @dataclass
 class GradientTable:
-    """Derivatives by target, source and order, and the errors in computing them."""
+    """Derivatives by target, source and order, and the errors in computing them.
+
+    Attributes
+    ----------
+    gradients : dict of Key to Tensor or None
+    problems : dict of Key to str
+    begins : list of int
+        For each order, the number of records before its derivatives.
+    """
 
     gradients: dict[Key, Tensor | None] = field(default_factory=dict)
     problems: dict[Key, str] = field(default_factory=dict)
+    begins: list[int] = field(default_factory=list)
+
+    def level(self, position: int) -> int:
+        """The order of the derivative that a record belongs to, by its position; 0 for what was there before.
+
+        Examples
+        --------
+        >>> GradientTable(begins=[2, 5]).level(1), GradientTable(begins=[2, 5]).level(6)
+        (0, 2)
+        """
+        return bisect_right(self.begins, position)
 
 
 def differentiate(
@@ -69,6 +89,7 @@ def differentiate(
     found = GradientTable()
     wanted = [value for _, value in sources]
     for level in range(1, order + 1):
+        found.begins.append(len(observer.records))
         with observer if level < order else nullcontext():
             for t, (_, target) in enumerate(targets):
                 keys = [(t, s, level) for s in range(len(wanted))]

@@ -117,9 +117,7 @@ class _Lines:
     def order_of(self, part: Part) -> int:
         """The order of the derivative, taken by the report, to which a part belongs; 0 for the cell's own."""
         first = next(part.positions()) if isinstance(part, Block) else part
-        if first < self.subject.operations:
-            return 0
-        return self.subject.snapshot.origins.orders[first]
+        return self.subject.found.level(first)
 
     def placed(self, line: Line, path: tuple[str, ...], step: int) -> Line:
         """A row below some headings, with its operation in the graph and its lines of the cell."""
@@ -169,6 +167,8 @@ class _Lines:
         name = self.drawn.graph.steps[step].name
         if fold.kind == "loop":
             return name
+        if fold.kind == "derivative" and self.order_of(fold.parts[0]):
+            return counted(fold.parts)
         if fold.kind == "call":
             name = title_of(Block("call", (), fold.name, lines=fold.lines))
         return f"{name} ({counted(fold.parts)})"

@@ -110,7 +110,8 @@ class ForwardWay:
             else:
                 results = [self._graph.values[k] for k in made if k not in self._known]
                 said = [f"{self._walk.name(x)} = {x.text}" for x in results]
-                words = sentences.listed(row.words.removeprefix(MARK), said, before=before)
+                start = before + sentences.where(row)
+                words = sentences.listed(row.words.removeprefix(MARK), said, before=start)
             shown = self._new([*drawn.inputs, *made])
             yield TraceStep("forward", part, number, step, row.lines, words, shown)
             return
@@ -118,7 +119,8 @@ class ForwardWay:
             made = [self._index[i] for i in self._walk.boxes(turn.positions)]
             first, last = k == 0, k == len(turns.all) - 1
             shown = self._new([*drawn.inputs * first, *made, *drawn.assigned * last])
-            words = sentences.listed(turns.words(turn), turns.values(turn), before=before)
+            said, joint = turns.values(turn), turns.joint(turn)
+            words = sentences.listed(turns.words(turn), said, before=before, joint=joint)
             yield TraceStep("forward", part, number, step, turn.lines, words, shown)
 
     def _new(self, indices: Iterable[int]) -> tuple[int, ...]:

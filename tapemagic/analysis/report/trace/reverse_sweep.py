@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -28,6 +28,7 @@ from tapemagic.analysis.report.trace.shares import (
     starts,
 )
 from tapemagic.analysis.report.trace.symbols import brief, is_good, number_symbol, several, text_of
+from tapemagic.analysis.report.trace.written import Written
 from tapemagic.engine.recording import Record, silence
 
 MAX_STEPS = 6
@@ -62,7 +63,7 @@ class AdjointStep:
         What an operation adds; what the sweep begins with at a target; the whole adjoint of a value whose shares
         stand elsewhere; words for inputs that are not written out.
     value : int or None
-        The id of the value whose adjoint it is.
+        The id of the value whose adjoint it is. It is another one in every run, and is not compared.
     operand : int or None
         Of a share, the position of the value among the inputs of the operation.
     is_last : bool
@@ -78,7 +79,7 @@ class AdjointStep:
     after: str = ""
     is_finite: bool = True
     kind: Literal["share", "seed", "whole", "more"] = "share"
-    value: int | None = None
+    value: int | None = field(default=None, compare=False)
     operand: int | None = None
     is_last: bool = False
 
@@ -110,27 +111,6 @@ def equation(*parts: str) -> str:
         if not found or part != found[-1]:
             found.append(part)
     return " = ".join(found)
-
-
-@dataclass(frozen=True)
-class Written:
-    """An operation with the symbols of its values.
-
-    Attributes
-    ----------
-    position : int
-        In the recording.
-    record : Record
-    inputs, made : sequence of Symbol
-    numbers : sequence of Symbol
-        The values of the inputs; empty unless they are few numbers.
-    """
-
-    position: int
-    record: Record
-    inputs: Sequence[Symbol]
-    made: Sequence[Symbol]
-    numbers: Sequence[Symbol]
 
 
 class ReverseSweep:
@@ -193,6 +173,10 @@ class ReverseSweep:
         return sum(i in known for i in record.ids) if reached else 0
 
     def _step(self, written: Written, k: int, share: Share) -> AdjointStep:
+        key = ("share", written.position, k, share.known)
+        return self._subject.once(key, lambda: self._written_step(written, k, share))
+
+    def _written_step(self, written: Written, k: int, share: Share) -> AdjointStep:
         formula, put_in = self._formulas(written, k)
         name = bar(written.inputs[k])
         latex = f"{name.latex} = {'' if share.is_first else f'{name.latex} + '}{formula.latex}"
@@ -219,8 +203,9 @@ class ReverseSweep:
             return _through(bar(made[0]), record.name), None
         if not isinstance(record.output, tuple):
             return self._of_one(written, k)
+        place = _place(record, k)
         reached = [
-            _chain(bar(y), y, x)
+            _chain(bar(y), y, x, place)
             for y, i in zip(made, several(record.output_id), strict=True)
             if i in self._subject.adjoints
         ]
@@ -238,7 +223,9 @@ class ReverseSweep:
         if piece is None:
             slope = _slope(record, k) if numbers else ""
             product = f"{_bracketed(text_of(g))} · {_bracketed(slope)}"
-            return _chain(bar(y), y, inputs[k]), Piece(product, "", PRODUCT) if slope else None
+            return _chain(bar(y), y, inputs[k], _place(record, k)), Piece(
+                product, "", PRODUCT
+            ) if slope else None
         if not numbers:
             return piece, None
         result, adjoint = number_symbol(record.output), number_symbol(g)
@@ -279,8 +266,15 @@ def _bracketed(number: str) -> str:
     return f"({number})" if number.startswith("-") or "j" in number else number
 
 
-def _chain(g: Symbol, y: Symbol, x: Symbol) -> Piece:
-    """The chain rule, for an operation without a formula."""
+def _place(record: Record, k: int) -> str:
+    """The number of an input in words, if the operation has the same value in several places; empty otherwise."""
+    return f"input {k + 1}" if record.ids.count(record.ids[k]) > 1 else ""
+
+
+def _chain(g: Symbol, y: Symbol, x: Symbol, place: str) -> Piece:
+    """The chain rule, for an operation without a formula; with respect to the input in some place if one is given."""
+    if place:
+        x = Symbol(place, rf"\text{{{place}}}")
     names = [
         part.text if part.text.replace("_", "a").isalnum() else f"({part.text})" for part in (y, x)
     ]

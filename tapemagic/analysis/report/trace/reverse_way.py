@@ -6,14 +6,24 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from tapemagic.analysis.formatting import derivative_symbol
+from tapemagic.analysis.report.gradients.derivatives import name_of_sum
 from tapemagic.analysis.report.trace import sentences
 from tapemagic.analysis.report.trace.filling_in import UNKNOWN, FillingIn
+from tapemagic.analysis.report.trace.formulas import repeats
+from tapemagic.analysis.report.trace.layout import ordinal
 from tapemagic.analysis.report.trace.notation import bar, symbol_of
 from tapemagic.analysis.report.trace.reverse_sweep import AdjointStep, adjoint_step
 from tapemagic.analysis.report.trace.shares import starts
+from tapemagic.analysis.report.trace.symbols import text_of
+from tapemagic.analysis.report.trace.trace_rows import MAX_INPUTS
 from tapemagic.analysis.report.trace.trace_step import TraceStep
 from tapemagic.analysis.report.trace.turns import Turn
 from tapemagic.analysis.report.trace.walk import MARK, Place, Walk
+from tapemagic.engine.tensor.tensor import unwrap
+
+MOST_INSIDE = 3
+"""The number of gradients in the middle of several operations that a sentence tells."""
 
 Texts = dict[int, str]
 """Gradients as text by the indices of the values in the graph."""
@@ -36,6 +46,8 @@ class ReverseWay:
         self._seeded: set[int] = set()
         self._orders = {x.order for x in self._graph.values if x.gradient is not None}
         self._told: set[int] = set()
+        levels = walk.subject.levels
+        self._levels = {k: levels[i] for i, k in self._index.items() if i in levels}
         self._elsewhere = self._places_elsewhere()
 
     def part(self, part: int) -> Iterator[TraceStep]:
@@ -49,7 +61,9 @@ class ReverseWay:
                 yield from self._operation(part, place)
             else:
                 yield from self._fold(part, place)
-        if not part:
+        if part:
+            yield from self._next_derivatives(part)
+        else:
             yield from self._watched()
         yield from self._nothing(part)
 
@@ -107,8 +121,13 @@ class ReverseWay:
         symbol = self._walk.symbol(entry.value)
         if entry.kind == "seed":
             return self._words_of_seed(part, entry)
-        shape = np.shape(record.values[entry.operand or 0])
-        return sentences.share(entry, record.name, symbol, shape, before)
+        operand = entry.operand or 0
+        shape = np.shape(record.values[operand])
+        again = record.ids.count(entry.value) > 1
+        which = f", its {ordinal(operand + 1)} input" if again else ""
+        each = "each element of " if repeats(record, operand) else ""
+        start = f"{before}{record.name} passes back to {each}{symbol}{which}: "
+        return sentences.share(entry, symbol, shape, start)
 
     def _words_of_seed(self, part: int, entry: AdjointStep) -> str:
         """The sentence for the gradient with which the sweep begins at a target, or at a derivative of it."""
@@ -123,8 +142,11 @@ class ReverseWay:
         texts = self._passed(place.positions)
         if not self._is_reached(place.positions):
             return
-        words = f"back through {place.row.words.removeprefix(MARK)}"
-        yield self._together(part, place, place.row.lines, words, texts)
+        words = f"{sentences.where(place.row)}back through {place.row.words.removeprefix(MARK)}"
+        inside = [entry.equation for entry in place.row.reverse[:MOST_INSIDE]]
+        if inside:
+            words += f": {', '.join(inside)}"
+        yield self._together(part, place, place.row.lines, words, texts, inside)
 
     def _turn(self, part: int, place: Place, turn: Turn) -> Iterator[TraceStep]:
         """The steps of an iteration, or of several."""
@@ -210,9 +232,24 @@ class ReverseWay:
                 lines, changed = self._walk.lines(i), tuple(texts.items())
                 yield TraceStep("reverse", 0, row, None, lines, words, (), changed, k)
 
+    def _next_derivatives(self, part: int) -> Iterator[TraceStep]:
+        """The steps for what the sweep from derivatives is done for: those of the next order."""
+        subject, order = self._walk.subject, self._walk.trace.parts[part].part.order
+        known = subject.found.gradients
+        wanted = [key for key, g in known.items() if key[2] == order + 1 and g is not None]
+        for t, s, _ in wanted[:MAX_INPUTS]:
+            target, source = subject.targets[t], subject.sources[s]
+            of_sum = name_of_sum(target, source, order + 1)
+            below = derivative_symbol(target[0], source[0], order)
+            goal = f"the sum of {below}" if of_sum else below
+            symbol = derivative_symbol(target[0], source[0], order + 1)
+            value, before = text_of(unwrap(known[t, s, order + 1])), self._walk.before(part)
+            words = sentences.derivative(symbol, value, goal, source[0], before)
+            yield TraceStep("reverse", part, None, None, None, words)
+
     def _nothing(self, part: int) -> Iterator[TraceStep]:
         """The step for the values of a part that no gradient reaches."""
-        orders = [one.part.order for one in self._walk.trace.parts]
+        order = self._walk.trace.parts[part].part.order
         found = [
             value
             for value in self._graph.values
@@ -220,7 +257,7 @@ class ReverseWay:
             and value.role != "constant"
             and value.index not in self._told
             and value.order in self._orders
-            and (orders.index(value.order) if value.order in orders else 0) == part
+            and self._levels.get(value.index, 0) == order
         ]
         if found:
             texts = self._none([value.index for value in found])

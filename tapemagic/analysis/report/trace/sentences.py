@@ -24,15 +24,37 @@ def first_that_fits(*sentences: str, before: str = "") -> str:
     return clipped(next((words for words in full if len(words) <= LONGEST), full[-1]), LONGEST)
 
 
+def where(row: TraceRow) -> str:
+    """The lines of a row, to begin its sentence with; empty if they are not known, or its words tell them."""
+    lines = format_lines(row.lines)
+    return f"{lines}: " if row.lines and lines not in row.words else ""
+
+
 def operation(row: TraceRow, before: str) -> str:
     """The sentence of an operation, forward."""
-    where = f"{format_lines(row.lines)}: " if row.lines else ""
+    formula, numbers = _choice(row.formula), _choice(row.numbers)
     return first_that_fits(
-        row.equation,
-        equation(row.symbol, row.formula, row.value),
+        equation(row.symbol, formula, numbers, row.value),
+        equation(row.symbol, formula, row.value),
         equation(row.symbol, row.value),
-        before=before + where,
+        before=before + where(row),
     )
+
+
+def _choice(formula: str) -> str:
+    """A formula, in brackets if it is a choice: an equals sign behind it would belong to its last case.
+
+    Examples
+    --------
+    >>> _choice("x if x > 0, else 0"), _choice("max(0, x)")
+    ('(x if x > 0, else 0)', 'max(0, x)')
+    """
+    depth = 0
+    for k, letter in enumerate(formula):
+        depth += (letter in "([") - (letter in ")]")
+        if not depth and formula.startswith(", else ", k):
+            return f"({formula})"
+    return formula
 
 
 def seed(entry: AdjointStep, symbol: str, goal: str, among: str, before: str) -> str:
@@ -46,16 +68,16 @@ def seed(entry: AdjointStep, symbol: str, goal: str, among: str, before: str) ->
     return first_that_fits(words, entry.equation, before=before)
 
 
-def share(entry: AdjointStep, name: str, symbol: str, shape: tuple[int, ...], before: str) -> str:
+def share(entry: AdjointStep, symbol: str, shape: tuple[int, ...], before: str) -> str:
     """The sentence for what an operation passes back to one of its inputs; of an unknown array with the shape."""
-    start = f"{name} passes back to {symbol}: "
     size = f"; shape {format_size(shape)}" if shape and not (entry.added or entry.after) else ""
     if entry.before is None:
+        formula, numbers = _choice(entry.formula), _choice(entry.numbers)
         return first_that_fits(
-            entry.equation + size,
-            equation(entry.symbol, entry.formula, entry.after),
+            equation(entry.symbol, formula, numbers, entry.after) + size,
+            equation(entry.symbol, formula, entry.after),
             equation(entry.symbol, entry.after),
-            before=before + start,
+            before=before,
         )
     has = f"added to what {symbol} has"
     if entry.before and entry.added and entry.after:
@@ -64,12 +86,13 @@ def share(entry: AdjointStep, name: str, symbol: str, shape: tuple[int, ...], be
         end = f"{has}; {'in all' if entry.is_last else 'so far'} {entry.symbol} = {entry.after}"
     else:
         end = has + size
-    formula, numbers, added = map(_bare, (entry.formula, entry.numbers, entry.added))
+    formula, numbers = (_choice(_bare(x)) for x in (entry.formula, entry.numbers))
+    added = _bare(entry.added)
     return first_that_fits(
         f"{equation(formula, numbers, added)}, {end}",
         f"{equation(formula, added)}, {end}",
         end,
-        before=before + start,
+        before=before,
     )
 
 
@@ -91,6 +114,15 @@ def whole(entry: AdjointStep, symbol: str, goal: str, before: str) -> str:
         f"the gradient of {goal} with respect to {symbol} is complete: {entry.equation}",
         f"the gradient with respect to {symbol} is complete: {entry.equation}",
         entry.equation,
+        before=before,
+    )
+
+
+def derivative(symbol: str, value: str, goal: str, source: str, before: str) -> str:
+    """The sentence for a derivative of the next order, for which a sweep is done."""
+    return first_that_fits(
+        f"the gradient of {goal} with respect to {source} is complete: {equation(symbol, value)}",
+        equation(symbol, value),
         before=before,
     )
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.report.adjoints import goals_of, levels
+from tapemagic.analysis.report.adjoints import goals_of
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.engine.operations.scatter import dense
@@ -45,6 +46,12 @@ class Share:
     is_first: bool
     is_last: bool
 
+    @property
+    def known(self) -> tuple[bool, ...]:
+        """The facts that are known of it: two shares of one place of which the same is known are the same."""
+        arrays = (self.value, self.before, self.after)
+        return *(array is not None for array in arrays), self.is_first, self.is_last
+
 
 NOTHING = object()
 """The share of an operation that passes nothing on after all."""
@@ -77,18 +84,19 @@ def shares(
 def starts(subject: Subject) -> Mapping[int, Any]:
     """The gradients with which the reverse sweeps begin, by the ids of the targets and their derivatives."""
     targets = [x for _, x in subject.targets]
-    level_of = levels(subject.snapshot, targets, subject.order)
     found: dict[int, Any] = {}
     for level, goal in enumerate(goals_of(targets, subject.found, subject.order)):
         known = [x for x in goal if subject.snapshot.tracks(id_of(x))]
-        found |= {i: g for i, g in seeds(known, None, False).items() if level_of(i) == level}
+        found |= {
+            i: g for i, g in seeds(known, None, False).items() if subject.levels.get(i, 0) == level
+        }
     return found
 
 
 def _readers(subject: Subject, wanted: Collection[int]) -> dict[int, list[Place]]:
     """The operations through which each value gets a gradient, in the order of the reverse sweep."""
     snapshot, adjoints = subject.snapshot, subject.adjoints
-    level_of = levels(snapshot, [x for _, x in subject.targets], subject.order)
+    levels = subject.levels
     found: dict[int, list[Place]] = {i: [] for i in wanted}
     records = snapshot.records
     for position in range(len(records) - 1, -1, -1):
@@ -100,7 +108,7 @@ def _readers(subject: Subject, wanted: Collection[int]) -> dict[int, list[Place]
         if reached is None:
             continue
         for k, i in enumerate(ids):
-            same = i in found and level_of(i) == level_of(reached)
+            same = i in found and levels.get(i, 0) == levels.get(reached, 0)
             if same and snapshot.tracked[i] <= outputs[0]:
                 found[i].append((position, k))
     return found
@@ -116,7 +124,9 @@ def _added_up(
     parts: list[tuple[Place, Any]] = []
     for place in places:
         known = is_small and (all_known or place[0] in shown)
-        part = _passed_on(subject, place) if known else None
+        part = (
+            subject.once(("part", *place), partial(_passed_on, subject, place)) if known else None
+        )
         if part is not NOTHING:
             parts.append((place, part))
     found: dict[Place, Share] = {}

@@ -57,11 +57,9 @@ def trace_of(subject: Subject) -> Trace | None:
     positions = subject.positions
     if not positions or not subject.snapshot.has_values:
         return None
-    orders = subject.snapshot.origins.orders
     groups: dict[int, list[int]] = {}
     for position in positions:
-        order = 0 if position < subject.operations else orders[position]
-        groups.setdefault(order, []).append(position)
+        groups.setdefault(subject.found.level(position), []).append(position)
     return Trace(tuple(_part(subject, order, groups[order]) for order in sorted(groups)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -21,12 +21,12 @@ from tapemagic.analysis.report.trace.reverse_sweep import (
     MAX_STEPS,
     AdjointStep,
     ReverseSweep,
-    Written,
     adjoint_step,
     equation,
 )
 from tapemagic.analysis.report.trace.shares import Place, Share
-from tapemagic.analysis.report.trace.symbols import Symbols, number_symbols, several, text_of
+from tapemagic.analysis.report.trace.symbols import Symbols, several, text_of
+from tapemagic.analysis.report.trace.written import Written, written
 from tapemagic.engine.recording import Absent, Record
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 
@@ -169,30 +169,24 @@ class Table:
         )
 
     def _operation(self, position: int, line: Line) -> TraceRow:
-        record = self._subject.records[position]
-        results, ids = several(record.output), several(record.output_id)
-        written = Written(
-            position,
-            record,
-            [self._symbols.of(x, i) for x, i in zip(record.values, record.ids, strict=True)],
-            [self._symbols.of(x, i) for x, i in zip(results, ids, strict=True)],
-            number_symbols(record.values),
-        )
-        formula = value_formula(record, written.inputs)
+        found = written(self._subject, self._symbols, position)
+        row = self._subject.once(("row", position), lambda: self._written(found))
+        reverse = tuple(self._reverse.steps(found))
+        return replace(row, path=line.path, reverse=reverse, step=line.step, lines=line.lines)
+
+    def _written(self, found: Written) -> TraceRow:
+        """The row of an operation, without its place in this table and its steps in reverse."""
+        results = several(found.record.output)
         return TraceRow(
             "operation",
-            symbol=", ".join(x.text for x in written.made),
-            formula=formula.text,
-            latex=f"{', '.join(x.latex for x in written.made)} = {formula.latex}",
-            numbers=value_formula(record, written.numbers).text if written.numbers else "",
+            symbol=", ".join(x.text for x in found.made),
+            formula=found.formula.text,
+            latex=f"{', '.join(x.latex for x in found.made)} = {found.formula.latex}",
+            numbers=value_formula(found.record, found.numbers).text if found.numbers else "",
             value="; ".join(map(text_of, results)),
-            number=position,
-            line=self._subject.snapshot.origins.sites[position][0],
-            path=line.path,
-            reverse=tuple(self._reverse.steps(written)),
+            number=found.position,
+            line=self._subject.snapshot.origins.sites[found.position][0],
             is_finite=all(map(is_finite, results)),
-            step=line.step,
-            lines=line.lines,
         )
 
     def _folded(self, line: Line) -> TraceRow:

@@ -89,6 +89,11 @@ class Turns:
         """The beginning of the sentence of a step forward."""
         return f"{format_lines(self.fold.lines)}, {turn.which}"
 
+    def joint(self, turn: Turn) -> str:
+        """The words between that beginning and the values, which are those in the last iteration."""
+        last = f"in iteration {self.fold.first + turn.last:,} "
+        return ": " if turn.first == turn.last else f": {last}"
+
     def words_back(self, turn: Turn, inside: Sequence[str]) -> str:
         """The beginning of the sentence of a step in reverse, with the gradients in its first iteration."""
         words = f"{format_lines(self.fold.lines)}, back through {turn.which}"
