@@ -68,10 +68,13 @@ Sliders for two numbers, which run the cell again and renew the report::
   y = np.sin(a) + b * a
 
 Every such run starts where the first one started: names, Variables, lists,
-dicts, sets, arrays, the random generators that the cell reads, and those of
-NumPy and Python get back what they had. Files, iterators, attributes of
-classes, objects of other libraries and arrays of more than 256 MB do not. The
-notebook then has the values of that run. The first assignment of a name is
+dicts, sets, arrays, tables of pandas, your own objects and classes, and random
+generators get back what they had. What other cells changed since is kept, and
+the runs begin with it; the report names it. Files, iterators, objects of other
+libraries and arrays of more than 256 MB are not set back: before the first
+move, the cell runs once with the same numbers, and the report says if its
+result was another. The notebook then has the values of the last run. A name
+that is deleted stays deleted. The first assignment of a name is
 replaced, later ones run as written. What such a run prints stands in the
 report; its pictures are not shown.
 

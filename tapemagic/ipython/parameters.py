@@ -143,6 +143,19 @@ class Parameter:
             moved=moved,
         )
 
+    def read(self, value: Any) -> list[float]:
+        """The entries of the value that the name has in a later run.
+
+        Raises
+        ------
+        UsageError
+            If there are no sliders for it.
+        """
+        entries = entries_of(self.name, value)
+        if np.shape(unwrap(value)) != self.shape:
+            raise _error(f"{self.name} has another shape now: run the cell again for its sliders")
+        return entries
+
     def fitting(self, entries: Any) -> list[float] | None:
         """Numbers within the range, as many as there are; None for anything else."""
         given = entries if isinstance(entries, list) else [entries]

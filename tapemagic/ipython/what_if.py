@@ -26,7 +26,7 @@ from tapemagic.display.report import TapeReport
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.ipython.failure import read_failure
 from tapemagic.ipython.first_use import begins_anew, chained_on, first_use, overwritten_on
-from tapemagic.ipython.parameters import Parameter, Wanted, entries_of
+from tapemagic.ipython.parameters import Parameter, Wanted
 from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.session import Session
 from tapemagic.ipython.starting_state import Start
@@ -278,6 +278,11 @@ class WhatIf:
         self._start.begin_again()
         self._found, self._places = {}, {}
         for name in self._at_start:
+            if name not in namespace:
+                raise UsageError(
+                    f"%%tape --what-if: {name} was deleted: give it a value, such as {name} = 1.0"
+                )
+            self._parameters[name].read(namespace[name])
             if name in self._moved:
                 namespace[name] = self._parameters[name].put(self._moved[name], namespace[name])
             else:
@@ -319,7 +324,7 @@ class WhatIf:
         self._check_assigned()
         self._entries = self._entries | self._moved
         for name, found in self._found.items():
-            self._entries[name] = entries_of(name, found)
+            self._entries[name] = self._parameters[name].read(found)
         session.notes += self._notes()
         report = self._report(session, value)
         report.remarks = Remarks(self._controls(), "", printed.text, printed.displays)

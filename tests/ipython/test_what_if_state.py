@@ -16,7 +16,7 @@ from tests.ipython.conftest import Run
 UNSTEADY = "more than the sliders changes this report"
 
 
-def moved(report: TapeReport, **values: float) -> str:
+def moved(report: TapeReport, **values: Any) -> str:
     """The head of a report after sliders were moved."""
     report._repr_mimebundle_()
     report._view._handle_custom_msg({"what_if": values, "number": 1}, [])
@@ -169,6 +169,29 @@ def test_what_is_deleted_stays_deleted(run: Run, variables: dict[str, Any]) -> N
 
     assert "NameError" in moved(report, a=2.0)
     assert "data" not in variables
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("w = np.ones(3)", "w has another shape now: run the cell again for its sliders"),
+        ("w = 1.0", "w has another shape now"),
+        ("w = 7", "w = 7 is an integer"),
+        ("del w", "w was deleted: give it a value"),
+        ("%reset -f", "w was deleted"),
+    ],
+)
+def test_a_slider_whose_value_became_another(run: Run, line: str, words: str) -> None:
+    """The report stays, and says why; what others made of the value stays, too."""
+    run("w = np.ones(2)")
+    report = run("%%tape --what-if w a\na = 1.0\ny = tm.Variable(1.0) * a * w")
+    run(line)
+
+    for numbers in ({"a": 2.0}, {"w": [1.0, 2.0]}):
+        assert f"there is no report: {words}" in moved(report, **numbers)
+    assert [(1, []), (2, [2])] == [
+        (len(x["entries"]), x["shape"]) for x in report.content()["controls"][::-1]
+    ]
 
 
 def test_a_run_that_fails_keeps_what_others_changed(run: Run, variables: dict[str, Any]) -> None:
