@@ -65,7 +65,7 @@ def levels(snapshot: Snapshot, found: GradientTable) -> Mapping[int, int]:
     return {
         i: found.level(position)
         for position, (*_, made) in enumerate(snapshot.records[first:], first)
-        for i in (made if made.__class__ is tuple else (made,))
+        for i in (made if isinstance(made, tuple) else (made,))
     }
 
 

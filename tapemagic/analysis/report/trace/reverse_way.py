@@ -236,9 +236,8 @@ class ReverseWay:
         for (t, s, _), g in [(key, g) for key, g in found if g is not None][:MAX_INPUTS]:
             target, source = subject.targets[t][0], subject.sources[s][0]
             below = derivative_symbol(target, source, order)
-            goal = (
-                f"the sum of {below}" if subject.found.gradients[t, s, order].size != 1 else below
-            )
+            lower = subject.found.gradients[t, s, order]
+            goal = below if lower is None or lower.size == 1 else f"the sum of {below}"
             symbol = derivative_symbol(target, source, order + 1)
             words = sentences.derivative(
                 symbol, text_of(unwrap(g)), goal, source, self._walk.before(part)
