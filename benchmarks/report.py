@@ -38,7 +38,7 @@ STEPS = {10: 10, 1_000: 25, 10_000: 60}
 ADDED = 30
 """The most milliseconds that the widget may add to a report, the steps included."""
 MOVE, PLOT, THREE = 80, 120, 150
-"""The most milliseconds in the kernel from the message of a slider until the content is sent; with new curves; of three orders."""
+"""The most milliseconds in the kernel from a slider's message until the content is sent; with curves; of order 3."""
 MOVES = {
     "twenty operations": ("x --what-if x=-3:3", MOVE),
     "with --plot x": ("x c --plot x=-6:6 --what-if x=-3:3", MOVE),
