@@ -92,6 +92,16 @@ def test_at_most_three(run: Run) -> None:
     assert ["y", "a", "b"] == [x.name for x in series]
 
 
+def test_a_target_is_among_the_three(run: Run) -> None:
+    """However many variables a loop changes, the loss is told."""
+    run("a, b, c = (tm.Variable(1.0, name=name) for name in 'abc')")
+    changes = "; ".join(f"{name}.assign_sub(0.1)" for name in "abc")
+    report = run(f"%%tape\nfor k in range(5):\n    loss = a * b * c\n    {changes}")
+    [box] = [step for step in report.graph.steps if step.kind == "loop"]
+
+    assert ["a", "b", "loss"] == [one.name for one in box.carried]
+
+
 def test_without_a_gradient(run: Run) -> None:
     """A value on which the target does not depend has no gradients."""
     source = f"z = x\n{LOOP}z = z * 0.5\n    y = y * 2.0\nw = z"

@@ -71,11 +71,14 @@ def carried(subject: Subject, found: Sequence[Development]) -> tuple[Carried, ..
 def developments(subject: Subject, fold: Fold) -> list[Development]:
     """The values that a folded loop carries: variables first, then results that are used later.
 
-    Of iterations with fewer or more operations than the last one, only results with a name are found.
+    Of iterations with fewer or more operations than the last one, only results with a name are found. Of too many
+    values, those that are targets stay.
     """
     iterations = [_positions(part) for part in fold.parts]
     found = [*_variables(subject, iterations), *_results(subject, iterations)]
-    return found[:MAX_CARRIED]
+    goals = {name for name, _ in subject.targets}
+    kept = sorted(range(len(found)), key=lambda k: found[k].name not in goals)[:MAX_CARRIED]
+    return [found[k] for k in sorted(kept)]
 
 
 def _positions(part: Part) -> list[int]:

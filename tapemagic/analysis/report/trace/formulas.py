@@ -168,8 +168,9 @@ def repeats(record: Record, position: int) -> bool:
     """Whether an operation passes one number on to each of several elements that it adds up."""
     formula = formula_of(record)
     adjoint = formula.adjoints[position] if formula and position < len(formula.adjoints) else None
-    is_one = not np.ndim(record.output) and np.size(record.values[position]) > 1
-    return is_one and adjoint in {"spread(g)", "spread(g) / n"}
+    if adjoint not in {"spread(g)", "spread(g) / n"}:
+        return False
+    return not np.ndim(record.output) and np.size(record.values[position]) > 1
 
 
 def _power(record: Record) -> Formula:
