@@ -20,15 +20,17 @@ from tests.browser.jupyter import REPORT, serving
 
 TARGET = Path("docs/animation.gif")
 LIMIT = 500_000
-COLOURS = 64
+COLOURS = 128
 WIDTH = 760
 SETUP = "%load_ext tapemagic\nimport numpy as np"
 CELL = "%%tape x y --what-if x=0:4\nx, y = 2.0, 3.0\na = x * y\nz = a + np.sin(a) * x"
-LEFT_OUT = """report => {
-    document.querySelectorAll('.jp-Toolbar, .jp-SideBar, .jp-InputPrompt, .jp-OutputPrompt')
-        .forEach(element => { element.style.visibility = 'hidden'; });
-    report.querySelector('.tm-caption').style.display = 'none';
-}"""
+LEFT_OUT = (
+    ".jp-Collapser, .jp-InputPrompt, .jp-OutputPrompt, .jp-OutputArea-promptOverlay, .jp-Toolbar, "
+    ".tm-bar, .tm-caption"
+)
+"""What of JupyterLab and the report only takes room in a small picture."""
+PICTURE = "470px"
+"""The height of the graph."""
 BRIEF, LONG = 700, 2200
 """Milliseconds for which a picture stands."""
 
@@ -56,13 +58,16 @@ def main() -> None:
 
 
 def scenes(page: Page) -> Iterator[Frame]:
-    """The pictures, each with its time: all steps, then the slider from its value to the right and back."""
+    """The pictures, each with its time: all steps, a value in full, then the slider to the right and back."""
     page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
     cell = page.locator(".jp-CodeCell").nth(1)
     report = cell.locator(REPORT)
     expect(report.get_by_role("tab").first).to_be_visible(timeout=60_000)
     page.set_viewport_size({"width": WIDTH + 60, "height": 1300})
-    report.evaluate(LEFT_OUT)
+    page.add_style_tag(
+        content=f"{LEFT_OUT} {{ display: none !important }} .tapemagic {{ --tm-high: {PICTURE} !important }}"
+    )
+    cell.scroll_into_view_if_needed()
     yield cell.screenshot(), LONG
     report.get_by_label("First step").click()
     last = int(report.locator(".tm-count").inner_text().rpartition(" ")[2])
@@ -70,6 +75,12 @@ def scenes(page: Page) -> Iterator[Frame]:
         report.get_by_label("Step forward").click()
         page.wait_for_timeout(250)
         yield cell.screenshot(), BRIEF
+    value = report.locator(".tm-picture [data-n^=n]").filter(has_text="a = ").first
+    value.click()
+    page.mouse.move(0, 0)
+    expect(report.locator(".tm-full")).to_be_visible()
+    yield cell.screenshot(), LONG
+    page.keyboard.press("Escape")
     yield from slid(page, cell, report)
 
 
@@ -95,10 +106,22 @@ def save(frames: list[Frame]) -> None:
         page = Image.new("RGB", (width, height), "white")
         page.paste(each.resize((width, round(each.height * width / each.width)), Image.LANCZOS))
         pages.append(page)
-    palette = pages[len(pages) // 2].quantize(COLOURS, dither=Image.Dither.NONE)
+    some = pages[:: len(pages) // 5]  # forward and in reverse, with all colours of both
+    sheet = Image.new("RGB", (width, height * len(some)))
+    for k, page in enumerate(some):
+        sheet.paste(page, (0, k * height))
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(
+        colours(sheet, Image.Quantize.MEDIANCUT) + colours(sheet, Image.Quantize.MAXCOVERAGE)
+    )
     first, *others = [page.quantize(palette=palette, dither=Image.Dither.NONE) for page in pages]
     times = [time for _, time in frames]
     first.save(TARGET, save_all=True, append_images=others, duration=times, loop=0, optimize=True)
+
+
+def colours(picture: Image.Image, method: Image.Quantize) -> list[int]:
+    """Half of a palette: by the median cut the frequent colours, by the largest coverage the rare ones, too."""
+    return picture.quantize(COLOURS // 2, method).getpalette("RGB")
 
 
 if __name__ == "__main__":

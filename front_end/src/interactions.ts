@@ -18,7 +18,7 @@ import { zoomOf } from "./zoom";
 const SIZES: Record<string, number> = { "+": LARGER, "=": LARGER, "-": 1 / LARGER, "0": 0 };
 const NODE = "[data-n]";
 /** In pixels: the room beside the picture that details need, and that of a scrollbar. */
-const [LEAST_DETAILS, SCROLLBAR] = [320, 18];
+const [LEAST_DETAILS, SCROLLBAR] = [280, 18];
 
 /** Add all of it to a report; call what is returned when the report is removed. */
 export function interactions(stage: Stage, root: HTMLElement): () => void {
@@ -93,11 +93,13 @@ export function interactions(stage: Stage, root: HTMLElement): () => void {
   };
   /** Show the details beside the picture if there is room, else below. */
   const arrange = (): void => {
-    panels.style.width = "";
+    const { style } = panels;
+    mark([frame], { beside: false });
+    style.width = "";
     const { width } = boxOf(sheet);
-    const isBeside = details.firstChild && width && width + LEAST_DETAILS < boxOf(frame).width;
-    if (isBeside) panels.style.width = `${width + SCROLLBAR}px`;
-    mark([frame], { beside: Boolean(isBeside) });
+    if (!details.firstChild || !width || width + LEAST_DETAILS > boxOf(frame).width) return;
+    mark([frame], { beside: true });
+    style.width = `${width + SCROLLBAR}px`;
   };
   /** Make a node the stop of the Tab key. */
   const stopAt = (node: SVGElement | null): void => {
@@ -123,6 +125,7 @@ export function interactions(stage: Stage, root: HTMLElement): () => void {
   };
   /** Select, or deselect what is selected. */
   const choose = (wanted: Mark | undefined): void => {
+    hide(); // the details tell the same
     stage.select(wanted === undefined || wanted === stage.selected ? null : wanted);
   };
   /** Show another view: what was opened stays in its place, and the step, the selection and the focus stay. */
@@ -198,8 +201,8 @@ export function interactions(stage: Stage, root: HTMLElement): () => void {
     },
     onkeydown: (event) => {
       const target = event.target as Element;
-      if (!isPlain(event) || target.matches("input,textarea")) return;
-      if (!act(event.key, targetOf(event, NODE), target)) return;
+      const isTyping = event.key !== "Escape" && target.matches("input,textarea");
+      if (!isPlain(event) || isTyping || !act(event.key, targetOf(event, NODE), target)) return;
       event.preventDefault();
       event.stopPropagation();
     },

@@ -78,10 +78,9 @@ export function stepper(stage: Stage): HTMLElement {
       return;
     }
     const text = `step ${step} of ${last}`;
-    count.textContent = stage.rests ? `${last} steps` : text;
+    count.textContent = stage.rests ? "" : text;
     set(slider, { max: last, "aria-valuetext": text });
     slider.value = String(step);
-    count.style.minWidth = `${7 + 2 * String(last).length}ch`;
     set(words, { "aria-live": timer ? "off" : "polite" });
     words.replaceChildren(...sentence(stage));
     name(playing, timer ? "Pause" : "Play", timer ? PAUSE : PLAY);
@@ -112,10 +111,8 @@ function sentence({ now, step, last, view }: Stage): (Node | string)[] {
     return [way, now.words, h("small", {}, step === last ? " (the last step)" : "")];
   }
   if (step < last) return ["Before the first step: nothing is computed yet."];
-  const ways = view?.steps.at(-1)?.reverse ? ": forward, then in reverse." : ".";
-  return [
-    `Play goes through the ${last === 1 ? "step" : `${last} steps`} of this computation${ways}`,
-  ];
+  const back = view?.steps.at(-1)?.reverse ? ": values forward, then gradients in reverse" : "";
+  return [`Play shows this computation in ${last} step${last === 1 ? "" : "s"}${back}.`];
 }
 
 function iconButton(words: string, icon: string, onclick: () => void): HTMLElement {

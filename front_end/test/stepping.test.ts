@@ -178,3 +178,20 @@ test("keys move through the steps and the tabs, and the notebook does not hear o
   expect(button?.hasAttribute("data-lm-suppress-shortcuts")).toBe(false);
   end();
 });
+
+test("at rest the bar says what Play does, and the last step is named as the last", () => {
+  const stage = new Stage(modelOf(), contentOf(sample()));
+  const bar = stepper(stage);
+  expect(texts(bar, ".tm-words, .tm-count")).toEqual([
+    "",
+    "Play shows this computation in 4 steps: values forward, then gradients in reverse.",
+  ]);
+  stage.goTo(4);
+  expect(texts(bar, ".tm-words, .tm-count")).toEqual(["step 4 of 4", "reverseb (the last step)"]);
+  const forward = { ...sample(), steps: [stepOf("x")] };
+  const short = stepper(new Stage(modelOf(), contentOf(forward)));
+  expect(texts(short, ".tm-words, .tm-count")).toEqual([
+    "",
+    "Play shows this computation in 1 step.",
+  ]);
+});

@@ -163,6 +163,57 @@ def test_hover_and_selection(page: Page) -> None:
     expect(details).to_be_hidden()
 
 
+@pytest.mark.parametrize(("index", "is_beside"), [(1, False), (2, True)])
+def test_the_whole_graph_is_seen_and_stays_in_its_place(
+    page: Page, index: int, is_beside: bool
+) -> None:
+    """The picture fits into its panel at first; details beside or below do not move it, whatever is selected."""
+    report = report_of(page, index)
+    picture = turn_to(report, "Graph").locator(".tm-picture")
+    assert report.locator('[role="tabpanel"]:visible').evaluate(
+        "panel => panel.scrollHeight === panel.clientHeight && panel.scrollWidth === panel.clientWidth"
+    )
+    before = picture.bounding_box()
+    assert before is not None
+    for name in ("target", "x", "y"):
+        named(report, name).dispatch_event("click")
+        expect(report.locator(".tm-full")).to_be_visible()
+        page.wait_for_timeout(100)
+        assert before == picture.bounding_box()
+        details = report.locator(".tm-details").bounding_box()
+        assert details is not None
+        assert is_beside == (details["x"] >= before["x"] + before["width"])
+        assert is_beside or details["y"] >= before["y"] + before["height"]
+    named(report, name).dispatch_event("click")
+    expect(report.locator(".tm-details")).to_be_hidden()
+
+
+def test_nothing_moves_by_itself_where_that_is_not_wanted(page: Page) -> None:
+    """Edges flow along a step, unless the reader prefers reduced motion."""
+    report = report_of(page, 1)
+    turn_to(report, "Graph")
+    report.get_by_label("Step", exact=True).fill("4")
+    edge = report.locator(".tm-picture [data-e].tm-now > path").first
+    read = "edge => getComputedStyle(edge).animationName"
+    assert "tm-flow" == edge.evaluate(read)
+    page.emulate_media(reduced_motion="reduce")
+    assert "none" == edge.evaluate(read)
+    page.emulate_media(reduced_motion="no-preference")
+
+
+def test_letters_in_a_number_field_change_nothing(page: Page) -> None:
+    """After letters, the Tab key leaves the field of the iteration with what was in it, and goes on to its button."""
+    report = report_of(page, 2)
+    turn_to(report, "Graph")
+    field = report.get_by_label("iteration", exact=True)
+    before = field.input_value()
+    field.focus()
+    page.keyboard.type("e")
+    page.keyboard.press("Tab")
+    expect(report.locator(".tm-control").get_by_label("Close")).to_be_focused()
+    assert before == field.input_value()
+
+
 def contains(name: str) -> re.Pattern[str]:
     """A class among others."""
     return re.compile(rf"(^|\s){name}(\s|$)")

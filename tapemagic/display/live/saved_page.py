@@ -33,6 +33,8 @@ STYLE = (
     "font-family:system-ui,sans-serif;font-size:13px;line-height:1.45}"
     ":root{--jp-ui-font-color2:#4b5563}@media(prefers-color-scheme:dark){:root{--jp-ui-font-color2:#9ca3af}}"
     "h1{font-size:17px}footer{margin-top:16px;font-size:12px;opacity:.72}"
+    "@media print{[role=tabpanel]{max-height:none!important;overflow:visible!important}"
+    ".tm-bar,.tm-buttons,.tm-words:not(:has(.tm-way)){display:none!important}}"
 )
 SCHEMES = {"auto": "light dark", "light": "light", "dark": "dark"}
 START = """
