@@ -24,9 +24,7 @@ COLOURS = 128
 WIDTH = 760
 SETUP = "%load_ext tapemagic\nimport numpy as np"
 CELL = "%%tape x y --what-if x=0:4\nx, y = 2.0, 3.0\na = x * y\nz = a + np.sin(a) * x"
-LEFT_OUT = (
-    ".jp-Collapser, .jp-InputPrompt, .jp-OutputPrompt, .jp-OutputArea-promptOverlay, .jp-Toolbar, .tm-bar, .tm-caption"
-)
+LEFT_OUT = ".jp-Collapser, .jp-InputPrompt, .jp-OutputPrompt, .jp-OutputArea-promptOverlay, .jp-Toolbar, .tm-bar, .tm-caption"
 """What of JupyterLab and the report only takes room in a small picture."""
 PICTURE = "470px"
 """The height of the graph."""
@@ -110,7 +108,9 @@ def save(frames: list[Frame]) -> None:
     for k, page in enumerate(some):
         sheet.paste(page, (0, k * height))
     palette = Image.new("P", (1, 1))
-    palette.putpalette(colours(sheet, Image.Quantize.MEDIANCUT) + colours(sheet, Image.Quantize.MAXCOVERAGE))
+    palette.putpalette(
+        colours(sheet, Image.Quantize.MEDIANCUT) + colours(sheet, Image.Quantize.MAXCOVERAGE)
+    )
     first, *others = [page.quantize(palette=palette, dither=Image.Dither.NONE) for page in pages]
     times = [time for _, time in frames]
     first.save(TARGET, save_all=True, append_images=others, duration=times, loop=0, optimize=True)
