@@ -10,6 +10,11 @@ export function questionOf(opened: Opened): string {
   return `view:${JSON.stringify(Object.fromEntries(Object.entries(opened).sort()))}`;
 }
 
+/** The question for the view of another run that is open where this one is; empty if it is the first view. */
+export function reopening({ view }: Stage): string {
+  return Object.keys(view?.opened ?? {}).length ? questionOf(view?.opened ?? {}) : "";
+}
+
 function parsed(question: string): Opened {
   return JSON.parse(question.slice(5)) as Opened;
 }

@@ -1,11 +1,12 @@
 /** The front end of a report: an anywidget module. */
 import { check } from "./check";
-import type { Content } from "./content";
+import type { Content, View } from "./content";
 import { h, page, reveal } from "./dom";
 import { interactions } from "./interactions";
 import { keepKeys } from "./keys";
 import { mark } from "./marks";
 import { type Model, unpack } from "./model";
+import { reopening } from "./opening";
 import { picture } from "./picture";
 import { plot } from "./plot";
 import { lines, trace } from "./rows";
@@ -79,20 +80,23 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
   stage.on("view", direct);
   stage.on("step", show);
   stage.on("tab", show);
-  const renew = (): void => {
+  const renew = async (): Promise<void> => {
     const text = model.get("content");
-    void unpack<Content>(text).then((content) => {
-      if (text === model.get("content")) stage.replace(content);
-    });
+    const answer = model.get("answers")[reopening(stage)];
+    const content = await unpack<Content>(text);
+    const view = answer && (await unpack<View & { error?: string }>(answer));
+    if (text !== model.get("content")) return;
+    stage.replace(content, view && !view.error ? view : content.view);
   };
-  model.on("change:content", renew);
+  const hear = (): void => void renew();
+  model.on("change:content", hear);
   el.append(root);
   const close = interactions(stage, root);
   const letKeysGo = keepKeys(root);
   return () => {
     close();
     letKeysGo();
-    model.off("change:content", renew);
+    model.off("change:content", hear);
   };
 }
 

@@ -78,9 +78,9 @@ export class Stage {
   }
 
   /** Show another run of the cell: what the reader chose stays, as far as it still exists. */
-  replace(content: Content): void {
+  replace(content: Content, view = content.view): void {
     this.content = content;
-    this.lay(content.view);
+    this.lay(view);
     if (!this.exists(this.selected)) this.selected = null;
     this.tell("content");
     this.tell("view");

@@ -1,6 +1,7 @@
 /** The sliders of --what-if: moving one runs the cell again in the kernel, which sends another content. */
 import type { Control } from "./content";
 import { button, h } from "./dom";
+import { reopening } from "./opening";
 import type { Stage } from "./stage";
 
 /** In milliseconds: an answer so quick that the cell runs while a slider moves, one to wait for, and none. */
@@ -68,7 +69,8 @@ export function whatIf(stage: Stage): HTMLElement {
     waiting = true;
     since = performance.now();
     timers = [setTimeout(tell, LATE, "running…"), setTimeout(lose, LOST)];
-    stage.model.send({ what_if: moved, number: stage.content.number + 1 });
+    const ask = reopening(stage);
+    stage.model.send({ what_if: moved, number: stage.content.number + 1, ask });
   }
   function tell(text: string): void {
     words.textContent = text;

@@ -78,7 +78,7 @@ test("a slider asks on release, and follows the report", () => {
   expect(sent).toEqual([]);
   expect(number(bar).value).toBe("2");
   slider.dispatchEvent(new Event("change", { bubbles: true }));
-  expect(sent).toEqual([{ what_if: { a: [2] }, number: 1 }]);
+  expect(sent).toEqual([{ what_if: { a: [2] }, number: 1, ask: "" }]);
   answer(stage, [{ ...A, entries: [2], moved: true }]);
   expect([slider.value, number(bar).value]).toEqual(["2", "2"]);
   expect(slider.getAttribute("aria-valuetext")).toBe("2");

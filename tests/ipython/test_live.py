@@ -286,6 +286,22 @@ def test_what_if_messages_are_passed_on(run: Run) -> None:
     widget.close()
 
 
+def test_a_slider_leaves_folds_open(run: Run) -> None:
+    """The layout that a reader opened is sent for the new run, in the same update."""
+    report = run("%%tape x --what-if x\nx = 0.5\ny = x\nfor k in range(9):\n    y = np.sin(y)")
+    widget = shown(report)
+    sent: list[Any] = []
+    widget.comm.send = lambda data, *_args, **_more: sent.append(data)
+
+    widget.hear({"what_if": {"x": [1.0]}, "number": 1, "ask": 'view:{"0":3}'})
+
+    [update] = [data["state"] for data in sent if data["method"] == "update"]
+    view = unpacked(update["answers"]['view:{"0":3}'])
+    assert [(3, 9)] == [tuple(frame["iteration"]) for frame in view["frames"] if frame["iteration"]]
+    assert {"0": 3} == view["opened"]
+    assert "1.0" == view["values"][0]["text"]
+
+
 def test_a_closed_widget_answers_nothing(run: Run) -> None:
     """Its cell has run again."""
     report = run("%%tape x\nz = np.sin(x)")

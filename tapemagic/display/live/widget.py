@@ -26,7 +26,8 @@ class ReportWidget(anywidget.AnyWidget):
     """A report in a notebook.
 
     Its traits hold packed JSON: `content`, and for each question that was asked the answer. A front end asks by the
-    message ``{"ask": question}``. What it sends otherwise, and messages that are not of this form, are ignored.
+    message ``{"ask": question}``, which may have the key "what_if", too: then the question is about the run with those
+    values. What it sends otherwise, and messages that are not of this form, are ignored.
 
     Parameters
     ----------
@@ -82,11 +83,11 @@ class ReportWidget(anywidget.AnyWidget):
         if not isinstance(message, dict):
             return
         question = message.get("ask")
-        if isinstance(question, str) and len(question) <= LONGEST:
-            if _is_unicode(question):
+        with self.hold_sync():
+            if "what_if" in message and self._what_if is not None:
+                self._what_if(message)
+            if isinstance(question, str) and question and _can_be_answered(question):
                 self.answer(question)
-        elif "what_if" in message and self._what_if is not None:
-            self._what_if(message)
 
     def answer(self, question: str) -> None:
         """Add the answer to a question."""
@@ -111,13 +112,13 @@ class ReportWidget(anywidget.AnyWidget):
         super().close()
 
 
-def _is_unicode(text: str) -> bool:
-    """Whether a text can be sent back: half of a surrogate pair cannot."""
+def _can_be_answered(question: str) -> bool:
+    """Whether a question is short enough, and can be sent back: half of a surrogate pair cannot."""
     try:
-        text.encode()
+        question.encode()
     except UnicodeEncodeError:
         return False
-    return True
+    return len(question) <= LONGEST
 
 
 def _hear(widget: ReportWidget, message: Any, _buffers: Any) -> None:
