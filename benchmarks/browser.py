@@ -1,8 +1,7 @@
 """The time of what a reader does with a report: ``python -m benchmarks.browser``, with the environment of `make test`.
 
 In JupyterLab, in a headless Chromium: milliseconds from an action until the frame after it is drawn, the medians and
-the longest of all actions of a kind. In the kernel: the processor's time that the widget adds to a report, the least
-of some runs.
+the longest of all actions of a kind.
 """
 
 from __future__ import annotations
@@ -14,18 +13,15 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect, sync_playwright
 
-from benchmarks.report import CELLS, SETUP, Notebook, cpu, loop, straight
+from benchmarks.report import SETUP, loop, straight
 from tests.browser.conftest import OPTIONS, found
 from tests.browser.jupyter import Lab, report_of, serving
 from tests.browser.looks import turn_to
 
-RUNS = 15
 MOST = 50
 """The most milliseconds of a step, a selection or an opening."""
 MOVE = 150
 """The most milliseconds from the release of a slider to the report of the other run."""
-ADDED = 30
-"""The most milliseconds that the widget may add to a report."""
 OPERATIONS = 20
 
 FRAME = """const frame = () => new Promise(done => requestAnimationFrame(() => {
@@ -125,29 +121,6 @@ def graph(page: Page, index: int) -> Locator:
     return report
 
 
-def in_the_kernel() -> None:
-    """Print the rows of what the widget adds to reports."""
-    book = Notebook()
-    for kind, cell in CELLS.items():
-        body = cell(OPERATIONS)
-        row(f"the widget of {OPERATIONS} operations, {kind}", [added(book, body)], ADDED)
-
-
-def added(book: Notebook, body: str) -> float:
-    """The least time of a bundle with the widget, less the least time without it."""
-    taken: dict[bool, list[float]] = {True: [], False: []}
-    for _ in range(RUNS):
-        for with_widget, times in taken.items():
-            report = book.report(body)
-            if not with_widget:
-                report._widget = lambda *_: {}
-            start = cpu()
-            report._repr_mimebundle_()
-            times.append((cpu() - start) * 1e3)
-            report.close()
-    return min(taken[True]) - min(taken[False])
-
-
 def main() -> int:
     """Print the table."""
     print("| ms | median | longest | bound |\n|---|--:|--:|--:|")
@@ -158,7 +131,6 @@ def main() -> int:
         serving(Path(place), chromium) as lab,
     ):
         in_the_browser(lab)
-    in_the_kernel()
     return 0
 
 

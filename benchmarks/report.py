@@ -1,4 +1,6 @@
-"""The time and memory of a report: ``python -m benchmarks.report [times|second|million|profile CELL OPERATIONS]``.
+"""The time and memory of a report: ``python -m benchmarks.report [PART]``.
+
+The parts are times, widget, moves, again, second, million, and profile CELL OPERATIONS.
 
 A report's time is the processor's, of this process and of Graphviz's, from the end of the cell until the bundle with
 text, HTML, LaTeX and widget is there: the least of `RUNS` runs, since what disturbs a machine only ever adds to it.
@@ -11,18 +13,39 @@ import gc
 import pickle
 import pstats
 import resource
+import statistics
 import sys
 import time
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from tapemagic.analysis.report import graph_view
+from tapemagic.analysis.report.trace.trace import Trace
+from tapemagic.analysis.report.trace.trace_steps import Steps, steps_of
+from tapemagic.display.live.front_end import STORED
+from tapemagic.display.report import TapeReport
+
 RUNS = 15
 BOUNDS = {10: 40, 100: 100, 1_000: 150, 10_000: 500}
 """The most milliseconds that the report of a cell of so many operations may take."""
+STEPS = {10: 10, 1_000: 25, 10_000: 60}
+"""The most milliseconds that the steps through the graph of a cell of so many operations may take."""
+ADDED = 30
+"""The most milliseconds that the widget may add to a report, the steps included."""
+MOVE, PLOT, THREE = 80, 120, 150
+"""The most milliseconds in the kernel from a slider's message until the content is sent; with curves; of order 3."""
+MOVES = {
+    "twenty operations": ("x --what-if x=-3:3", MOVE),
+    "with --plot x": ("x c --plot x=-6:6 --what-if x=-3:3", MOVE),
+    "with --plot c": ("x c --plot c=-6:6 --what-if x=-3:3", PLOT),
+    "with --plot c -o 3": ("x c --plot c=-6:6 -o 3 --what-if x=-3:3", THREE),
+}
+"""The first lines of cells whose slider x is moved."""
 MEGABYTE = 1e6
 
 
@@ -125,6 +148,89 @@ def times(book: Notebook, runs: int = RUNS) -> None:
         print(f"| {operations:,} | " + " | ".join(found) + f" | {bound} |", flush=True)
 
 
+def widget(book: Notebook, runs: int = RUNS) -> None:
+    """Print how long the steps take, and what a widget with them adds to a report."""
+    for name, bounds, measure in (
+        ("the steps", STEPS, steps),
+        ("the widget adds", dict.fromkeys((10, 20, 100), ADDED), added),
+    ):
+        print(f"| {name}, ms | " + " | ".join(CELLS) + " | bound |\n|--:|--:|--:|--:|--:|")
+        for operations, bound in bounds.items():
+            found = [measure(book, cell(operations), runs) for cell in CELLS.values()]
+            cells = [f"{one:.1f}" + " (!)" * (one > bound) for one in found]
+            print(f"| {operations:,} | " + " | ".join(cells) + f" | {bound} |", flush=True)
+
+
+def steps(book: Notebook, body: str, runs: int) -> float:
+    """The least time of the steps through the graph of a cell."""
+    taken = []
+
+    def timed(*arguments: Any) -> Any:
+        start = cpu()
+        found = steps_of(*arguments)
+        taken.append((cpu() - start) * 1e3)
+        return found
+
+    with patch.object(graph_view, "steps_of", timed):
+        for _ in range(runs):
+            book.report(body)
+    return min(taken)
+
+
+def added(book: Notebook, body: str, runs: int) -> float:
+    """The least time of a report with its widget, less the least time of one without widget and steps."""
+    taken: dict[bool, list[float]] = {True: [], False: []}
+    for _ in range(runs):
+        taken[True].append(book.milliseconds(body)[0])
+        with (
+            patch.object(graph_view, "steps_of", lambda *_: Steps(Trace(()), ())),
+            patch.object(TapeReport, "_widget", lambda *_: {}),
+        ):
+            taken[False].append(book.milliseconds(body)[0])
+    return min(taken[True]) - min(taken[False])
+
+
+def moves(book: Notebook, runs: int = RUNS) -> None:
+    """Print how long the kernel and Graphviz take for the move of a slider."""
+    body = "y = x\n" + straight(20).replace("1.5", "c") + "y"
+    print("| a move in the kernel, ms | least | median | bound |\n|---|--:|--:|--:|")
+    for name, (line, bound) in MOVES.items():
+        book.shell.run_cell("x = 0.5; c = 1.5")
+        report = book.shell.run_cell_magic("tape", line, body)
+        report._repr_mimebundle_()
+        taken = []
+        for k in range(runs):
+            gc.collect()
+            start = cpu()
+            report._view.hear({"what_if": {"x": -2 + 0.2 * k}})
+            taken.append((cpu() - start) * 1e3)
+        report.close()
+        mark = " (!)" * (min(taken) > bound)
+        middle = statistics.median(taken)
+        print(f"| {name} | {min(taken):.0f}{mark} | {middle:.0f} | {bound} |", flush=True)
+
+
+def again(book: Notebook, runs: int = 50) -> None:
+    """Print the memory that shown reports of ten operations keep: of one, and of one that was run again many times."""
+    body = loop(10)
+    for _ in range(3):
+        report = book.report(body)
+        report._repr_mimebundle_()
+    tracemalloc.start()
+    for count in (1, runs):
+        for _ in range(count):
+            report.close()
+            report = book.report(body)
+            report._repr_mimebundle_()
+        gc.collect()
+        kept = tracemalloc.get_traced_memory()[0] / 1e3
+        print(f"a report of ten operations, run {count} times: {kept:.0f} kB")
+    tracemalloc.stop()
+    print(
+        f"its content: {len(report._view.content) / 1e3:.1f} kB, with {len(STORED) / 1e3:.1f} kB of front end"
+    )
+
+
 def second(book: Notebook, runs: int = RUNS) -> None:
     """Print what recording costs on a cell that takes a second of NumPy, and the memory of its report."""
     body = "y = X\nfor i in range(20):\n    y = np.tanh(y @ M) + np.sin(y) * X\n"
@@ -193,10 +299,11 @@ def profile(book: Notebook, kind: str, operations: str, order: str = "tottime") 
 def main(what: str = "all", *rest: str) -> None:
     """Print one measurement, or all but the profile and the long one."""
     book = Notebook()
-    chosen = {"times": times, "second": second, "million": million, "profile": profile}
+    parts = {"times": times, "widget": widget, "moves": moves, "again": again, "second": second}
+    chosen = {**parts, "million": million, "profile": profile}
     if what == "all":
-        times(book)
-        second(book)
+        for part in parts.values():
+            part(book)
     else:
         chosen[what](book, *rest)  # type: ignore[operator]
 

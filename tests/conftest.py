@@ -21,12 +21,16 @@ registry.complete()
 
 THOROUGH = (
     "tests/analysis/test_formulas.py",
+    "tests/analysis/test_trace_steps.py::test_every_rule",
     "tests/rules/test_fresh.py",
     "tests/test_growth.py",
     "tests/test_long_tapes.py",
     "tests/properties/",
     "tests/display/test_every_rule.py",
     "tests/ipython/test_check_gradient.py",
+    "tests/ipython/test_openings.py::test_every_fold",
+    "tests/ipython/test_steps.py::test_the_gallery",
+    "tests/ipython/test_what_if.py::test_many_moves_leave_nothing_behind",
     "tests/ipython/test_why.py",
     "tests/test_batching.py",
     "tests/test_other_libraries.py",

@@ -79,7 +79,7 @@ export function openingsOf(
       if (other && question === questionOf(withOpening(view.opened, key, other, content.view)))
         found.push(other);
     }
-    return found.length ? ` Of this part, it holds ${found.sort((a, b) => a - b).join(", ")}.` : "";
+    return found.length ? ` It holds iterations ${found.sort((a, b) => a - b).join(", ")}.` : "";
   };
   const unfold = (operation: Operation | undefined): void => {
     if (operation?.fold) void open(operation.fold, operation.iterations?.[0] ?? 1);

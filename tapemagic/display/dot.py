@@ -399,12 +399,17 @@ def tooltip(text: str) -> str:
 
 
 def operation_tooltip(step: Step, graph: Graph, lines: Sequence[str]) -> str:
-    """The tooltip of an operation: its name, source line and local derivatives."""
+    """The tooltip of an operation: its name, source line and local derivatives; of a repeated input it is a sum."""
     words = [step.name, source_line(step.line, lines)]
+    slopes: dict[int, list[str]] = {}
     for position, slope in step.slopes:
-        value = graph.values[step.inputs[position]]
+        slopes.setdefault(step.inputs[position], []).append(slope)
+    for index, parts in slopes.items():
+        value = graph.values[index]
         name = shortened(value.name or value.symbol) or f"({value.text})"
-        words.append(f"∂/∂{name} = {slope}")
+        first, *others = parts
+        total = " + ".join([first, *(f"({x})" if x.startswith("-") else x for x in others)])
+        words.append(f"∂/∂{name} = {total}")
     return "; ".join(filter(None, words))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from html import escape
 
 from tapemagic.analysis.report.findings import Findings
@@ -30,24 +31,45 @@ LONG = {trace.TITLE, lines.TITLE, training.TITLE}
 """The faces that a reader can close."""
 
 
-def faces(
-    findings: Findings, drawing: Drawing, curves: CurvePicture | None = None
-) -> dict[str, str]:
-    """The HTML of each face by its title; empty where there is nothing to show."""
-    return {
-        variables.TITLE: variables.html(findings),
-        graph.TITLE: graph.html(findings, drawing),
-        gradients.TITLE: gradients.html(findings),
-        plot.TITLE: plot.html(findings, curves),
-        trace.TITLE: trace.html(findings),
-        lines.TITLE: lines.html(findings),
-        training.TITLE: training.html(findings),
-    }
+class Faces(Mapping[str, str]):
+    """The HTML of each face by its title, made when it is first wanted; empty where there is nothing to show.
+
+    Parameters
+    ----------
+    findings : Findings
+    drawing : Drawing
+    curves : CurvePicture, optional
+    """
+
+    def __init__(
+        self, findings: Findings, drawing: Drawing, curves: CurvePicture | None = None
+    ) -> None:
+        self._ways: dict[str, Callable[[], str]] = {
+            variables.TITLE: partial(variables.html, findings),
+            graph.TITLE: partial(graph.html, findings, drawing),
+            gradients.TITLE: partial(gradients.html, findings),
+            plot.TITLE: partial(plot.html, findings, curves),
+            trace.TITLE: partial(trace.html, findings),
+            lines.TITLE: partial(lines.html, findings),
+            training.TITLE: partial(training.html, findings),
+        }
+        self._made: dict[str, str] = {}
+
+    def __getitem__(self, title: str) -> str:
+        if title not in self._made:
+            self._made[title] = self._ways[title]()
+        return self._made[title]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ways)
+
+    def __len__(self) -> int:
+        return len(self._ways)
 
 
 def page(findings: Findings, drawing: Drawing, value: str | None) -> str:
     """The whole report as HTML."""
-    return assembled(findings, parts(faces(findings, drawing)), value)
+    return assembled(findings, parts(Faces(findings, drawing)), value)
 
 
 def assembled(findings: Findings, parts: Mapping[str, str], value: str | None) -> str:

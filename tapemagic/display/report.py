@@ -101,9 +101,9 @@ class TapeReport:
         return None if plot is None else curve_picture(plot, ground_of(self._style.theme))
 
     @cached_property
-    def _faces(self) -> dict[str, str]:
+    def _faces(self) -> html.Faces:
         """The faces as static HTML, from which page, LaTeX and widget are made."""
-        return html.faces(self.findings, self.drawing, self.curves)
+        return html.Faces(self.findings, self.drawing, self.curves)
 
     def __repr__(self) -> str:
         shown = self._shown_value()

@@ -60,6 +60,38 @@ def overwritten_on(source: str, name: str) -> int | None:
     return uses[1][0].lineno
 
 
+def begins_anew(source: str, name: str) -> bool:
+    r"""Whether a program surely assigns a name before any of its lines mentions it otherwise.
+
+    Examples
+    --------
+    >>> begins_anew("a = 1.0; b = a", "a"), begins_anew("if b:\n    a = 1.0", "a")
+    (True, False)
+    """
+    for statement in ast.parse(source).body:
+        if contexts := _contexts(statement, name):
+            return _only_assigns(statement, contexts)
+    return False
+
+
+def chained_on(source: str, name: str) -> set[int]:
+    r"""The lines of assignments that give a name and others one value, as ``a = b = 1.0`` does.
+
+    Examples
+    --------
+    >>> chained_on("a = b = 1.0\na, b = 1.0, 2.0", "a")
+    {1}
+    """
+    return {
+        line
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Assign)
+        and len(node.targets) > 1
+        and ast.Store in _contexts(node, name)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+
+
 def _contexts(statement: ast.stmt, name: str) -> set[type[ast.expr_context]]:
     """The ways in which a statement mentions a name."""
     return {

@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
+from hashlib import sha256
 from types import CodeType
 from typing import Any
 
+import numpy as np
 from IPython.core.error import UsageError
 from IPython.utils.capture import capture_output
 
@@ -23,15 +25,22 @@ from tapemagic.display.live.remarks import Remarks
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.ipython.failure import read_failure
-from tapemagic.ipython.first_use import first_use, overwritten_on
+from tapemagic.ipython.first_use import begins_anew, chained_on, first_use, overwritten_on
 from tapemagic.ipython.parameters import Parameter, Wanted, entries_of
 from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.session import Session
-from tapemagic.ipython.starting_state import Contents, bind, changed
+from tapemagic.ipython.starting_state import Start
+from tapemagic.ipython.watchable import is_number
 
 PREFIX = "%%tape --what-if: "
 LONGEST_MESSAGE = 300
 """The number of characters of an error that the head of a report shows."""
+
+UNSTEADY = (
+    "more than the sliders changes this report: the cell ran again with the same numbers, and its result was another. "
+    "It uses what no run sets back, such as an iterator, a file, the clock or random numbers without a seed"
+)
+SINCE = "changed outside of this cell since its first run: {}. The runs of the sliders begin with what is there now"
 
 Report = Callable[[Session, Any], TapeReport]
 Begin = Callable[[], Session]
@@ -87,10 +96,9 @@ class WhatIf:
         self.refusal: UsageError | None = None
         self._found: dict[str, Any] = {}
         self._entries: dict[str, list[float]] = {}
-        self._mentioned = {*cell.read, *cell.assigned, *self._wanted}
-        self._before = namespace.copy()
-        self._contents = Contents(namespace, self._mentioned)
-        self._originals: dict[str, Any] = {}
+        self._start = Start(namespace, {*cell.read, *cell.assigned, *self._wanted})
+        self._result: dict[str, Any] | None = None
+        self._is_steady = True
 
     def _begins_with(self, name: str) -> bool:
         """Whether a value is put in its place before the cell, and not where the cell assigns the name."""
@@ -120,20 +128,15 @@ class WhatIf:
         except BaseException:
             if self.refusal is None:
                 raise
-            self._restore()
+            self._start.undo()
             raise self.refusal from None
         if self.refusal is not None:
-            self._restore()
+            self._start.undo()
             raise self.refusal
-        self._originals = changed(self._before, self._cell.namespace)
-        self._before = {}
+        self._start.ran()
+        self._result = _result(session, value)
         session.notes += self._notes()
         return value
-
-    def _restore(self) -> None:
-        """Put everything back that the first run changed."""
-        bind(self._cell.namespace, changed(self._before, self._cell.namespace))
-        self._contents.restore()
 
     def _check_assigned(self) -> None:
         """Raise an error if a line that assigns a name with a slider did not run."""
@@ -178,6 +181,11 @@ class WhatIf:
             If its value cannot have a slider; kept as the refusal, too, since the cell may catch it.
         """
         try:
+            if self._cell.line() in chained_on(self._cell.source, name):
+                raise UsageError(
+                    f"%%tape --what-if: one line gives several names the value of {name}, and a slider would change "
+                    f"{name} alone: give {name} a line of its own, such as {name} = 1.0, and use {name} in the next"
+                )
             if isinstance(value, Traced) and session.is_computed(value):
                 raise UsageError(
                     f"%%tape --what-if: {name} is computed from what is watched, and a slider would cut it off: name "
@@ -191,6 +199,12 @@ class WhatIf:
     def _notes(self) -> list[Statement]:
         """Statements on sliders that cannot change anything, because the cell never reads the value."""
         notes = []
+        if not self._is_steady:
+            notes.append(Statement("note", UNSTEADY))
+        source, own = self._cell.source, {*self._wanted, self._session.tape_name}
+        names = [x for x in sorted(self._start.changed_since - own) if not begins_anew(source, x)]
+        if names:
+            notes.append(Statement("note", SINCE.format(clipped(listed(names), 200))))
         for name in self._wanted:
             line = None if name in self._at_start else overwritten_on(self._cell.source, name)
             if line is not None:
@@ -206,6 +220,7 @@ class WhatIf:
         self._entries = {name: p.entries for name, p in self._parameters.items()}
         report.remarks = Remarks(controls=self._controls())
         report.on_move = self.move
+        self._start.leave()
 
     def _controls(self) -> list[Control]:
         """The sliders as they are, in the order of the line."""
@@ -234,22 +249,20 @@ class WhatIf:
         if moved is None:
             return None
         earlier = self._moved, self._entries
-        self._moved = moved
-        namespace = self._cell.namespace
-        names, contents = namespace.copy(), Contents(namespace, self._mentioned)
+        now = self._start.take_over()
         try:
+            self._check_steady()
+            self._moved = moved
             session = self._prepared()
             new = self._run(session)
             content = new.content()
         except BaseException as error:  # noqa: BLE001 -- whatever a cell raises, the notebook goes on
             self._moved, self._entries = earlier
-            bind(namespace, changed(names, namespace))
-            contents.restore()
+            self._start.give_back(now)
             self._accept(self._session)
             report.remarks = report.remarks.failed(self._told(error, moved))
             return report.content()
-        for name, value in changed(names, namespace).items():
-            self._originals.setdefault(name, value)
+        self._start.ran_again(now)
         self._session = session
         report.become(new)
         return content
@@ -262,8 +275,7 @@ class WhatIf:
     def begin_again(self) -> None:
         """Give the notebook the state in which the first run began, with the values of the sliders."""
         namespace = self._cell.namespace
-        bind(namespace, self._originals)
-        self._contents.restore()
+        self._start.begin_again()
         self._found, self._places = {}, {}
         for name in self._at_start:
             if name in self._moved:
@@ -277,6 +289,22 @@ class WhatIf:
         session = self._begin()
         self._accept(session)
         return session
+
+    def _check_steady(self) -> None:
+        """Run the cell with the numbers of the program once, to see whether its result is the same again."""
+        if self._result is None or self._start.changed_since:
+            return
+        result, self._result = self._result, None
+        session = self._prepared()
+        try:
+            with captured(), session:
+                value = self._cell.run(self.hook(session))
+            self._is_steady = _result(session, value) == result
+        except KeyboardInterrupt:
+            self._result = result
+            raise
+        except BaseException:  # noqa: BLE001 -- an exit, too
+            self._is_steady = False
 
     def _run(self, session: Session) -> TapeReport:
         """Run the cell with the values that were moved; its report."""
@@ -338,6 +366,16 @@ class WhatIf:
                 return None
             moved[name] = fitting
         return moved
+
+
+def _result(session: Session, value: Any) -> dict[str, Any]:
+    """The results of a run, for comparison: its last numbers by name, and its value."""
+    numbers = {name: x for name, x in [*session.history, ("", value)] if is_number(x)}
+    return {name: _digest(np.asarray(unwrap(x))) for name, x in numbers.items()}
+
+
+def _digest(array: np.ndarray) -> tuple[str, tuple[int, ...], bytes]:
+    return str(array.dtype), array.shape, sha256(np.ascontiguousarray(array).data).digest()
 
 
 class StoppedError(Exception):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from unittest.mock import patch
+
+import numpy as np
 
 from tapemagic.analysis.report import graph_view
 from tapemagic.analysis.report.graph.drawn_graph import DrawnGraph
@@ -56,3 +60,28 @@ def check(steps: Steps, graph: Graph) -> None:
         assert step.row is None or step.step in (None, rows[step.row].step)
         assert step.entry is None or step.row is not None
         assert step.entry is None or step.entry < len(rows[step.row or 0].reverse)
+    check_sums(steps)
+
+
+SUM = re.compile(r"added to what .* has: (.*) \+ (.*) = (.*)")
+
+
+def check_sums(steps: Steps) -> None:
+    """What is added is added to something, what is there is added to, and the sums are right but for rounding."""
+    has: dict[int, str] = {}
+    for step in steps.steps:
+        is_share = step.entry is not None and " passes back to " in step.words
+        if is_share and len(step.gradients) == 1:
+            [(k, _)] = step.gradients
+            assert (k in has) == ("added to what" in step.words), step.words
+        has.update(step.gradients)
+        found = SUM.search(step.words)
+        if found and "empty" not in step.words:
+            before, added, after = (np.array(_value(text)) for text in found.groups())
+            close = np.isclose(before + added, after, rtol=1e-4, atol=1e-5 * np.abs(added).max())
+            assert np.all(close | ~np.isfinite(before + added)), step.words
+
+
+def _value(text: str) -> Any:
+    """A number or an array that a sentence shows."""
+    return eval(text, {"nan": np.nan, "inf": np.inf, "infj": 1j * np.inf, "nanj": np.nan})  # noqa: S307

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -125,6 +126,88 @@ def test_derivatives() -> None:
     assert any("first derivative: bar(dy/da) = 1.0" in step.words for step in found.steps)
 
 
+def test_rules_that_take_gradients() -> None:
+    """What a rule computes to find a gradient belongs to the derivative for which it is needed."""
+
+    def inner(a: Any) -> Any:
+        return np.sin(a) * a
+
+    function = tm.recompute_grad(inner)
+
+    found, graph = steps(lambda a: function(a) * a, 2.0, order=3)
+
+    assert ["", "First derivative", "Second derivative"] == [x.title for x in found.trace.parts]
+    [words] = [step.words for step in found.steps if "dy/da =" in step.words]
+    assert words.startswith("first derivative: ")
+    none = [x.name for x in graph.values if x.name and x.gradient is None]
+    assert ["dy/dy"] == none
+
+
+def test_targets_that_are_derivatives() -> None:
+    """The derivatives of a derivative of the cell's own have numbers of their own, and gradients reach them."""
+
+    def both(a: Any) -> Any:
+        with tm.GradientTape() as tape:
+            tape.watch(a)
+            y = a**3
+        return [y, tape.gradient(y, a)]
+
+    alone = words(lambda a: both(a)[1], 2.0, order=2)
+    together = words(both, 2.0, order=2)
+
+    assert (
+        "first derivative: bar(dy/da) = 1.0: the gradient of dy/da with respect to itself" in alone
+    )
+    assert (
+        "first derivative: dy0/da is one of the derivatives: bar(dy0/da) begins with 1.0"
+        in together
+    )
+    assert not [said for said in together if "None" in said]
+
+
+def test_the_next_derivative() -> None:
+    """The sweep from a derivative ends with the derivative of the next order."""
+    said = words(lambda a, b: a**2 * b, 2.0, 3.0, order=2)
+
+    assert (
+        "first derivative: the gradient of dy/da with respect to a is complete: d²y/da² = 6.0"
+        == said[-1]
+    )
+
+
+def test_a_value_read_twice() -> None:
+    """An operation that reads a value twice passes back to it twice, by one partial derivative each."""
+    product = words(lambda a: a * a, 3.0)
+    einsum = words(lambda a: np.einsum("i,i->", a, a), np.ones(2))
+
+    assert "multiply passes back to a, its first input: ā = ȳ · a = 1.0 · 3.0 = 3.0" in product
+    assert (
+        "multiply passes back to a, its second input: ȳ · a = 1.0 · 3.0 = 3.0, added to what a has: 3.0 + 3.0 = 6.0"
+        in product
+    )
+    assert "einsum passes back to a, its first input: ā = ȳ · ∂y/∂(input 1) = [1.0, 1.0]" in einsum
+
+
+def test_one_number_for_many_elements() -> None:
+    """One number that is passed back to many elements is said to be."""
+    said = "\n".join(words(lambda a: np.mean(a) + np.sum(np.sum(a, axis=0)[0]), np.ones((1, 2))))
+
+    assert "mean passes back to each element of a: v̄1 / 2 = [[0.5, 0.5]], added" in said
+    assert "sum passes back to a: ā = repeat(v̄2, axis=0) = [[1.0, 0.0]]" in said
+    assert "sum passes back to v3: v̄3 = v̄4 = 1.0" in said
+
+
+def test_choices() -> None:
+    """No equals sign stands behind a case of a choice as if it belonged to that alone."""
+    said = words(lambda a: np.where(True, np.maximum(a, 0.0), a), 2.0)
+
+    assert "line 3: y = (v1 if True, else a) = (2.0 if True, else 2.0) = 2.0" in said
+    assert (
+        "maximum passes back to a: (v̄1 if a ≥ 0.0, else 0) = (1.0 if 2.0 ≥ 0.0, else 0) = 1.0, "
+        "added to what a has: 0.0 + 1.0 = 1.0"
+    ) in said
+
+
 def test_operations_left_out_of_the_graph() -> None:
     """What is one node in the middle of a graph has rows of its own, all of that one operation of the graph."""
     with drawings() as found:
@@ -136,6 +219,9 @@ def test_operations_left_out_of_the_graph() -> None:
     assert 20 < len(rows) <= 60
     assert len(taken.trace.parts[0].rows) <= 61
     assert len(rows) == sum(step.step == middle and step.way == "forward" for step in taken.steps)
+    said = "\n".join(step.words for step in taken.steps)
+    assert re.search(r"lines \d+–\d+: [\d,]+ operations", said)
+    assert re.search(r"lines \d+–\d+: back through [\d,]+ operations: v̄\d+ = ", said)
 
 
 def test_operations_that_are_not_drawn() -> None:

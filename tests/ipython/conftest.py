@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,18 +17,20 @@ IMPORTS = "import numpy as np\nimport tapemagic as tm"
 
 @pytest.fixture(scope="session")
 def plain_shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InteractiveShell]:
-    """A shell without history and without the extension.
-
-    A shell collects garbage whenever it is reset: it need not look at all the tests each time.
-    """
-    gc.collect()
-    gc.freeze()
+    """A shell without history and without the extension."""
     config = Config()
     config.HistoryManager.enabled = False
     folder = str(tmp_path_factory.mktemp("ipython"))
     yield InteractiveShell.instance(config=config, ipython_dir=folder)
     InteractiveShell.clear_instance()
     gc.unfreeze()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def little_garbage() -> None:
+    """A shell collects garbage whenever it is reset: it need not look at all tests and libraries each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
@@ -38,6 +41,8 @@ def shell(plain_shell: InteractiveShell) -> Iterator[InteractiveShell]:
     yield plain_shell
     plain_shell.extension_manager.unload_extension("tapemagic")
     plain_shell.config.pop("TapeMagics", None)
+    if "ipywidgets" in sys.modules:
+        sys.modules["ipywidgets"].Widget.close_all()
 
 
 @pytest.fixture

@@ -141,7 +141,23 @@ def test_check_finds_a_wrong_gradient(run: Run) -> None:
     run("@tm.custom_gradient\ndef f(u):\n    return u * 2.0, lambda g: g * 3.0")
     widget = shown(run("%%tape x\nz = f(x)"))
 
-    assert "✗ The gradient differs from difference quotients." == asked(widget, "check")["words"]
+    assert (
+        "✗ The gradient differs from difference quotients; f has a gradient of its own, which need not be the "
+        "derivative."
+    ) == asked(widget, "check")["words"]
+
+
+def test_check_of_a_gradient_with_a_part_missing(run: Run) -> None:
+    """What was recorded agrees, and that is no praise for a gradient that is not whole."""
+    widget = shown(run("%%tape x\nimport math\nz = x**2 + math.sin(float(x))"))
+
+    words = asked(widget, "check")["words"]
+
+    assert (
+        "The gradient agrees with difference quotients. A part of the target is missing in it"
+        in words
+    )
+    assert "✓" not in words
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tapemagic.analysis.adjoints import heard_sweep
 from tapemagic.analysis.report.gradients.derivatives import GradientTable
 from tapemagic.analysis.report.summary import summarise
 from tapemagic.analysis.snapshot import Snapshot
-from tapemagic.engine.recording import SMALL
+from tapemagic.engine.recording import SMALL, Record
 from tapemagic.engine.tape.sweep import Gradients
 from tapemagic.engine.tensor.tensor import Traced, id_of
 
@@ -64,8 +64,8 @@ def levels(snapshot: Snapshot, found: GradientTable) -> Mapping[int, int]:
     first = found.begins[0] if found.begins else len(snapshot.records)
     return {
         i: found.level(position)
-        for position, (*_, made) in enumerate(snapshot.records[first:], first)
-        for i in (made if made.__class__ is tuple else (made,))
+        for position, record in enumerate(snapshot.records[first:], first)
+        for i in Record._make(record).output_ids
     }
 
 

@@ -170,7 +170,7 @@ class Subject:
         return {}
 
     def once(self, key: Hashable, write: Callable[[], T]) -> T:
-        """What `write` returns, which several tables show: it is called once, as long as there is room.
+        """The result of `write`, which several tables show: it is called once, as long as there is room.
 
         Parameters
         ----------

@@ -77,7 +77,9 @@ def signs(graph: Graph) -> list[str]:
     """Sentences on the words beside edges, and on small pictures of arrays."""
     words = []
     if has_room_for_labels(graph) and any(map(edge_labels, graph.steps)):
-        words += ["Beside an edge: the local derivative", chain_rule(graph)]
+        words.append("Beside an edge: the local derivative")
+        if any(value.gradient is not None for value in graph.values):
+            words.append(chain_rule(graph))
     if any(value.gradient_summary for value in graph.values):
         words.append("Small pictures: the array, and its gradient to the right of it")
     return words

@@ -110,7 +110,7 @@ class Answers:
 
 
 def sign(rows: tuple[Derivative, ...]) -> str:
-    """A sign for the result of a comparison: ✗ if a gradient differs, ✓ if all that were compared agree.
+    """A sign for the result of a comparison: ✗ if a gradient differs, ✓ if all that were compared agree and are whole.
 
     Examples
     --------
@@ -118,7 +118,9 @@ def sign(rows: tuple[Derivative, ...]) -> str:
     ''
     """
     outcomes = {row.check.outcome for row in rows if row.check is not None}
-    return "✗" if "differs" in outcomes else "✓" if "agrees" in outcomes else ""
+    if "differs" in outcomes:
+        return "✗"
+    return "✓" if "agrees" in outcomes and not _incomplete(rows) else ""
 
 
 def outcome(rows: tuple[Derivative, ...]) -> str:
@@ -149,7 +151,28 @@ def outcome(rows: tuple[Derivative, ...]) -> str:
     else:
         words = f"Of {compared:,} gradients, {agrees:,} agree{'s' * (agrees == 1)} with difference quotients, and "
         words += f"{differs:,} differ{'s' * (differs == 1)}"
-    return f"{words}; {unknown:,} could not be compared." if unknown else f"{words}."
+    if unknown:
+        words += f"; {unknown:,} could not be compared"
+    notes = [row.check.note for row in rows if row.check and row.check.outcome == "differs"]
+    if differs == compared == 1 and notes[0]:
+        words += f"; {notes[0]}"
+    return f"{words}.{_of_what_was_recorded(rows)}"
+
+
+def _incomplete(rows: tuple[Derivative, ...]) -> int:
+    """The number of gradients that were compared although a part of their target left the tape."""
+    return sum(
+        bool(row.check and row.check.outcome != "not checked" and row.reason) for row in rows
+    )
+
+
+def _of_what_was_recorded(rows: tuple[Derivative, ...]) -> str:
+    """The remark that a part of a target is missing, so that agreement says nothing of it; empty if none is."""
+    count = _incomplete(rows)
+    if not count:
+        return ""
+    which = "A part of the target is" if count == 1 else f"Of {count:,}, parts of the target are"
+    return f" {which} missing in {'it' if count == 1 else 'them'}, see below: only what was recorded was compared."
 
 
 def _in_words(error: Exception) -> str:

@@ -142,26 +142,16 @@ def content_of(
     """
     findings, style = picture.findings, picture.style
     view = None if findings.view is None or not findings.graph.steps else view_of(picture)
-    elsewhere = {graph.TITLE, trace.TITLE} if view else set()
-    live = {
-        **faces,
-        lines.TITLE: lines.live_html(findings),
-        plot.TITLE: plot.html(findings, curves, marked=False),
-    }
-    shown = {title: page or EMPTY.get(title, "") for title, page in live.items()}
+    shown = _shown(findings, faces, curves, view)
     wanted = style.first_tab
     if findings.plot and wanted == Style.first_tab:
         wanted = plot.TITLE
-    first = wanted if shown.get(wanted) else Style.first_tab
+    first = wanted if wanted in shown else Style.first_tab
     return Content(
         number=0,
         theme=style.theme,
         head=html.head(findings, value),
-        faces=[
-            Face(title=title, html="" if title in elsewhere else page)
-            for title, page in shown.items()
-            if page
-        ],
+        faces=[Face(title=title, html=page) for title, page in shown.items()],
         first=first,
         view=view,
         controls=[],
@@ -169,6 +159,27 @@ def content_of(
         unchecked=_is_unchecked(findings),
         live=True,
     )
+
+
+def _shown(
+    findings: Findings,
+    faces: Mapping[str, str],
+    curves: CurvePicture | None,
+    view: View | None,
+) -> dict[str, str]:
+    """The tabs by their titles; graph and trace are empty where they stand in a view."""
+    elsewhere = {graph.TITLE, trace.TITLE if findings.trace else ""} if view else set()
+    live = {
+        lines.TITLE: lines.live_html(findings),
+        plot.TITLE: plot.html(findings, curves, marked=False),
+    }
+    shown: dict[str, str] = {}
+    for title in faces:
+        if title in elsewhere:
+            shown[title] = ""
+        elif page := (live[title] if title in live else faces[title]) or EMPTY.get(title, ""):
+            shown[title] = page
+    return shown
 
 
 def _is_unchecked(findings: Findings) -> bool:

@@ -31,9 +31,11 @@ def _gradient(details: ValueDetails) -> str:
     if details.gradient is not None:
         goal = f"Gradient of {details.goal} with respect to it" if details.goal else "Gradient"
         return _heading(goal, details.gradient) + _entries(details.gradient, "gradient")
-    if not details.is_tracked:
-        return _heading("Gradient", None) + element("div", "", "None: it is not on the tape.")
-    return _heading("Gradient", None) + element("div", "", "None was computed.")
+    if not details.goal:
+        return ""
+    reason = "no gradient reaches it" if details.is_tracked else "it is not on the tape"
+    words = element("div", "", plain(f"None: {reason}."))
+    return _heading(f"Gradient of {details.goal} with respect to it", None) + words
 
 
 def _heading(words: str, entries: Entries | None) -> str:

@@ -83,7 +83,8 @@ class ReportWidget(anywidget.AnyWidget):
             return
         question = message.get("ask")
         if isinstance(question, str) and len(question) <= LONGEST:
-            self.answer(question)
+            if _is_unicode(question):
+                self.answer(question)
         elif "what_if" in message and self._what_if is not None:
             self._what_if(message)
 
@@ -108,6 +109,15 @@ class ReportWidget(anywidget.AnyWidget):
         self._source, self._what_if = None, None
         self.layout.close()
         super().close()
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text can be sent back: half of a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _hear(widget: ReportWidget, message: Any, _buffers: Any) -> None:

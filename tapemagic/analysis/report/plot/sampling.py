@@ -11,7 +11,7 @@ from time import perf_counter
 
 GRIDS = (8, 24, 48, 96, 192)
 """The numbers of intervals, from coarse to fine: each grid holds the points of those before."""
-SECONDS, QUICK = 2.0, 0.06
+SECONDS, QUICK = 2.0, 0.04
 """The time for all points; and while a reader waits for a slider."""
 MOST_EDGES = 8
 """The number of gaps, and of jumps, that are looked at closely."""

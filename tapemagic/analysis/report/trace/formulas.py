@@ -164,6 +164,14 @@ def formula_of(record: Record) -> Formula | None:
     return chosen(record) if chosen else FORMULAS.get(name)
 
 
+def repeats(record: Record, position: int) -> bool:
+    """Whether an operation passes one number on to each of several elements that it adds up."""
+    formula = formula_of(record)
+    adjoint = formula.adjoints[position] if formula and position < len(formula.adjoints) else None
+    is_one = not np.ndim(record.output) and np.size(record.values[position]) > 1
+    return is_one and adjoint in {"spread(g)", "spread(g) / n"}
+
+
 def _power(record: Record) -> Formula:
     """Of a number as exponent, the textbook's formula for it."""
     a, b = record.values

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tapemagic.analysis.formatting import derivative_symbol
+from tapemagic.analysis.report.gradients.derivatives import name_of_sum
 from tapemagic.analysis.report.trace import sentences
 from tapemagic.analysis.report.trace.filling_in import UNKNOWN, FillingIn
+from tapemagic.analysis.report.trace.formulas import repeats
 from tapemagic.analysis.report.trace.layout import ordinal
 from tapemagic.analysis.report.trace.notation import bar, symbol_of
 from tapemagic.analysis.report.trace.reverse_sweep import AdjointStep, adjoint_step
@@ -123,7 +125,8 @@ class ReverseWay:
         shape = np.shape(record.values[operand])
         again = record.ids.count(entry.value) > 1
         which = f", its {ordinal(operand + 1)} input" if again else ""
-        start = f"{before}{record.name} passes back to {symbol}{which}: "
+        each = "each element of " if repeats(record, operand) else ""
+        start = f"{before}{record.name} passes back to {each}{symbol}{which}: "
         return sentences.share(entry, symbol, shape, start)
 
     def _words_of_seed(self, part: int, entry: AdjointStep) -> str:
@@ -232,17 +235,16 @@ class ReverseWay:
     def _next_derivatives(self, part: int) -> Iterator[TraceStep]:
         """The steps for what the sweep from derivatives is done for: those of the next order."""
         subject, order = self._walk.subject, self._walk.trace.parts[part].part.order
-        found = [(key, g) for key, g in subject.found.gradients.items() if key[2] == order + 1]
-        for (t, s, _), g in [(key, g) for key, g in found if g is not None][:MAX_INPUTS]:
-            target, source = subject.targets[t][0], subject.sources[s][0]
-            below = derivative_symbol(target, source, order)
-            goal = (
-                f"the sum of {below}" if subject.found.gradients[t, s, order].size != 1 else below
-            )
-            symbol = derivative_symbol(target, source, order + 1)
-            words = sentences.derivative(
-                symbol, text_of(unwrap(g)), goal, source, self._walk.before(part)
-            )
+        known = subject.found.gradients
+        wanted = [key for key, g in known.items() if key[2] == order + 1 and g is not None]
+        for t, s, _ in wanted[:MAX_INPUTS]:
+            target, source = subject.targets[t], subject.sources[s]
+            of_sum = name_of_sum(target, source, order + 1)
+            below = derivative_symbol(target[0], source[0], order)
+            goal = f"the sum of {below}" if of_sum else below
+            symbol = derivative_symbol(target[0], source[0], order + 1)
+            value, before = text_of(unwrap(known[t, s, order + 1])), self._walk.before(part)
+            words = sentences.derivative(symbol, value, goal, source[0], before)
             yield TraceStep("reverse", part, None, None, None, words)
 
     def _nothing(self, part: int) -> Iterator[TraceStep]:

@@ -48,7 +48,7 @@ class Share:
 
     @property
     def known(self) -> tuple[bool, ...]:
-        """What is known of it: two shares of one place of which the same is known are the same."""
+        """The facts that are known of it: two shares of one place of which the same is known are the same."""
         arrays = (self.value, self.before, self.after)
         return *(array is not None for array in arrays), self.is_first, self.is_last
 
