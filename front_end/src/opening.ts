@@ -96,7 +96,7 @@ export function openingsOf(
     });
     if (!iteration) return [close];
     const [value, max] = iteration;
-    const style = `width: ${String(max).length + 4}ch`;
+    const style = `width: ${String(max).length + 3}ch`;
     const field = h("input", {
       ...{ type: "number", min: 1, max, value, style, "aria-label": "iteration" },
       onchange: () => {

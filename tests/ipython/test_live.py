@@ -163,7 +163,6 @@ def test_check_of_a_gradient_with_a_part_missing(run: Run) -> None:
 @pytest.mark.parametrize(
     ("question", "words"),
     [
-        ("", "There is no answer to ''."),
         ("nonsense", "There is no answer to 'nonsense'."),
         ("value:", "there is no value ''"),
         ("value:99.0", "there is no value '99.0'"),
