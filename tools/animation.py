@@ -24,14 +24,10 @@ COLOURS = 128
 WIDTH = 760
 SETUP = "%load_ext tapemagic\nimport numpy as np"
 CELL = "%%tape x y --what-if x=0:4\nx, y = 2.0, 3.0\na = x * y\nz = a + np.sin(a) * x"
-<<<<<<< HEAD
-LEFT_OUT = ".jp-Collapser, .jp-InputPrompt, .jp-OutputPrompt, .jp-OutputArea-promptOverlay, .jp-Toolbar, .tm-bar, .tm-caption"
-=======
 LEFT_OUT = (
     ".jp-Collapser, .jp-InputPrompt, .jp-OutputPrompt, .jp-OutputArea-promptOverlay, .jp-Toolbar, "
     ".tm-bar, .tm-caption"
 )
->>>>>>> eyes
 """What of JupyterLab and the report only takes room in a small picture."""
 PICTURE = "470px"
 """The height of the graph."""

@@ -25,14 +25,14 @@ WALK = """report => {
     const texts = () => drawn.map(text => text.textContent);
     const state = () => JSON.stringify([
         texts(),
-        parts.map(part => ['unknown', 'ungraded', 'now', 'added'].map(
+        parts.map(part => ['unknown', 'incomplete', 'now', 'added'].map(
             name => part.classList.contains(`tm-${name}`))),
         report.querySelector('.tm-words').textContent,
     ]);
     const number = () => Number(report.querySelector('.tm-slider').value);
     const last = Number(report.querySelector('.tm-slider').max);
     const known = () => picture.querySelectorAll('[data-n^=n]:not(.tm-unknown)').length;
-    const graded = () => picture.querySelectorAll('[data-n^=n]:not(.tm-ungraded) .g').length;
+    const graded = () => picture.querySelectorAll('[data-n^=n]:not(.tm-incomplete) .g').length;
     const found = { last, finished: texts(), states: [], known: [], graded: [], faults: [] };
     button('First step').click();
     for (let k = 0; k <= last; k++) {
