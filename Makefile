@@ -7,7 +7,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo lab test test-fast test-lowest lint format front-end build doctest tests course browser notebooks table figure gallery \
-        screenshot animation coverage bench bench-browser crosscheck clean course-ready dev-ready browser-ready
+        animation coverage bench bench-browser crosscheck clean course-ready dev-ready browser-ready
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -73,10 +73,6 @@ figure: dev-ready  ## draw docs/architecture.svg: which part of the package impo
 gallery: dev-ready  ## write docs/gallery.md: cells with their reports; LOOK=1 also pictures, in build/gallery
 	@$(if $(LOOK),tools/setup_system.sh chromium)
 	$(PY) -m tools.gallery $(if $(LOOK),--look)
-
-screenshot: browser  ## renew the picture in README.md
-	mkdir -p docs
-	cp build/screenshots/cell.png docs/quickstart.png
 
 animation: dev-ready browser-ready  ## renew docs/animation.gif: steps, a selection and a slider, in JupyterLab
 	$(PY) -m tools.animation

@@ -54,7 +54,7 @@ def test_a_notebook_runs_to_its_end(lab: Lab, path: Path) -> None:
 
 
 def take_the_picture_of_the_readme(page: Page) -> None:
-    """A report with its graph, which `make screenshot` puts into the README."""
+    """A report with its graph."""
     cell = page.locator(".jp-CodeCell", has_text="g = x1 * x2 * np.sin(x1)").first
     cell.scroll_into_view_if_needed()
     graph = turn_to(cell.locator(REPORT), "Graph").locator("svg").first
