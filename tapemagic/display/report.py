@@ -15,6 +15,7 @@ from IPython.core.getipython import get_ipython
 from IPython.display import display
 
 from tapemagic.analysis.formatting import format_cell_value, significant_digits
+from tapemagic.analysis.report.collector import uncollected
 from tapemagic.analysis.report.details import Details
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph.graph import Graph
@@ -114,6 +115,7 @@ class TapeReport:
         """The cell's value as text; None if the tables show it already."""
         return format_cell_value(self.value, self._value_is_target)
 
+    @uncollected()
     def _repr_mimebundle_(self, **_wishes: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = {"text/plain": repr(self)}
         try:

@@ -10,6 +10,7 @@ import numpy as np
 from tapemagic.analysis.nonfinite import (
     NonFinite,
 )
+from tapemagic.analysis.report.collector import uncollected
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.details import Details
 from tapemagic.analysis.report.failure.failure import Failure
@@ -120,6 +121,7 @@ def examine(
     return findings
 
 
+@uncollected()
 @shared_summaries()
 @np.errstate(all="ignore")  # the operations of the cell have warned already
 def examined(

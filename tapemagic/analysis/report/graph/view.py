@@ -193,7 +193,7 @@ class _Planner:
         number = self.openings.by_key.get(key)
         return None if number and len(self.items) > self.openings.most else number
 
-    def add(self, parts: Numbered, frame: int | None, depth: int = 0, within: str = "") -> None:
+    def add(self, parts: Iterable[tuple[int, Part]], frame: int | None, depth: int = 0, within: str = "") -> None:
         """Add the parts of an open block, whose keys begin with `within`.
 
         Raises
@@ -372,19 +372,19 @@ def plan(
         If there are more.
     """
     planner = _Planner(view, operations, iteration, room, openings)
-    parts = list(enumerate(cell.parts))
-    own = [(k, part) for k, part in parts if _is_own(part, operations)]
-    others = parts[: len(parts) - len(own)] if own else parts
-    if own and own != parts[len(others) :]:
-        others = [(k, part) for k, part in parts if not _is_own(part, operations)]
+    parts = cell.parts
+    first = len(parts)  # of the parts, which are in the order of the tape, the first of a derivative of the report
+    while first and _is_own(parts[first - 1], operations):
+        first -= 1
     if planner.openings.ends is not None:
-        planner.add_ends([*others, *own], planner.openings.ends, None, 0, "", "")
+        planner.add_ends(list(enumerate(parts)), planner.openings.ends, None, 0, "", "")
     else:
+        own = list(enumerate(parts[first:], first))
         top = None
         blocks = [(str(k), part) for k, part in own if isinstance(part, Block)]
         if any(planner.is_open(part, key) for key, part in blocks):
             top = planner.open(Frame("computation"))
-        planner.add(others, top)
+        planner.add(enumerate(parts[:first]), top)
         planner.add(own, None)
     if len(planner.items) > room:
         raise NoRoomError

