@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
@@ -193,7 +193,9 @@ class _Planner:
         number = self.openings.by_key.get(key)
         return None if number and len(self.items) > self.openings.most else number
 
-    def add(self, parts: Iterable[tuple[int, Part]], frame: int | None, depth: int = 0, within: str = "") -> None:
+    def add(
+        self, parts: Iterable[tuple[int, Part]], frame: int | None, depth: int = 0, within: str = ""
+    ) -> None:
         """Add the parts of an open block, whose keys begin with `within`.
 
         Raises
@@ -373,7 +375,9 @@ def plan(
     """
     planner = _Planner(view, operations, iteration, room, openings)
     parts = cell.parts
-    first = len(parts)  # of the parts, which are in the order of the tape, the first of a derivative of the report
+    first = len(
+        parts
+    )  # of the parts, which are in the order of the tape, the first of a derivative of the report
     while first and _is_own(parts[first - 1], operations):
         first -= 1
     if planner.openings.ends is not None:
