@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from tapemagic.analysis.report import details
-from tapemagic.analysis.report.graph.drawn_graph import Drawer, DrawnGraph, draw
+from tapemagic.analysis.report.graph.drawn_graph import Drawer, DrawnGraph
 from tapemagic.analysis.report.subject import Subject
 from tools.gallery_cells import CELLS, Cell
 
@@ -129,7 +129,7 @@ def test_there_and_back(subject: Subjects) -> None:
     assert [frame.fold for frame in closed.graph.frames] != [f.fold for f in first.graph.frames]
     assert first.graph == drawer.draw({"0.0": 10}).graph == drawer.draw({}).graph
     assert closed.graph == drawer.draw({"0.0": -3}).graph
-    assert first.graph == draw(drawer.subject, 60).graph
+    assert first.graph == Drawer(drawer.subject, 60).draw().graph
 
 
 def test_short_loops(subject: Subjects) -> None:
@@ -218,7 +218,7 @@ def test_bad_openings(subject: Subjects, opened: Any) -> None:
     recording = subject("%%tape x\nx = 0.5\ny = np.sin(x)")
 
     with pytest.raises(ValueError, match=r"key|whole number|mapping") as error:
-        draw(recording, opened=opened)
+        Drawer(recording).draw(opened)
 
     assert len(str(error.value)) < 150
 
@@ -227,4 +227,4 @@ def test_an_empty_recording(subject: Subjects) -> None:
     """There is nothing to open."""
     recording = subject("%%tape x\nx = 0.5\nx")
 
-    assert draw(recording).graph == draw(recording, opened={"~": 1, "0": 1}).graph
+    assert Drawer(recording).draw().graph == Drawer(recording).draw({"~": 1, "0": 1}).graph

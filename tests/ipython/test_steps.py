@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.analysis.report.graph.drawn_graph import DrawnGraph, draw
+from tapemagic.analysis.report.graph.drawn_graph import Drawer, DrawnGraph
 from tapemagic.analysis.report.trace.trace_step import Steps
 from tapemagic.analysis.report.trace.walk import MOST_STEPS
 from tests.analysis.steps import drawings, stepped
@@ -40,7 +40,7 @@ def test_the_gallery(shell: InteractiveShell, cell: Cell) -> None:
     for subject, drawn in found:
         assert len(stepped([(subject, drawn)])[0].steps) <= MOST_STEPS
         for key, number in sorted(openings(drawn))[:4]:
-            stepped([(subject, draw(subject, opened={key: number}))])
+            stepped([(subject, Drawer(subject).draw({key: number}))])
 
 
 def test_an_iteration_is_a_step(run: Run) -> None:

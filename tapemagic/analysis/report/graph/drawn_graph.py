@@ -89,44 +89,16 @@ def _looks_finite(value: Value, way: str) -> bool:
     return text is None or not ("nan" in text or "inf" in text)
 
 
-def draw(
-    subject: Subject,
-    max_nodes: int = MAX_NODES,
-    iteration: int | None = None,
-    opened: Mapping[str, int] = MappingProxyType({}),
-) -> DrawnGraph:
-    """The graph of a recording, folded until it has at most `max_nodes` nodes.
-
-    Parameters
-    ----------
-    subject : Subject
-    max_nodes : int, optional
-        If a graph with everything folded has more, the operations in the middle are one node.
-    iteration : int, optional
-        The number of the iteration that is drawn of outermost loops, from 1 on; the last if left out.
-    opened : mapping of str to int, optional
-        The parts that are open or closed other than in the graph drawn without this: see `Drawer.draw`.
-
-    Returns
-    -------
-    DrawnGraph
-
-    Raises
-    ------
-    ValueError
-        If something in `opened` is no key, or no whole number.
-    """
-    return Drawer(subject, max_nodes, iteration).draw(opened)
-
-
 class Drawer:
     """All views of a recording as graphs.
 
     Parameters
     ----------
     subject : Subject
-    max_nodes, iteration : int, optional
-        Those of `draw`.
+    max_nodes : int, optional
+        The most nodes at first: if a graph with everything folded has more, the operations in the middle are one node.
+    iteration : int, optional
+        The number of the iteration that is drawn of outermost loops, from 1 on; the last if left out.
     """
 
     def __init__(
