@@ -12,7 +12,7 @@ def uncollected() -> Iterator[None]:
     """Pause the collection of reference cycles in this block, or in a function that this decorates.
 
     A report is made of many objects that stay, and in which the collector would look for cycles again and again: with
-    10,000 operations, that is a quarter of the time.
+    10,000 operations, that is up to a third of the time.
 
     Examples
     --------
