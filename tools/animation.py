@@ -28,7 +28,7 @@ LEFT_OUT = (
     ".jp-Collapser, .jp-InputPrompt, .jp-OutputPrompt, .jp-OutputArea-promptOverlay, .jp-Toolbar, "
     ".tm-bar, .tm-caption"
 )
-"""What of JupyterLab and the report only takes room in a small picture."""
+"""The parts of JupyterLab and of the report for which a small picture has no room."""
 PICTURE = "470px"
 """The height of the graph."""
 BRIEF, LONG = 700, 2200
