@@ -47,6 +47,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "analysis.mistakes": ("errors", "engine"),
     "analysis.likely_mistake": ("errors", "engine", *_ANALYSIS, "analysis.mistakes"),
     "tape": ("engine", "analysis"),
+    "tf": ("errors", "engine", "tape", "nn"),
     "display": ("errors", "analysis"),
     "ipython": ("errors", "engine", "analysis", "display", "tape"),
 }
@@ -61,6 +62,8 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "analysis": ("numpy", "executing"),
     "display": ("numpy", "graphviz", "pygraphviz", "anywidget", "traitlets", "IPython"),
     "display.curves": ("matplotlib",),
+    "tf": ("numpy",),
+    "tf.special": ("numpy", "scipy"),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
 }
 
