@@ -63,7 +63,7 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "display": ("numpy", "graphviz", "pygraphviz", "anywidget", "traitlets", "IPython"),
     "display.curves": ("matplotlib",),
     "tf": ("numpy",),
-    "tf.special": ("numpy", "scipy"),
+    "tf.ops.special": ("numpy", "scipy"),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
 }
 
