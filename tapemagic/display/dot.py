@@ -74,6 +74,8 @@ ONE_LINE = 24
 """The most characters of a name and a value in one line of a box."""
 LONGEST = 48
 """The most characters of a name, value or line that are shown."""
+LONGEST_TITLE = 100
+"""The most characters of the title of a layer's frame, which has its shapes."""
 
 
 def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None) -> str:
@@ -134,6 +136,8 @@ def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None)
             source.edge(f"s{step.index}", f"n{value}")
         for value in step.assigned:
             source.edge(f"s{step.index}", f"n{value}", style="dashed", label="assigned")
+        for layer in step.changed:
+            source.edge(f"s{step.index}", f"s{layer}", style="dashed", label="assigned")
     return str(source.source)
 
 
@@ -237,9 +241,10 @@ def _frame(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
     _nodes(source, frame, drawn)
     for index, inner in enumerate(drawn.graph.frames):
         if inner.parent == frame:
+            longest = LONGEST_TITLE if inner.kind == "layer" else LONGEST
             with source.subgraph(name=f"cluster_{index}") as cluster:
                 cluster.attr(
-                    label=str(graphviz.escape(printable(shortened(inner.label)))),
+                    label=str(graphviz.escape(printable(clipped(inner.label, longest)))),
                     style="rounded,filled",
                     color=GROUND,
                     fillcolor=FRAME,
@@ -353,6 +358,9 @@ def orders_with_gradients(graph: Graph) -> set[int]:
 def operation_label(step: Step, insert: Sequence[str] = ()) -> str:
     """The label of an operation: its symbol, or its name, and the lines that stand for a small picture."""
     label = [SYMBOLS.get(step.name, shortened(printable(step.name)))]
+    if step.layer:
+        words = filter(None, (step.name, step.layer.about, step.layer.shapes))
+        label = [shortened(printable(line)) for line in words]
     if step.hidden:
         label.append(f"… {step.hidden:,} not shown")
     return "\\n".join([*(str(graphviz.escape(line)) for line in label), *insert])
@@ -400,7 +408,7 @@ def tooltip(text: str) -> str:
 
 def operation_tooltip(step: Step, graph: Graph, lines: Sequence[str]) -> str:
     """The tooltip of an operation: its name, source line and local derivatives; of a repeated input it is a sum."""
-    words = [step.name, source_line(step.line, lines)]
+    words = [str(step.layer or step.name), source_line(step.line, lines)]
     slopes: dict[int, list[str]] = {}
     for position, slope in step.slopes:
         slopes.setdefault(step.inputs[position], []).append(slope)

@@ -20,7 +20,15 @@ from tapemagic.analysis.report.folding import Block, fold
 from tapemagic.analysis.report.graph.carried import Development
 from tapemagic.analysis.report.graph.graph import Graph, Value
 from tapemagic.analysis.report.graph.graph_builder import GraphBuilder
-from tapemagic.analysis.report.graph.view import VIEWS, NoRoomError, Openings, Plan, View, plan
+from tapemagic.analysis.report.graph.view import (
+    VIEWS,
+    VIEWS_OF_LAYERS,
+    NoRoomError,
+    Openings,
+    Plan,
+    View,
+    plan,
+)
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summaries, shared_summaries
 from tapemagic.engine.recording import Record
@@ -164,7 +172,7 @@ class Drawer:
     @cached_property
     def _folded(self) -> tuple[DrawnGraph, View, int | None]:
         """The graph without openings, its view, and how many parts are drawn at its ends, if not all are."""
-        for view in VIEWS:
+        for view in VIEWS_OF_LAYERS if self._tree[1].holds_layers else VIEWS:
             with suppress(NoRoomError):
                 drawn = self._drawn(view, room=self.max_nodes // 2)
                 if drawn.graph.nodes <= self.max_nodes and _depth(drawn.graph) <= MAX_DEPTH:
