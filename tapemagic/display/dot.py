@@ -193,7 +193,8 @@ class Places:
                 made.add(value)
         for value, readers in enumerate(self._readers):
             if value not in made and readers:
-                self.frame[value] = self._common(readers)
+                frame = self._common(readers)
+                self.frame[value] = self._around(frame, graph.values[value])
         self._repeated = {
             value
             for value, readers in enumerate(self._readers)
@@ -208,6 +209,13 @@ class Places:
         top = self._path(readers[0].frame)[-1:]
         is_computation = top and self._graph.frames[top[0]].kind == "computation"
         return first[0] if first else top[0] if is_computation else None
+
+    def _around(self, frame: int | None, value: Value) -> int | None:
+        """The frame of a value that no operation made: what a layer is given, is outside of its frame."""
+        if value.name and value.role != "variable":
+            while frame is not None and self._graph.frames[frame].kind == "layer":
+                frame = self._graph.frames[frame].parent
+        return frame
 
     def _path(self, frame: int | None) -> list[int]:
         """A frame and those around it, the innermost first."""

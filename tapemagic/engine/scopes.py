@@ -36,7 +36,7 @@ class Scope:
     inputs, outputs : tuple of tuple of int
         The shapes of the arrays that it was given, and of those that it returned, in the order of the structure.
     constants : tuple of array
-        The arrays that it was given and no tape can track.
+        The arrays that it was given and no tape can track, as they were then.
     parameters : int or None
         The number of elements of its variables; None as long as it has not returned.
     """
@@ -84,7 +84,7 @@ def call_in_scope(
     """
     given = _arrays((args, kwargs))
     scope.inputs = tuple(x.shape for x in given)
-    scope.constants = tuple(unwrap(x) for x in given if not has_id(x))
+    scope.constants = tuple(_kept(x) for x in given if not has_id(x))
     outputs = call(*args, **kwargs)
     scope.outputs = tuple(x.shape for x in _arrays(outputs))
     scope.parameters = parameters()
@@ -107,3 +107,8 @@ def _arrays(structure: Any) -> list[Any]:
     with suppress(NotATensorError):
         return [x for x in leaves(structure) if isinstance(x, Traced | np.ndarray | np.generic)]
     return []
+
+
+def _kept(x: Any) -> Any:
+    """The value of a constant, which later changes do not affect."""
+    return unwrap(x) if isinstance(x, Traced) else x.copy()

@@ -64,6 +64,8 @@ class DrawnGraph:
         The operations and folds of which the steps of the graph are made, one for each, in the same order.
     developments : mapping of int to sequence of Development
         The values that folded loops carry, by the indices of their steps.
+    given : mapping of int to array
+        The constants that closed layers were given, by their indices in the graph.
     """
 
     graph: Graph
@@ -72,6 +74,7 @@ class DrawnGraph:
     steps: Mapping[int, int]
     plan: Plan
     developments: Mapping[int, Sequence[Development]]
+    given: Mapping[int, Any]
 
     def marked(self, facts: Iterable[NonFinite], records: Sequence[Record]) -> Graph:
         """The graph in which the places are marked where the first nan or infinity of each target is."""
@@ -199,7 +202,13 @@ class Drawer:
         builder = GraphBuilder(self.subject, self.max_inputs, planned)
         graph = builder.build(self.max_nodes, spare)
         return DrawnGraph(
-            graph, positions, builder.index, builder.producer, planned, builder.developments
+            graph,
+            positions,
+            builder.index,
+            builder.producer,
+            planned,
+            builder.developments,
+            builder.given,
         )
 
 

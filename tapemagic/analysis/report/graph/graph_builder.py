@@ -16,7 +16,7 @@ from tapemagic.analysis.report.dead_ends import first_and_last
 from tapemagic.analysis.report.graph.carried import Development, carried, developments
 from tapemagic.analysis.report.graph.constants import ConstantNames
 from tapemagic.analysis.report.graph.graph import Graph, GraphFrame, Step, Value
-from tapemagic.analysis.report.graph.layers import inner_variables, layer_call, untracked_inputs
+from tapemagic.analysis.report.graph.layers import inner_variables, layer_call
 from tapemagic.analysis.report.graph.local_derivatives import local_derivative
 from tapemagic.analysis.report.graph.view import Fold, Frame, Plan
 from tapemagic.analysis.report.subject import Role, Subject
@@ -24,7 +24,7 @@ from tapemagic.analysis.report.summary import Summary, summarise
 from tapemagic.analysis.report.trace.notation import Symbol, symbol_of
 from tapemagic.analysis.report.trace.reverse_sweep import is_chain
 from tapemagic.analysis.snapshot import Named
-from tapemagic.engine.recording import Record, silence
+from tapemagic.engine.recording import CONSTANT, Record, silence
 from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap
 
 ORDINALS = ("first", "second", "third")
@@ -57,6 +57,7 @@ class GraphBuilder:
         }
         self.latest: dict[int, tuple[int, int]] = {}
         self.changed: list[list[int]] = []
+        self.given: dict[int, Any] = {}
         self.inner = inner_variables(subject, planned)
         self.lasting = lasting(subject)
 
@@ -189,7 +190,7 @@ class GraphBuilder:
         index = len(self.steps)
         developed = developments(self.subject, fold) if fold.kind == "loop" else []
         self.developments[index] = developed
-        shown = self.inputs_of(fold, given, positions)
+        shown = self.inputs_of(fold, given)
         last = fold.first + len(fold.parts) - 1
         self.add(
             Step(
@@ -220,9 +221,7 @@ class GraphBuilder:
             value = self.lasting[i]
             self.index_of(unwrap(value), i, fold.lines[1] if fold.lines else None)
 
-    def inputs_of(
-        self, fold: Fold, given: Mapping[int, Any], positions: Sequence[int]
-    ) -> tuple[int, ...]:
+    def inputs_of(self, fold: Fold, given: Mapping[int, Any]) -> tuple[int, ...]:
         """The indices of the values that lead into a fold: those with a box, or else all; of a layer, what it was given.
 
         Of too many there are the first ones and the last.
@@ -231,9 +230,12 @@ class GraphBuilder:
             known = [i for i in given if i in self.index or i in self.snapshot.leaves]
             chosen = first_and_last(known or list(given), self.max_inputs)
             return tuple(self.index_of(given[i], i, None) for i in chosen)
-        constants = untracked_inputs(self.subject, fold.scope, positions)
-        both = [*constants, *((given[i], i) for i in given)]
-        return tuple(self.index_of(x, i, None) for x, i in first_and_last(both, self.max_inputs))
+        constants = [x for x in fold.scope.constants if np.ndim(x)]
+        both = [*((x, CONSTANT) for x in constants), *((x, i) for i, x in given.items())]
+        shown = first_and_last(both, self.max_inputs)
+        found = tuple(self.index_of(x, i, None) for x, i in shown)
+        self.given.update((k, x) for k, (x, i) in zip(found, shown, strict=True) if i == CONSTANT)
+        return found
 
     def link_changes(self, read: Mapping[int, int], layer: int) -> None:
         """Add what changed the variables inside of a layer's box, if a node of this picture did."""

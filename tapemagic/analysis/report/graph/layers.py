@@ -1,17 +1,13 @@
-"""Calls of layers: in words, the variables inside of their boxes, and the constants that they were given."""
+"""Calls of layers: in words, and the variables inside of their boxes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from tapemagic.analysis.formatting import clipped, label
 from tapemagic.analysis.report.graph.view import Fold, Plan
 from tapemagic.analysis.report.subject import Subject
-from tapemagic.engine.recording import FOREIGN
 from tapemagic.engine.scopes import Scope, Shape
 
 MOST_SHAPES = 3
@@ -92,29 +88,3 @@ def inner_variables(subject: Subject, planned: Plan) -> set[int]:
         if isinstance(what, int):
             inner -= read(what)
     return inner
-
-
-def untracked_inputs(
-    subject: Subject, scope: Scope, positions: Sequence[int]
-) -> list[tuple[Any, int]]:
-    """The constant arrays that a layer was given and read, with the numbers in the place of ids."""
-    left = [x for x in scope.constants if np.ndim(x)]
-    found = []
-    for position in positions:
-        if not left:
-            break
-        record = subject.records[position]
-        for value, i in zip(record.values, record.ids, strict=True):
-            if subject.snapshot.tracks(i) or not np.shape(value):
-                continue
-            same = [x for x in left if x is value or (i == FOREIGN and _equal(x, value))]
-            if same:
-                left = [x for x in left if x is not same[0]]
-                found.append((value, i))
-    return found
-
-
-def _equal(array: Any, value: Any) -> bool:
-    """Whether a record holds a copy of an array."""
-    same_kind = np.shape(array) == np.shape(value) and array.dtype == value.dtype
-    return same_kind and isinstance(value, np.ndarray) and np.array_equal(array, value)
