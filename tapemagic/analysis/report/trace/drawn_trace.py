@@ -107,7 +107,12 @@ class _Lines:
             if isinstance(what, int):
                 self.add(order, self.placed(Line((), what), path, step))
             else:
-                line = Line((), words=self.words(what, step), hidden=tuple(what.parts))
+                line = Line(
+                    (),
+                    words=self.words(what, step),
+                    hidden=tuple(what.parts),
+                    is_layer=what.kind == "layer",
+                )
                 self.add(order, self.placed(line, path, step))
 
     def add(self, order: int, line: Line) -> None:

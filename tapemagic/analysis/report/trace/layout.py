@@ -32,6 +32,8 @@ class Line:
         The index of its operation in the graph that it is laid out for.
     lines : (int, int) or None
         The lines of the cell that it belongs to.
+    is_layer : bool
+        Whether the parts that stand together are those of a layer.
     """
 
     path: tuple[str, ...]
@@ -40,6 +42,7 @@ class Line:
     hidden: tuple[Part, ...] = ()
     step: int | None = None
     lines: tuple[int, int] | None = None
+    is_layer: bool = False
 
     @cached_property
     def positions(self) -> tuple[int, ...]:
@@ -132,7 +135,8 @@ class _Layout:
             yield from self.parts(block.parts, room - 1, (*path, words))
         else:
             end = "" if block.kind in ("loop", "layer") else f": {counted((block,))}"
-            yield Line(path, words=title_of(block) + end, hidden=(block,))
+            is_layer = block.kind == "layer"
+            yield Line(path, words=title_of(block) + end, hidden=(block,), is_layer=is_layer)
 
     def loop(self, block: Block, room: int, path: tuple[str, ...]) -> Iterator[Line]:
         """The rows of a loop: all iterations if they are few, else the first and the last."""
