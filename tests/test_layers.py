@@ -49,6 +49,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "tape": ("engine", "analysis"),
     "display": ("errors", "analysis"),
     "ipython": ("errors", "engine", "analysis", "display", "tape"),
+    "nn": ("errors", "engine", "tape"),
+    "tf": ("errors", "engine", "tape", "nn"),
 }
 
 # The same for packages from elsewhere, beside the standard library.
@@ -62,6 +64,8 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "display": ("numpy", "graphviz", "pygraphviz", "anywidget", "traitlets", "IPython"),
     "display.curves": ("matplotlib",),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
+    "nn": ("numpy", "tqdm"),
+    "tf": ("numpy",),
 }
 
 
