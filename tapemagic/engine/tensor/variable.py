@@ -275,7 +275,7 @@ def _references(variable: Variable) -> tuple[int, int]:
 
 
 _ALONE = _references(Variable(np.zeros(1)))
-"""The numbers of references where nothing but the variable refers to its array: versions of Python count differently."""
+"""The numbers of references where nothing else refers to the array: versions of Python count differently."""
 
 
 def set_trainable(variable: Variable, trainable: bool) -> None:
