@@ -9,6 +9,7 @@ from itertools import groupby
 from tapemagic.analysis.formatting import format_lines
 from tapemagic.analysis.report.folding import Block, Part
 from tapemagic.analysis.report.graph.drawn_graph import DrawnGraph
+from tapemagic.analysis.report.graph.layers import layer_call
 from tapemagic.analysis.report.graph.view import Fold
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.trace.layout import Line, counted, laid_out, positions_of, title_of
@@ -167,6 +168,8 @@ class _Lines:
         name = self.drawn.graph.steps[step].name
         if fold.kind == "loop":
             return name
+        if fold.scope is not None:
+            return str(layer_call(fold.name, fold.scope))
         if fold.kind == "derivative" and self.order_of(fold.parts[0]):
             return counted(fold.parts)
         if fold.kind == "call":
