@@ -47,9 +47,13 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "analysis.report": ("errors", "engine", *_ANALYSIS, "analysis.explain", "analysis.nonfinite"),
     "analysis.mistakes": ("errors", "engine"),
     "analysis.likely_mistake": ("errors", "engine", *_ANALYSIS, "analysis.mistakes"),
+    "nn": ("errors", "engine"),
+    "nn.datasets": ("errors",),
     "tape": ("engine", "analysis"),
     "display": ("errors", "analysis"),
     "ipython": ("errors", "engine", "analysis", "display", "tape"),
+    "nn": ("errors", "engine", "tape"),
+    "tf": ("errors", "engine", "tape", "nn"),
 }
 
 # The same for packages from elsewhere, beside the standard library.
@@ -62,7 +66,10 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "analysis": ("numpy", "executing"),
     "display": ("numpy", "graphviz", "pygraphviz", "anywidget", "traitlets", "IPython"),
     "display.curves": ("matplotlib",),
+    "nn.datasets": ("numpy", "tqdm"),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
+    "nn": ("numpy", "tqdm"),
+    "tf": ("numpy",),
 }
 
 
