@@ -31,9 +31,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.events": ("errors", "engine.registry", "engine.recording"),
     "engine.tensor": _VALUES,
     "engine.nest": _VALUES,
+    "engine.scopes": (*_VALUES, "engine.nest"),
     "engine.operations": (*_VALUES, "engine.nest"),
     "engine.rules": (*_VALUES, "engine.nest", "engine.operations"),
-    "engine.tape": (*_VALUES, "engine.nest", "engine.operations"),
+    "engine.tape": (*_VALUES, "engine.nest", "engine.scopes", "engine.operations"),
     "engine.functions": _TAPE,
     "engine.gradcheck": _TAPE,
     "analysis": (),
@@ -51,6 +52,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "tape": ("engine", "analysis"),
     "display": ("errors", "analysis"),
     "ipython": ("errors", "engine", "analysis", "display", "tape"),
+    "nn": ("errors", "engine", "tape"),
+    "tf": ("errors", "engine", "tape", "nn"),
 }
 
 # The same for packages from elsewhere, beside the standard library.
@@ -65,6 +68,8 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "display.curves": ("matplotlib",),
     "nn.datasets": ("numpy", "tqdm"),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
+    "nn": ("numpy", "tqdm"),
+    "tf": ("numpy",),
 }
 
 
