@@ -31,9 +31,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.events": ("errors", "engine.registry", "engine.recording"),
     "engine.tensor": _VALUES,
     "engine.nest": _VALUES,
+    "engine.scopes": (*_VALUES, "engine.nest"),
     "engine.operations": (*_VALUES, "engine.nest"),
     "engine.rules": (*_VALUES, "engine.nest", "engine.operations"),
-    "engine.tape": (*_VALUES, "engine.nest", "engine.operations"),
+    "engine.tape": (*_VALUES, "engine.nest", "engine.scopes", "engine.operations"),
     "engine.functions": _TAPE,
     "engine.gradcheck": _TAPE,
     "analysis": (),
@@ -46,9 +47,13 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "analysis.report": ("errors", "engine", *_ANALYSIS, "analysis.explain", "analysis.nonfinite"),
     "analysis.mistakes": ("errors", "engine"),
     "analysis.likely_mistake": ("errors", "engine", *_ANALYSIS, "analysis.mistakes"),
+    "nn": ("errors", "engine"),
+    "nn.datasets": ("errors",),
     "tape": ("engine", "analysis"),
     "display": ("errors", "analysis"),
     "ipython": ("errors", "engine", "analysis", "display", "tape"),
+    "nn": ("errors", "engine", "tape"),
+    "tf": ("errors", "engine", "tape", "nn"),
 }
 
 # The same for packages from elsewhere, beside the standard library.
@@ -61,7 +66,10 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "analysis": ("numpy", "executing"),
     "display": ("numpy", "graphviz", "pygraphviz", "anywidget", "traitlets", "IPython"),
     "display.curves": ("matplotlib",),
+    "nn.datasets": ("numpy", "tqdm"),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
+    "nn": ("numpy", "tqdm"),
+    "tf": ("numpy",),
 }
 
 

@@ -1,0 +1,397 @@
+"""Layer: a module that is called on arrays, and makes its variables when it first sees the shape of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from tapemagic.engine.operations.selection import cast
+from tapemagic.engine.recording import silence
+from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.engine.tensor.variable import Variable, set_trainable
+from tapemagic.errors import OptionError, ShapeError
+from tapemagic.nn import initializers, regularizers
+from tapemagic.nn.calls import calls
+from tapemagic.nn.config import float_name
+from tapemagic.nn.module import Module
+from tapemagic.nn.symbolic import call_symbolically, has_symbolic
+
+Shape = tuple[int | None, ...]
+
+
+def _once(build: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+    """The method `build` of a class of layers, which names the layer by its place, and does nothing a second time."""
+
+    @wraps(build)
+    def named(self: Layer, input_shape: Any) -> None:
+        if self.built:
+            return
+        if calls.stack and calls.stack[-1][0] is self:  # from the build of a subclass
+            build(self, input_shape)
+            return
+        around = calls.stack[-1][0] if calls.stack else None
+        within = around._path if around is not None and around.prefixes_names else ""
+        self._path = f"{within}/{self.name}" if within else self.name
+        calls.stack.append((self, False))
+        try:
+            build(self, input_shape)
+        finally:
+            calls.stack.pop()
+        self.built = True
+
+    return named
+
+
+class Layer(Module):
+    """Base class of layers: write `build`, which makes the variables, and `call`, which computes.
+
+    Parameters
+    ----------
+    name : str, optional
+        The name in reports and messages. Left out, it is made of the name of the class.
+    trainable : bool, optional
+        Whether the variables are to be trained.
+    dtype : {'float32', 'float64', 'float16'}, optional
+        Of the variables, and of floating-point inputs, which are cast to it; `nn.config.floatx` if left out.
+
+    Raises
+    ------
+    DtypeError
+        If `dtype` is another one.
+    OptionError
+        If `name` is no text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> class Scale(nn.Layer):
+    ...     def build(self, input_shape):
+    ...         self.factor = self.add_weight(shape=input_shape[-1:], initializer="ones", name="factor")
+    ...
+    ...     def call(self, inputs):
+    ...         return self.factor * inputs
+    >>> scale = Scale()
+    >>> scale(np.array([[1.0, 2.0]])).numpy()
+    array([[1., 2.]], dtype=float32)
+    >>> scale.factor.name
+    'scale/factor'
+    """
+
+    variable_class: type[Variable] = Variable
+    """The class of the variables that `add_weight` makes."""
+
+    prefixes_names = True
+    """Whether the names of variables in the layers inside begin with this layer's name."""
+
+    built = False
+    _path = ""
+    _losses_of = 0
+    _takes_training = False
+
+    def __init__(
+        self, *, name: str | None = None, trainable: bool = True, dtype: DTypeLike | None = None
+    ) -> None:
+        super().__init__(name)
+        self._dtype = float_name(dtype)
+        self._regularized: list[tuple[Variable, Any]] = []
+        self._added_losses: list[Any] = []
+        if not trainable:
+            self.trainable = False
+
+    @property
+    def dtype(self) -> str:
+        """The name of the dtype of the variables."""
+        return self._dtype
+
+    @_once
+    def build(self, input_shape: Any) -> None:
+        """Make the variables, by `add_weight`; called before the first `call`.
+
+        Parameters
+        ----------
+        input_shape : tuple of int or None, or list of such tuples
+            The shape of the input, with None for a batch axis of unknown length; of several inputs, a list.
+        """
+
+    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Compute the output, tensors from tensors; a parameter `training` tells whether the model is being trained."""
+        raise NotImplementedError(
+            f"{type(self).__name__} computes nothing yet: give it a method call(self, inputs)"
+        )
+
+    def __call__(self, *args: Any, training: bool | None = None, **kwargs: Any) -> Any:
+        """Build the layer if it is new, and call it.
+
+        Parameters
+        ----------
+        *args
+            Arrays, tensors, or lists of them: floating-point ones are cast to the layer's dtype.
+        training : bool, optional
+            Whether the model is being trained, as dropout wants to know. Left out, the layer around this one decides;
+            without one, False.
+        **kwargs
+            Handed to `call`.
+
+        Returns
+        -------
+        Tensor or structure of tensors
+            What `call` returns; symbolic tensors for symbolic ones.
+        """
+        if has_symbolic(args):
+            return call_symbolically(self, args, kwargs)
+        given = [self._as_input(x) for x in args]
+        stack = calls.stack
+        if stack:
+            training = stack[-1][1] if training is None else bool(training)
+        else:
+            calls.number += 1
+            training = bool(training)
+        if not self.built:
+            self.build(shapes_of(given[0]) if given else None)
+        if self._takes_training:
+            kwargs["training"] = training
+        stack.append((self, training))
+        try:
+            if is_observed():
+                scope = Scope(self._path, type(self).__name__)
+                return call_in_scope(scope, self.count_params, self.call, given, kwargs)
+            return self.call(*given, **kwargs)
+        finally:
+            stack.pop()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "build" in vars(cls):
+            cls.build = _once(cls.build)  # type: ignore[method-assign]
+        cls._takes_training = "training" in signature(cls.call).parameters
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of the output for the shape of an input; found by calling the layer on zeros.
+
+        Parameters
+        ----------
+        input_shape : tuple of int or None, or list of such tuples
+            None stands for a length that is not known, as that of the batch.
+
+        Returns
+        -------
+        tuple of int or None, or structure of such tuples
+
+        Examples
+        --------
+        >>> from tapemagic import nn
+        >>> nn.Dense(2).compute_output_shape((None, 3))
+        (None, 2)
+        """
+        with silence():
+            first, second = (
+                shapes_of(self(_zeros(input_shape, length, self._dtype))) for length in (2, 3)
+            )
+        return _common(first, second)
+
+    def add_weight(
+        self,
+        shape: Sequence[int] = (),
+        initializer: Any = None,
+        dtype: DTypeLike | None = None,
+        trainable: bool = True,
+        regularizer: Any = None,
+        name: str = "variable",
+    ) -> Variable:
+        """Make a variable of this layer; assign it to an attribute, so that the layer finds it.
+
+        Parameters
+        ----------
+        shape : sequence of int, optional
+        initializer : str, callable or Initializer, optional
+            Called as ``initializer(shape, dtype)``; "glorot_uniform" if left out, as in Keras.
+        dtype : dtype, optional
+            The layer's own if left out.
+        trainable : bool, optional
+        regularizer : str, callable or Regularizer, optional
+            Adds a term to `losses`.
+        name : str, optional
+
+        Returns
+        -------
+        Variable
+            Named by the path of the layer and `name`, such as "dense/kernel".
+
+        Raises
+        ------
+        OptionError
+            If the initializer or the regularizer is unknown.
+        ShapeError
+            If an axis has no known length, or the initializer gives another shape.
+        """
+        if any(length is None for length in shape):
+            raise ShapeError(
+                f"the variable {name!r} of {self.name!r} cannot have the shape {tuple(shape)}: every axis of a "
+                "variable has a length, so give the layer inputs whose last axes are known"
+            )
+        shape = tuple(shape)
+        dtype = self._dtype if dtype is None else dtype
+        initial = initializers.get("glorot_uniform" if initializer is None else initializer)
+        value = unwrap(initial(shape, dtype=dtype))
+        if np.shape(value) != shape:
+            raise ShapeError(
+                f"the initializer of {name!r} of {self.name!r} gave the shape {np.shape(value)}, not {shape}"
+            )
+        path = f"{self._path or self.name}/{name}"
+        variable = self.variable_class(value, trainable, path, dtype)
+        if trainable and not self.trainable:
+            set_trainable(variable, trainable=False)
+            self._frozen = [*self._frozen, variable]
+        if regularizer is not None:
+            self._regularized.append((variable, regularizers.get(regularizer)))
+        return variable
+
+    def add_loss(self, loss: Any) -> None:
+        """Add a term to `losses` of this call of the model, such as a penalty on an activation.
+
+        Parameters
+        ----------
+        loss : Tensor
+            One number.
+        """
+        if self._losses_of != calls.number:
+            self._added_losses = []
+            self._losses_of = calls.number
+        self._added_losses.append(loss)
+
+    @property
+    def losses(self) -> list[Any]:
+        """The terms that regularizers and `add_loss` add to the loss, of this layer and those in it."""
+        found: list[Any] = []
+        for module in self.named_modules().values():
+            if isinstance(module, Layer):
+                found += [regularizer(variable) for variable, regularizer in module._regularized]
+                found += module._added_losses
+        return found
+
+    @property
+    def weights(self) -> list[Variable]:
+        """Keras's name for `variables`."""
+        return self.variables
+
+    @property
+    def trainable_weights(self) -> list[Variable]:
+        """Keras's name for `trainable_variables`."""
+        return self.trainable_variables
+
+    @property
+    def non_trainable_weights(self) -> list[Variable]:
+        """Keras's name for `non_trainable_variables`."""
+        return self.non_trainable_variables
+
+    def count_params(self) -> int:
+        """The number of elements of all variables.
+
+        Raises
+        ------
+        OptionError
+            If the layer was not built yet.
+
+        Examples
+        --------
+        >>> from tapemagic import nn
+        >>> layer = nn.Dense(2)
+        >>> layer.build((None, 3))
+        >>> layer.count_params()
+        8
+        """
+        if not self.built:
+            raise OptionError(
+                f"the layer {self.name!r} has no variables yet, since it does not know the shape of its input: call "
+                "it on data, or call its build((None, 3)) first"
+            )
+        return sum(variable.size for variable in self.variables)
+
+    def get_weights(self) -> list[Any]:
+        """The values of all variables.
+
+        Returns
+        -------
+        list of numpy.ndarray
+            Copies, in the order of `variables`.
+        """
+        return [variable.numpy() for variable in self.variables]
+
+    def set_weights(self, weights: Sequence[Any]) -> None:
+        """Give all variables values, in the order of `variables`.
+
+        Parameters
+        ----------
+        weights : sequence of array_like
+            As `get_weights` returns them.
+
+        Raises
+        ------
+        ShapeError
+            If their number or a shape differs; then nothing is changed.
+        """
+        variables = self.variables
+        values = [np.asarray(unwrap(value)) for value in weights]
+        wanted = [variable.shape for variable in variables]
+        if [value.shape for value in values] != wanted:
+            built = "" if self.built else "; it is not built yet: call it on data first"
+            raise ShapeError(
+                f"the layer {self.name!r} has weights of the shapes {wanted}, not "
+                f"{[value.shape for value in values]}{built}"
+            )
+        for variable, value in zip(variables, values, strict=True):
+            variable.assign(value)
+
+    def _as_input(self, x: Any) -> Any:
+        """An argument of a call as a tensor, or a structure of them: floating-point ones of the layer's dtype."""
+        if isinstance(x, Traced):
+            dtype = x.dtype
+            return x if dtype == self._dtype or dtype.kind != "f" else cast(x, self._dtype)
+        if isinstance(x, np.ndarray | np.generic):
+            return constant(x, self._dtype if x.dtype.kind == "f" else None)
+        if isinstance(x, list | tuple):
+            if _is_numbers(x):
+                return self._as_input(np.array(x))
+            return type(x)(map(self._as_input, x)) if type(x) in {list, tuple} else x
+        return x
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} name={self.name}, built={self.built}>"
+
+
+def shapes_of(inputs: Any) -> Any:
+    """The shape of a tensor; of a list of tensors, the list of their shapes."""
+    if isinstance(inputs, list | tuple):
+        return [shapes_of(x) for x in inputs]
+    if isinstance(inputs, dict):
+        return {name: shapes_of(x) for name, x in inputs.items()}
+    return getattr(inputs, "shape", None)
+
+
+def _zeros(shape: Any, length: int, dtype: str) -> Any:
+    """Zeros of a shape, or of several, with a length in the place of None."""
+    if isinstance(shape, list):
+        return [_zeros(part, length, dtype) for part in shape]
+    return np.zeros([length if n is None else n for n in shape], dtype)
+
+
+def _common(first: Any, second: Any) -> Any:
+    """Two shapes, or structures of them, as one, with None where they differ."""
+    if isinstance(first, list):
+        return [_common(a, b) for a, b in zip(first, second, strict=True)]
+    return tuple(a if a == b else None for a, b in zip(first, second, strict=True))
+
+
+def _is_numbers(x: Any) -> bool:
+    """Whether something is a number, or a nested list of nothing but numbers."""
+    if isinstance(x, list | tuple):
+        return bool(x) and all(map(_is_numbers, x))
+    return isinstance(x, int | float | np.generic)

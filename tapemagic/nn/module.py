@@ -1,0 +1,194 @@
+"""Module: an object whose attributes are variables and other modules, which it finds by itself."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from tapemagic.engine.tensor.coercion import bool_option
+from tapemagic.engine.tensor.variable import Variable, set_trainable
+from tapemagic.errors import OptionError
+
+_names: Counter[str] = Counter()
+
+
+def clear_names() -> None:
+    """Begin anew with the automatic names: the next Dense layer is called "dense" again.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> clear_names()
+    >>> nn.Dense(1).name, nn.Dense(1).name
+    ('dense', 'dense_1')
+    """
+    _names.clear()
+
+
+def unique_name(kind: str) -> str:
+    """An automatic name for an object of a class: "dense" for the first Dense, then "dense_1"."""
+    plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", kind).lower()
+    plain = plain.strip("_") or "module"
+    number = _names[plain]
+    _names[plain] += 1
+    return f"{plain}_{number}" if number else plain
+
+
+class Module:
+    """An object that owns variables: as attributes, in lists, tuples and dicts, and in other modules there.
+
+    Parameters
+    ----------
+    name : str, optional
+        The name in reports and messages. Left out, it is made of the name of the class.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> from tapemagic import nn
+    >>> class Line(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.slope = tm.Variable(2.0, name="slope")
+    ...         self.offset = tm.Variable(1.0, name="offset")
+    ...
+    ...     def __call__(self, x):
+    ...         return self.slope * x + self.offset
+    >>> line = Line()
+    >>> line(3.0)
+    Tensor(7.0)
+    >>> list(line.named_variables())
+    ['slope', 'offset']
+    """
+
+    _name: str | None = None
+    _trainable = True
+    _frozen: list[Variable] = []  # noqa: RUF012 (replaced, never changed)
+
+    def __init__(self, name: str | None = None) -> None:
+        if name == "" or not isinstance(name, str | None):
+            raise OptionError(f"a name is text, not {name!r}: write name='hidden'")
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """The name in reports and messages."""
+        if self._name is None:
+            self._name = unique_name(type(self).__name__)
+        return self._name
+
+    def named_variables(self) -> dict[str, Variable]:
+        """All variables by their paths: names of attributes, indices and keys, joined by slashes.
+
+        Returns
+        -------
+        dict of str to Variable
+            Each variable once, under the first path that leads to it: of each module first its own variables, the
+            trainable ones before the others, then those of its modules, in the order of assignment.
+
+        Examples
+        --------
+        >>> from tapemagic import nn
+        >>> model = nn.Sequential([nn.Dense(2), nn.Dense(1)])
+        >>> model.build((None, 3))
+        >>> list(model.named_variables())
+        ['layers/0/kernel', 'layers/0/bias', 'layers/1/kernel', 'layers/1/bias']
+        """
+        found: dict[int, tuple[str, Variable]] = {}
+        for prefix, module in self.named_modules().items():
+            own = [item for item in _parts(module) if isinstance(item[1], Variable)]
+            for path, variable in sorted(own, key=lambda item: not module._trains(item[1])):
+                found.setdefault(id(variable), (f"{prefix}/{path}" if prefix else path, variable))
+        return dict(found.values())
+
+    def named_modules(self) -> dict[str, Module]:
+        """All modules in this one by their paths, each before those in it; first itself, under the empty path.
+
+        Returns
+        -------
+        dict of str to Module
+            Each module once, under the first path that leads to it.
+        """
+        found: dict[str, Module] = {}
+        seen: set[int] = set()
+        waiting: list[tuple[str, Module]] = [("", self)]
+        while waiting:
+            path, module = waiting.pop()
+            if id(module) in seen:
+                continue
+            seen.add(id(module))
+            found[path] = module
+            inner = [item for item in _parts(module) if isinstance(item[1], Module)]
+            waiting += [(f"{path}/{p}" if path else p, m) for p, m in reversed(inner)]
+        return found
+
+    @property
+    def submodules(self) -> tuple[Module, ...]:
+        """All modules in this one, each before those in it."""
+        return tuple(self.named_modules().values())[1:]
+
+    @property
+    def variables(self) -> list[Variable]:
+        """All variables, in the order of `named_variables`."""
+        return list(self.named_variables().values())
+
+    @property
+    def trainable_variables(self) -> list[Variable]:
+        """The variables that an optimizer is to change, in the order of `named_variables`."""
+        return [variable for variable in self.variables if variable.trainable]
+
+    @property
+    def non_trainable_variables(self) -> list[Variable]:
+        """The other variables, such as running averages or those of frozen layers."""
+        return [variable for variable in self.variables if not variable.trainable]
+
+    @property
+    def trainable(self) -> bool:
+        """Whether the trainable variables are trained; False freezes all variables in here.
+
+        Examples
+        --------
+        >>> from tapemagic import nn
+        >>> layer = nn.Dense(2)
+        >>> layer.build((None, 3))
+        >>> layer.trainable = False
+        >>> layer.trainable_variables
+        []
+        """
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, trainable: bool) -> None:
+        for module in self.named_modules().values():
+            module._set_trainable(bool_option(trainable, "trainable"))
+
+    def _set_trainable(self, trainable: bool) -> None:
+        """Freeze or thaw the variables of this module alone."""
+        own = [part for _, part in _parts(self) if isinstance(part, Variable)]
+        variables = self._frozen if trainable else [v for v in own if v.trainable]
+        for variable in variables:
+            set_trainable(variable, trainable)
+        self._frozen = [] if trainable else [*self._frozen, *variables]
+        self._trainable = trainable
+
+    def _trains(self, variable: Variable) -> bool:
+        """Whether a variable of this module is trainable, or would be if the module were not frozen."""
+        return variable.trainable or any(variable is other for other in self._frozen)
+
+
+def _parts(module: Module) -> Iterator[tuple[str, Any]]:
+    """The variables and modules among a module's attributes, also in lists, tuples and dicts, with their paths."""
+    for name, value in vars(module).items():
+        if name != "_frozen":
+            yield from _found(name, value, ())
+
+
+def _found(path: str, value: Any, around: tuple[int, ...]) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Variable | Module):
+        yield path, value
+    elif isinstance(value, list | tuple | dict) and id(value) not in around:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, part in items:
+            yield from _found(f"{path}/{key}", part, (*around, id(value)))
