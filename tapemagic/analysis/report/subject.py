@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
@@ -161,7 +162,7 @@ class Subject:
         return levels(self.snapshot, self.found)
 
     @cached_property
-    def given_to_layers(self) -> Set[int]:
+    def given_to_layers(self) -> AbstractSet[int]:
         """The identities of the arrays that layers were given, maybe after a cast."""
         scopes = (call.scope for call in self.whole.origins.calls if call.scope)
         return {id(array) for scope in scopes for _, array in scope.given}

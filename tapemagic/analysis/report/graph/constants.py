@@ -53,8 +53,9 @@ class ConstantNames:
     def _name(self, value: Any) -> str:
         """The name of a constant: that of a seed, of the same array, or of the only equal one; else empty.
 
-        A record holds a copy of an array that the program may change, which can be known by its elements alone; so can
-        what a layer was given, once it is cast to the layer's dtype. Integers, and numbers with several names, have no name.
+        A record holds a copy of an array that the program may change, which can be known by its elements alone. So can
+        what a layer was given, once it is cast to the layer's dtype. Integers, and numbers with several names, have no
+        name.
         """
         if id(value) in self._seeds:
             return self._seeds[id(value)]

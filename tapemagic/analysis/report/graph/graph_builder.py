@@ -222,15 +222,17 @@ class GraphBuilder:
             self.index_of(unwrap(value), i, fold.lines[1] if fold.lines else None)
 
     def inputs_of(self, fold: Fold, given: Mapping[int, Any]) -> tuple[int, ...]:
-        """The indices of the values that lead into a fold: those with a box, or else all; of a layer, what it was given.
+        """The indices of the values that lead into a fold: those with a box, or else all; of too many some.
 
-        Of too many there are the first ones and the last.
+        A layer reads all, and what it was given leads into it, constants too.
         """
         if fold.scope is None:
             known = [i for i in given if i in self.index or i in self.snapshot.leaves]
             chosen = first_and_last(known or list(given), self.max_inputs)
             return tuple(self.index_of(given[i], i, None) for i in chosen)
-        constants = [(i, x) for i, x in fold.scope.given if np.ndim(x) and not self.snapshot.tracks(i)]
+        constants = [
+            (i, x) for i, x in fold.scope.given if np.ndim(x) and not self.snapshot.tracks(i)
+        ]
         shown = first_and_last([*constants, *given.items()], self.max_inputs)
         found = tuple(self.index_of(x, i, None) for i, x in shown)
         tracks = self.snapshot.tracks

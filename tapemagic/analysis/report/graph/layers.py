@@ -72,8 +72,8 @@ def _listed(shapes: Sequence[Shape]) -> str:
 def inner_variables(subject: Subject, planned: Plan) -> set[int]:
     """The ids of the variables that are inside of the boxes of layers.
 
-    No operation that is drawn by itself reads them, and no layer was given them. Of one that changed, it is the id under
-    which all its values are known.
+    No operation that is drawn by itself reads them, and no layer was given them. Of one that changed, it is the id
+    under which all its values are known.
     """
     layers = [what for _, what in planned.items if isinstance(what, Fold) and what.kind == "layer"]
     if not layers:
