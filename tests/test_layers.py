@@ -47,7 +47,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "analysis.report": ("errors", "engine", *_ANALYSIS, "analysis.explain", "analysis.nonfinite"),
     "analysis.mistakes": ("errors", "engine"),
     "analysis.likely_mistake": ("errors", "engine", *_ANALYSIS, "analysis.mistakes"),
-    "nn": ("errors", "engine"),
     "nn.datasets": ("errors",),
     "tape": ("engine", "analysis"),
     "display": ("errors", "analysis"),

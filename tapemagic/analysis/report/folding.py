@@ -122,7 +122,9 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
             if _is_transparent(entry.call, calls):
                 kind: Repeats = "generator" if calls[entry.call].name == "<genexpr>" else ""
                 entries += [
-                    _Entry(entry.offset, entry.run, x.part, 0, kind, x.lines or entry.lines, x.layer)
+                    _Entry(
+                        entry.offset, entry.run, x.part, 0, kind, x.lines or entry.lines, x.layer
+                    )
                     for x in made
                 ]
             else:

@@ -70,9 +70,10 @@ def _listed(shapes: Sequence[Shape]) -> str:
 
 
 def inner_variables(subject: Subject, planned: Plan) -> set[int]:
-    """The ids of the variables that are inside of the boxes of layers: no operation that is drawn by itself reads them.
+    """The ids of the variables that are inside of the boxes of layers.
 
-    Of one that changed, it is the id under which all its values are known.
+    No operation that is drawn by itself reads them, and no layer was given them. Of one that changed, it is the id
+    under which all its values are known.
     """
     layers = [what for _, what in planned.items if isinstance(what, Fold) and what.kind == "layer"]
     if not layers:
@@ -87,4 +88,6 @@ def inner_variables(subject: Subject, planned: Plan) -> set[int]:
     for _, what in planned.items:
         if isinstance(what, int):
             inner -= read(what)
+        elif what.scope is not None:
+            inner.difference_update(i for i, _ in what.scope.given)
     return inner
