@@ -50,10 +50,7 @@ class InputSpec:
         """Whether a layer takes inputs of a shape, in which None stands for any length."""
         if not self.least <= len(shape) <= self.most:
             return False
-        for axis, length in self.lengths:
-            if shape[axis] != length and shape[axis] is not None:
-                return False
-        return True
+        return all(shape[axis] in (length, None) for axis, length in self.lengths)
 
     def error(self, layer: Any, shape: Any) -> ShapeError:
         """The error for inputs of a shape that a layer does not take."""
@@ -67,7 +64,7 @@ class InputSpec:
                 f"the layer {layer.name!r} takes inputs with the axes ({self.axes}), and got the shape "
                 f"{shape}{_advice(self, len(shape))}"
             )
-        wrong = [(axis, n) for axis, n in self.lengths if shape[axis] not in {n, None}]
+        wrong = [(axis, n) for axis, n in self.lengths if shape[axis] not in (n, None)]
         wanted = " and ".join(f"the length {n} along axis {axis}" for axis, n in wrong)
         return ShapeError(
             f"the layer {layer.name!r} was built for inputs of the shape {layer.built_shape}, and got the shape "

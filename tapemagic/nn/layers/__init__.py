@@ -28,4 +28,4 @@ from tapemagic.nn.layers.shaping import Permute as Permute
 from tapemagic.nn.layers.shaping import RepeatVector as RepeatVector
 from tapemagic.nn.layers.shaping import Reshape as Reshape
 
-__all__ = [name for name, value in vars().items() if isinstance(value, type)]  # noqa: PLE0605
+__all__ = [name for name, value in vars().items() if isinstance(value, type)]

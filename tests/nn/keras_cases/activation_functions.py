@@ -36,7 +36,7 @@ def by_name(k: Any, rng: np.random.Generator) -> Arrays:
 
 
 @case
-def at_bends(k: Any, rng: np.random.Generator) -> Arrays:
+def at_bends(k: Any, rng: np.random.Generator) -> Arrays:  # noqa: ARG001
     """Derivatives where the slope jumps."""
     found: Arrays = {}
     bends = {
