@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.selection import cast
 from tapemagic.engine.recording import silence
+from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable, set_trainable
@@ -163,7 +164,7 @@ class Layer(Module):
             Whether the model is being trained, as dropout wants to know. Left out, the layer around this one decides;
             without one, False.
         **kwargs
-            Handed to `call`.
+            Handed to `call`; the first argument may be among them, as ``inputs=``.
 
         Returns
         -------
@@ -172,6 +173,8 @@ class Layer(Module):
         """
         if has_symbolic(args):
             return call_symbolically(self, args, kwargs)
+        if not args and "inputs" in kwargs:
+            args = (kwargs.pop("inputs"),)
         given = [self._as_input(x) for x in args]
         stack = calls.stack
         if stack:
@@ -187,13 +190,21 @@ class Layer(Module):
             kwargs["training"] = training
         stack.append((self, training))
         try:
-            outputs = self.call(*given, **kwargs)
+            if is_observed():
+                scope = Scope(self._path, type(self).__name__)
+                outputs = call_in_scope(scope, self.count_params, self.call, given, kwargs)
+            else:
+                outputs = self.call(*given, **kwargs)
             if self.activity_regularizer is not None:
-                for output in outputs if isinstance(outputs, list | tuple) else [outputs]:
-                    self.add_loss(self.activity_regularizer(output))
+                self._penalize(outputs)
         finally:
             stack.pop()
         return outputs
+
+    def _penalize(self, outputs: Any) -> None:
+        """Add the activity regularizer's term for each output to `losses`."""
+        for output in outputs if isinstance(outputs, list | tuple) else [outputs]:
+            self.add_loss(self.activity_regularizer(output))
 
     def _build_for(self, given: list[Any]) -> None:
         """Build the layer for the arguments of a call."""
