@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.selection import cast
 from tapemagic.engine.recording import silence
+from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable, set_trainable
@@ -159,6 +160,9 @@ class Layer(Module):
             kwargs["training"] = training
         stack.append((self, training))
         try:
+            if is_observed():
+                scope = Scope(self._path, type(self).__name__)
+                return call_in_scope(scope, self.count_params, self.call, given, kwargs)
             return self.call(*given, **kwargs)
         finally:
             stack.pop()
