@@ -212,7 +212,8 @@ class Places:
 
     def _around(self, frame: int | None, value: Value) -> int | None:
         """The frame of a value that no operation made: what a layer is given, is outside of its frame."""
-        if value.name and value.role != "variable":
+        is_given = any(step.kind == "layer" for step in self._readers[value.index])
+        if (value.name or is_given) and value.role != "variable":
             while frame is not None and self._graph.frames[frame].kind == "layer":
                 frame = self._graph.frames[frame].parent
         return frame

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.nest import leaves
-from tapemagic.engine.recording import live
-from tapemagic.engine.tensor.tensor import Traced, has_id, unwrap
+from tapemagic.engine.recording import FOREIGN, live
+from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
+from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import NotATensorError
 
 Shape = tuple[int, ...]
@@ -35,20 +36,21 @@ class Scope:
     ----------
     inputs, outputs : tuple of tuple of int
         The shapes of the arrays that it was given, and of those that it returned, in the order of the structure.
-    constants : tuple of array
-        The arrays that it was given and no tape can track, as they were then.
+    given : tuple of (int, array or None)
+        The ids of the tensors, variables and arrays that it was given, or the numbers in their place, with the values,
+        which later changes do not affect; of a variable None.
     parameters : int or None
         The number of elements of its variables; None as long as it has not returned.
     """
 
-    __slots__ = ("constants", "inputs", "kind", "name", "outputs", "parameters")
+    __slots__ = ("given", "inputs", "kind", "name", "outputs", "parameters")
 
     def __init__(self, name: str, kind: str) -> None:
         self.name = name
         self.kind = kind
         self.inputs: tuple[Shape, ...] = ()
         self.outputs: tuple[Shape, ...] = ()
-        self.constants: tuple[Any, ...] = ()
+        self.given: tuple[tuple[int, Any], ...] = ()
         self.parameters: int | None = None
 
 
@@ -84,7 +86,7 @@ def call_in_scope(
     """
     given = _arrays((args, kwargs))
     scope.inputs = tuple(x.shape for x in given)
-    scope.constants = tuple(_kept(x) for x in given if not has_id(x))
+    scope.given = tuple(map(_identified, given))
     outputs = call(*args, **kwargs)
     scope.outputs = tuple(x.shape for x in _arrays(outputs))
     scope.parameters = parameters()
@@ -109,6 +111,8 @@ def _arrays(structure: Any) -> list[Any]:
     return []
 
 
-def _kept(x: Any) -> Any:
-    """The value of a constant, which later changes do not affect."""
-    return unwrap(x) if isinstance(x, Traced) else x.copy()
+def _identified(x: Any) -> tuple[int, Any]:
+    """The id of a tensor, or the number in its place, and its value."""
+    if not isinstance(x, Traced):
+        return FOREIGN, x.copy()
+    return id_of(x), None if isinstance(x, Variable) else unwrap(x)

@@ -17,6 +17,7 @@ from tapemagic.nn.losses.arguments import (
     require_probabilities,
 )
 from tapemagic.nn.losses.loss import KnownLoss
+from tapemagic.nn.losses.reduction import weighted
 
 Reduction = str | None
 
@@ -125,3 +126,23 @@ class SparseCategoricalCrossentropy(KnownLoss):
             ignore_class=ignore_class,
             axis=axis,
         )
+        self.ignore_class = ignore_class
+        self.axis = axis
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        """Compute the losses, weight and reduce them; as of `Loss`, without the examples of the ignored class."""
+        if self.ignore_class is not None:
+            y_pred = as_tensor(real_numbers(y_pred))
+            labels = class_numbers(y_true, np.moveaxis(y_pred, self.axis, -1))
+            sample_weight = self._without_ignored(labels, sample_weight, y_pred.dtype)
+        return super().__call__(y_true, y_pred, sample_weight)
+
+    def _without_ignored(self, labels: Any, sample_weight: Any, dtype: Any) -> Any:
+        """Weights that are 0 for the ignored class, and that make a mean over all labels one over the others."""
+        counted = labels != self.ignore_class
+        weights = counted.astype(dtype)
+        if self.reduction in {"sum_over_batch_size", "mean"}:
+            weights *= counted.size / max(np.count_nonzero(counted), 1)
+        if sample_weight is None:
+            return weights
+        return np.multiply(*weighted(weights, sample_weight))

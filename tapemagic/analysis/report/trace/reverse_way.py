@@ -147,7 +147,7 @@ class ReverseWay:
         inside = [
             entry.equation
             for entry in place.row.reverse[:MOST_INSIDE]
-            if not (is_layer and self._index.get(entry.value) in texts)
+            if not (is_layer and self._index.get(entry.value or 0, -1) in texts)
         ]
         if inside:
             words += f": {', '.join(inside)}"
