@@ -55,16 +55,21 @@ tests: dev-ready
 	$(PYTEST) -n 2 -m "not browser"
 
 course: dev-ready
+	$(PY) tools/badges.py --check
 	$(PY) tools/notebooks.py --check
 	$(PYTEST) -n 2 --dist loadfile --nbval --nbval-current-env notebooks
 
 docs: dev-ready  ## build the documentation site in build/docs; LINKS=1 also asks for the pages of others
 	$(PY) -m tools.docs $(if $(LINKS),--links)
 
+binder: dev-ready  ## build the environment of binder/ in a fresh place, and run every notebook in it
+	$(PY) tools/binder.py
+
 browser: dev-ready browser-ready
 	$(PYTEST) -n 2 --dist loadfile -m browser tests/browser
 
 notebooks: dev-ready  ## execute all notebooks in place, without widget state
+	$(PY) tools/badges.py
 	$(PY) tools/notebooks.py
 
 table: dev-ready  ## write docs/coverage.md: which functions of NumPy are differentiable

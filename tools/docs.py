@@ -31,6 +31,7 @@ COPIED = (
     "docs/teaching/**/*",
     "notebooks/*.ipynb",
     "notebooks/*.md",
+    "notebooks/*.svg",
 )
 """The files of the repository that the site shows, or to which its pages lead."""
 
