@@ -192,7 +192,7 @@ class Layer(Module):
         try:
             if is_observed():
                 scope = Scope(self._path, type(self).__name__)
-                outputs = call_in_scope(scope, self.count_params, self.call, given, kwargs)
+                outputs = call_in_scope(scope, self.call, given, kwargs, self.count_params)
             else:
                 outputs = self.call(*given, **kwargs)
             if self.activity_regularizer is not None:
