@@ -46,6 +46,9 @@ from tapemagic.nn.layers.pooling import MaxPool1D as MaxPool1D
 from tapemagic.nn.layers.pooling import MaxPool2D as MaxPool2D
 from tapemagic.nn.layers.pooling import MaxPooling1D as MaxPooling1D
 from tapemagic.nn.layers.pooling import MaxPooling2D as MaxPooling2D
+from tapemagic.nn.layers.recurrent.gru import GRU as GRU
+from tapemagic.nn.layers.recurrent.lstm import LSTM as LSTM
+from tapemagic.nn.layers.recurrent.simple_rnn import SimpleRNN as SimpleRNN
 from tapemagic.nn.layers.scaling import Normalization as Normalization
 from tapemagic.nn.layers.scaling import Rescaling as Rescaling
 from tapemagic.nn.layers.shaping import Flatten as Flatten
