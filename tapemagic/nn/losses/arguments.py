@@ -128,7 +128,9 @@ def _whole(labels: Any) -> Any:
 
 
 def _shape_error(labels: Any, y_pred: Any) -> ShapeError:
-    advice = "give one label for each example, and the classes along the last axis of the predictions"
+    advice = (
+        "give one label for each example, and the classes along the last axis of the predictions"
+    )
     if labels.shape == y_pred.shape:
         advice = (
             "one label for each class is what CategoricalCrossentropy and CategoricalAccuracy take; here give one "
