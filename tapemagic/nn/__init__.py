@@ -11,6 +11,7 @@ Examples
 
 from tapemagic.nn import activations as activations
 from tapemagic.nn import config as config
+from tapemagic.nn import datasets as datasets
 from tapemagic.nn import initializers as initializers
 from tapemagic.nn import layers as layers
 from tapemagic.nn import losses as losses

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tapemagic.analysis.formatting import clipped, label
+from tapemagic.analysis.report.folding import Block
 from tapemagic.analysis.report.graph.view import Fold, Plan
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.engine.scopes import Scope, Shape
@@ -70,12 +71,13 @@ def _listed(shapes: Sequence[Shape]) -> str:
 
 
 def inner_variables(subject: Subject, planned: Plan) -> set[int]:
-    """The ids of the variables that are inside of the boxes of layers.
+    """The ids of the variables that are inside of the boxes of layers, or of boxes in which layers are.
 
-    No operation that is drawn by itself reads them, and no layer was given them. Of one that changed, it is the id
-    under which all its values are known.
+    No operation that is drawn by itself reads them, and no layer with a box was given them. Of one that changed, it is
+    the id under which all its values are known.
     """
-    layers = [what for _, what in planned.items if isinstance(what, Fold) and what.kind == "layer"]
+    folds = [what for _, what in planned.items if isinstance(what, Fold)]
+    layers = [block for fold in folds for block in _layers_in(fold)]
     if not layers:
         return set()
     variable_of = {new: i for i, values in subject.split.versions.items() for new in values}
@@ -84,10 +86,25 @@ def inner_variables(subject: Subject, planned: Plan) -> set[int]:
     def read(position: int) -> set[int]:
         return {variable_of.get(i, i) for i in records[position].ids if roles.get(i) == "variable"}
 
-    inner: set[int] = set().union(*(read(p) for fold in layers for p in fold.positions()))
+    inner: set[int] = set().union(*(read(p) for block in layers for p in block.positions()))
     for _, what in planned.items:
         if isinstance(what, int):
             inner -= read(what)
         elif what.scope is not None:
             inner.difference_update(i for i, _ in what.scope.given)
     return inner
+
+
+def _layers_in(fold: Fold) -> Iterator[Block | Fold]:
+    """The outermost layers among the operations of a fold: it may be one."""
+    if fold.scope is not None:
+        yield fold
+        return
+    stack = list(fold.parts)
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Block):
+            if part.scope is not None:
+                yield part
+            elif part.holds_layers:
+                stack += part.parts
