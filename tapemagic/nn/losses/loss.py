@@ -100,7 +100,9 @@ class Loss:
         """
         y_true, y_pred = self._arguments(y_true, y_pred)
         losses = self.call(y_true, y_pred)
-        return reduced(as_tensor(real_numbers(losses, what="losses")), sample_weight, self.reduction)
+        return reduced(
+            as_tensor(real_numbers(losses, what="losses")), sample_weight, self.reduction
+        )
 
     def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
         """Targets and predictions as tensors of one dtype."""
