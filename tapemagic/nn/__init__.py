@@ -16,6 +16,7 @@ from tapemagic.nn import layers as layers
 from tapemagic.nn import regularizers as regularizers
 from tapemagic.nn.layer import Layer as Layer
 from tapemagic.nn.layers import Dense as Dense
+from tapemagic.nn.layers import Input as Input
 from tapemagic.nn.models.model import Model as Model
 from tapemagic.nn.models.sequential import Sequential as Sequential
 from tapemagic.nn.module import Module as Module

@@ -15,12 +15,12 @@ from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable, set_trainable
-from tapemagic.errors import OptionError, ShapeError
+from tapemagic.errors import ModelError, OptionError, ShapeError
 from tapemagic.nn import initializers, regularizers
 from tapemagic.nn.calls import calls
 from tapemagic.nn.config import float_name
 from tapemagic.nn.module import Module
-from tapemagic.nn.symbolic import call_symbolically, has_symbolic
+from tapemagic.nn.symbolic import call_symbolically, has_symbolic, nodes_of
 
 Shape = tuple[int | None, ...]
 
@@ -43,6 +43,7 @@ def _once(build: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
             build(self, input_shape)
         finally:
             calls.stack.pop()
+        self.built_shape = input_shape
         self.built = True
 
     return named
@@ -90,7 +91,12 @@ class Layer(Module):
     prefixes_names = True
     """Whether the names of variables in the layers inside begin with this layer's name."""
 
+    cast_kinds = "f"
+    """The kinds of dtypes, as NumPy calls them, of inputs that are cast to the layer's own: "fbiu" for whole numbers
+    and truth values, too."""
+
     built = False
+    built_shape: Any = None
     _path = ""
     _losses_of = 0
     _takes_training = False
@@ -144,7 +150,9 @@ class Layer(Module):
         Tensor or structure of tensors
             What `call` returns; symbolic tensors for symbolic ones.
         """
-        if has_symbolic(args):
+        if has_symbolic(args) or (kwargs and has_symbolic(kwargs.values())):
+            if training is not None:
+                kwargs["training"] = training
             return call_symbolically(self, args, kwargs)
         given = [self._as_input(x) for x in args]
         stack = calls.stack
@@ -288,6 +296,26 @@ class Layer(Module):
         """Keras's name for `non_trainable_variables`."""
         return self.non_trainable_variables
 
+    @property
+    def input(self) -> Any:
+        """The symbolic tensors that the layer was called on, if it was called on such ones once."""
+        inputs = self._only_node("input").inputs
+        return inputs[0] if len(inputs) == 1 else inputs
+
+    @property
+    def output(self) -> Any:
+        """The symbolic tensors that the layer gave, if it was called on such ones once."""
+        return self._only_node("output").outputs
+
+    def _only_node(self, what: str) -> Any:
+        nodes = nodes_of(self)
+        if len(nodes) != 1:
+            raise ModelError(
+                f"the layer {self.name!r} has no {what} of its own: it was called on symbolic tensors "
+                f"{len(nodes) or 'no'} times; keep the tensor that nn.Input or the call gives"
+            )
+        return nodes[0]
+
     def count_params(self) -> int:
         """The number of elements of all variables.
 
@@ -350,9 +378,10 @@ class Layer(Module):
         """An argument of a call as a tensor, or a structure of them: floating-point ones of the layer's dtype."""
         if isinstance(x, Traced):
             dtype = x.dtype
-            return x if dtype == self._dtype or dtype.kind != "f" else cast(x, self._dtype)
+            kept = dtype == self._dtype or dtype.kind not in self.cast_kinds
+            return x if kept else cast(x, self._dtype)
         if isinstance(x, np.ndarray | np.generic):
-            return constant(x, self._dtype if x.dtype.kind == "f" else None)
+            return constant(x, self._dtype if x.dtype.kind in self.cast_kinds else None)
         if isinstance(x, list | tuple):
             if _is_numbers(x):
                 return self._as_input(np.array(x))
