@@ -26,6 +26,9 @@
     ├── WeightsError (ValueError)              weights of another model, or a file that holds none
     ├── NonFiniteError (ArithmeticError)       a loss or gradient in training that is nan or infinite
     ├── SaveError (OSError)                    a report that cannot be written to a file
+    ├── DataFileError (ValueError)             a data file that is truncated, corrupt, or another than was asked for
+    ├── MissingDataError (FileNotFoundError)   a data file that is not there
+    ├── DownloadError (OSError)                a data file that cannot be downloaded
     └── RuleError (RuntimeError)               a derivative rule that returned a value that is no gradient
 
 Each also derives from the built-in exception which TensorFlow, or NumPy, raises in its place.
@@ -126,6 +129,18 @@ class NonFiniteError(TapeError, ArithmeticError):
 
 class SaveError(TapeError, OSError):
     """A report cannot be written to a file."""
+
+
+class DataFileError(TapeError, ValueError):
+    """A data file is truncated or corrupt, or holds something else than was asked for."""
+
+
+class MissingDataError(TapeError, FileNotFoundError):
+    """A data file is not where it was looked for."""
+
+
+class DownloadError(TapeError, OSError):
+    """A data file cannot be downloaded, or another file came in its place."""
 
 
 class RuleError(TapeError, RuntimeError):

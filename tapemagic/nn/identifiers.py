@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -43,6 +44,18 @@ def find(identifier: Any, table: Mapping[str, Any], what: str) -> Any:
             f"write one of {', '.join(map(repr, table))}"
         )
     return found() if isinstance(found, type) else found
+
+
+def snake_case(name: str) -> str:
+    """The name of a class as a name in lower case, as Keras makes it.
+
+    Examples
+    --------
+    >>> snake_case("SparseCategoricalAccuracy"), snake_case("R2Score"), snake_case("AUC")
+    ('sparse_categorical_accuracy', 'r2_score', 'auc')
+    """
+    parted = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower()
 
 
 def _unknown(name: str, table: Mapping[str, Any], what: str) -> str:

@@ -143,7 +143,12 @@ class ReverseWay:
         if not self._is_reached(place.positions):
             return
         words = f"{sentences.where(place.row)}back through {place.row.words.removeprefix(MARK)}"
-        inside = [entry.equation for entry in place.row.reverse[:MOST_INSIDE]]
+        is_layer = self._graph.steps[place.step].kind == "layer"
+        inside = [
+            entry.equation
+            for entry in place.row.reverse[:MOST_INSIDE]
+            if not (is_layer and self._index.get(entry.value or 0, -1) in texts)
+        ]
         if inside:
             words += f": {', '.join(inside)}"
         yield self._together(part, place, place.row.lines, words, texts, inside)

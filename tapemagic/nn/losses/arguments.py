@@ -1,0 +1,188 @@
+"""Targets, predictions, labels and sample weights as losses and metrics compute with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.operations.common import operand
+from tapemagic.engine.operations.selection import cast
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
+from tapemagic.nn.config import floatx
+
+
+def real_numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
+    """Real numbers in a floating-point dtype: a tensor stays one, anything else becomes an array.
+
+    Without a dtype, floating-point arrays and tensors keep theirs; whole numbers, truth values and lists get
+    `nn.config.floatx`.
+
+    Raises
+    ------
+    NotNumbersError
+        If it is not made of numbers.
+    UnsupportedArgumentError
+        If the numbers are complex.
+    """
+    if not isinstance(x, Traced):
+        listed = isinstance(x, list | tuple | float)
+        x = operand(x)
+        if dtype is None and listed and not isinstance(x, Traced):
+            dtype = floatx()
+    kind = x.dtype.kind
+    if kind == "c":
+        raise UnsupportedArgumentError(
+            f"losses and metrics take {what} that are real numbers, not {x.dtype}: give np.real(x) or np.abs(x)"
+        )
+    if dtype is None:
+        return x if kind == "f" else cast(x, floatx())
+    return x if x.dtype == dtype else cast(x, dtype)
+
+
+def as_tensor(x: Any) -> Any:
+    """A tensor as it is, an array as a new tensor."""
+    return x if isinstance(x, Traced) else constant(x)
+
+
+def pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+    """Targets and predictions, which become a tensor, in the dtype of the predictions and of one shape.
+
+    An axis of length 1 at the end of one of them, which the other one does not have, is taken away or put in there.
+
+    Raises
+    ------
+    NotNumbersError
+        If one of them is not made of numbers.
+    ShapeError
+        If their shapes differ otherwise.
+    UnsupportedArgumentError
+        If one of them is complex.
+    """
+    y_pred = as_tensor(real_numbers(y_pred))
+    y_true = real_numbers(y_true, y_pred.dtype, "targets")
+    if y_true.shape == y_pred.shape or not y_true.ndim:
+        return y_true, y_pred
+    y_true, y_pred = same_rank(y_true, y_pred)
+    if y_true.shape != y_pred.shape:
+        raise ShapeError(
+            f"targets of the shape {y_true.shape} and predictions of the shape {y_pred.shape}: give one target for "
+            "each prediction"
+        )
+    return y_true, y_pred
+
+
+def same_rank(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two arrays, with an axis of length 1 at the end taken away or put in, where only one of them has it.
+
+    Examples
+    --------
+    >>> a, b = same_rank(np.zeros(3), np.zeros((3, 1)))
+    >>> a.shape, b.shape
+    ((3, 1), (3, 1))
+    """
+    if a.ndim == b.ndim + 1 and a.shape[-1] == 1:
+        return (a, b[:, None]) if b.ndim == 1 else (a[..., 0], b)
+    if b.ndim == a.ndim + 1 and b.shape[-1] == 1:
+        return (a[:, None], b) if a.ndim == 1 else (a, b[..., 0])
+    return a, b
+
+
+def class_numbers(y_true: Any, y_pred: Any) -> Any:
+    """The number of the class of each example, as an array of whole numbers without the last axis of `y_pred`.
+
+    Raises
+    ------
+    OptionError
+        If a label is no whole number.
+    ShapeError
+        If there is not one label for each example.
+    UnsupportedArgumentError
+        If labels are complex.
+    """
+    labels = np.asarray(unwrap(operand(y_true)))
+    if labels.dtype.kind not in "iu":
+        labels = _whole(labels)
+    if labels.ndim == y_pred.ndim and labels.ndim and labels.shape[-1] == 1:
+        labels = labels[..., 0]
+    if labels.shape != y_pred.shape[:-1] or not y_pred.ndim:
+        raise _shape_error(labels, y_pred)
+    return labels
+
+
+def _whole(labels: Any) -> Any:
+    """Labels of another dtype as whole numbers."""
+    if labels.dtype.kind == "c":
+        raise UnsupportedArgumentError(f"labels are whole numbers, not {labels.dtype}")
+    with np.errstate(invalid="ignore"):
+        whole = labels.astype(np.int64)
+    broken = whole != labels
+    if np.any(broken):
+        raise OptionError(
+            f"a label is the number of a class, and {labels[broken].flat[0]} is no whole number: if the labels are "
+            "probabilities, take CategoricalCrossentropy"
+        )
+    return whole
+
+
+def _shape_error(labels: Any, y_pred: Any) -> ShapeError:
+    advice = "give one label for each example, and the classes along the last axis of the predictions"
+    if labels.shape == y_pred.shape:
+        advice = (
+            "one label for each class is what CategoricalCrossentropy and CategoricalAccuracy take; here give one "
+            "number for each example, such as np.argmax(y_true, axis=-1)"
+        )
+    return ShapeError(
+        f"labels of the shape {labels.shape} and predictions of the shape {y_pred.shape}: {advice}"
+    )
+
+
+def require_classes(labels: Any, classes: int) -> None:
+    """Raise an error for a label that is not the number of a class.
+
+    Raises
+    ------
+    OptionError
+        If a label is negative, or not smaller than the number of classes.
+    """
+    wrong = (labels < 0) | (labels >= classes)
+    if not np.any(wrong):
+        return
+    at = np.argwhere(wrong)[0].tolist()
+    advice = f"labels are the whole numbers from 0 to {classes - 1}"
+    if classes == 1:
+        advice = "one number for two classes is what BinaryCrossentropy takes"
+    raise OptionError(
+        f"the label {labels[tuple(at)]} at {at} is not one of the {classes} classes of the predictions: {advice}"
+    )
+
+
+def require_probabilities(y_pred: Any, bounded: bool = True) -> None:
+    """Raise an error for predictions that cannot be probabilities, more than rounding explains.
+
+    Parameters
+    ----------
+    y_pred : array or Tensor
+    bounded : bool, optional
+        Whether more than 1 is an error, too.
+
+    Raises
+    ------
+    OptionError
+    """
+    values = np.asarray(unwrap(y_pred))
+    if not values.size:
+        return
+    least, largest = np.min(values), np.max(values)
+    wrong = least if least < -_ROUNDING else largest
+    if wrong < -_ROUNDING or (bounded and wrong > 1 + _ROUNDING):
+        raise OptionError(
+            f"the prediction {wrong:.6g} is no probability: write from_logits=True if the model has no softmax or "
+            "sigmoid at its end, or give it one"
+        )
+
+
+_ROUNDING = 0.01
+"""How far beyond 0 and 1 a prediction is still taken for a probability, in any precision."""

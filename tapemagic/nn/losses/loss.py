@@ -1,0 +1,161 @@
+"""Loss: a function of targets and predictions that training makes small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import DTypeLike
+
+from tapemagic.errors import OptionError
+from tapemagic.nn.config import float_name
+from tapemagic.nn.losses.arguments import as_tensor, real_numbers, same_rank
+from tapemagic.nn.losses.reduction import known_reduction, reduced
+from tapemagic.nn.module import unique_name
+
+
+class Loss:
+    """Base class of losses: write `call`, which computes one loss for each example.
+
+    Parameters
+    ----------
+    name : str, optional
+        The name in reports and messages. Left out, it is made of the name of the class.
+    reduction : {'sum_over_batch_size', 'sum', 'mean', 'mean_with_sample_weight', 'none', None}, optional
+        What becomes of the losses, times the sample weights. "sum" adds them up. "sum_over_batch_size" and "mean" are
+        the same: the sum divided by the number of losses. "mean_with_sample_weight" divides by the sum of the weights.
+        None and "none" leave them as they are.
+    dtype : {'float32', 'float64', 'float16'}, optional
+        What to compute in; that of the predictions if left out.
+
+    Raises
+    ------
+    DtypeError
+        If `dtype` is another one.
+    OptionError
+        If `reduction` is unknown, or `name` is no text.
+
+    Notes
+    -----
+    In Keras, `dtype` is float32 if it is left out, also for predictions in double precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> class Largest(nn.losses.Loss):
+    ...     def call(self, y_true, y_pred):
+    ...         return np.max(np.abs(y_true - y_pred), axis=-1)
+    >>> loss = Largest()
+    >>> loss([[0.0, 1.0], [2.0, 3.0]], [[0.0, 5.0], [0.0, 3.0]])
+    Tensor(3.0, dtype=float32)
+    """
+
+    def __init__(
+        self,
+        name: str | None = None,
+        reduction: str | None = "sum_over_batch_size",
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        if not isinstance(name, str | None):
+            raise OptionError(f"a name is text, not {name!r}: write name='loss'")
+        self.name = name or unique_name(type(self).__name__)
+        self.reduction = known_reduction(reduction)
+        self._dtype = None if dtype is None else float_name(dtype)
+
+    @property
+    def dtype(self) -> str | None:
+        """The name of the dtype to compute in; None for that of the predictions."""
+        return self._dtype
+
+    def call(self, y_true: Any, y_pred: Any) -> Any:
+        """Compute one loss for each example, from tensors of one dtype."""
+        raise NotImplementedError(
+            f"{type(self).__name__} computes nothing yet: give it a method call(self, y_true, y_pred)"
+        )
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        """Compute the losses, weight and reduce them.
+
+        Parameters
+        ----------
+        y_true : array_like or Tensor
+            The targets.
+        y_pred : array_like or Tensor
+            The predictions.
+        sample_weight : array_like, optional
+            A number, or one for each loss; an axis along which it is the same may have the length 1.
+
+        Returns
+        -------
+        Tensor
+            One number; without a reduction, the losses.
+
+        Raises
+        ------
+        ShapeError
+            If the shapes of targets, predictions or weights do not fit.
+        UnsupportedArgumentError
+            If they are complex.
+        """
+        y_true, y_pred = self._arguments(y_true, y_pred)
+        losses = self.call(y_true, y_pred)
+        return reduced(as_tensor(real_numbers(losses, what="losses")), sample_weight, self.reduction)
+
+    def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+        """Targets and predictions as tensors of one dtype."""
+        y_pred = as_tensor(real_numbers(y_pred, self._dtype))
+        return as_tensor(real_numbers(y_true, y_pred.dtype, "targets")), y_pred
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} name={self.name}>"
+
+
+class LossFunctionWrapper(Loss):
+    """A loss made of a function of targets and predictions.
+
+    Parameters
+    ----------
+    fn : callable
+        Called with targets and predictions, which are tensors of one dtype and, up to an axis of length 1 at the end,
+        of one rank. It returns one loss for each example.
+    reduction, name, dtype : optional
+        As of `Loss`.
+    **kwargs
+        Handed to the function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> def cubes(y_true, y_pred):
+    ...     return np.mean(np.abs(y_true - y_pred) ** 3, axis=-1)
+    >>> nn.losses.LossFunctionWrapper(cubes)([[0.0], [0.0]], [[1.0], [2.0]])
+    Tensor(4.5, dtype=float32)
+    """
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        reduction: str | None = "sum_over_batch_size",
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(name, reduction, dtype)
+        self.fn = fn
+        self._options = kwargs
+
+    def call(self, y_true: Any, y_pred: Any) -> Any:
+        """What the function returns."""
+        return self.fn(y_true, y_pred, **self._options)
+
+    def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+        return same_rank(*super()._arguments(y_true, y_pred))
+
+
+class KnownLoss(LossFunctionWrapper):
+    """A loss made of one of this package's functions, which convert their arguments by themselves."""
+
+    def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+        return y_true, y_pred if self._dtype is None else real_numbers(y_pred, self._dtype)
