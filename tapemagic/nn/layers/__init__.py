@@ -1,8 +1,8 @@
 """Keras's layers."""
 
 from tapemagic.nn.layer import Layer as Layer
-from tapemagic.nn.layers.activation import Activation as Activation
 from tapemagic.nn.layers.activation import ELU as ELU
+from tapemagic.nn.layers.activation import Activation as Activation
 from tapemagic.nn.layers.activation import LeakyReLU as LeakyReLU
 from tapemagic.nn.layers.activation import PReLU as PReLU
 from tapemagic.nn.layers.activation import ReLU as ReLU
@@ -11,6 +11,8 @@ from tapemagic.nn.layers.convolution import Conv1D as Conv1D
 from tapemagic.nn.layers.convolution import Conv2D as Conv2D
 from tapemagic.nn.layers.dense import Dense as Dense
 from tapemagic.nn.layers.embedding import Embedding as Embedding
+from tapemagic.nn.layers.input_layer import Input as Input
+from tapemagic.nn.layers.input_layer import InputLayer as InputLayer
 from tapemagic.nn.layers.merging import Add as Add
 from tapemagic.nn.layers.merging import Average as Average
 from tapemagic.nn.layers.merging import Concatenate as Concatenate
@@ -24,6 +26,7 @@ from tapemagic.nn.layers.noise import GaussianDropout as GaussianDropout
 from tapemagic.nn.layers.noise import GaussianNoise as GaussianNoise
 from tapemagic.nn.layers.normalization import BatchNormalization as BatchNormalization
 from tapemagic.nn.layers.normalization import LayerNormalization as LayerNormalization
+from tapemagic.nn.layers.operation import Operation as Operation
 from tapemagic.nn.layers.padding import Cropping1D as Cropping1D
 from tapemagic.nn.layers.padding import Cropping2D as Cropping2D
 from tapemagic.nn.layers.padding import UpSampling1D as UpSampling1D
@@ -56,4 +59,4 @@ from tapemagic.nn.layers.shaping import Permute as Permute
 from tapemagic.nn.layers.shaping import RepeatVector as RepeatVector
 from tapemagic.nn.layers.shaping import Reshape as Reshape
 
-__all__ = [name for name, value in vars().items() if isinstance(value, type)]
+__all__ = [name for name, value in vars().items() if callable(value) and name[0].isupper()]

@@ -95,7 +95,7 @@ class Embedding(Layer):
                 f"the layer {self.name!r} looks whole numbers up, and got {numbers.dtype}: if they are whole, write "
                 "x.astype(int)"
             )
-        if numbers.size and not (0 <= numbers.min() and numbers.max() < self.input_dim):
+        if numbers.size and not (numbers.min() >= 0 and numbers.max() < self.input_dim):
             wrong = numbers[(numbers < 0) | (numbers >= self.input_dim)][0]
             raise OptionError(
                 f"the layer {self.name!r} has vectors for the numbers from 0 to {self.input_dim - 1}, and got "
