@@ -16,13 +16,13 @@ from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable, set_trainable
-from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
+from tapemagic.errors import ModelError, OptionError, ShapeError, UnsupportedArgumentError
 from tapemagic.nn import initializers, regularizers
 from tapemagic.nn.calls import calls
 from tapemagic.nn.config import float_name
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.module import Module
-from tapemagic.nn.symbolic import call_symbolically, has_symbolic
+from tapemagic.nn.symbolic import call_symbolically, has_symbolic, nodes_of
 
 Shape = tuple[int | None, ...]
 
@@ -171,10 +171,12 @@ class Layer(Module):
         Tensor or structure of tensors
             What `call` returns; symbolic tensors for symbolic ones.
         """
-        if has_symbolic(args):
-            return call_symbolically(self, args, kwargs)
         if not args and "inputs" in kwargs:
             args = (kwargs.pop("inputs"),)
+        if has_symbolic(args) or (kwargs and has_symbolic(kwargs.values())):
+            if training is not None:
+                kwargs["training"] = training
+            return call_symbolically(self, args, kwargs)
         given = [self._as_input(x) for x in args]
         stack = calls.stack
         if stack:
@@ -191,8 +193,8 @@ class Layer(Module):
         stack.append((self, training))
         try:
             if is_observed():
-                scope = Scope(self._path, type(self).__name__)
-                outputs = call_in_scope(scope, self.count_params, self.call, given, kwargs)
+                scope = Scope(self._path or self.name, type(self).__name__)
+                outputs = call_in_scope(scope, self.call, given, kwargs, self.count_params)
             else:
                 outputs = self.call(*given, **kwargs)
             if self.activity_regularizer is not None:
@@ -340,6 +342,26 @@ class Layer(Module):
     def non_trainable_weights(self) -> list[Variable]:
         """Keras's name for `non_trainable_variables`."""
         return self.non_trainable_variables
+
+    @property
+    def input(self) -> Any:
+        """The symbolic tensors that the layer was called on, if it was called on such ones once."""
+        inputs = self._only_node("input").inputs
+        return inputs[0] if len(inputs) == 1 else inputs
+
+    @property
+    def output(self) -> Any:
+        """The symbolic tensors that the layer gave, if it was called on such ones once."""
+        return self._only_node("output").outputs
+
+    def _only_node(self, what: str) -> Any:
+        nodes = nodes_of(self)
+        if len(nodes) != 1:
+            raise ModelError(
+                f"the layer {self.name!r} has no {what} of its own: it was called on symbolic tensors "
+                f"{len(nodes) or 'no'} times; keep the tensor that nn.Input or the call gives"
+            )
+        return nodes[0]
 
     def count_params(self) -> int:
         """The number of elements of all variables.

@@ -127,6 +127,11 @@ class Module:
             waiting += [(f"{path}/{p}" if path else p, m) for p, m in reversed(inner)]
         return found
 
+    def own_modules(self) -> list[Module]:
+        """The modules among the attributes, also in lists, tuples and dicts, each once; not those inside of them."""
+        found = {id(part): part for _, part in _parts(self) if isinstance(part, Module)}
+        return list(found.values())
+
     @property
     def submodules(self) -> tuple[Module, ...]:
         """All modules in this one, each before those in it."""

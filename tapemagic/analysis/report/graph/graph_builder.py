@@ -98,7 +98,7 @@ class GraphBuilder:
             if frame.lines:
                 label += f" ({format_lines(frame.lines)})"
         elif frame.scope is not None:
-            label = str(layer_call(frame.name, frame.scope))
+            label = layer_call(frame.name, frame.scope).title
         elif frame.kind == "elided":
             label = f"{frame.total:,} operations"
         is_iteration = frame.kind == "iteration"
