@@ -74,8 +74,8 @@ ONE_LINE = 24
 """The most characters of a name and a value in one line of a box."""
 LONGEST = 48
 """The most characters of a name, value or line that are shown."""
-LONGEST_TITLE = 100
-"""The most characters of the title of a layer's frame, which has its shapes."""
+LONGEST_TITLE = 80
+"""The most characters of the title of a layer's frame."""
 
 
 def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None) -> str:
@@ -212,7 +212,8 @@ class Places:
 
     def _around(self, frame: int | None, value: Value) -> int | None:
         """The frame of a value that no operation made: what a layer is given, is outside of its frame."""
-        if value.name and value.role != "variable":
+        is_given = any(step.kind == "layer" for step in self._readers[value.index])
+        if (value.name or is_given) and value.role != "variable":
             while frame is not None and self._graph.frames[frame].kind == "layer":
                 frame = self._graph.frames[frame].parent
         return frame

@@ -11,13 +11,15 @@ Examples
 
 from tapemagic.nn import activations as activations
 from tapemagic.nn import config as config
+from tapemagic.nn import datasets as datasets
 from tapemagic.nn import initializers as initializers
 from tapemagic.nn import layers as layers
 from tapemagic.nn import losses as losses
 from tapemagic.nn import metrics as metrics
+from tapemagic.nn import optimizers as optimizers
 from tapemagic.nn import regularizers as regularizers
 from tapemagic.nn.layer import Layer as Layer
-from tapemagic.nn.layers import Dense as Dense
+from tapemagic.nn.layers import *  # noqa: F403
 from tapemagic.nn.models.model import Model as Model
 from tapemagic.nn.models.sequential import Sequential as Sequential
 from tapemagic.nn.module import Module as Module

@@ -16,34 +16,37 @@ from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable, set_trainable
-from tapemagic.errors import OptionError, ShapeError
+from tapemagic.errors import ModelError, OptionError, ShapeError, UnsupportedArgumentError
 from tapemagic.nn import initializers, regularizers
 from tapemagic.nn.calls import calls
 from tapemagic.nn.config import float_name
+from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.module import Module
-from tapemagic.nn.symbolic import call_symbolically, has_symbolic
+from tapemagic.nn.symbolic import call_symbolically, has_symbolic, nodes_of
 
 Shape = tuple[int | None, ...]
 
 
-def _once(build: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+def _once(build: Callable[..., None]) -> Callable[..., None]:
     """The method `build` of a class of layers, which names the layer by its place, and does nothing a second time."""
 
     @wraps(build)
-    def named(self: Layer, input_shape: Any) -> None:
+    def named(self: Layer, input_shape: Any = None, *shapes: Any) -> None:
         if self.built:
             return
         if calls.stack and calls.stack[-1][0] is self:  # from the build of a subclass
-            build(self, input_shape)
+            build(self, input_shape, *shapes)
             return
         around = calls.stack[-1][0] if calls.stack else None
         within = around._path if around is not None and around.prefixes_names else ""
         self._path = f"{within}/{self.name}" if within else self.name
+        self._require_shape(input_shape)
         calls.stack.append((self, False))
         try:
-            build(self, input_shape)
+            build(self, input_shape, *shapes)
         finally:
             calls.stack.pop()
+        self.built_shape = input_shape
         self.built = True
 
     return named
@@ -60,13 +63,17 @@ class Layer(Module):
         Whether the variables are to be trained.
     dtype : {'float32', 'float64', 'float16'}, optional
         Of the variables, and of floating-point inputs, which are cast to it; `nn.config.floatx` if left out.
+    activity_regularizer : str, callable or Regularizer, optional
+        Adds a term for each output to `losses`.
 
     Raises
     ------
     DtypeError
         If `dtype` is another one.
     OptionError
-        If `name` is no text.
+        If `name` is no text, or the regularizer is unknown.
+    UnsupportedArgumentError
+        If there is another argument.
 
     Examples
     --------
@@ -91,15 +98,34 @@ class Layer(Module):
     prefixes_names = True
     """Whether the names of variables in the layers inside begin with this layer's name."""
 
+    input_spec: InputSpec | None = None
+    """The shapes of inputs that the layer takes; None for all."""
+
+    cast_kinds = "f"
+    """The kinds of dtypes, as NumPy calls them, of inputs that are cast to the layer's own: "fbiu" for whole numbers
+    and truth values, too."""
+
     built = False
+    built_shape: Any = None
     _path = ""
     _losses_of = 0
     _takes_training = False
 
     def __init__(
-        self, *, name: str | None = None, trainable: bool = True, dtype: DTypeLike | None = None
+        self,
+        *,
+        name: str | None = None,
+        trainable: bool = True,
+        dtype: DTypeLike | None = None,
+        activity_regularizer: Any = None,
+        **unknown: Any,
     ) -> None:
+        if unknown:
+            raise UnsupportedArgumentError(
+                f"{type(self).__name__} takes no argument {', '.join(map(repr, unknown))}: leave it out"
+            )
         super().__init__(name)
+        self.activity_regularizer = activity_regularizer and regularizers.get(activity_regularizer)
         self._dtype = float_name(dtype)
         self._regularized: list[tuple[Variable, Any]] = []
         self._added_losses: list[Any] = []
@@ -138,14 +164,18 @@ class Layer(Module):
             Whether the model is being trained, as dropout wants to know. Left out, the layer around this one decides;
             without one, False.
         **kwargs
-            Handed to `call`.
+            Handed to `call`; the first argument may be among them, as ``inputs=``.
 
         Returns
         -------
         Tensor or structure of tensors
             What `call` returns; symbolic tensors for symbolic ones.
         """
-        if has_symbolic(args):
+        if not args and "inputs" in kwargs:
+            args = (kwargs.pop("inputs"),)
+        if has_symbolic(args) or (kwargs and has_symbolic(kwargs.values())):
+            if training is not None:
+                kwargs["training"] = training
             return call_symbolically(self, args, kwargs)
         given = [self._as_input(x) for x in args]
         stack = calls.stack
@@ -155,17 +185,38 @@ class Layer(Module):
             calls.number += 1
             training = bool(training)
         if not self.built:
-            self.build(shapes_of(given[0]) if given else None)
+            self._build_for(given)
+        elif self.input_spec is not None and given:
+            self._require_shape(getattr(given[0], "shape", None))
         if self._takes_training:
             kwargs["training"] = training
         stack.append((self, training))
         try:
             if is_observed():
-                scope = Scope(self._path, type(self).__name__)
-                return call_in_scope(scope, self.count_params, self.call, given, kwargs)
-            return self.call(*given, **kwargs)
+                scope = Scope(self._path or self.name, type(self).__name__)
+                outputs = call_in_scope(scope, self.call, given, kwargs, self.count_params)
+            else:
+                outputs = self.call(*given, **kwargs)
+            if self.activity_regularizer is not None:
+                self._penalize(outputs)
         finally:
             stack.pop()
+        return outputs
+
+    def _penalize(self, outputs: Any) -> None:
+        """Add the activity regularizer's term for each output to `losses`."""
+        for output in outputs if isinstance(outputs, list | tuple) else [outputs]:
+            self.add_loss(self.activity_regularizer(output))
+
+    def _build_for(self, given: list[Any]) -> None:
+        """Build the layer for the arguments of a call."""
+        self.build(shapes_of(given[0]) if given else None)
+
+    def _require_shape(self, shape: Any) -> None:
+        """Raise an error for inputs of a shape that the layer does not take."""
+        spec = self.input_spec
+        if spec is not None and not (shape.__class__ is tuple and spec.accepts(shape)):
+            raise spec.error(self, shape)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -292,6 +343,26 @@ class Layer(Module):
         """Keras's name for `non_trainable_variables`."""
         return self.non_trainable_variables
 
+    @property
+    def input(self) -> Any:
+        """The symbolic tensors that the layer was called on, if it was called on such ones once."""
+        inputs = self._only_node("input").inputs
+        return inputs[0] if len(inputs) == 1 else inputs
+
+    @property
+    def output(self) -> Any:
+        """The symbolic tensors that the layer gave, if it was called on such ones once."""
+        return self._only_node("output").outputs
+
+    def _only_node(self, what: str) -> Any:
+        nodes = nodes_of(self)
+        if len(nodes) != 1:
+            raise ModelError(
+                f"the layer {self.name!r} has no {what} of its own: it was called on symbolic tensors "
+                f"{len(nodes) or 'no'} times; keep the tensor that nn.Input or the call gives"
+            )
+        return nodes[0]
+
     def count_params(self) -> int:
         """The number of elements of all variables.
 
@@ -354,9 +425,10 @@ class Layer(Module):
         """An argument of a call as a tensor, or a structure of them: floating-point ones of the layer's dtype."""
         if isinstance(x, Traced):
             dtype = x.dtype
-            return x if dtype == self._dtype or dtype.kind != "f" else cast(x, self._dtype)
+            kept = dtype == self._dtype or dtype.kind not in self.cast_kinds
+            return x if kept else cast(x, self._dtype)
         if isinstance(x, np.ndarray | np.generic):
-            return constant(x, self._dtype if x.dtype.kind == "f" else None)
+            return constant(x, self._dtype if x.dtype.kind in self.cast_kinds else None)
         if isinstance(x, list | tuple):
             if _is_numbers(x):
                 return self._as_input(np.array(x))

@@ -11,6 +11,9 @@ from tapemagic.engine.tensor.coercion import bool_option
 from tapemagic.engine.tensor.variable import Variable, set_trainable
 from tapemagic.errors import OptionError
 
+_UNTRACKED = frozenset({"_frozen", "_regularized", "_added_losses"})
+"""Attributes whose variables are found elsewhere."""
+
 _names: Counter[str] = Counter()
 
 
@@ -29,8 +32,8 @@ def clear_names() -> None:
 
 def unique_name(kind: str) -> str:
     """An automatic name for an object of a class: "dense" for the first Dense, then "dense_1"."""
-    plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", kind).lower()
-    plain = plain.strip("_") or "module"
+    parted = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", kind.strip("_"))
+    plain = re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower() or "module"
     number = _names[plain]
     _names[plain] += 1
     return f"{plain}_{number}" if number else plain
@@ -124,6 +127,11 @@ class Module:
             waiting += [(f"{path}/{p}" if path else p, m) for p, m in reversed(inner)]
         return found
 
+    def own_modules(self) -> list[Module]:
+        """The modules among the attributes, also in lists, tuples and dicts, each once; not those inside of them."""
+        found = {id(part): part for _, part in _parts(self) if isinstance(part, Module)}
+        return list(found.values())
+
     @property
     def submodules(self) -> tuple[Module, ...]:
         """All modules in this one, each before those in it."""
@@ -181,7 +189,7 @@ class Module:
 def _parts(module: Module) -> Iterator[tuple[str, Any]]:
     """The variables and modules among a module's attributes, also in lists, tuples and dicts, with their paths."""
     for name, value in vars(module).items():
-        if name != "_frozen":
+        if name not in _UNTRACKED:
             yield from _found(name, value, ())
 
 

@@ -11,6 +11,7 @@ from types import CodeType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from tapemagic.analysis.snapshot import Snapshot
+from tapemagic.engine.events import origin_of
 from tapemagic.engine.registry import NUMBERED
 from tapemagic.engine.scopes import Scope
 from tapemagic.engine.tape.observer import Call
@@ -122,7 +123,9 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
             if _is_transparent(entry.call, calls):
                 kind: Repeats = "generator" if calls[entry.call].name == "<genexpr>" else ""
                 entries += [
-                    _Entry(entry.offset, entry.run, x.part, 0, kind, x.lines or entry.lines, x.layer)
+                    _Entry(
+                        entry.offset, entry.run, x.part, 0, kind, x.lines or entry.lines, x.layer
+                    )
                     for x in made
                 ]
             else:
@@ -137,8 +140,9 @@ def _entry_of_call(entry: _Entry, made: Sequence[_Entry], calls: Sequence[Call])
     if scope is None:
         return entry._replace(part=_block("call", made, name))
     around = _layer_around(entry.call, calls)
-    own = name.removeprefix(f"{around}/") if around else name
-    return entry._replace(part=replace(_block("layer", made, own), scope=scope), layer=name)
+    block = _block("layer", made, name.removeprefix(f"{around}/") if around else name)
+    block = replace(block, scope=scope, lines=block.lines or entry.lines)
+    return entry._replace(part=block, lines=entry.lines or block.lines, layer=name)
 
 
 def _layer_around(number: int, calls: Sequence[Call]) -> str:
@@ -299,7 +303,10 @@ def _looped(
         return folded[0]
     if _is_stack(folded):
         return [entry for turn in folded for entry in turn]
-    return [_loop(folded)]
+    found = _loop(folded)
+    if code and origin_of(code.co_filename) != "":  # the loop of a layer is on no line of the cell
+        found = found._replace(part=replace(found.part, lines=None))  # type: ignore[type-var]
+    return [found]
 
 
 def _is_stack(turns: Sequence[Sequence[_Entry]]) -> bool:

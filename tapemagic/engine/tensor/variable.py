@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterable
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -238,7 +238,7 @@ def reset(variable: Variable, value: Any) -> None:
     variable._handle = wrap(variable._fitting(private_array(value)), variable._id)
 
 
-def change_in_place(variable: Variable, change: Callable[[Any], None]) -> None:
+def change_in_place(variable: Variable, change: Callable[[Any], object]) -> None:
     """Let a function write into a variable's array, or into a copy if anything else still reads that array.
 
     So an optimizer allocates nothing, and what a tape or a view of the variable has kept stays as it was.
@@ -257,11 +257,32 @@ def change_in_place(variable: Variable, change: Callable[[Any], None]) -> None:
     >>> v
     Variable([10., 20.], name='Variable')
     """
+    array = writable_array(variable)
+    change(array)
+    put_array(variable, array)
+
+
+def writable_array(variable: Variable) -> Any:
+    """An array with a variable's value, for `put_array`: its own if nothing else reads that, else a copy."""
     own = _references(variable) == _ALONE
     array = variable._handle._value
-    if not (own and array.__class__ is np.ndarray and array.flags.writeable):
-        array = np.array(array)
-    change(array)
+    if own and array.__class__ is np.ndarray and array.base is None and array.flags.writeable:
+        return array
+    return np.array(array)
+
+
+def put_array(variable: Variable, array: Any) -> None:
+    """Make an array of a variable's shape and dtype its value; nobody may write into that from then on.
+
+    Examples
+    --------
+    >>> v = Variable([1.0, 2.0])
+    >>> array = writable_array(v)
+    >>> array += 1.0
+    >>> put_array(v, array)
+    >>> v
+    Variable([2., 3.], name='Variable')
+    """
     variable._handle = wrap(array if array.ndim else array[()], variable._id)
     for tape in live():
         tape._record_event("changed", variable._id, 0)
@@ -271,8 +292,11 @@ def _references(variable: Variable) -> tuple[int, int]:
     """The numbers of references to a variable's tensor and to its array, by Python's own count."""
     handle = variable._handle
     value = handle._value
-    return getrefcount(handle), getrefcount(value)
+    return _count(handle), _count(value)
 
+
+_count = getattr(sys, "getrefcount", lambda _: float("nan"))
+"""The number of references to an object; not equal to any number where Python does not count them."""
 
 _ALONE = _references(Variable(np.zeros(1)))
 """The numbers of references where nothing else refers to the array: versions of Python count differently."""

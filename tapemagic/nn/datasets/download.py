@@ -12,23 +12,14 @@ import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from tapemagic.errors import DownloadError, OptionError
+from tapemagic.nn.datasets.source import Download
 
 CHUNK = 1 << 16
 CONTENT_RANGE = re.compile(r"bytes (\d+)-")
-
-
-@dataclass(frozen=True)
-class Download:
-    """A file as it has to come: its name, its length in bytes, and its SHA-256 sum."""
-
-    name: str
-    size: int
-    sha256: str
 
 
 def download_file(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapemagic.errors import ShapeError
 from tapemagic.nn import activations
+from tapemagic.nn.arguments import positive
+from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Layer
 
 
@@ -22,7 +23,7 @@ class Dense(Layer):
     kernel_initializer, bias_initializer : str, callable or Initializer, optional
     kernel_regularizer, bias_regularizer : str, callable or Regularizer, optional
     **kwargs
-        `name`, `trainable` and `dtype`, as of `Layer`.
+        `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
 
     Raises
     ------
@@ -42,6 +43,9 @@ class Dense(Layer):
     array([[6., 6.]], dtype=float32)
     """
 
+    input_spec = InputSpec("batch, ..., features")
+    cast_kinds = "fbiu"
+
     def __init__(
         self,
         units: int,
@@ -54,7 +58,7 @@ class Dense(Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.units = units
+        self.units = positive(units, "units of Dense")
         self.activation = activations.get(activation)
         self.use_bias = use_bias
         self.kernel_initializer = kernel_initializer
@@ -64,8 +68,9 @@ class Dense(Layer):
 
     def build(self, input_shape: Any) -> None:
         """Make the kernel and the bias."""
+        features = input_shape[-1]
         self.kernel = self.add_weight(
-            (input_shape[-1], self.units),
+            (features, self.units),
             self.kernel_initializer,
             regularizer=self.kernel_regularizer,
             name="kernel",
@@ -75,15 +80,16 @@ class Dense(Layer):
             self.bias = self.add_weight(
                 (self.units,), self.bias_initializer, regularizer=self.bias_regularizer, name="bias"
             )
+        self.input_spec = self.input_spec.built_for({-1: features})
 
     def call(self, inputs: Any) -> Any:
         """The outputs."""
-        if inputs.shape[-1] != self.kernel.shape[0]:
-            raise ShapeError(
-                f"the layer {self.name!r} was built for inputs of {self.kernel.shape[0]} features, and got the shape "
-                f"{inputs.shape}: its last axis has to have the length {self.kernel.shape[0]}"
-            )
         outputs = inputs @ self.kernel
         if self.bias is not None:
             outputs = outputs + self.bias
         return self.activation(outputs)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of the input with `units` as its last length."""
+        self._require_shape(tuple(input_shape))
+        return (*input_shape[:-1], self.units)

@@ -1,11 +1,212 @@
-"""Model: a layer that holds layers, and can be trained."""
+"""Model: a layer made of layers, which can be trained, evaluated, and used to predict."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from tapemagic.errors import ModelError, OptionError
 from tapemagic.nn.layer import Layer
+from tapemagic.nn.models.graph import Graph
+from tapemagic.nn.models.summary import summary_of
+from tapemagic.nn.module import unique_name
 
 
 class Model(Layer):
-    """A layer made of layers; its variables are theirs."""
+    """A layer made of layers: between symbolic tensors, or in a class of one's own with a method `call`.
+
+    Parameters
+    ----------
+    inputs, outputs : SymbolicTensor, or nested structure of them, optional
+        Where the model begins and ends: all layers on the way are its own. Left out by classes with a method `call`.
+    name : str, optional
+    **kwargs
+        `trainable` and `dtype`, as of `Layer`.
+
+    Raises
+    ------
+    ModelError
+        If an output depends on an input that is none of the model's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> a, b = nn.Input((2,), name="a"), nn.Input((3,), name="b")
+    >>> model = nn.Model([a, b], nn.Dense(1)(a) * nn.Dense(1)(b))
+    >>> model([np.ones((4, 2)), np.ones((4, 3))]).shape
+    (4, 1)
+
+    A class of one's own:
+
+    >>> class Twice(nn.Model):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.dense = nn.Dense(3)
+    ...
+    ...     def call(self, inputs):
+    ...         return self.dense(self.dense(inputs))
+    >>> Twice()(np.ones((4, 3))).shape
+    (4, 3)
+    """
 
     prefixes_names = False
+    _graph: Graph | None = None
+
+    def __init__(
+        self, inputs: Any = None, outputs: Any = None, name: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(name=name, **kwargs)
+        if (inputs is None) != (outputs is None):
+            raise OptionError("a model has both inputs and outputs: write Model(inputs, outputs)")
+        if inputs is not None:
+            self._graph = Graph(inputs, outputs)
+            vars(self)["layers"] = self._graph.layers
+            self.cast_kinds = ""
+            self.built = True
+            if not self.trainable:
+                self.trainable = False
+
+    @property
+    def name(self) -> str:
+        """The name in reports and messages."""
+        if self._name is None:
+            self._name = unique_name(self.kind)
+        return self._name
+
+    @property
+    def kind(self) -> str:
+        """The name of the class, as a summary shows it; "Functional" for one between symbolic tensors."""
+        name = type(self).__name__
+        return "Functional" if name == "Model" and self.graph is not None else name
+
+    @property
+    def graph(self) -> Graph | None:
+        """The calls of layers between inputs and outputs; None if they are not known."""
+        return self._graph
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers that the model is made of, without those inside of them."""
+        own = vars(self).get("layers")
+        if own is None:
+            own = [module for module in self.own_modules() if isinstance(module, Layer)]
+        return list(own)
+
+    @layers.setter
+    def layers(self, layers: Any) -> None:
+        vars(self)["layers"] = layers
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
+        """The layer of a name, or at an index of `layers`.
+
+        Raises
+        ------
+        OptionError
+            If there is none.
+        """
+        layers = self.layers
+        if (name is None) == (index is None):
+            raise OptionError("get_layer takes a name or an index: write get_layer('dense')")
+        if index is not None and -len(layers) <= index < len(layers):
+            return layers[index]
+        for layer in layers:
+            if layer.name == name:
+                return layer
+        raise OptionError(
+            f"the model {self.name!r} has no layer {name if index is None else index!r}: it has "
+            f"{', '.join(repr(layer.name) for layer in layers) or 'none'}"
+        )
+
+    @property
+    def input(self) -> Any:
+        """The symbolic tensors with which the model begins, in their structure."""
+        return self._graph_or_error("input").input_structure
+
+    @property
+    def output(self) -> Any:
+        """The symbolic tensors with which the model ends, in their structure."""
+        return self._graph_or_error("output").output_structure
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The symbolic tensors with which the model begins."""
+        return self._graph_or_error("inputs").inputs
+
+    @property
+    def outputs(self) -> list[Any]:
+        """The symbolic tensors with which the model ends."""
+        return self._graph_or_error("outputs").outputs
+
+    @property
+    def input_shape(self) -> Any:
+        """The shape of the input, or a list of those of several."""
+        return _one_or_all([x.shape for x in self.inputs])
+
+    @property
+    def output_shape(self) -> Any:
+        """The shape of the output, or a list of those of several."""
+        return _one_or_all([x.shape for x in self.outputs])
+
+    def _graph_or_error(self, what: str) -> Graph:
+        if self.graph is None:
+            raise ModelError(
+                f"the model {self.name!r} has no {what} yet, since the shape of its input is not known: begin it with "
+                "nn.Input((3,)), or build it"
+            )
+        return self.graph
+
+    def call(self, inputs: Any) -> Any:
+        """Compute the outputs; to be written by classes that have no inputs and outputs."""
+        if self.graph is None:
+            raise NotImplementedError(
+                f"{type(self).__name__} computes nothing yet: give it a method call(self, inputs), or write "
+                "Model(inputs, outputs)"
+            )
+        return self.graph.run(inputs)
+
+    def summary(
+        self,
+        line_length: int | None = None,
+        positions: Any = None,
+        print_fn: Callable[[str], Any] | None = None,
+        expand_nested: bool = False,
+        show_trainable: bool = False,
+    ) -> None:
+        """Print the layers with their output shapes and numbers of parameters.
+
+        Parameters
+        ----------
+        line_length : int, optional
+            The width of the table.
+        positions : sequence of float, optional
+            The ends of the columns, as shares of the width.
+        print_fn : callable, optional
+            Called with the whole text, in the place of `print`.
+        expand_nested : bool, optional
+            Whether to show the layers inside of models, too.
+        show_trainable : bool, optional
+            Whether to show for each layer if it is trained.
+
+        Examples
+        --------
+        >>> from tapemagic import nn
+        >>> model = nn.Sequential([nn.Input((3,)), nn.Dense(2, name="hidden"), nn.Dense(1, name="out")], name="net")
+        >>> model.summary()
+        Model: "net"
+        ┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━┓
+        ┃ Layer (type)                   ┃ Output Shape             ┃      Param # ┃
+        ┡━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━┩
+        │ hidden (Dense)                 │ (None, 2)                │            8 │
+        ├────────────────────────────────┼──────────────────────────┼──────────────┤
+        │ out (Dense)                    │ (None, 1)                │            3 │
+        └────────────────────────────────┴──────────────────────────┴──────────────┘
+         Total params: 11 (44.00 B)
+         Trainable params: 11 (44.00 B)
+         Non-trainable params: 0 (0.00 B)
+        """
+        (print_fn or print)(summary_of(self, line_length, positions, expand_nested, show_trainable))
+
+
+def _one_or_all(shapes: list[Any]) -> Any:
+    return shapes[0] if len(shapes) == 1 else shapes

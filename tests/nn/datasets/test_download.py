@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from tapemagic.errors import DownloadError, OptionError
-from tapemagic.nn.datasets.download import Download, download_file
+from tapemagic.nn.datasets.download import download_file
+from tapemagic.nn.datasets.source import Download
 from tests.nn.datasets.server import Handler, Server, names, running, wait_for
 
 CONTENT = bytes(range(256)) * 1000
@@ -285,7 +286,8 @@ def test_two_at_once(server: Server, tmp_path: Path) -> None:
 PROGRAM = """
 import sys
 from pathlib import Path
-from tapemagic.nn.datasets.download import Download, download_file
+from tapemagic.nn.datasets.download import download_file
+from tapemagic.nn.datasets.source import Download
 url, target, size, sha256 = sys.argv[1:]
 download_file(url, Path(target), Download("data.bin", int(size), sha256), progress=False)
 """

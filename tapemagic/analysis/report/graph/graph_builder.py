@@ -24,7 +24,7 @@ from tapemagic.analysis.report.summary import Summary, summarise
 from tapemagic.analysis.report.trace.notation import Symbol, symbol_of
 from tapemagic.analysis.report.trace.reverse_sweep import is_chain
 from tapemagic.analysis.snapshot import Named
-from tapemagic.engine.recording import CONSTANT, Record, silence
+from tapemagic.engine.recording import Record, silence
 from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap
 
 ORDINALS = ("first", "second", "third")
@@ -98,7 +98,7 @@ class GraphBuilder:
             if frame.lines:
                 label += f" ({format_lines(frame.lines)})"
         elif frame.scope is not None:
-            label = str(layer_call(frame.name, frame.scope))
+            label = layer_call(frame.name, frame.scope).title
         elif frame.kind == "elided":
             label = f"{frame.total:,} operations"
         is_iteration = frame.kind == "iteration"
@@ -222,19 +222,21 @@ class GraphBuilder:
             self.index_of(unwrap(value), i, fold.lines[1] if fold.lines else None)
 
     def inputs_of(self, fold: Fold, given: Mapping[int, Any]) -> tuple[int, ...]:
-        """The indices of the values that lead into a fold: those with a box, or else all; of a layer, what it was given.
+        """The indices of the values that lead into a fold: those with a box, or else all; of too many some.
 
-        Of too many there are the first ones and the last.
+        A layer reads all, and what it was given leads into it, constants too.
         """
         if fold.scope is None:
             known = [i for i in given if i in self.index or i in self.snapshot.leaves]
             chosen = first_and_last(known or list(given), self.max_inputs)
             return tuple(self.index_of(given[i], i, None) for i in chosen)
-        constants = [x for x in fold.scope.constants if np.ndim(x)]
-        both = [*((x, CONSTANT) for x in constants), *((x, i) for i, x in given.items())]
-        shown = first_and_last(both, self.max_inputs)
-        found = tuple(self.index_of(x, i, None) for x, i in shown)
-        self.given.update((k, x) for k, (x, i) in zip(found, shown, strict=True) if i == CONSTANT)
+        constants = [
+            (i, x) for i, x in fold.scope.given if np.ndim(x) and not self.snapshot.tracks(i)
+        ]
+        shown = first_and_last([*constants, *given.items()], self.max_inputs)
+        found = tuple(self.index_of(x, i, None) for i, x in shown)
+        tracks = self.snapshot.tracks
+        self.given |= {k: x for k, (i, x) in zip(found, shown, strict=True) if not tracks(i)}
         return found
 
     def link_changes(self, read: Mapping[int, int], layer: int) -> None:

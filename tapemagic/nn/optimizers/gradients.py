@@ -1,0 +1,136 @@
+"""Checks of the gradients and variables that an optimizer is given, before it changes anything."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.tensor.messages import describe
+from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.engine.tensor.variable import Slice, Variable
+from tapemagic.errors import DtypeError, NotATensorError, OptionError, ShapeError
+
+
+def split_pairs(pairs: Iterable[Any]) -> tuple[list[Any], list[Any]]:
+    """The gradients and the variables of pairs of them.
+
+    Raises
+    ------
+    NotATensorError
+        If something is no such pair.
+    """
+    if isinstance(pairs, Traced | np.ndarray) or not isinstance(pairs, Iterable):
+        raise NotATensorError(f"{_PAIRS}; got {describe(pairs)}")
+    gradients, variables = [], []
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise NotATensorError(f"{_PAIRS}; among them is {describe(pair)}")
+        gradient, variable = pair
+        if isinstance(gradient, Variable) and not isinstance(variable, Variable):
+            raise NotATensorError(
+                f"the pairs are the other way round: the gradient comes first, then the variable {gradient.name!r}, "
+                "as in optimizer.apply_gradients(zip(gradients, variables))"
+            )
+        gradients.append(gradient)
+        variables.append(variable)
+    return gradients, variables
+
+
+_PAIRS = "apply_gradients takes pairs of a gradient and its variable: write zip(gradients, variables)"
+
+
+def require_trained(variables: Sequence[Any]) -> None:
+    """Raise an error for what an optimizer cannot change.
+
+    Raises
+    ------
+    NotATensorError
+        If something is no variable.
+    DtypeError
+        If a variable does not hold floating-point numbers.
+    """
+    for variable in variables:
+        if not isinstance(variable, Variable):
+            what = "parts of them" if isinstance(variable, Slice) else describe(variable)
+            raise NotATensorError(
+                f"an optimizer changes variables, not {what}: make it a tapemagic.Variable(...)"
+            )
+        if variable.dtype.kind != "f":
+            raise DtypeError(
+                f"an optimizer changes variables of floating-point numbers, and {variable.name!r} is "
+                f"{variable.dtype}: make it a Variable of dtype='float32', or leave it out"
+            )
+
+
+def as_arrays(gradients: Sequence[Any], variables: Sequence[Variable]) -> tuple[list[Any], list[Variable]]:
+    """The gradients as arrays of the dtypes of their variables, and these, without those whose gradient is None.
+
+    Raises
+    ------
+    DtypeError
+        If a gradient is complex, or not made of numbers.
+    NotATensorError
+        If a gradient is neither a tensor nor an array.
+    OptionError
+        If all of them are None.
+    ShapeError
+        If a gradient has not the shape of its variable.
+    """
+    found = [
+        (_as_array(gradient, variable), variable)
+        for gradient, variable in zip(gradients, variables, strict=True)
+        if gradient is not None
+    ]
+    if not found:
+        raise OptionError(
+            f"No gradients provided for any variable: the gradients of {_names(variables)} are all None. The loss "
+            f"does not depend on them as far as the tape saw; {_ASK}"
+        )
+    if len(found) < len(variables):
+        _warn([v for g, v in zip(gradients, variables, strict=True) if g is None])
+    arrays, changed = zip(*found, strict=True)
+    return list(arrays), list(changed)
+
+
+_ASK = "tape.explain(loss, variable) says why"
+
+
+def _warn(variables: Sequence[Variable]) -> None:
+    warnings.warn(
+        f"Gradients do not exist for variables {_names(variables)} when minimizing the loss: they are None, and "
+        f"these variables stay as they are; {_ASK}",
+        stacklevel=4,
+    )
+
+
+def _as_array(gradient: Any, variable: Variable) -> Any:
+    if isinstance(gradient, Traced):
+        value = unwrap(gradient)
+    elif isinstance(gradient, np.ndarray | np.generic | float | int):
+        value = np.asarray(gradient)
+    else:
+        raise NotATensorError(
+            f"the gradient of {variable.name!r} is {describe(gradient)}: an optimizer takes gradients as "
+            "tape.gradient gives them, tensors or arrays"
+        )
+    if value.shape != variable.shape:
+        raise ShapeError(
+            f"the gradient of {variable.name!r} has the shape {value.shape}, the variable {variable.shape}: they "
+            "have to be equal, so take tape.gradient(loss, variable), or reduce or reshape it first"
+        )
+    dtype = variable.dtype
+    if value.dtype == dtype:
+        return value
+    if value.dtype.kind not in "fiu":
+        raise DtypeError(
+            f"the gradient of {variable.name!r} is {value.dtype}, the variable {dtype}: give a gradient of real "
+            "numbers, such as that of a real loss"
+        )
+    return value.astype(dtype)
+
+
+def _names(variables: Sequence[Variable]) -> list[str]:
+    return [variable.name for variable in variables]
