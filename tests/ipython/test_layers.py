@@ -108,7 +108,7 @@ def test_every_rendering(run: Run) -> None:
     assert "Dense, 32 parameters" in report.dot
     assert "(4, 3) → (4, 8)" in report.dot
     assert "dense(X)" in bundle["text/html"]
-    tips = [each["tip"] for each in report.content["view"]["operations"]]  # type: ignore[index]
+    tips = [each["tip"] for each in report.content()["view"]["operations"]]  # type: ignore[index]
     assert "dense; Dense, 32 parameters; (4, 3) → (4, 8); line 2: loss = mse(Y, model(X))" == tips[0]
     assert "Dense, 32 parameters" in bundle["text/latex"]
 
