@@ -64,7 +64,7 @@ class Lion(ArrayOptimizer):
         """The average of gradients."""
         return (("momentum",),)
 
-    def rule(self, rate: Any, g: Any, w: Any, *kept: Any) -> None:
+    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
         """Descend, and move the average."""
         (m,) = kept
         part, step = self.temporary(w)
@@ -72,7 +72,7 @@ class Lion(ArrayOptimizer):
         np.multiply(g, 1 - self.beta_1, out=part)
         np.add(step, part, out=step)
         np.sign(step, out=step)
-        np.multiply(step, rate, out=step)
+        np.multiply(step, numbers, out=step)
         np.subtract(w, step, out=w)
         np.copyto(part, g)
         average(m, part, self.beta_2)
