@@ -74,8 +74,8 @@ ONE_LINE = 24
 """The most characters of a name and a value in one line of a box."""
 LONGEST = 48
 """The most characters of a name, value or line that are shown."""
-LONGEST_TITLE = 100
-"""The most characters of the title of a layer's frame, which has its shapes."""
+LONGEST_TITLE = 80
+"""The most characters of the title of a layer's frame."""
 
 
 def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None) -> str:

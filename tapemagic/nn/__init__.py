@@ -15,9 +15,9 @@ from tapemagic.nn import config as config
 from tapemagic.nn import datasets as datasets
 from tapemagic.nn import initializers as initializers
 from tapemagic.nn import layers as layers
-from tapemagic.nn import optimizers as optimizers
 from tapemagic.nn import losses as losses
 from tapemagic.nn import metrics as metrics
+from tapemagic.nn import optimizers as optimizers
 from tapemagic.nn import regularizers as regularizers
 from tapemagic.nn.layer import Layer as Layer
 from tapemagic.nn.layers import *  # noqa: F403

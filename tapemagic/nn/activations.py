@@ -21,7 +21,6 @@ from tapemagic.engine.operations.logistic import (
 )
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import ShapeError
-from tapemagic.nn.arguments import number
 from tapemagic.nn.identifiers import find
 
 

@@ -22,7 +22,7 @@ def positive(value: Any, what: str) -> int:
     """
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value > 0:
         return int(value)
-    near = f": write {what.split()[0]}={max(1, round(value))}" if _is_real(value) else ""
+    near = f": write {what.split(maxsplit=1)[0]}={max(1, round(value))}" if _is_real(value) else ""
     raise OptionError(f"{what} has to be a positive whole number, not {value!r}{near}")
 
 

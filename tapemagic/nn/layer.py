@@ -27,15 +27,15 @@ from tapemagic.nn.symbolic import call_symbolically, has_symbolic, nodes_of
 Shape = tuple[int | None, ...]
 
 
-def _once(build: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+def _once(build: Callable[..., None]) -> Callable[..., None]:
     """The method `build` of a class of layers, which names the layer by its place, and does nothing a second time."""
 
     @wraps(build)
-    def named(self: Layer, input_shape: Any) -> None:
+    def named(self: Layer, input_shape: Any = None, *shapes: Any) -> None:
         if self.built:
             return
         if calls.stack and calls.stack[-1][0] is self:  # from the build of a subclass
-            build(self, input_shape)
+            build(self, input_shape, *shapes)
             return
         around = calls.stack[-1][0] if calls.stack else None
         within = around._path if around is not None and around.prefixes_names else ""
@@ -43,7 +43,7 @@ def _once(build: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
         self._require_shape(input_shape)
         calls.stack.append((self, False))
         try:
-            build(self, input_shape)
+            build(self, input_shape, *shapes)
         finally:
             calls.stack.pop()
         self.built_shape = input_shape
@@ -104,6 +104,9 @@ class Layer(Module):
     cast_kinds = "f"
     """The kinds of dtypes, as NumPy calls them, of inputs that are cast to the layer's own: "fbiu" for whole numbers
     and truth values, too."""
+
+    is_boxed = True
+    """Whether each call is a box in a report."""
 
     built = False
     built_shape: Any = None
@@ -193,9 +196,9 @@ class Layer(Module):
             kwargs["training"] = training
         stack.append((self, training))
         try:
-            if is_observed():
+            if is_observed() and self.is_boxed:
                 scope = Scope(self._path or self.name, type(self).__name__)
-                outputs = call_in_scope(scope, self.count_params, self.call, given, kwargs)
+                outputs = call_in_scope(scope, self.call, given, kwargs, self.count_params)
             else:
                 outputs = self.call(*given, **kwargs)
             if self.activity_regularizer is not None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.nn.identifiers import find, snake_case
+from tapemagic.nn.losses.arguments import kind_of_targets
 from tapemagic.nn.metrics.accuracies import Accuracy as Accuracy
 from tapemagic.nn.metrics.accuracies import BinaryAccuracy as BinaryAccuracy
 from tapemagic.nn.metrics.accuracies import CategoricalAccuracy as CategoricalAccuracy
@@ -17,7 +18,9 @@ from tapemagic.nn.metrics.accuracies import (
 from tapemagic.nn.metrics.accuracies import TopKCategoricalAccuracy as TopKCategoricalAccuracy
 from tapemagic.nn.metrics.accuracies import binary_accuracy as binary_accuracy
 from tapemagic.nn.metrics.accuracies import categorical_accuracy as categorical_accuracy
-from tapemagic.nn.metrics.accuracies import sparse_categorical_accuracy as sparse_categorical_accuracy
+from tapemagic.nn.metrics.accuracies import (
+    sparse_categorical_accuracy as sparse_categorical_accuracy,
+)
 from tapemagic.nn.metrics.accuracies import (
     sparse_top_k_categorical_accuracy as sparse_top_k_categorical_accuracy,
 )
@@ -81,7 +84,8 @@ def get_for(identifier: Any, y_true: Any, y_pred: Any) -> Metric:
     <SparseCategoricalAccuracy name=accuracy>
     """
     if isinstance(identifier, str) and identifier.lower() in {"accuracy", "acc"}:
-        return _accuracy(np.shape(y_true), np.shape(y_pred))(name=identifier)
+        kind = kind_of_targets(np.shape(y_true), np.shape(y_pred))
+        return _ACCURACIES[kind](name=identifier)  # type: ignore[no-any-return]
     metric = get(identifier)
     if not isinstance(metric, Metric):
         metric = MeanMetricWrapper(metric)
@@ -90,10 +94,8 @@ def get_for(identifier: Any, y_true: Any, y_pred: Any) -> Metric:
     return metric  # type: ignore[no-any-return]
 
 
-def _accuracy(targets: tuple[int, ...], predictions: tuple[int, ...]) -> type[Any]:
-    """The accuracy that is meant for targets and predictions of these shapes."""
-    if predictions[-1:] == (1,):
-        return BinaryAccuracy
-    if len(targets) < len(predictions) or targets[-1:] == (1,):
-        return SparseCategoricalAccuracy
-    return CategoricalAccuracy
+_ACCURACIES: dict[str, Any] = {
+    "binary": BinaryAccuracy,
+    "sparse": SparseCategoricalAccuracy,
+    "categorical": CategoricalAccuracy,
+}

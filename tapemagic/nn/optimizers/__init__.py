@@ -6,14 +6,19 @@ from typing import Any
 
 from tapemagic.nn.identifiers import find
 from tapemagic.nn.optimizers import schedules as schedules
+from tapemagic.nn.optimizers.adadelta import Adadelta as Adadelta
+from tapemagic.nn.optimizers.adagrad import Adagrad as Adagrad
 from tapemagic.nn.optimizers.adam import Adam as Adam
 from tapemagic.nn.optimizers.adam import AdamW as AdamW
+from tapemagic.nn.optimizers.adamax import Adamax as Adamax
+from tapemagic.nn.optimizers.lion import Lion as Lion
+from tapemagic.nn.optimizers.nadam import Nadam as Nadam
 from tapemagic.nn.optimizers.optimizer import Optimizer as Optimizer
+from tapemagic.nn.optimizers.rmsprop import RMSprop as RMSprop
 from tapemagic.nn.optimizers.sgd import SGD as SGD
 
-_TABLE: dict[str, type[Optimizer]] = {
-    kind.__name__.lower(): kind for kind in (SGD, Adam, AdamW)
-}
+_CLASSES = (SGD, RMSprop, Adam, AdamW, Adadelta, Adagrad, Adamax, Nadam, Lion)
+_TABLE: dict[str, type[Optimizer]] = {kind.__name__.lower(): kind for kind in _CLASSES}
 
 
 def get(identifier: Any) -> Optimizer | None:

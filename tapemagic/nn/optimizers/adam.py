@@ -54,7 +54,6 @@ class Adam(ArrayOptimizer):
     """
 
     hyperparameters = ("beta_1", "beta_2", "epsilon", "amsgrad")
-    temporaries = 2
 
     def __init__(
         self,

@@ -16,13 +16,10 @@ from tapemagic.nn.optimizers.scratch import Scratch
 class ArrayOptimizer(Optimizer):
     """Base class of the optimizers here: each names what it keeps for a variable, and has a method `rule`."""
 
-    temporaries = 1
-    """The number of intermediate arrays that `rule` computes in."""
-
     def __init__(self, learning_rate: Any, **options: Any) -> None:
         super().__init__(learning_rate, **options)
         self._clipping = Scratch(1)
-        self._computing = Scratch(self.temporaries)
+        self._computing = Scratch(2)
         self._changed: list[tuple[Variable, ...]] = []
 
     def kept_names(self) -> tuple[tuple[str, ...], ...]:
@@ -71,5 +68,5 @@ class ArrayOptimizer(Optimizer):
         return self._clipping(like)[0]
 
     def temporary(self, like: Any) -> tuple[Any, ...]:
-        """Arrays of the shape and dtype of another one for `rule` to compute in."""
+        """Two arrays of the shape and dtype of another one for `rule` to compute in."""
         return self._computing(like)

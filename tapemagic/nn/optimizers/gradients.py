@@ -26,7 +26,7 @@ def split_pairs(pairs: Iterable[Any]) -> tuple[list[Any], list[Any]]:
         raise NotATensorError(f"{_PAIRS}; got {describe(pairs)}")
     gradients, variables = [], []
     for pair in pairs:
-        if not isinstance(pair, tuple | list) or len(pair) != 2:  # noqa: PLR2004
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise NotATensorError(f"{_PAIRS}; among them is {describe(pair)}")
         gradient, variable = pair
         if isinstance(gradient, Variable) and not isinstance(variable, Variable):

@@ -46,7 +46,6 @@ class SGD(ArrayOptimizer):
     """
 
     hyperparameters = ("momentum", "nesterov")
-    temporaries = 2
 
     def __init__(
         self,

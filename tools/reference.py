@@ -1,0 +1,121 @@
+"""Pages of the reference: every public name of every public module, as its docstring explains it."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import inspect
+import re
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+MODULES = ("tapemagic", "tapemagic.errors", "tapemagic.nn", "tapemagic.tf")
+"""Where the public names are; packages among them are followed into what they export."""
+
+
+def module_pages() -> dict[str, str]:
+    """A page for each public module that is there, in Markdown, by the module's name."""
+    modules: dict[str, ModuleType] = {}
+    for name in MODULES:
+        if find_spec(name):
+            _add(modules, import_module(name))
+    homes = _homes(modules)
+    return {name: _page(module, homes) for name, module in modules.items()}
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """The names of ``__all__``, or those that the module imports ``as`` themselves and those that it defines."""
+    if hasattr(module, "__all__"):
+        return sorted(module.__all__)
+    tree = ast.parse(inspect.getsource(module))
+    names = set()
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            names.update(alias.name for alias in node.names if alias.asname == alias.name)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+    return sorted(name for name in names if not name.startswith("_"))
+
+
+def _add(modules: dict[str, ModuleType], module: ModuleType) -> None:
+    """Note a module, and those that it exports."""
+    modules[module.__name__] = module
+    for name in public_names(module):
+        value = getattr(module, name)
+        if inspect.ismodule(value) and value.__name__ not in modules:
+            _add(modules, value)
+
+
+def _homes(modules: dict[str, ModuleType]) -> dict[int, str]:
+    """The module in which each object is explained: of the first package that has it, the innermost."""
+
+    def order(name: str) -> tuple[int, int, str]:
+        package = max(i for i, x in enumerate(MODULES) if name == x or name.startswith(f"{x}."))
+        return package, -name.count("."), name
+
+    homes: dict[int, str] = {}
+    for module in sorted(modules, key=order):
+        for name in public_names(modules[module]):
+            homes.setdefault(id(getattr(modules[module], name)), module)
+    return homes
+
+
+def _page(module: ModuleType, homes: dict[int, str]) -> str:
+    """A module: what it is, a table of its names, and their docstrings where they are at home here."""
+    here = module.__name__
+    rows, bodies = [], []
+    for name in public_names(module):
+        value = getattr(module, name)
+        if inspect.ismodule(value):
+            rows.append(f"* - [{name}]({value.__name__}.md)\n  - {_summary(value)}")
+            continue
+        home = homes[id(value)]
+        rows.append(f"* - {{py:obj}}`{name} <{home}.{name}>`\n  - {_summary(value)}")
+        if home == here:
+            bodies.append(_body(here, name, value))
+    table = "\n".join(["```{list-table}", ":widths: auto", "", *rows, "```"])
+    described = f"```{{eval-rst}}\n.. automodule:: {here}\n   :no-members:\n```"
+    return f"# {here}\n\n{described}\n\n{table}\n\n" + "\n\n".join(bodies) + "\n"
+
+
+def _summary(value: Any) -> str:
+    """The first sentence of a docstring, as Markdown."""
+    text = inspect.getdoc(value) or ""
+    line = text.split("\n\n")[0].replace("\n", " ").replace("``", "`")
+    parts = line.split("`")
+    parts[::2] = [re.sub(r"([*<_%\[\]])", r"\\\1", part) for part in parts[::2]]
+    return "`".join(parts)
+
+
+def _body(module: str, name: str, value: Any) -> str:
+    directive = "autodata"
+    if inspect.isclass(value):
+        directive = "autoexception" if issubclass(value, BaseException) else "autoclass"
+    elif callable(value) and not isinstance(value, enum.Enum):
+        directive = "autofunction"
+    lines = [f".. {directive}:: {module}.{name}"]
+    if directive == "autoexception":
+        lines.append("   :show-inheritance:")
+    return "\n".join(["```{eval-rst}", *lines, "```"])
+
+
+def magics_page() -> str:
+    """The magics with their options, as ``%%tape?`` shows them."""
+    from tapemagic.ipython.magics import TapeMagics
+
+    parts = ["# Magics", "", "`%load_ext tapemagic` brings them into a notebook."]
+    for kind, prefix in (("cell", "%%"), ("line", "%")):
+        for name in sorted(TapeMagics.magics[kind]):
+            method: Callable[..., Any] = getattr(TapeMagics, str(TapeMagics.magics[kind][name]))
+            parts += [
+                "",
+                f"## `{prefix}{name}`",
+                "",
+                "```text",
+                inspect.getdoc(method) or "",
+                "```",
+            ]
+    return "\n".join(parts) + "\n"
