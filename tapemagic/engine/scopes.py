@@ -30,7 +30,7 @@ class Scope:
     name : str
         The path of the layer: ``sequential/dense``.
     kind : str
-        The name of its class.
+        The name of its class; empty for another function of this package in which a report is to see loops and calls.
 
     Attributes
     ----------

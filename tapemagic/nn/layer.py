@@ -27,15 +27,15 @@ from tapemagic.nn.symbolic import call_symbolically, has_symbolic, nodes_of
 Shape = tuple[int | None, ...]
 
 
-def _once(build: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+def _once(build: Callable[..., None]) -> Callable[..., None]:
     """The method `build` of a class of layers, which names the layer by its place, and does nothing a second time."""
 
     @wraps(build)
-    def named(self: Layer, input_shape: Any) -> None:
+    def named(self: Layer, input_shape: Any = None, *shapes: Any) -> None:
         if self.built:
             return
         if calls.stack and calls.stack[-1][0] is self:  # from the build of a subclass
-            build(self, input_shape)
+            build(self, input_shape, *shapes)
             return
         around = calls.stack[-1][0] if calls.stack else None
         within = around._path if around is not None and around.prefixes_names else ""
@@ -43,7 +43,7 @@ def _once(build: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
         self._require_shape(input_shape)
         calls.stack.append((self, False))
         try:
-            build(self, input_shape)
+            build(self, input_shape, *shapes)
         finally:
             calls.stack.pop()
         self.built_shape = input_shape

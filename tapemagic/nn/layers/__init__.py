@@ -7,6 +7,7 @@ from tapemagic.nn.layers.activation import LeakyReLU as LeakyReLU
 from tapemagic.nn.layers.activation import PReLU as PReLU
 from tapemagic.nn.layers.activation import ReLU as ReLU
 from tapemagic.nn.layers.activation import Softmax as Softmax
+from tapemagic.nn.layers.attention import MultiHeadAttention as MultiHeadAttention
 from tapemagic.nn.layers.convolution import Conv1D as Conv1D
 from tapemagic.nn.layers.convolution import Conv2D as Conv2D
 from tapemagic.nn.layers.dense import Dense as Dense
@@ -58,5 +59,8 @@ from tapemagic.nn.layers.shaping import Flatten as Flatten
 from tapemagic.nn.layers.shaping import Permute as Permute
 from tapemagic.nn.layers.shaping import RepeatVector as RepeatVector
 from tapemagic.nn.layers.shaping import Reshape as Reshape
+from tapemagic.nn.layers.wrapping import Identity as Identity
+from tapemagic.nn.layers.wrapping import Lambda as Lambda
+from tapemagic.nn.layers.wrapping import TimeDistributed as TimeDistributed
 
 __all__ = [name for name, value in vars().items() if callable(value) and name[0].isupper()]

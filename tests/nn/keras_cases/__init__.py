@@ -62,6 +62,11 @@ def of_layer(k: Any, layer: Any, x: Any, rng: np.random.Generator, **call: Any) 
     return {"output": output, **{f"gradient_{n}": g for n, g in enumerate(gradients)}}
 
 
+def joined(parts: dict[str, Arrays]) -> Arrays:
+    """The arrays of several settings, each with the name of its setting in front."""
+    return {f"{name} {key}": x for name, found in parts.items() for key, x in found.items()}
+
+
 def load_all() -> dict[str, Case]:
     """All cases, from every module of this folder."""
     for path in sorted(Path(__file__).parent.glob("*.py")):
