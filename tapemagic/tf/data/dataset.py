@@ -12,7 +12,7 @@ from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.tf.data.elements import arrays_in, arrays_of, each, padded, stacked
-from tapemagic.tf.random import generator
+from tapemagic.tf.random import numpy_generator
 from tapemagic.tf.tensor import eager
 
 AUTOTUNE = -1
@@ -20,6 +20,19 @@ INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
 
 Elements = Callable[[], Iterator[Any]]
+
+
+_WINDOW = "write from_tensor_slices of np.lib.stride_tricks.sliding_window_view(series, size)"
+_INSTEAD = {
+    "window": _WINDOW,
+    "interleave": "write flat_map, which takes one dataset after the other",
+    "save": "write np.savez of arrays",
+    "make_one_shot_iterator": "write iter(dataset)",
+    "scan": "keep the state in a generator function, and write from_generator",
+    "rejection_resample": "choose the rows with NumPy, before from_tensor_slices",
+    "": "dir(tf.data.Dataset) lists what there is; from_generator takes whatever Python computes",
+}
+"""The words to write in place of methods of TensorFlow's that are missing."""
 
 
 class Dataset:
@@ -43,9 +56,12 @@ class Dataset:
     tf.Tensor([30.], shape=(1,), dtype=float32)
     """
 
-    def __init__(self, elements: Elements, length: int = UNKNOWN_CARDINALITY) -> None:
+    def __init__(
+        self, elements: Elements, length: int = UNKNOWN_CARDINALITY, any_length: bool = False
+    ) -> None:
         self._elements = elements
         self._length = length
+        self._any_length = any_length
 
     # -- made of data -----------------------------------------------------------------------------
 
@@ -138,7 +154,9 @@ class Dataset:
         """A dataset of tuples of elements, one from each dataset, as long as the shortest."""
         parts = datasets[0] if len(datasets) == 1 and isinstance(datasets[0], tuple) else datasets
         lengths = [len_of(part) for part in parts]
-        return Dataset(lambda: zip(*(part._elements() for part in parts), strict=False), _least(lengths))
+        return Dataset(
+            lambda: zip(*(part._elements() for part in parts), strict=False), _least(lengths)
+        )
 
     # -- made of another dataset ------------------------------------------------------------------
 
@@ -196,6 +214,7 @@ class Dataset:
         return Dataset(
             lambda: map(self._together, _groups(self._items(), size, drop_remainder)),
             _groups_of(self._length, size, drop_remainder),
+            any_length=not drop_remainder,
         )
 
     def padded_batch(
@@ -255,7 +274,7 @@ class Dataset:
             If `buffer_size` is no positive whole number, or `seed` no seed.
         """
         size = _positive(buffer_size, "buffer_size")
-        numbers = generator(seed)
+        numbers = numpy_generator(seed)
         again = reshuffle_each_iteration in {None, True}
         once = None if again else int(numbers.integers(2**63))
 
@@ -307,7 +326,9 @@ class Dataset:
         if not 0 <= index < step:
             raise OptionError(f"index is a number from 0 to {step - 1}, not {index}")
         length = len(range(index, self._length, step)) if self._length >= 0 else self._length
-        return self._reordered(lambda items: itertools.islice(items, int(index), None, step), length)
+        return self._reordered(
+            lambda items: itertools.islice(items, int(index), None, step), length
+        )
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:  # noqa: ARG002
         """A dataset of the elements before the first one for which a function returns False."""
@@ -330,24 +351,12 @@ class Dataset:
             self._length,
         )
 
-    def window(
-        self,
-        size: int,
-        shift: int | None = None,
-        stride: int = 1,
-        drop_remainder: bool = False,
-        name: str | None = None,
-    ) -> Dataset:
-        """Not there: windows of a series are rows of an array."""
-        raise OptionError(
-            "datasets of datasets are not there: write np.lib.stride_tricks.sliding_window_view(series, size), and "
-            "from_tensor_slices of it"
-        )
-
     def cache(self, filename: str = "", name: str | None = None) -> Dataset:  # noqa: ARG002
         """A dataset that keeps the elements of its first whole pass in memory."""
         if filename:
-            raise OptionError("a cache in a file is not there: write cache(), which keeps it in memory")
+            raise OptionError(
+                "a cache in a file is not there: write cache(), which keeps it in memory"
+            )
         kept: list[Any] = []
         complete = [False]
 
@@ -362,14 +371,14 @@ class Dataset:
             kept[:] = found
             complete[0] = True
 
-        return Dataset(elements, self._length)
+        return Dataset(elements, self._length, self._any_length)
 
     def prefetch(self, buffer_size: Any = None, name: str | None = None) -> Dataset:  # noqa: ARG002
-        """This dataset itself: there is nothing that could be fetched in advance."""
+        """The dataset itself: there is nothing that could be fetched in advance."""
         return self
 
     def with_options(self, options: Any, name: str | None = None) -> Dataset:  # noqa: ARG002
-        """This dataset itself: there are no options."""
+        """The dataset itself: there are no options."""
         return self
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
@@ -385,7 +394,9 @@ class Dataset:
         """The elements as NumPy arrays and numbers."""
         return (each(lambda x: x.copy()[()], element) for element in self._elements())
 
-    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:  # noqa: ARG002
+    def reduce(
+        self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None
+    ) -> Any:
         """The last state of a function of a state and an element that returns the next state."""
         state = each(_handed_out, arrays_of(initial_state))
         with silence():
@@ -415,7 +426,9 @@ class Dataset:
     def __len__(self) -> int:
         if self._length < 0:
             how = "without end" if self._length == INFINITE_CARDINALITY else "of unknown length"
-            raise _NoLengthError(f"The dataset is {how}: count its elements with reduce(0, lambda n, _: n + 1)")
+            raise _NoLengthError(
+                f"The dataset is {how}: count its elements with reduce(0, lambda n, _: n + 1)"
+            )
         return self._length
 
     def __bool__(self) -> bool:
@@ -423,19 +436,27 @@ class Dataset:
 
     @property
     def element_spec(self) -> Any:
-        """The shapes and dtypes of an element, found by computing the first one.
+        """The shapes and dtypes of an element, found by computing the first one; the length of a batch is None.
 
         Raises
         ------
         OptionError
             If there is no element.
         """
-        from tapemagic.tf.tensor_spec import TensorSpec
+        from tapemagic.tf.creation import TensorSpec
 
         first = next(self._elements(), None)
         if first is None:
             raise OptionError("an empty dataset has no element to tell shapes and dtypes of")
-        return each(lambda x: TensorSpec(x.shape, x.dtype), first)
+        batch = (None,) if self._any_length else ()
+        return each(lambda x: TensorSpec((*batch, *x.shape[len(batch) :]), x.dtype), first)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"a dataset has no method {name!r} here: {_INSTEAD.get(name, _INSTEAD[''])}",
+            name=name,
+            obj=self,
+        )
 
     def __repr__(self) -> str:
         how = {INFINITE_CARDINALITY: "without end", UNKNOWN_CARDINALITY: "of unknown length"}
@@ -453,7 +474,7 @@ class Dataset:
 
     def _like(self, items: Elements, length: int) -> Dataset:
         """A dataset of some of these items in another order."""
-        return Dataset(items, length)
+        return Dataset(items, length, self._any_length)
 
     def _reordered(self, order: Callable[[Iterator[Any]], Iterator[Any]], length: int) -> Dataset:
         return self._like(lambda: order(iter(self._items())), length)
@@ -463,7 +484,7 @@ class Rows(Dataset):
     """A dataset of rows of arrays, in an order that is given by their numbers; a batch is taken at once."""
 
     def __init__(self, columns: Any, rows: Callable[[], Iterator[int]], length: int) -> None:
-        super().__init__(lambda: (each(lambda x: x[row], columns) for row in rows()), length)
+        super().__init__(lambda: (each(lambda x, n=n: x[n], columns) for n in rows()), length)
         self._columns = columns
         self._rows = rows
 
@@ -543,7 +564,9 @@ def _positive(number: Any, name: str) -> int:
     except (TypeError, ValueError):
         count = 0
     if count < 1 or count != number:
-        raise OptionError(f"{name} is a whole number from 1 on, not {shown(number)}: write {name}=32")
+        raise OptionError(
+            f"{name} is a whole number from 1 on, not {shown(number)}: write {name}=32"
+        )
     return count
 
 

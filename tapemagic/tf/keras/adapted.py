@@ -62,7 +62,7 @@ class Adapted:
         return eager(found)
 
 
-class Layer(Adapted, nn.Layer):
+class Layer(Adapted, nn.Layer):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.Layer.__doc__
 
     given = ("call",)
@@ -74,19 +74,19 @@ class Layer(Adapted, nn.Layer):
         return [eager(loss) for loss in super().losses]
 
 
-class Model(Layer, nn.Model):
+class Model(Layer, nn.Model):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.Model.__doc__
 
     given = ("call", "train_step", "test_step", "predict_step")
 
 
-class Loss(Adapted, nn.losses.Loss):
+class Loss(Adapted, nn.losses.Loss):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.losses.Loss.__doc__
 
     given = ("call",)
 
 
-class Metric(Adapted, nn.metrics.Metric):
+class Metric(Adapted, nn.metrics.Metric):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.metrics.Metric.__doc__
 
     given = ("update_state",)
@@ -96,15 +96,17 @@ class Metric(Adapted, nn.metrics.Metric):
         return eager(super().result())
 
 
-class Initializer(Adapted, nn.initializers.Initializer):
+class Initializer(Adapted, nn.initializers.Initializer):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.initializers.Initializer.__doc__
 
 
-class Regularizer(Adapted, nn.regularizers.Regularizer):
+class Regularizer(Adapted, nn.regularizers.Regularizer):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.regularizers.Regularizer.__doc__
 
 
-def adapt(module: ModuleType, into: str, base: type | None = None, original: type | None = None) -> dict[str, Any]:
+def adapt(
+    module: ModuleType, into: str, base: type | None = None, original: type | None = None
+) -> dict[str, Any]:
     """The public names of a module of tapemagic.nn, for a module of tf.keras of the name `into`.
 
     Subclasses of `original` get the mix-in `base`, which stands in the place of `original` itself; what functions
@@ -116,7 +118,11 @@ def adapt(module: ModuleType, into: str, base: type | None = None, original: typ
         if value is original:
             value = base
         elif base is not None and isinstance(value, type) and issubclass(value, original or value):
-            members = {"__doc__": value.__doc__, "__module__": into, "__qualname__": value.__qualname__}
+            members = {
+                "__doc__": value.__doc__,
+                "__module__": into,
+                "__qualname__": value.__qualname__,
+            }
             value = type(value.__name__, (base, value), members)
         elif isinstance(value, FunctionType) and name != "get":
             value = adapter(value)

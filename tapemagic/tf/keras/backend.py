@@ -1,8 +1,6 @@
 """Settings of Keras: ``tf.keras.backend``."""
 
-from tapemagic.nn.config import epsilon as epsilon
-from tapemagic.nn.config import floatx as floatx
-from tapemagic.nn.config import set_floatx as set_floatx
+from tapemagic.nn.config import epsilon, floatx, set_floatx
 from tapemagic.nn.module import clear_names
 from tapemagic.tf.missing import missing
 

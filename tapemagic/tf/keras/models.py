@@ -1,11 +1,11 @@
 """Models: ``tf.keras.models``."""
 
 from tapemagic import nn
-from tapemagic.tf.keras.adapted import Model as Model
+from tapemagic.tf.keras.adapted import Model
 from tapemagic.tf.missing import missing
 
 
-class Sequential(Model, nn.Sequential):
+class Sequential(Model, nn.Sequential):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.Sequential.__doc__
 
 

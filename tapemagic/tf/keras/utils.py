@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic import nn
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
 from tapemagic.tf.convert import tensor
@@ -13,14 +12,13 @@ from tapemagic.tf.random import set_seed
 
 
 def set_random_seed(seed: int) -> None:
-    """Seed the random numbers of layers, initializers and ``tf.random``.
+    """Seed the random numbers of layers, initializers and ``tf.random``, as ``tf.random.set_seed`` does.
 
     Examples
     --------
     >>> import tapemagic.tf as tf
     >>> tf.keras.utils.set_random_seed(1)
     """
-    nn.set_random_seed(seed)
     set_seed(seed)
 
 
@@ -60,7 +58,9 @@ def to_categorical(x: Any, num_classes: int | None = None) -> Any:
     count = int(classes.max(initial=-1)) + 1 if num_classes is None else int(num_classes)
     wrong = classes[(classes < 0) | (classes >= count)]
     if wrong.size:
-        raise OptionError(f"the class {wrong[0]} is not one of 0 to {count - 1}: give num_classes={wrong[0] + 1} or more")
+        raise OptionError(
+            f"the class {wrong[0]} is not one of 0 to {count - 1}: give num_classes={wrong[0] + 1} or more"
+        )
     return np.eye(count)[classes]
 
 
