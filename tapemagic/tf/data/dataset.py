@@ -395,7 +395,10 @@ class Dataset:
         return (each(lambda x: x.copy()[()], element) for element in self._elements())
 
     def reduce(
-        self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None
+        self,
+        initial_state: Any,
+        reduce_func: Callable[..., Any],
+        name: str | None = None,  # noqa: ARG002 (TensorFlow's signature)
     ) -> Any:
         """The last state of a function of a state and an element that returns the next state."""
         state = each(_handed_out, arrays_of(initial_state))

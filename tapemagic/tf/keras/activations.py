@@ -7,5 +7,5 @@ from tapemagic.tf.missing import missing
 _NAMES = adapted.adapt(nn.activations, __name__)
 globals().update(_NAMES)
 
-__all__ = [*sorted(_NAMES)]
+__all__ = list(_NAMES)
 __getattr__ = missing(__name__, __all__)

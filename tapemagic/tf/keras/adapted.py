@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def _tensors(value: Any) -> Any:
 class Adapted:
     """Mixed into a class of tapemagic.nn: its results are TensorFlow's tensors, and so is what a subclass is given."""
 
-    given: tuple[str, ...] = ()
+    given: ClassVar[tuple[str, ...]] = ()
     """The methods that a user writes, and that are called with TensorFlow's tensors."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -65,7 +65,7 @@ class Adapted:
 class Layer(Adapted, nn.Layer):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.Layer.__doc__
 
-    given = ("call",)
+    given: ClassVar[tuple[str, ...]] = ("call",)
     variable_class = ResourceVariable
 
     @property
@@ -77,19 +77,19 @@ class Layer(Adapted, nn.Layer):  # noqa: D101 (that of tapemagic.nn)
 class Model(Layer, nn.Model):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.Model.__doc__
 
-    given = ("call", "train_step", "test_step", "predict_step")
+    given: ClassVar[tuple[str, ...]] = ("call", "train_step", "test_step", "predict_step")
 
 
 class Loss(Adapted, nn.losses.Loss):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.losses.Loss.__doc__
 
-    given = ("call",)
+    given: ClassVar[tuple[str, ...]] = ("call",)
 
 
 class Metric(Adapted, nn.metrics.Metric):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.metrics.Metric.__doc__
 
-    given = ("update_state",)
+    given: ClassVar[tuple[str, ...]] = ("update_state",)
 
     def result(self) -> Any:
         """The value of the metric so far."""
