@@ -7,44 +7,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.common import operand
-from tapemagic.engine.operations.selection import cast
-from tapemagic.engine.tensor.constant import constant
-from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, RankError, ShapeError, UnsupportedArgumentError
-from tapemagic.nn.config import floatx
-
-
-def real_numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
-    """Real numbers in a floating-point dtype: a tensor stays one, anything else becomes an array.
-
-    Without a dtype, floating-point arrays and tensors keep theirs; whole numbers, truth values and lists get
-    `nn.config.floatx`.
-
-    Raises
-    ------
-    NotNumbersError
-        If it is not made of numbers.
-    UnsupportedArgumentError
-        If the numbers are complex.
-    """
-    if not isinstance(x, Traced):
-        listed = isinstance(x, list | tuple | float)
-        x = operand(x)
-        if dtype is None and listed and not isinstance(x, Traced):
-            dtype = floatx()
-    kind = x.dtype.kind
-    if kind == "c":
-        raise UnsupportedArgumentError(
-            f"losses and metrics take {what} that are real numbers, not {x.dtype}: give np.real(x) or np.abs(x)"
-        )
-    if dtype is None:
-        return x if kind == "f" else cast(x, floatx())
-    return x if x.dtype == dtype else cast(x, dtype)
-
-
-def as_tensor(x: Any) -> Any:
-    """A tensor as it is, an array as a new tensor."""
-    return x if isinstance(x, Traced) else constant(x)
+from tapemagic.nn.conversions import as_tensor, real_numbers
 
 
 def pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:

@@ -36,8 +36,7 @@ def kl_divergence(y_true: Any, y_pred: Any) -> Any:
 
     References
     ----------
-    .. [1] S. Kullback and R. A. Leibler, "On information and sufficiency", Annals of Mathematical Statistics 22 (1951),
-       equation 2.4.
+    .. [1] S. Kullback and R. A. Leibler, "On information and sufficiency", Annals of Mathematical Statistics 22 (1951).
 
     Examples
     --------

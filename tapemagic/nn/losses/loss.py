@@ -10,7 +10,8 @@ from numpy.typing import DTypeLike
 from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
 from tapemagic.errors import OptionError
 from tapemagic.nn.config import float_name
-from tapemagic.nn.losses.arguments import as_tensor, real_numbers, same_rank
+from tapemagic.nn.conversions import as_tensor, real_numbers
+from tapemagic.nn.losses.arguments import same_rank
 from tapemagic.nn.losses.reduction import known_reduction, reduced
 from tapemagic.nn.module import unique_name
 

@@ -44,8 +44,7 @@ def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
 
     References
     ----------
-    .. [1] P. J. Huber, "Robust estimation of a location parameter", Annals of Mathematical Statistics 35 (1964),
-       page 73.
+    .. [1] P. J. Huber, "Robust estimation of a location parameter", Annals of Mathematical Statistics 35 (1964).
 
     Examples
     --------

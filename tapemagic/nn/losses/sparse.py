@@ -9,11 +9,10 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.losses import sparse_softmax_cross_entropy
 from tapemagic.nn.config import epsilon
+from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.losses.arguments import (
     NO_LOGITS,
-    as_tensor,
     class_numbers,
-    real_numbers,
     require_classes,
     require_probabilities,
 )

@@ -10,8 +10,9 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import ShapeError
+from tapemagic.nn.conversions import real_numbers
 from tapemagic.nn.identifiers import snake_case
-from tapemagic.nn.losses.arguments import real_numbers, same_rank
+from tapemagic.nn.losses.arguments import same_rank
 from tapemagic.nn.losses.reduction import divide_no_nan
 from tapemagic.nn.metrics.metric import Metric
 

@@ -25,6 +25,7 @@ Arrays = dict[str, Any]
 Case = Callable[[Any, np.random.Generator], Arrays]
 
 CASES: dict[str, Case] = {}
+TOLERANCES: dict[str, float] = {}
 
 
 class Library(Protocol):
@@ -44,6 +45,16 @@ def case(function: Case) -> Case:
     """Register a case under the name of its module and its own."""
     CASES[f"{function.__module__.rpartition('.')[2]}.{function.__name__}"] = function
     return function
+
+
+def statistics(tolerance: float) -> Callable[[Case], Case]:
+    """Register a case whose arrays are statistics of random numbers, within a tolerance relative to the largest."""
+
+    def registered(function: Case) -> Case:
+        TOLERANCES[f"{function.__module__.rpartition('.')[2]}.{function.__name__}"] = tolerance
+        return case(function)
+
+    return registered
 
 
 def of_layer(k: Any, layer: Any, x: Any, rng: np.random.Generator, **call: Any) -> Arrays:
