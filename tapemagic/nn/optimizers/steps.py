@@ -146,7 +146,9 @@ class Steps(State):
             if self.weight_decay is not None and self._decays[self._places[id(variable)]]:
                 self._decay(variable, own_rate)
             clipped = self._clipped(gradient, scale)
-            self.update_step(wrap(clipped if clipped.ndim else clipped[()]), variable, wrap(own_rate))
+            self.update_step(
+                wrap(clipped if clipped.ndim else clipped[()]), variable, wrap(own_rate)
+            )
 
     def _clipped(self, gradient: Any, scale: Any) -> Any:
         if scale is not None:

@@ -10,7 +10,7 @@ Examples
 
 from tapemagic.tf.keras import activations as activations
 from tapemagic.tf.keras import backend as backend
-from tapemagic.tf.keras import callbacks as callbacks
+
 from tapemagic.tf.keras import datasets as datasets
 from tapemagic.tf.keras import initializers as initializers
 from tapemagic.tf.keras import layers as layers
@@ -31,7 +31,6 @@ __all__ = [
     "Sequential",
     "activations",
     "backend",
-    "callbacks",
     "datasets",
     "initializers",
     "layers",
