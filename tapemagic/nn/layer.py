@@ -105,6 +105,9 @@ class Layer(Module):
     """The kinds of dtypes, as NumPy calls them, of inputs that are cast to the layer's own: "fbiu" for whole numbers
     and truth values, too."""
 
+    is_boxed = True
+    """Whether each call is a box in a report."""
+
     built = False
     built_shape: Any = None
     _path = ""
@@ -192,7 +195,7 @@ class Layer(Module):
             kwargs["training"] = training
         stack.append((self, training))
         try:
-            if is_observed():
+            if is_observed() and self.is_boxed:
                 scope = Scope(self._path or self.name, type(self).__name__)
                 outputs = call_in_scope(scope, self.call, given, kwargs, self.count_params)
             else:
