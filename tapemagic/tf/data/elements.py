@@ -64,6 +64,6 @@ def padded(elements: Sequence[Any]) -> Any:
 def _pad(*arrays: Any) -> Any:
     shape = tuple(max(lengths) for lengths in zip(*(array.shape for array in arrays), strict=True))
     whole = np.zeros((len(arrays), *shape), arrays[0].dtype)
-    for row, array in zip(whole, arrays, strict=True):
-        row[tuple(slice(n) for n in array.shape)] = array
+    for row, array in enumerate(arrays):
+        whole[(row, *(slice(n) for n in array.shape))] = array
     return whole
