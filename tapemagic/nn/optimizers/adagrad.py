@@ -58,7 +58,9 @@ class Adagrad(ArrayOptimizer):
         **options: Any,
     ) -> None:
         super().__init__(learning_rate, **options)
-        self.initial_accumulator_value = number(initial_accumulator_value, "initial_accumulator_value", 0)
+        self.initial_accumulator_value = number(
+            initial_accumulator_value, "initial_accumulator_value", 0
+        )
         self.epsilon = number(epsilon, "epsilon", 0)
 
     def kept_names(self) -> tuple[tuple[str, ...], ...]:
