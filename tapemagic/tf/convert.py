@@ -128,7 +128,7 @@ def number(value: Any, dtype: Any) -> Any:
 
 
 def operand(value: Any, dtype: Any, what: str = "an operation") -> Any:
-    """What stands beside a tensor of a dtype: a tensor of the same one, or numbers that adopt it.
+    """The operand beside a tensor of a dtype: a tensor of the same one, or numbers that adopt it.
 
     Raises
     ------

@@ -52,10 +52,8 @@ def outcome(program: Program, tf: Any) -> dict[str, Any]:
         with contextlib.redirect_stdout(printed):
             result = encode(program(tf))
     except Exception as error:  # noqa: BLE001 (the program's own)
-        return {
-            "raises": type(error).__name__,
-            "kinds": [kind.__name__ for kind in type(error).__mro__],
-        }
+        words = str(error)[:300]
+        return {"raises": type(error).__name__, "words": words, "kinds": [kind.__name__ for kind in type(error).__mro__]}
     return {"result": result, "printed": printed.getvalue()}
 
 
