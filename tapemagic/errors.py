@@ -124,7 +124,16 @@ class WeightsError(TapeError, ValueError):
 
 
 class NonFiniteError(TapeError, ArithmeticError):
-    """The loss of a step of training, or one of its gradients, is nan or infinite."""
+    """The loss of a step of training, or one of its gradients, is nan or infinite.
+
+    Attributes
+    ----------
+    epoch, batch : int or None
+        The step in which it arose, both numbers from 0 on; None outside of `fit`.
+    """
+
+    epoch: int | None = None
+    batch: int | None = None
 
 
 class SaveError(TapeError, OSError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import enum
 import inspect
 import re
 from collections.abc import Callable
@@ -14,6 +13,9 @@ from typing import Any
 
 MODULES = ("tapemagic", "tapemagic.errors", "tapemagic.nn", "tapemagic.tf")
 """Where the public names are; packages among them are followed into what they export."""
+
+Homes = dict[tuple[str, int], str]
+"""The module in which a name is explained, by the name and the identity of what it names."""
 
 
 def module_pages() -> dict[str, str]:
@@ -49,21 +51,21 @@ def _add(modules: dict[str, ModuleType], module: ModuleType) -> None:
             _add(modules, value)
 
 
-def _homes(modules: dict[str, ModuleType]) -> dict[int, str]:
-    """The module in which each object is explained: of the first package that has it, the innermost."""
+def _homes(modules: dict[str, ModuleType]) -> Homes:
+    """The module in which each name is explained: of the first package that has it, the innermost."""
 
     def order(name: str) -> tuple[int, int, str]:
         package = max(i for i, x in enumerate(MODULES) if name == x or name.startswith(f"{x}."))
         return package, -name.count("."), name
 
-    homes: dict[int, str] = {}
+    homes: Homes = {}
     for module in sorted(modules, key=order):
         for name in public_names(modules[module]):
-            homes.setdefault(id(getattr(modules[module], name)), module)
+            homes.setdefault((name, id(getattr(modules[module], name))), module)
     return homes
 
 
-def _page(module: ModuleType, homes: dict[int, str]) -> str:
+def _page(module: ModuleType, homes: Homes) -> str:
     """A module: what it is, a table of its names, and their docstrings where they are at home here."""
     here = module.__name__
     rows, bodies = [], []
@@ -72,7 +74,7 @@ def _page(module: ModuleType, homes: dict[int, str]) -> str:
         if inspect.ismodule(value):
             rows.append(f"* - [{name}]({value.__name__}.md)\n  - {_summary(value)}")
             continue
-        home = homes[id(value)]
+        home = homes[name, id(value)]
         rows.append(f"* - {{py:obj}}`{name} <{home}.{name}>`\n  - {_summary(value)}")
         if home == here:
             bodies.append(_body(here, name, value))
@@ -91,14 +93,18 @@ def _summary(value: Any) -> str:
 
 
 def _body(module: str, name: str, value: Any) -> str:
-    directive = "autodata"
+    """What has Sphinx explain an object; a value that is neither class nor function is only named."""
     if inspect.isclass(value):
-        directive = "autoexception" if issubclass(value, BaseException) else "autoclass"
-    elif callable(value) and not isinstance(value, enum.Enum):
-        directive = "autofunction"
-    lines = [f".. {directive}:: {module}.{name}"]
-    if directive == "autoexception":
+        kind = "autoexception" if issubclass(value, BaseException) else "autoclass"
+    elif inspect.isroutine(value):
+        kind = "autofunction"
+    else:
+        kind = "py:data"
+    lines = [f".. {kind}:: {module}.{name}"]
+    if kind == "autoexception":
         lines.append("   :show-inheritance:")
+    elif kind == "py:data":
+        lines += [f"   :value: {value!r}", "", f"   {_summary(value)}"]
     return "\n".join(["```{eval-rst}", *lines, "```"])
 
 

@@ -29,6 +29,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_preserve_defaults = True
 napoleon_google_docstring = False
+napoleon_use_ivar = True
 napoleon_use_param = False
 napoleon_use_rtype = False
 python_maximum_signature_line_length = 88
@@ -56,6 +57,14 @@ def plain_references(*event: Any) -> None:
     lines[:] = [FOOTNOTE.sub(r"   [\1] ", REFERENCE.sub(r"[\1]", line)) for line in lines]
 
 
+def is_of_others(*event: Any) -> bool | None:
+    """Whether a member of a class is a function of another library, which is explained there."""
+    value, skipped = event[3], event[4]
+    module = getattr(value, "__module__", None) or "tapemagic"
+    return True if callable(value) and not module.startswith("tapemagic") else skipped
+
+
 def setup(app: Any) -> None:
     """Register what Sphinx is to call before it reads a docstring."""
     app.connect("autodoc-process-docstring", plain_references, priority=400)
+    app.connect("autodoc-skip-member", is_of_others)

@@ -105,10 +105,13 @@ class Layer(Module):
     """The kinds of dtypes, as NumPy calls them, of inputs that are cast to the layer's own: "fbiu" for whole numbers
     and truth values, too."""
 
+    is_boxed = True
+    """Whether each call is a box in a report."""
+
     built = False
     built_shape: Any = None
     _path = ""
-    _losses_of = 0
+    _losses_of = _last_call = 0
     _takes_training = False
 
     def __init__(
@@ -183,6 +186,7 @@ class Layer(Module):
             training = stack[-1][1] if training is None else bool(training)
         else:
             calls.number += 1
+            self._last_call = calls.number
             training = bool(training)
         if not self.built:
             self._build_for(given)
@@ -192,7 +196,7 @@ class Layer(Module):
             kwargs["training"] = training
         stack.append((self, training))
         try:
-            if is_observed():
+            if is_observed() and self.is_boxed:
                 scope = Scope(self._path or self.name, type(self).__name__)
                 outputs = call_in_scope(scope, self.call, given, kwargs, self.count_params)
             else:
@@ -297,7 +301,7 @@ class Layer(Module):
                 f"the initializer of {name!r} of {self.name!r} gave the shape {np.shape(value)}, not {shape}"
             )
         path = f"{self._path or self.name}/{name}"
-        variable = self.variable_class(value, trainable, path, dtype)
+        variable = self.variable_class(value, trainable=trainable, name=path, dtype=dtype)
         if trainable and not self.trainable:
             set_trainable(variable, trainable=False)
             self._frozen = [*self._frozen, variable]
@@ -325,7 +329,8 @@ class Layer(Module):
         for module in self.named_modules().values():
             if isinstance(module, Layer):
                 found += [regularizer(variable) for variable, regularizer in module._regularized]
-                found += module._added_losses
+                if module._losses_of >= self._last_call:
+                    found += module._added_losses
         return found
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from tapemagic.engine.tensor.coercion import bool_option
@@ -100,10 +100,13 @@ class Module:
         ['layers/0/kernel', 'layers/0/bias', 'layers/1/kernel', 'layers/1/bias']
         """
         found: dict[int, tuple[str, Variable]] = {}
-        for prefix, module in self.named_modules().items():
-            own = [item for item in _parts(module) if isinstance(item[1], Variable)]
-            for path, variable in sorted(own, key=lambda item: not module._trains(item[1])):
-                found.setdefault(id(variable), (f"{prefix}/{path}" if prefix else path, variable))
+        for prefix, module, parts in self._walk():
+            own = [part for part in parts if isinstance(part[1], Variable)]
+            if len(own) > 1:
+                own.sort(key=lambda part: not module._trains(part[1]))
+            for path, variable in own:
+                if id(variable) not in found:
+                    found[id(variable)] = (f"{prefix}/{path}" if prefix else path, variable)
         return dict(found.values())
 
     def named_modules(self) -> dict[str, Module]:
@@ -114,7 +117,11 @@ class Module:
         dict of str to Module
             Each module once, under the first path that leads to it.
         """
-        found: dict[str, Module] = {}
+        return {path: module for path, module, _ in self._walk()}
+
+    def _walk(self) -> list[tuple[str, Module, list[tuple[str, Any]]]]:
+        """The modules with their paths, and with the variables and modules among the attributes of each."""
+        found = []
         seen: set[int] = set()
         waiting: list[tuple[str, Module]] = [("", self)]
         while waiting:
@@ -122,9 +129,11 @@ class Module:
             if id(module) in seen:
                 continue
             seen.add(id(module))
-            found[path] = module
-            inner = [item for item in _parts(module) if isinstance(item[1], Module)]
-            waiting += [(f"{path}/{p}" if path else p, m) for p, m in reversed(inner)]
+            parts = _parts(module)
+            found.append((path, module, parts))
+            for name, inner in reversed(parts):
+                if isinstance(inner, Module):
+                    waiting.append((f"{path}/{name}" if path else name, inner))
         return found
 
     def own_modules(self) -> list[Module]:
@@ -186,17 +195,27 @@ class Module:
         return variable.trainable or any(variable is other for other in self._frozen)
 
 
-def _parts(module: Module) -> Iterator[tuple[str, Any]]:
+def _parts(module: Module) -> list[tuple[str, Any]]:
     """The variables and modules among a module's attributes, also in lists, tuples and dicts, with their paths."""
+    found: list[tuple[str, Any]] = []
     for name, value in vars(module).items():
-        if name not in _UNTRACKED:
-            yield from _found(name, value, ())
+        if value.__class__ not in _PLAIN and name not in _UNTRACKED:
+            _gather(name, value, (), found)
+    return found
 
 
-def _found(path: str, value: Any, around: tuple[int, ...]) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Variable | Module):
-        yield path, value
-    elif isinstance(value, list | tuple | dict) and id(value) not in around:
+def _gather(
+    path: str, value: Any, around: tuple[int, ...], found: list[tuple[str, Any]]
+) -> None:
+    if isinstance(value, _TRACKED):
+        found.append((path, value))
+    elif isinstance(value, _CONTAINERS) and value and id(value) not in around:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, part in items:
-            yield from _found(f"{path}/{key}", part, (*around, id(value)))
+            if part.__class__ not in _PLAIN:
+                _gather(f"{path}/{key}", part, (*around, id(value)), found)
+
+
+_PLAIN = frozenset({int, str, bool, float, type(None), FunctionType, BuiltinFunctionType})
+_TRACKED = (Variable, Module)
+_CONTAINERS = (list, tuple, dict)

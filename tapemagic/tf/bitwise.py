@@ -15,7 +15,7 @@ __all__ = ["bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "
 
 
 def _two(called: str, compute: Any, doc: str) -> Any:
-    def computed(x: Any, y: Any, name: str | None = None) -> Any:  # noqa: ARG001 (TensorFlow's signature)
+    def computed(x: Any, y: Any, name: str | None = None) -> Any:
         x, y = matched(called, x, y)
         return compute(np.asarray(checked(called, x, "iu")), np.asarray(y))
 
@@ -26,13 +26,15 @@ def _two(called: str, compute: Any, doc: str) -> Any:
 
 bitwise_and = _two("bitwise_and", np.bitwise_and, "The bits that both numbers have.")
 bitwise_or = _two("bitwise_or", np.bitwise_or, "The bits that one of the numbers has, or both.")
-bitwise_xor = _two("bitwise_xor", np.bitwise_xor, "The bits that one of the numbers has, and not both.")
+bitwise_xor = _two(
+    "bitwise_xor", np.bitwise_xor, "The bits that one of the numbers has, and not both."
+)
 left_shift = _two("left_shift", np.left_shift, "x with its bits moved up by y places.")
 right_shift = _two("right_shift", np.right_shift, "x with its bits moved down by y places.")
 
 
 @adapter
-def invert(x: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def invert(x: Any, name: str | None = None) -> Any:
     """The bits that a number does not have."""
     return np.invert(np.asarray(checked("invert", tensor(x), "iu")))
 

@@ -24,7 +24,12 @@ def _truth(pred: Any) -> bool:
     return bool(unwrap(pred))
 
 
-def cond(pred: Any, true_fn: Function | None = None, false_fn: Function | None = None, name: str | None = None) -> Any:  # noqa: ARG001 (this and those below: TensorFlow's signature)
+def cond(
+    pred: Any,
+    true_fn: Function | None = None,
+    false_fn: Function | None = None,
+    name: str | None = None,
+) -> Any:
     """What one of two functions returns, the first if `pred` is true; the other one is not called.
 
     Examples
@@ -45,17 +50,27 @@ def _tensors(result: Any) -> Any:
     return pack(result, [eager(tensor(x)) if x is not None else x for x in leaves(result)])
 
 
-def case(pred_fn_pairs: Any, default: Function | None = None, exclusive: bool = False, strict: bool = False, name: str = "case") -> Any:  # noqa: ARG001
+def case(
+    pred_fn_pairs: Any,
+    default: Function | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
     """What the first function returns whose condition is true, or else `default`."""
     chosen = [fn for pred, fn in pred_fn_pairs if _truth(pred)]
     if exclusive and len(chosen) > 1:
-        raise InvalidArgumentError("more than one of the conditions is true, and exclusive=True allows one")
+        raise InvalidArgumentError(
+            "more than one of the conditions is true, and exclusive=True allows one"
+        )
     if not chosen and default is None:
         raise InvalidArgumentError("none of the conditions is true, and there is no default")
     return _tensors((chosen or [default])[0]())
 
 
-def switch_case(branch_index: Any, branch_fns: Any, default: Function | None = None, name: str = "switch_case") -> Any:  # noqa: ARG001
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Function | None = None, name: str = "switch_case"
+) -> Any:
     """What the function with a number returns; for a number without one, `default`, or else the last function."""
     functions = dict(branch_fns if isinstance(branch_fns, dict) else _numbered(branch_fns))
     otherwise = default if default is not None else functions[max(functions)]
@@ -70,12 +85,12 @@ def while_loop(
     cond: Function,
     body: Function,
     loop_vars: Any,
-    shape_invariants: Any = None,  # noqa: ARG001
-    parallel_iterations: int = 10,  # noqa: ARG001
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
     back_prop: bool = True,
-    swap_memory: bool = False,  # noqa: ARG001
+    swap_memory: bool = False,
     maximum_iterations: Any = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> Any:
     """Call `body` with the loop variables, which it returns anew, as long as `cond` of them is true.
 
@@ -87,7 +102,9 @@ def while_loop(
     tf.Tensor(12, shape=(), dtype=int32)
     """
     if not back_prop:
-        raise OptionError("while_loop has no back_prop=False: write tf.stop_gradient around its results")
+        raise OptionError(
+            "while_loop has no back_prop=False: write tf.stop_gradient around its results"
+        )
     held = _tensors(loop_vars)
     rounds = 0
     while (maximum_iterations is None or rounds < int(maximum_iterations)) and _truth(cond(*held)):
@@ -99,12 +116,24 @@ def while_loop(
 
 
 @adapter
-def map_fn(fn: Function, elems: Any, dtype: Any = None, parallel_iterations: Any = None, back_prop: Any = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None, fn_output_signature: Any = None) -> Any:  # noqa: ARG001
+def map_fn(
+    fn: Function,
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: Any = None,
+    back_prop: Any = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:
     """What a function makes of each slice along the first axis, stacked."""
     return _stacked([_tensors(fn(x)) for x in _slices(elems)])
 
 
-def vectorized_map(fn: Function, elems: Any, fallback_to_while_loop: bool = True, warn: bool = True) -> Any:  # noqa: ARG001
+def vectorized_map(
+    fn: Function, elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
+) -> Any:
     """The same as `map_fn`: slice after slice."""
     return map_fn(fn, elems)
 
@@ -114,7 +143,9 @@ def _slices(elems: Any) -> list[Any]:
     held = [eager(tensor(x)) for x in ([elems] if _is_array(elems) else leaves(elems))]
     counts = {len(x) for x in held}
     if len(counts) != 1:
-        raise InvalidArgumentError(f"elems have first axes of the lengths {sorted(counts)}, which have to be equal")
+        raise InvalidArgumentError(
+            f"elems have first axes of the lengths {sorted(counts)}, which have to be equal"
+        )
     rows = [[x[k] for x in held] for k in builtins.range(counts.pop())]
     return [row[0] if _is_array(elems) else pack(elems, row) for row in rows]
 
@@ -128,7 +159,9 @@ def _is_array(elems: Any) -> bool:
 
 def _stacked(rows: list[Any]) -> Any:
     if not rows:
-        raise InvalidArgumentError("there are no slices to call the function with: the first axis is empty")
+        raise InvalidArgumentError(
+            "there are no slices to call the function with: the first axis is empty"
+        )
     columns = zip(*map(leaves, rows), strict=True)
     return pack(rows[0], [np.stack([tensor(x) for x in column]) for column in columns])  # type: ignore[call-overload]
 
@@ -149,18 +182,44 @@ def _folded(fn: Function, elems: Any, initializer: Any, from_end: bool) -> list[
     return found or [value]
 
 
-def foldl(fn: Function, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True, swap_memory: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def foldl(
+    fn: Function,
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
     """A value that takes up the slices along the first axis one after the other: ``fn(value, slice)``."""
     return _folded(fn, elems, initializer, False)[-1]
 
 
-def foldr(fn: Function, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True, swap_memory: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def foldr(
+    fn: Function,
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
     """The same from the last slice on."""
     return _folded(fn, elems, initializer, True)[-1]
 
 
 @adapter
-def scan(fn: Function, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def scan(
+    fn: Function,
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
     """All the values of a fold, stacked.
 
     Examples
@@ -173,12 +232,14 @@ def scan(fn: Function, elems: Any, initializer: Any = None, parallel_iterations:
     return _stacked(rows[::-1] if reverse else rows)
 
 
-def py_function(func: Function, inp: Any, Tout: Any = None, name: str | None = None) -> Any:  # noqa: ARG001, N803
+def py_function(func: Function, inp: Any, Tout: Any = None, name: str | None = None) -> Any:
     """What a function of tensors returns."""
     return _tensors(func(*[eager(tensor(x)) for x in inp]))
 
 
-def numpy_function(func: Function, inp: Any, Tout: Any = None, stateful: bool = True, name: str | None = None) -> Any:  # noqa: ARG001, N803
+def numpy_function(
+    func: Function, inp: Any, Tout: Any = None, stateful: bool = True, name: str | None = None
+) -> Any:
     """What a function of plain arrays returns; gradients do not go through it."""
     return _tensors(func(*[eager(tensor(x)).numpy() for x in inp]))
 
@@ -197,11 +258,11 @@ class _Always:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, *_error: Any) -> None:
+    def __exit__(self, *_error: object) -> None:
         return None
 
 
-def control_dependencies(control_inputs: Any) -> Any:  # noqa: ARG001
+def control_dependencies(control_inputs: Any) -> Any:
     """A context that changes nothing: operations run in the order in which they stand."""
     return _Always()
 
@@ -211,6 +272,6 @@ def init_scope() -> Any:
     return _Always()
 
 
-def device(device_name: Any) -> Any:  # noqa: ARG001
+def device(device_name: Any) -> Any:
     """A context that changes nothing: there is one device."""
     return _Always()

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.coercion import cast_exactly, private_array
 from tapemagic.engine.tensor.messages import shown
-from tapemagic.engine.tensor.tensor import Tensor, Traced, plain, tensors_in, unwrap, wrap
+from tapemagic.engine.tensor.tensor import Traced, plain, tensors_in, unwrap, wrap
 from tapemagic.errors import DtypeError
 from tapemagic.tf.dtype import as_dtype, numpy_dtype
 from tapemagic.tf.errors import InvalidArgumentError, MixedDtypesError, invalid_argument
@@ -22,7 +22,7 @@ _KINDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
 """The kinds of dtypes that a Python number of each type may adopt."""
 
 
-def tensor(value: Any, dtype: Any = None) -> Tensor:
+def tensor(value: Any, dtype: Any = None) -> Any:
     """A value as a tensor of the engine, still on its tapes.
 
     Parameters
@@ -74,7 +74,9 @@ def array(value: Any, dtype: Any = None) -> Any:
         if found.dtype == wanted:
             return found
         if wanted.kind in "biu" and found.dtype.kind in "fc" and is_python(value) and found.size:
-            raise DtypeError(f"Cannot convert {shown(value)} to EagerTensor of dtype {wanted}: {CAST}")
+            raise DtypeError(
+                f"Cannot convert {shown(value)} to EagerTensor of dtype {wanted}: {CAST}"
+            )
         with np.errstate(over="ignore"):
             return cast_exactly(found, wanted)
     return found.astype(default) if (default := _default(value, found)) else found
@@ -88,7 +90,11 @@ def _default(value: Any, found: Any) -> Any:
     default = _DEFAULTS.get(found.dtype.kind)
     if default is None or not is_python(value):
         return None
-    if default.kind == "i" and found.size and (found.min() < _INT32.min or found.max() > _INT32.max):
+    if (
+        default.kind == "i"
+        and found.size
+        and (found.min() < _INT32.min or found.max() > _INT32.max)
+    ):
         return None
     return default
 
@@ -116,7 +122,9 @@ def number(value: Any, dtype: Any) -> Any:
         with np.errstate(over="ignore"):
             return dtype.type(value)
     except OverflowError:
-        raise DtypeError(f"{value} does not fit into {dtype}: write tf.constant({value}, tf.int64)") from None
+        raise DtypeError(
+            f"{value} does not fit into {dtype}: write tf.constant({value}, tf.int64)"
+        ) from None
 
 
 def operand(value: Any, dtype: Any, what: str = "an operation") -> Any:

@@ -16,7 +16,7 @@ from tapemagic.tf.tensor import eager
 
 
 @adapter
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:  # noqa: ARG001 (this and those below: TensorFlow's signature)
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
     """A tensor with the given value.
 
     Parameters
@@ -65,7 +65,7 @@ def convert_to_tensor(
     value: Any,
     dtype: Any = None,
     dtype_hint: Any = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> Any:
     """A value as a tensor; a tensor is returned itself, of a variable its value now.
 
@@ -88,12 +88,18 @@ def _same(value: Any, dtype: Any) -> Any:
     """A value as a tensor; a tensor of TensorFlow's is checked, and stays itself."""
     if isinstance(value, Traced):
         checked = tensor(value, dtype)
-        return value.read_value() if hasattr(value, "read_value") else value if eager(value) is value else checked
+        return (
+            value.read_value()
+            if hasattr(value, "read_value")
+            else value
+            if eager(value) is value
+            else checked
+        )
     return tensor(value, dtype)
 
 
 @adapter
-def cast(x: Any, dtype: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """The same numbers in another dtype: fractions are cut off, of complex numbers the real part stays.
 
     Examples
@@ -116,7 +122,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:  # noqa: ARG001
 
 
 @adapter
-def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
     """The same numbers in another dtype; those outside its limits become the limits.
 
     Examples
@@ -134,7 +140,7 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:  # no
 
 
 @adapter
-def complex(real: Any, imag: Any, name: str | None = None) -> Any:  # noqa: A001, ARG001
+def complex(real: Any, imag: Any, name: str | None = None) -> Any:
     """Complex numbers of their real and imaginary parts."""
     real, imag = matched("complex", real, imag)
     wide = np.dtype(np.complex64 if real.dtype == np.float32 else np.complex128)
@@ -146,7 +152,7 @@ def _filled(shape: Any, value: Any, dtype: Any) -> Any:
 
 
 @adapter
-def zeros(shape: Any, dtype: Any = float32, name: str | None = None, layout: Any = None) -> Any:  # noqa: ARG001
+def zeros(shape: Any, dtype: Any = float32, name: str | None = None, layout: Any = None) -> Any:
     """A tensor of zeros.
 
     Examples
@@ -159,27 +165,27 @@ def zeros(shape: Any, dtype: Any = float32, name: str | None = None, layout: Any
 
 
 @adapter
-def ones(shape: Any, dtype: Any = float32, name: str | None = None, layout: Any = None) -> Any:  # noqa: ARG001
+def ones(shape: Any, dtype: Any = float32, name: str | None = None, layout: Any = None) -> Any:
     """A tensor of ones."""
     return _filled(shape, 1, dtype)
 
 
 @adapter
-def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:  # noqa: A002, ARG001
+def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
     """Zeros of the shape and dtype of a tensor."""
     held = tensor(input)
     return _filled(held.shape, 0, held.dtype if dtype is None else dtype)
 
 
 @adapter
-def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:  # noqa: A002, ARG001
+def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
     """Ones of the shape and dtype of a tensor."""
     held = tensor(input)
     return _filled(held.shape, 1, held.dtype if dtype is None else dtype)
 
 
 @adapter
-def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Any:  # noqa: ARG001
+def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Any:
     """A tensor of one value, of which it has the dtype.
 
     Examples
@@ -200,21 +206,25 @@ def eye(
     num_columns: Any = None,
     batch_shape: Any = None,
     dtype: Any = float32,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> Any:
     """An identity matrix, or a batch of them."""
     columns = None if num_columns is None else int(num_columns)
     found = np.eye(int(num_rows), columns, dtype=numpy_dtype(dtype))
-    return found if batch_shape is None else np.broadcast_to(found, lengths(batch_shape) + found.shape).copy()
+    return (
+        found
+        if batch_shape is None
+        else np.broadcast_to(found, lengths(batch_shape) + found.shape).copy()
+    )
 
 
 @adapter
-def range(  # noqa: A001
+def range(
     start: Any,
     limit: Any = None,
     delta: Any = 1,
     dtype: Any = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> Any:
     """Numbers from `start`, 0 if left out, up to `limit`, without it, in steps of `delta`.
 
@@ -237,12 +247,26 @@ def range(  # noqa: A001
     return (first + np.arange(count) * step).astype(wanted)
 
 
-_ORDER = [np.dtype(x) for x in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",
-                                "float32", "float64")]
+_ORDER = [
+    np.dtype(x)
+    for x in (
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+        "int64",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+    )
+]
 
 
 @adapter
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Any:  # noqa: ARG001
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Any:
     """Evenly spaced numbers, with both ends; of whole numbers, in float64.
 
     Examples
@@ -295,7 +319,10 @@ class TensorSpec:
         return self.shape is None or self.shape.is_compatible_with(spec_or_value.shape)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, TensorSpec) and (self.shape, self.dtype) == (other.shape, other.dtype)
+        return isinstance(other, TensorSpec) and (self.shape, self.dtype) == (
+            other.shape,
+            other.dtype,
+        )
 
     def __hash__(self) -> int:
         return hash((self.shape, self.dtype))

@@ -63,12 +63,20 @@ def _fail(message: str | None, words: str) -> InvalidArgumentError:
 def _compare(called: str, sign: str, holds: Callable[[Any, Any], Any]) -> Any:
     """A check that two tensors compare in one way everywhere."""
 
-    def check(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:  # noqa: ARG001 (TensorFlow's signature)
+    def check(
+        x: Any,
+        y: Any,
+        message: str | None = None,
+        summarize: int | None = None,
+        name: str | None = None,
+    ) -> None:
         a, b = _arrays(called, x, y)
         try:
             held = holds(a, b)
         except ValueError:
-            raise _fail(message, f"x has shape {a.shape} and y {b.shape}, which do not match") from None
+            raise _fail(
+                message, f"x has shape {a.shape} and y {b.shape}, which do not match"
+            ) from None
         if not np.all(held):
             a, b = np.broadcast_arrays(a, b)
             wrong = ~np.asarray(held)
@@ -98,7 +106,7 @@ def assert_near(
     atol: Any = None,
     message: str | None = None,
     summarize: int | None = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> None:
     """Raise an InvalidArgumentError unless ``abs(x - y) <= atol + rtol * abs(y)`` for each element.
 
@@ -126,11 +134,16 @@ def assert_near(
 def _sign(called: str, words: str, holds: Callable[[Any], Any]) -> Any:
     """A check of the sign of each element."""
 
-    def check(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:  # noqa: ARG001
+    def check(
+        x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    ) -> None:
         held = np.asarray(unwrap(tensor(x)))
         wrong = ~np.asarray(holds(held))
         if np.any(wrong):
-            raise _fail(message, f"Condition x {words} did not hold element-wise: x has {_first(held[wrong], summarize)}")
+            raise _fail(
+                message,
+                f"Condition x {words} did not hold element-wise: x has {_first(held[wrong], summarize)}",
+            )
 
     check.__name__ = check.__qualname__ = called
     check.__doc__ = f"Raise an InvalidArgumentError unless x {words} for each element."
@@ -143,13 +156,17 @@ assert_non_negative = _sign("assert_non_negative", ">= 0", lambda x: x >= 0)
 assert_non_positive = _sign("assert_non_positive", "<= 0", lambda x: x <= 0)
 
 
-def Assert(condition: Any, data: Any = (), summarize: int | None = None, name: str | None = None) -> None:  # noqa: ARG001, N802
+def Assert(
+    condition: Any, data: Any = (), summarize: int | None = None, name: str | None = None
+) -> None:
     """Raise an InvalidArgumentError with the `data` unless a condition is true."""
     if not bool(unwrap(condition)):
-        raise InvalidArgumentError(f"Expected '{condition}' to be true. Summarized data: {[str(x) for x in data]}")
+        raise InvalidArgumentError(
+            f"Expected '{condition}' to be true. Summarized data: {[str(x) for x in data]}"
+        )
 
 
-def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:  # noqa: ARG001
+def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
     """The tensor, if there is neither a NaN nor an infinity in it.
 
     Raises
@@ -165,43 +182,49 @@ _tensor = tensor
 
 def _finite(x: Any, message: str) -> Any:
     held = np.asarray(unwrap(_tensor(x)))
-    found = [word for word, wrong in (("Inf", np.isinf(held)), ("NaN", np.isnan(held))) if wrong.any()]
+    found = [
+        word for word, wrong in (("Inf", np.isinf(held)), ("NaN", np.isnan(held))) if wrong.any()
+    ]
     if found:
         raise InvalidArgumentError(f"{message} : Tensor had {' and '.join(found)} values")
     return x if is_tensor(x) else eager(_tensor(x))
 
 
-def assert_all_finite(x: Any, message: str, name: str | None = None) -> Any:  # noqa: ARG001
+def assert_all_finite(x: Any, message: str, name: str | None = None) -> Any:
     """The tensor, if there is neither a NaN nor an infinity in it; see `check_numerics`."""
     return _finite(x, message)
 
 
 def _rank_error(message: str | None, x: Any, wanted: str) -> ShapeError:
-    return ShapeError(f"{message or ''} Tensor must have rank {wanted}. Received rank {x.ndim}, shape {x.shape}".strip())
+    return ShapeError(
+        f"{message or ''} Tensor must have rank {wanted}. Received rank {x.ndim}, shape {x.shape}".strip()
+    )
 
 
-def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:  # noqa: ARG001
+def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise a ShapeError unless the tensor has a number of axes."""
     held = tensor(x)
     if held.ndim != int(rank):
         raise _rank_error(message, held, str(int(rank)))
 
 
-def assert_rank_at_least(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:  # noqa: ARG001
+def assert_rank_at_least(
+    x: Any, rank: Any, message: str | None = None, name: str | None = None
+) -> None:
     """Raise a ShapeError unless the tensor has a number of axes, or more."""
     held = tensor(x)
     if held.ndim < int(rank):
         raise _rank_error(message, held, f"at least {int(rank)}")
 
 
-def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | None = None) -> None:  # noqa: ARG001
+def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise a ShapeError unless the number of axes is among the given ones."""
     held = tensor(x)
     if held.ndim not in {int(r) for r in ranks}:
         raise _rank_error(message, held, f"in {tuple(int(r) for r in ranks)}")
 
 
-def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Any:  # noqa: ARG001
+def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Any:
     """The tensor, if it has no axes."""
     held = _tensor(tensor)
     if held.ndim:
@@ -209,7 +232,13 @@ def assert_scalar(tensor: Any, message: str | None = None, name: str | None = No
     return tensor if is_tensor(tensor) else eager(held)
 
 
-def assert_shapes(shapes: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None) -> None:  # noqa: ARG001
+def assert_shapes(
+    shapes: Any,
+    data: Any = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> None:
     """Raise a ShapeError unless tensors have the given shapes, in which a letter stands for the same length everywhere.
 
     Examples
@@ -234,31 +263,45 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: int | None = None, m
                 )
 
 
-def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> None:  # noqa: ARG001
+def assert_type(
+    tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None
+) -> None:
     """Raise a DtypeError unless the tensor has a dtype."""
     found, wanted = as_dtype(_tensor(tensor).dtype), as_dtype(tf_type)
     if found != wanted:
-        raise DtypeError(f"{message or ''} tensor must be of type {wanted!r}; got {found!r}".strip())
+        raise DtypeError(
+            f"{message or ''} tensor must be of type {wanted!r}; got {found!r}".strip()
+        )
 
 
-def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:  # noqa: ARG001
+def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
     """Raise a DtypeError unless the tensor is made of whole numbers."""
     dtype = as_dtype(tensor(x).dtype)
     if not dtype.is_integer:
-        raise DtypeError(f'{message or ""} Expected "x" to be integer type.  Found: tensor of dtype {dtype}'.strip())
+        raise DtypeError(
+            f'{message or ""} Expected "x" to be integer type.  Found: tensor of dtype {dtype}'.strip()
+        )
 
 
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
     """The dtype of tensors, if it is the same for all, and one of real numbers."""
-    found = {as_dtype(tensor(x).dtype) for x in tensors or ()} | ({as_dtype(dtype)} if dtype is not None else set())
+    found = {as_dtype(tensor(x).dtype) for x in tensors or ()} | (
+        {as_dtype(dtype)} if dtype is not None else set()
+    )
     if len(found) > 1 or not all(x.is_floating for x in found):
-        raise DtypeError(f"Expected floating point tensors of one type, got {sorted(x.name for x in found)}")
+        raise DtypeError(
+            f"Expected floating point tensors of one type, got {sorted(x.name for x in found)}"
+        )
     return found.pop() if found else as_dtype("float32")
 
 
 def assert_proper_iterable(values: Any) -> None:
     """Raise a TypeError unless something is a list, tuple or dict of things, and no tensor, array or text."""
-    if is_tensor(values) or isinstance(values, (np.ndarray, str, bytes)) or not isinstance(values, Iterable):
+    if (
+        is_tensor(values)
+        or isinstance(values, (np.ndarray, str, bytes))
+        or not isinstance(values, Iterable)
+    ):
         raise TypeError(f"Expected argument {type(values).__name__} to be a list, tuple or dict")
 
 

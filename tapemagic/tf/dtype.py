@@ -229,7 +229,9 @@ def as_dtype(type_value: Any) -> DType:
     found = of_numbers(type_value)
     known = _OF_OBJECT.get(found.newbyteorder("="))
     if known is None:
-        raise DtypeError(f"TensorFlow has no dtype {shown(type_value)}: write tf.float64 or a smaller one")
+        raise DtypeError(
+            f"TensorFlow has no dtype {shown(type_value)}: write tf.float64 or a smaller one"
+        )
     return known
 
 
@@ -243,4 +245,4 @@ float16, float32, float64 = _OF_NUMPY["float16"], _OF_NUMPY["float32"], _OF_NUMP
 half, double = float16, float64
 int8, int16, int32, int64 = (_OF_NUMPY[f"int{bits}"] for bits in (8, 16, 32, 64))
 uint8, uint16, uint32, uint64 = (_OF_NUMPY[f"uint{bits}"] for bits in (8, 16, 32, 64))
-bool = _OF_NUMPY["bool"]  # noqa: A001 (TensorFlow's name)
+bool = _OF_NUMPY["bool"]

@@ -9,13 +9,19 @@ import numpy as np
 
 from tapemagic.engine.operations import activations, errorfunction, logistic
 from tapemagic.tf.adapter import adapter
-from tapemagic.tf.convert import matched, tensor
+from tapemagic.tf.convert import matched, operand, tensor
 from tapemagic.tf.errors import InvalidArgumentError
 from tapemagic.tf.tensor import quotient_dtype
 
 Function = Callable[..., Any]
 
-KINDS = {"b": "truth values", "i": "whole numbers", "u": "whole numbers", "f": "real numbers", "c": "complex numbers"}
+KINDS = {
+    "b": "truth values",
+    "i": "whole numbers",
+    "u": "whole numbers",
+    "f": "real numbers",
+    "c": "complex numbers",
+}
 
 
 def checked(name: str, x: Any, kinds: str) -> Any:
@@ -28,7 +34,9 @@ def checked(name: str, x: Any, kinds: str) -> Any:
     """
     if x.dtype.kind not in kinds:
         advice = "write tf.cast(x, tf.float32)" if "f" in kinds else f"it takes {KINDS[kinds[0]]}"
-        raise InvalidArgumentError(f"{name} does not take {KINDS[x.dtype.kind]}, here of {x.dtype}: {advice}")
+        raise InvalidArgumentError(
+            f"{name} does not take {KINDS[x.dtype.kind]}, here of {x.dtype}: {advice}"
+        )
     return x
 
 
@@ -58,7 +66,9 @@ def _relu6(x: Any) -> Any:
 
 def _squared_difference(x: Any, y: Any) -> Any:
     difference = x - y
-    return difference * np.conj(difference) if difference.dtype.kind == "c" else np.square(difference)
+    return (
+        difference * np.conj(difference) if difference.dtype.kind == "c" else np.square(difference)
+    )
 
 
 def _quotient(x: Any, y: Any) -> Any:
@@ -104,18 +114,19 @@ _floordiv, _floormod = _dividing(np.floor_divide), _dividing(np.remainder)
 
 def _power(x: Any, y: Any) -> Any:
     if y.dtype.kind == "i" and np.any(y < 0):
-        raise InvalidArgumentError("Integers to negative integer powers are not allowed: cast them to tf.float32")
+        raise InvalidArgumentError(
+            "Integers to negative integer powers are not allowed: cast them to tf.float32"
+        )
     return np.power(x, y)
 
 
 _REAL, _COMPLEX, _ANY = "f", "fc", "iufc"
 
 
-
 def _of_x(name: str, compute: Function, kinds: str, doc: str) -> Any:
     """The adapter of a function of one tensor, whose argument is called x."""
 
-    def computed(x: Any, name: str | None = None) -> Any:  # noqa: ARG001 (TensorFlow's signature)
+    def computed(x: Any, name: str | None = None) -> Any:
         return compute(checked(called, tensor(x), kinds))
 
     called = name
@@ -125,7 +136,7 @@ def _of_x(name: str, compute: Function, kinds: str, doc: str) -> Any:
 def _of_input(name: str, compute: Function, kinds: str, doc: str) -> Any:
     """The same, where the argument is called input."""
 
-    def computed(input: Any, name: str | None = None) -> Any:  # noqa: A002, ARG001
+    def computed(input: Any, name: str | None = None) -> Any:
         return compute(checked(called, tensor(input), kinds))
 
     called = name
@@ -135,7 +146,7 @@ def _of_input(name: str, compute: Function, kinds: str, doc: str) -> Any:
 def _of_features(name: str, compute: Function, kinds: str, doc: str) -> Any:
     """The same, where the argument is called features."""
 
-    def computed(features: Any, name: str | None = None) -> Any:  # noqa: ARG001
+    def computed(features: Any, name: str | None = None) -> Any:
         return compute(checked(called, tensor(features), kinds))
 
     called = name
@@ -145,7 +156,7 @@ def _of_features(name: str, compute: Function, kinds: str, doc: str) -> Any:
 def _of_two(name: str, compute: Function, kinds: str, doc: str) -> Any:
     """The adapter of a function of two tensors of one dtype, called x and y."""
 
-    def computed(x: Any, y: Any, name: str | None = None) -> Any:  # noqa: ARG001
+    def computed(x: Any, y: Any, name: str | None = None) -> Any:
         x, y = matched(called, x, y)
         return compute(checked(called, x, kinds), y)
 
@@ -159,8 +170,9 @@ def _named(function: Function, name: str, doc: str) -> Any:
     return adapter(function)
 
 
+# ruff: noqa: E501
 # fmt: off
-abs = _of_x("abs", np.abs, _ANY, "The absolute value of each element.")  # noqa: A001
+abs = _of_x("abs", np.abs, _ANY, "The absolute value of each element.")
 acos = _of_x("acos", np.arccos, _COMPLEX, "The inverse cosine of each element.")
 acosh = _of_x("acosh", np.arccosh, _COMPLEX, "The inverse hyperbolic cosine of each element.")
 angle = _of_input("angle", np.angle, _COMPLEX, "The angle of each complex number, in radians.")
@@ -190,7 +202,7 @@ real = _of_input("real", np.real, _ANY, "The real part of each element.")
 reciprocal = _of_x("reciprocal", _reciprocal, _COMPLEX, "1 divided by each element.")
 reciprocal_no_nan = _of_x("reciprocal_no_nan", _reciprocal_no_nan, _COMPLEX, "1 divided by each element; 0 where that is 0.")
 rint = _of_x("rint", np.rint, _REAL, "The next whole number, the even one halfway; without gradient.")
-round = _of_x("round", _round, _ANY, "The next whole number, the even one halfway; without gradient.")  # noqa: A001
+round = _of_x("round", _round, _ANY, "The next whole number, the even one halfway; without gradient.")
 rsqrt = _of_x("rsqrt", _rsqrt, _COMPLEX, "1 divided by the square root of each element.")
 sigmoid = _of_x("sigmoid", logistic.sigmoid, _REAL, "1 / (1 + exp(-x)) for each element x.")
 sign = _of_x("sign", np.sign, _ANY, "-1, 0 or 1, by the sign of each element; of complex x, x / abs(x).")
@@ -217,7 +229,7 @@ divide_no_nan = _of_two("divide_no_nan", _divide_no_nan, _COMPLEX, "x / y, eleme
 multiply_no_nan = _of_two("multiply_no_nan", _multiply_no_nan, _COMPLEX, "x * y, element by element; 0 where y is 0, also if x is infinite or NaN.")
 floordiv = _of_two("floordiv", _floordiv, "iuf", "x / y rounded down, element by element; without gradient.")
 floormod = _of_two("floormod", _floormod, "iuf", "The remainder of x / y, with the sign of y, element by element.")
-pow = _of_two("pow", _power, _ANY, "x to the power of y, element by element.")  # noqa: A001
+pow = _of_two("pow", _power, _ANY, "x to the power of y, element by element.")
 greater = _of_two("greater", np.greater, "iuf", "x > y, element by element.")
 greater_equal = _of_two("greater_equal", np.greater_equal, "iuf", "x >= y, element by element.")
 less = _of_two("less", np.less, "iuf", "x < y, element by element.")
@@ -230,6 +242,38 @@ logical_xor = _of_two("logical_xor", np.logical_xor, "b", "Whether one of x and 
 xdivy = _of_two("xdivy", _xdivy, _COMPLEX, "x / y, element by element; 0 where x is 0.")
 xlogy = _of_two("xlogy", _xlogy, _COMPLEX, "x * log(y), element by element; 0 where x is 0.")
 # fmt: on
+
+
+@adapter
+def atan2(y: Any, x: Any, name: str | None = None) -> Any:
+    """The angle of the point (x, y), in radians, element by element."""
+    y, x = matched("atan2", y, x)
+    return np.arctan2(checked("atan2", y, "f"), x)
+
+
+@adapter
+def nextafter(x1: Any, x2: Any, name: str | None = None) -> Any:
+    """The next number after x1 in the direction of x2, element by element."""
+    a, b = matched("nextafter", x1, x2)
+    return np.nextafter(checked("nextafter", a, "f"), b)
+
+
+@adapter
+def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+    """A number times a tensor."""
+    held = tensor(x)
+    return tensor(operand(scalar, held.dtype, "scalar_mul"), held.dtype) * held
+
+
+@adapter
+def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
+    """The polynomial with the given coefficients, that of the highest power first, at each element."""
+    at = tensor(x)
+    total = np.zeros(at.shape, at.dtype)
+    for coefficient in coeffs:
+        total = total * at + tensor(operand(coefficient, at.dtype, "polyval"), at.dtype)
+    return total
+
 
 divide = truediv
 mod = floormod

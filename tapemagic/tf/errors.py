@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 from tapemagic.errors import DtypeError, TapeError
-
 from tapemagic.tf.missing import missing
 
 __all__ = [

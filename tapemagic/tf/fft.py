@@ -22,26 +22,30 @@ def _narrow(found: Any, x: Any) -> Any:
 
 def _over(x: Any, count: int, called: str) -> tuple[int, ...]:
     if x.ndim < count:
-        raise InvalidArgumentError(f"{called} needs {count} axes or more, not a tensor of shape {x.shape}")
+        raise InvalidArgumentError(
+            f"{called} needs {count} axes or more, not a tensor of shape {x.shape}"
+        )
     return tuple(range(-count, 0))
 
 
 def _complex(called: str, transform: Any, count: int) -> Any:
     """A transform of complex numbers along the last axes."""
 
-    def computed(input: Any, name: str | None = None) -> Any:  # noqa: A002, ARG001 (TensorFlow's signature)
+    def computed(input: Any, name: str | None = None) -> Any:
         x = checked(called, tensor(input), "c")
         return _narrow(transform(x, axes=_over(x, count, called)), x)
 
     computed.__name__ = computed.__qualname__ = called
-    computed.__doc__ = f"The {'inverse ' * called.startswith('i')}Fourier transform along the last {_AXES[count]}."
+    computed.__doc__ = (
+        f"The {'inverse ' * called.startswith('i')}Fourier transform along the last {_AXES[count]}."
+    )
     return adapter(computed)
 
 
 def _real(called: str, transform: Any, count: int, kinds: str) -> Any:
     """A transform between real numbers and the half of their spectrum, along the last axes."""
 
-    def computed(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:  # noqa: ARG001
+    def computed(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
         x = checked(called, tensor(input_tensor), kinds)
         sizes = None if fft_length is None else lengths(fft_length)
         return _narrow(transform(x, s=sizes, axes=_over(x, count, called)), x)
@@ -68,13 +72,13 @@ irfft3d = _real("irfft3d", np.fft.irfftn, 3, "c")
 
 
 @adapter
-def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:  # noqa: ARG001
+def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
     """The spectrum with frequency 0 in the middle."""
     return np.fft.fftshift(tensor(x), axes=_axes(axes))
 
 
 @adapter
-def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:  # noqa: ARG001
+def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
     """The inverse of `fftshift`."""
     return np.fft.ifftshift(tensor(x), axes=_axes(axes))
 
@@ -83,12 +87,16 @@ _axes = axes
 
 
 def _window(called: str, a: float, doc: str) -> Any:
-    def computed(window_length: Any, periodic: bool = True, dtype: Any = "float32", name: str | None = None) -> Any:  # noqa: ARG001
+    def computed(
+        window_length: Any, periodic: bool = True, dtype: Any = "float32", name: str | None = None
+    ) -> Any:
         count = int(window_length)
         steps = count if periodic else count - 1
         if count == 1:
             return np.ones(1, numpy_dtype(dtype))
-        return (a - (1 - a) * np.cos(2 * np.pi * np.arange(count) / max(steps, 1))).astype(numpy_dtype(dtype))
+        return (a - (1 - a) * np.cos(2 * np.pi * np.arange(count) / max(steps, 1))).astype(
+            numpy_dtype(dtype)
+        )
 
     computed.__name__ = computed.__qualname__ = called
     computed.__doc__ = doc

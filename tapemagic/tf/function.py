@@ -51,7 +51,10 @@ class Function:
             raise TypeError(
                 f"{self.__name__}() has an input_signature for {len(wanted)} arguments, and was given {len(args)}"  # type: ignore[attr-defined]
             )
-        return tuple(pack(spec, map(_matching, leaves(x), leaves(spec))) for x, spec in zip(args, wanted, strict=True))
+        return tuple(
+            pack(spec, map(_matching, leaves(x), leaves(spec)))
+            for x, spec in zip(args, wanted, strict=True)
+        )
 
     def get_concrete_function(self, *_args: Any, **_kwargs: Any) -> NoReturn:
         """Refuse: there are no graphs."""
@@ -82,12 +85,12 @@ def _matching(x: Any, spec: Any) -> Any:
 def function(
     func: Callable[..., Any] | None = None,
     input_signature: Any = None,
-    autograph: bool = True,  # noqa: ARG001 (this and those below: TensorFlow's signature)
+    autograph: bool = True,
     jit_compile: bool | None = None,
-    reduce_retracing: bool = False,  # noqa: ARG001
-    experimental_implements: Any = None,  # noqa: ARG001
-    experimental_autograph_options: Any = None,  # noqa: ARG001
-    experimental_attributes: Any = None,  # noqa: ARG001
+    reduce_retracing: bool = False,
+    experimental_implements: Any = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
     experimental_compile: bool | None = None,
     **options: Any,
 ) -> Any:
@@ -122,7 +125,9 @@ def function(
     tf.Tensor(9.0, shape=(), dtype=float32)
     """
     if jit_compile or experimental_compile:
-        raise OptionError("tf.function has no jit_compile=True: XLA is not here; leave it out, the values are the same")
+        raise OptionError(
+            "tf.function has no jit_compile=True: XLA is not here; leave it out, the values are the same"
+        )
     unknown = options.keys() - {"experimental_relax_shapes", "experimental_follow_type_hints"}
     if unknown:
         raise TypeError(f"function() got an unexpected keyword argument {min(unknown)!r}")

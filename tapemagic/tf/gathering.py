@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,10 +20,10 @@ from tapemagic.tf.errors import InvalidArgumentError
 def gather(
     params: Any,
     indices: Any,
-    validate_indices: Any = None,  # noqa: ARG001 (this and those below: TensorFlow's signature)
+    validate_indices: Any = None,
     axis: Any = None,
     batch_dims: Any = 0,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> Any:
     """The slices of a tensor at indices along an axis; gradients are dense.
 
@@ -40,7 +42,9 @@ def gather(
     _inside(places, moved.shape[batch])
     grid = np.indices(places.shape, sparse=True)[:batch]
     found = moved[(*grid, places)]
-    return np.moveaxis(found, list(range(batch, places.ndim)), list(range(along, along + places.ndim - batch)))
+    return np.moveaxis(
+        found, list(range(batch, places.ndim)), list(range(along, along + places.ndim - batch))
+    )
 
 
 def _inside(places: Any, length: int) -> None:
@@ -50,13 +54,13 @@ def _inside(places: Any, length: int) -> None:
 
 
 @adapter
-def gather_nd(params: Any, indices: Any, batch_dims: Any = 0, name: str | None = None) -> Any:  # noqa: ARG001
+def gather_nd(params: Any, indices: Any, batch_dims: Any = 0, name: str | None = None) -> Any:
     """The elements, or slices, of a tensor at places, whose coordinates are the last axis of `indices`."""
     return gathering.gather_nd(tensor(params), whole(indices), int(batch_dims))
 
 
 @adapter
-def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Any:
     """Zeros with `updates` added at places, whose coordinates are the last axis of `indices`.
 
     Examples
@@ -68,10 +72,10 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
     return gathering.scatter_nd(whole(indices), tensor(updates), lengths(shape))
 
 
-
-
 @adapter
-def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def tensor_scatter_nd_update(
+    tensor: Any, indices: Any, updates: Any, name: str | None = None
+) -> Any:
     """The tensor with `updates` in the place of its elements, or slices, at `indices`; of several the last one.
 
     Examples
@@ -103,37 +107,90 @@ def _added(called: str, held: Any, indices: Any, updates: Any, sign: int) -> Any
 
 
 @adapter
-def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
     """The tensor with `updates` added to its elements, or slices, at `indices`."""
     return _added("tensor_scatter_nd_add", tensor, indices, updates, 1)
 
 
 @adapter
-def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
     """The tensor with `updates` subtracted from its elements, or slices, at `indices`."""
     return _added("tensor_scatter_nd_sub", tensor, indices, updates, -1)
+
+
+def _chosen(called: str, held: Any, indices: Any, updates: Any, of: Any) -> Any:
+    """A tensor, with the largest or smallest of its elements, or slices, and the updates of each."""
+    held, new = matched(called, held, updates)
+    places = whole(indices)
+    outer = held.shape[: places.shape[-1]]
+    for k, length in enumerate(outer):
+        _inside(places[..., k], length)
+    ids = np.ravel_multi_index(tuple(np.moveaxis(places, -1, 0)), outer).ravel()
+    count, inner = math.prod(outer), held.shape[len(outer) :]
+    rows = np.concatenate([np.reshape(held, (count, *inner)), np.reshape(new, (ids.size, *inner))])
+    return np.reshape(
+        _together(rows, np.concatenate([np.arange(count), ids]), count, False, of, _zero),
+        held.shape,
+    )
+
+
+@adapter
+def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+    """The tensor with the larger ones of its elements, or slices, at `indices` and of `updates`."""
+    return _chosen("tensor_scatter_nd_max", tensor, indices, updates, np.max)
+
+
+@adapter
+def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+    """The tensor with the smaller ones of its elements, or slices, at `indices` and of `updates`."""
+    return _chosen("tensor_scatter_nd_min", tensor, indices, updates, np.min)
+
+
+@adapter
+def reverse_sequence(
+    input: Any,
+    seq_lengths: Any,
+    seq_axis: int | None = None,
+    batch_axis: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """The tensor with the first elements along an axis in the reverse order, as many as a length says for each row."""
+    held, counts = tensor(input), whole(seq_lengths)
+    moved = np.moveaxis(held, (int(batch_axis or 0), int(seq_axis or 0)), (0, 1))
+    steps = np.arange(moved.shape[1])
+    places = np.where(steps < counts[:, None], counts[:, None] - 1 - steps, steps)
+    found = moved[np.arange(len(counts))[:, None], places]
+    return np.moveaxis(found, (0, 1), (int(batch_axis or 0), int(seq_axis or 0)))
 
 
 # -- segments: rows with the same id, put together ------------------------------------------------
 
 
-def _segments(data: Any, segment_ids: Any, num_segments: Any, is_sorted: bool) -> tuple[Any, list[Any]]:
+def _segments(
+    data: Any, segment_ids: Any, num_segments: Any, is_sorted: bool
+) -> tuple[Any, list[Any]]:
     """The rows of a tensor, and the places of those of each segment."""
     held, ids = tensor(data), whole(segment_ids)
     if held.shape[: ids.ndim] != ids.shape:
-        raise InvalidArgumentError(f"segment_ids has shape {ids.shape}, and data {held.shape}: give each row an id")
+        raise InvalidArgumentError(
+            f"segment_ids has shape {ids.shape}, and data {held.shape}: give each row an id"
+        )
     held, ids = np.reshape(held, (ids.size, *held.shape[ids.ndim :])), ids.ravel()
     if is_sorted and (np.any(np.diff(ids) < 0) or np.any(ids < 0)):
-        raise InvalidArgumentError("segment ids are not increasing: sort them, or use tf.math.unsorted_segment_sum")
+        raise InvalidArgumentError(
+            "segment ids are not increasing: sort them, or use tf.math.unsorted_segment_sum"
+        )
     count = int(ids.max(initial=-1)) + 1 if num_segments is None else int(num_segments)
     if np.any(ids >= count):
         raise InvalidArgumentError(f"segment_ids has {ids.max()}, which is not in [0, {count})")
     order = np.argsort(ids, kind="stable")
     ends = np.searchsorted(ids[order], np.arange(count + 1))
-    return held, [order[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return held, [order[a:b] for a, b in pairwise(ends)]
 
 
-def _together(data: Any, segment_ids: Any, num_segments: Any, is_sorted: bool, of: Any, empty: Any) -> Any:
+def _together(
+    data: Any, segment_ids: Any, num_segments: Any, is_sorted: bool, of: Any, empty: Any
+) -> Any:
     """What a function makes of the rows of each segment; of one without rows, a number."""
     held, segments = _segments(data, segment_ids, num_segments, is_sorted)
     fill = np.full(held.shape[1:], empty(held.dtype), held.dtype)
@@ -162,7 +219,7 @@ def _mean(x: Any, axis: int) -> Any:
 
 
 @adapter
-def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     """The sums of the rows with the same id; ids are in order.
 
     Examples
@@ -175,69 +232,92 @@ def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Any:  #
 
 
 @adapter
-def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     """The means of the rows with the same id; ids are in order."""
     return _together(data, segment_ids, None, True, _mean, _zero)
 
 
 @adapter
-def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     """The products of the rows with the same id; ids are in order."""
     return _together(data, segment_ids, None, True, np.prod, _one)
 
 
 @adapter
-def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     """The largest elements of the rows with the same id; ids are in order."""
     return _together(data, segment_ids, None, True, np.max, _zero)
 
 
 @adapter
-def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Any:
     """The smallest elements of the rows with the same id; ids are in order."""
     return _together(data, segment_ids, None, True, np.min, _zero)
 
 
 @adapter
-def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def unsorted_segment_sum(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
     """The sums of the rows with the same id; rows with a negative one are left out."""
     return _together(data, segment_ids, num_segments, False, np.sum, _zero)
 
 
 @adapter
-def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def unsorted_segment_mean(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
     """The means of the rows with the same id."""
     return _together(data, segment_ids, num_segments, False, _mean, _zero)
 
 
 @adapter
-def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def unsorted_segment_prod(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
     """The products of the rows with the same id."""
     return _together(data, segment_ids, num_segments, False, np.prod, _one)
 
 
 @adapter
-def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def unsorted_segment_max(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
     """The largest elements of the rows with the same id; of none, the smallest number of the dtype."""
-    return _together(data, segment_ids, num_segments, False, np.max, lambda dtype: _limits(dtype).min)
-
-
-@adapter
-def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:  # noqa: ARG001
-    """The smallest elements of the rows with the same id; of none, the largest number of the dtype."""
-    return _together(data, segment_ids, num_segments, False, np.min, lambda dtype: _limits(dtype).max)
-
-
-@adapter
-def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:  # noqa: ARG001
-    """The sums of the rows with the same id, each divided by the square root of their number."""
     return _together(
-        data, segment_ids, num_segments, False, lambda x, axis: np.sum(x, axis=axis) / np.sqrt(x.dtype.type(len(x))), _zero
+        data, segment_ids, num_segments, False, np.max, lambda dtype: _limits(dtype).min
     )
 
 
 @adapter
-def dynamic_partition(data: Any, partitions: Any, num_partitions: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def unsorted_segment_min(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
+    """The smallest elements of the rows with the same id; of none, the largest number of the dtype."""
+    return _together(
+        data, segment_ids, num_segments, False, np.min, lambda dtype: _limits(dtype).max
+    )
+
+
+@adapter
+def unsorted_segment_sqrt_n(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
+    """The sums of the rows with the same id, each divided by the square root of their number."""
+    return _together(
+        data,
+        segment_ids,
+        num_segments,
+        False,
+        lambda x, axis: np.sum(x, axis=axis) / np.sqrt(x.dtype.type(len(x))),
+        _zero,
+    )
+
+
+@adapter
+def dynamic_partition(
+    data: Any, partitions: Any, num_partitions: Any, name: str | None = None
+) -> Any:
     """The rows of a tensor shared out: a list with a tensor for each number from 0."""
     held, ids = tensor(data), np.asarray(unwrap(tensor(partitions)))
     _inside(ids, int(num_partitions))
@@ -245,13 +325,15 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: Any, name: str
 
 
 @adapter
-def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
     """Rows put together in the order of their indices: what `dynamic_partition` has shared out."""
     places = [whole(x) for x in indices]
     held = matched("dynamic_stitch", *data)
     flat = np.concatenate([x.ravel() for x in places])
     inner = held[0].shape[places[0].ndim :]
-    rows = np.concatenate([np.reshape(x, (p.size, *inner)) for x, p in zip(held, places, strict=True)])
+    rows = np.concatenate(
+        [np.reshape(x, (p.size, *inner)) for x, p in zip(held, places, strict=True)]
+    )
     source = np.zeros(int(flat.max(initial=-1)) + 1, int)
     source[flat] = np.arange(flat.size)
     return rows[source]

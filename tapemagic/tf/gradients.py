@@ -174,7 +174,7 @@ def _tensors(result: Any) -> Any:
     return pack(result, [tensor(x) if x is not None else x for x in leaves(result)])
 
 
-def stop_gradient(input: Any, name: str | None = None) -> Any:  # noqa: A002, ARG001 (TensorFlow's signature)
+def stop_gradient(input: Any, name: str | None = None) -> Any:
     """The same values as constants, through which no gradient passes.
 
     Examples

@@ -10,7 +10,7 @@ import numpy as np
 from tapemagic.engine.operations import norms
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, UnsupportedArgumentError
-from tapemagic.tf.adapter import adapter, axes, whole
+from tapemagic.tf.adapter import adapter, axes
 from tapemagic.tf.convert import matched, tensor
 from tapemagic.tf.elementwise import checked
 from tapemagic.tf.errors import InvalidArgumentError
@@ -42,12 +42,12 @@ def matmul(
     transpose_b: bool = False,
     adjoint_a: bool = False,
     adjoint_b: bool = False,
-    a_is_sparse: bool = False,  # noqa: ARG001 (this and those below: TensorFlow's signature)
-    b_is_sparse: bool = False,  # noqa: ARG001
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
     output_type: Any = None,
-    grad_a: bool = False,  # noqa: ARG001
-    grad_b: bool = False,  # noqa: ARG001
-    name: str | None = None,  # noqa: ARG001
+    grad_a: bool = False,
+    grad_b: bool = False,
+    name: str | None = None,
 ) -> Any:
     """The matrix product of the last two axes.
 
@@ -70,9 +70,9 @@ def matvec(
     b: Any,
     transpose_a: bool = False,
     adjoint_a: bool = False,
-    a_is_sparse: bool = False,  # noqa: ARG001
-    b_is_sparse: bool = False,  # noqa: ARG001
-    name: str | None = None,  # noqa: ARG001
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
 ) -> Any:
     """The product of matrices and vectors."""
     a, b = matched("matvec", a, b)
@@ -81,7 +81,7 @@ def matvec(
 
 
 @adapter
-def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
     """The sum of products over axes: the last of `a` with the first of `b` for a number, or those that are named."""
     a, b = matched("tensordot", a, b)
     if np.ndim(_nested(axes)):
@@ -113,7 +113,7 @@ def einsum(equation: str, *inputs: Any, **options: Any) -> Any:
     return np.einsum(equation, *matched("einsum", *inputs))
 
 
-def norm_of(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:  # noqa: A002 (TensorFlow's name)
+def norm_of(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:
     """A norm of vectors or matrices."""
     x = checked("norm", x, "fc")
     axis = axes(axis)
@@ -122,14 +122,22 @@ def norm_of(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:  # noqa: A002 (T
     if ord in {"fro"} and axis is None:
         return np.linalg.vector_norm(x, keepdims=bool(keepdims))
     if isinstance(axis, tuple):
-        return np.linalg.matrix_norm(np.moveaxis(x, axis, (-2, -1)), ord=ord) if not keepdims else np.linalg.norm(
-            x, ord=ord, axis=axis, keepdims=True
+        return (
+            np.linalg.matrix_norm(np.moveaxis(x, axis, (-2, -1)), ord=ord)
+            if not keepdims
+            else np.linalg.norm(x, ord=ord, axis=axis, keepdims=True)
         )
     return np.linalg.vector_norm(x, ord=ord, axis=axis, keepdims=bool(keepdims))
 
 
 @adapter
-def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool | None = None, name: str | None = None) -> Any:  # noqa: A002, ARG001
+def norm(
+    tensor: Any,
+    ord: Any = "euclidean",
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+) -> Any:
     """The norm of all elements, of the vectors along an axis, or of the matrices in two axes.
 
     At 0 the gradient is 0, which TensorFlow has as NaN.
@@ -141,7 +149,9 @@ _tensor = tensor
 
 
 @adapter
-def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> Any:  # noqa: A002, ARG001
+def normalize(
+    tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None
+) -> Any:
     """A tensor divided by its norm, and the norm."""
     held = _tensor(tensor)
     size = norm_of(held, ord, axis, True)
@@ -149,20 +159,24 @@ def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str |
 
 
 @adapter
-def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Any:  # noqa: ARG001
+def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None) -> Any:
     """A tensor divided by its length along axes, or by the root of `epsilon` where that is larger."""
     return norms.l2_normalize(tensor(x), axes(axis), epsilon)
 
 
 @adapter
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:  # noqa: ARG001
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
     """A tensor, made shorter if its norm is above a limit."""
     held = tensor(t)
-    return norms.clip_by_norm(held, tensor(clip_norm, held.dtype) if not isinstance(clip_norm, (int, float)) else clip_norm, _axes(axes))
+    return norms.clip_by_norm(
+        held,
+        tensor(clip_norm, held.dtype) if not isinstance(clip_norm, (int, float)) else clip_norm,
+        _axes(axes),
+    )
 
 
 @adapter
-def global_norm(t_list: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def global_norm(t_list: Any, name: str | None = None) -> Any:
     """The norm of all elements of several tensors; those that are None do not count."""
     squares = [np.sum(np.square(np.abs(tensor(x)))) for x in t_list if x is not None]
     total: Any = squares[0]
@@ -172,7 +186,9 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:  # noqa: ARG001
 
 
 @adapter
-def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None) -> Any:  # noqa: ARG001
+def clip_by_global_norm(
+    t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
+) -> Any:
     """Tensors made shorter by one factor if the norm of all their elements is above a limit, and that norm.
 
     Examples
@@ -192,7 +208,7 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name:
 def _one(name: str, compute: Any, doc: str, kinds: str = "fc") -> Any:
     """The adapter of a function of one batch of matrices."""
 
-    def computed(input: Any, name: str | None = None) -> Any:  # noqa: A002, ARG001
+    def computed(input: Any, name: str | None = None) -> Any:
         x = checked(called, tensor(input), kinds)
         _require_matrix(called, x)
         try:
@@ -207,8 +223,14 @@ def _one(name: str, compute: Any, doc: str, kinds: str = "fc") -> Any:
 
 
 det = _one("det", np.linalg.det, "The determinant of each matrix.")
-cholesky = _one("cholesky", np.linalg.cholesky, "The lower triangular L of each positive definite matrix L L^H.")
-logdet = _one("logdet", lambda x: np.linalg.slogdet(x)[1], "The logarithm of the determinant of each positive definite matrix.")
+cholesky = _one(
+    "cholesky", np.linalg.cholesky, "The lower triangular L of each positive definite matrix L L^H."
+)
+logdet = _one(
+    "logdet",
+    lambda x: np.linalg.slogdet(x)[1],
+    "The logarithm of the determinant of each positive definite matrix.",
+)
 
 
 class LogDet(NamedTuple):
@@ -218,20 +240,34 @@ class LogDet(NamedTuple):
     log_abs_determinant: Any
 
 
-slogdet = _one("slogdet", lambda x: LogDet(*np.linalg.slogdet(x)), "The sign of the determinant of each matrix, and the logarithm of its absolute value.")
+slogdet = _one(
+    "slogdet",
+    lambda x: LogDet(*np.linalg.slogdet(x)),
+    "The sign of the determinant of each matrix, and the logarithm of its absolute value.",
+)
 
 
 def _complex_of(x: Any) -> Any:
     """Eigenvalues and eigenvectors as TensorFlow gives them: complex numbers, in any case."""
-    return x if x.dtype.kind == "c" else np.astype(x, np.dtype("F" if x.dtype.itemsize <= 4 else "D"))
+    return (
+        x if x.dtype.kind == "c" else np.astype(x, np.dtype("F" if x.dtype.itemsize <= 4 else "D"))
+    )
 
 
-eig = _one("eig", lambda x: tuple(map(_complex_of, np.linalg.eig(x))), "The eigenvalues and eigenvectors of each matrix, complex numbers.")
-eigvals = _one("eigvals", lambda x: _complex_of(np.linalg.eigvals(x)), "The eigenvalues of each matrix, complex numbers.")
+eig = _one(
+    "eig",
+    lambda x: tuple(map(_complex_of, np.linalg.eig(x))),
+    "The eigenvalues and eigenvectors of each matrix, complex numbers.",
+)
+eigvals = _one(
+    "eigvals",
+    lambda x: _complex_of(np.linalg.eigvals(x)),
+    "The eigenvalues of each matrix, complex numbers.",
+)
 
 
 @adapter
-def eigh(tensor: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def eigh(tensor: Any, name: str | None = None) -> Any:
     """The eigenvalues, in order, and eigenvectors of each Hermitian matrix, of which the lower triangle is read."""
     x = checked("eigh", _tensor(tensor), "fc")
     _require_matrix("eigh", x)
@@ -239,13 +275,13 @@ def eigh(tensor: Any, name: str | None = None) -> Any:  # noqa: ARG001
 
 
 @adapter
-def eigvalsh(tensor: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def eigvalsh(tensor: Any, name: str | None = None) -> Any:
     """The eigenvalues of each Hermitian matrix, in order."""
     return np.linalg.eigvalsh(checked("eigvalsh", _tensor(tensor), "fc"))
 
 
 @adapter
-def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:  # noqa: A002, ARG001
+def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
     """The inverse of each matrix.
 
     Examples
@@ -265,7 +301,7 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:  # n
 
 
 @adapter
-def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Any:
     """The solution x of ``matrix @ x = rhs``."""
     a, b = matched("solve", matrix, rhs)
     _require_matrix("solve", a, b)
@@ -276,7 +312,9 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
 
 
 @adapter
-def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def triangular_solve(
+    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
+) -> Any:
     """The solution x of ``matrix @ x = rhs``, where only the lower, or the upper, triangle of the matrix counts."""
     a, b = matched("triangular_solve", matrix, rhs)
     _require_matrix("triangular_solve", a, b)
@@ -284,7 +322,7 @@ def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = 
 
 
 @adapter
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
     """The solution x of ``chol @ chol^H @ x = rhs``."""
     a, b = matched("cholesky_solve", chol, rhs)
     _require_matrix("cholesky_solve", a, b)
@@ -293,7 +331,9 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:  # noqa
 
 
 @adapter
-def lstsq(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None) -> Any:  # noqa: ARG001
+def lstsq(
+    matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None
+) -> Any:
     """The x with the smallest squared error of ``matrix @ x = rhs``, plus the regularizer times its squared norm."""
     a, b = matched("lstsq", matrix, rhs)
     _require_matrix("lstsq", a, b)
@@ -308,7 +348,7 @@ def lstsq(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, n
 
 
 @adapter
-def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Any:
     """The pseudo-inverse of each matrix."""
     x = checked("pinv", tensor(a), "fc")
     least = 10 * builtins.max(x.shape[-2:]) * np.finfo(x.dtype).eps if rcond is None else rcond
@@ -316,13 +356,17 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
 
 
 @adapter
-def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:  # noqa: A002, ARG001
+def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
     """A matrix with orthonormal columns, and an upper triangular one, whose product is the given one."""
-    return tuple(np.linalg.qr(checked("qr", tensor(input), "fc"), "complete" if full_matrices else "reduced"))
+    return tuple(
+        np.linalg.qr(checked("qr", tensor(input), "fc"), "complete" if full_matrices else "reduced")
+    )
 
 
 @adapter
-def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:  # noqa: ARG001
+def svd(
+    tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
+) -> Any:
     """The singular values, from the largest, and the matrices u and v of ``u @ diag(s) @ v^H``."""
     x = checked("svd", _tensor(tensor), "fc")
     _require_matrix("svd", x)
@@ -333,14 +377,16 @@ def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name:
 
 
 @adapter
-def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def matrix_rank(
+    a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None
+) -> Any:
     """The number of singular values above a limit."""
     x = np.asarray(unwrap(tensor(a)))
     return np.asarray(np.linalg.matrix_rank(x, tol), np.int32)
 
 
 @adapter
-def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:  # noqa: ARG001
+def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Any:
     """The transpose of the last two axes."""
     x = tensor(a)
     _require_matrix("matrix_transpose", x)
@@ -348,7 +394,7 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
 
 
 @adapter
-def adjoint(matrix: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def adjoint(matrix: Any, name: str | None = None) -> Any:
     """The conjugate transpose of the last two axes."""
     x = tensor(matrix)
     _require_matrix("adjoint", x)
@@ -356,7 +402,7 @@ def adjoint(matrix: Any, name: str | None = None) -> Any:  # noqa: ARG001
 
 
 @adapter
-def trace(x: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def trace(x: Any, name: str | None = None) -> Any:
     """The sum of the diagonal of each matrix."""
     held = tensor(x)
     _require_matrix("trace", held)
@@ -365,7 +411,13 @@ def trace(x: Any, name: str | None = None) -> Any:  # noqa: ARG001
 
 
 @adapter
-def diag_part(input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0, align: str = "RIGHT_LEFT") -> Any:  # noqa: A002, ARG001
+def diag_part(
+    input: Any,
+    name: str = "diag_part",
+    k: Any = 0,
+    padding_value: Any = 0,
+    align: str = "RIGHT_LEFT",
+) -> Any:
     """A diagonal of each matrix: the main one, or the k-th above it."""
     x = tensor(input)
     _require_matrix("diag_part", x)
@@ -379,10 +431,20 @@ def _single(k: Any) -> int:
 
 
 @adapter
-def diag(diagonal: Any, name: str = "diag", k: Any = 0, num_rows: Any = -1, num_cols: Any = -1, padding_value: Any = 0, align: str = "RIGHT_LEFT") -> Any:  # noqa: ARG001
+def diag(
+    diagonal: Any,
+    name: str = "diag",
+    k: Any = 0,
+    num_rows: Any = -1,
+    num_cols: Any = -1,
+    padding_value: Any = 0,
+    align: str = "RIGHT_LEFT",
+) -> Any:
     """Matrices with the given diagonal, the main one or the k-th above it, and 0 elsewhere."""
     if (num_rows, num_cols, padding_value) != (-1, -1, 0):
-        raise UnsupportedArgumentError("tf.linalg.diag makes square matrices of zeros here: give the diagonal and k")
+        raise UnsupportedArgumentError(
+            "tf.linalg.diag makes square matrices of zeros here: give the diagonal and k"
+        )
     x = tensor(diagonal)
     shift = _single(k)
     size = x.shape[-1] + abs(shift)
@@ -395,7 +457,9 @@ def diag(diagonal: Any, name: str = "diag", k: Any = 0, num_rows: Any = -1, num_
 
 
 @adapter
-def set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT") -> Any:  # noqa: A002, ARG001
+def set_diag(
+    input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
+) -> Any:
     """Matrices with another diagonal, the main one or the k-th above it."""
     x, new = matched("set_diag", input, diagonal)
     _require_matrix("set_diag", x)
@@ -404,32 +468,36 @@ def set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, alig
     place = np.full((rows, columns), -1)
     count = builtins.min(rows + builtins.min(shift, 0), columns - builtins.max(shift, 0))
     if new.shape != (*x.shape[:-2], count):
-        raise InvalidArgumentError(f"set_diag takes a diagonal of shape {(*x.shape[:-2], count)}, not {new.shape}")
+        raise InvalidArgumentError(
+            f"set_diag takes a diagonal of shape {(*x.shape[:-2], count)}, not {new.shape}"
+        )
     at = np.arange(count)
     place[at + builtins.max(-shift, 0), at + builtins.max(shift, 0)] = at
     return np.where(place >= 0, new[..., np.maximum(place, 0)], x)
 
 
 @adapter
-def tensor_diag(diagonal: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
     """A tensor with twice as many axes, and the given values on its diagonal."""
     x = tensor(diagonal)
     return np.reshape(np.diag(np.ravel(x)), x.shape * 2)
 
 
 @adapter
-def tensor_diag_part(input: Any, name: str | None = None) -> Any:  # noqa: A002, ARG001
+def tensor_diag_part(input: Any, name: str | None = None) -> Any:
     """The diagonal of a tensor whose first half of axes is as long as its second."""
     x = tensor(input)
     half = x.shape[: x.ndim // 2]
     if x.ndim % 2 or half != x.shape[x.ndim // 2 :]:
-        raise InvalidArgumentError(f"tensor_diag_part takes a shape such as (2, 3, 2, 3), not {x.shape}")
+        raise InvalidArgumentError(
+            f"tensor_diag_part takes a shape such as (2, 3, 2, 3), not {x.shape}"
+        )
     count = int(np.prod(half))
     return np.reshape(np.diagonal(np.reshape(x, (count, count))), half)
 
 
 @adapter
-def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Any:  # noqa: A002, ARG001
+def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Any:
     """Matrices of which a number of diagonals below and above the main one are kept, all for -1."""
     x = tensor(input)
     _require_matrix("band_part", x)
@@ -440,16 +508,18 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
 
 
 @adapter
-def cross(a: Any, b: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def cross(a: Any, b: Any, name: str | None = None) -> Any:
     """The cross product of vectors of three elements."""
     a, b = matched("cross", a, b)
     if a.shape[-1:] != (3,) or b.shape != a.shape:
-        raise InvalidArgumentError(f"cross takes two tensors of one shape that ends in 3, not {a.shape} and {b.shape}")
+        raise InvalidArgumentError(
+            f"cross takes two tensors of one shape that ends in 3, not {a.shape} and {b.shape}"
+        )
     return np.cross(a, b)
 
 
 @adapter
-def expm(input: Any, name: str | None = None) -> Any:  # noqa: A002, ARG001
+def expm(input: Any, name: str | None = None) -> Any:
     """The exponential of each square matrix, by scaling, a Padé approximation and squaring.
 
     N. J. Higham, The scaling and squaring method for the matrix exponential revisited, SIAM J. Matrix Anal. Appl. 26
@@ -460,20 +530,42 @@ def expm(input: Any, name: str | None = None) -> Any:  # noqa: A002, ARG001
     if not x.size:
         return np.copy(x)
     largest = float(np.max(np.sum(np.abs(np.asarray(unwrap(x))), axis=-2), initial=0))
-    squarings = builtins.max(0, int(np.ceil(np.log2(largest / 5.37)))) if largest > 0 and np.isfinite(largest) else 0
+    squarings = (
+        builtins.max(0, int(np.ceil(np.log2(largest / 5.37))))
+        if largest > 0 and np.isfinite(largest)
+        else 0
+    )
     x = x / x.dtype.type(2.0**squarings)
     one = np.eye(x.shape[-1], dtype=x.dtype)
     x2 = x @ x
     x4 = x2 @ x2
     x6 = x4 @ x2
     b = [x.dtype.type(c / _PADE[0]) for c in _PADE]
-    odd = x @ (x6 @ (b[13] * x6 + b[11] * x4 + b[9] * x2) + b[7] * x6 + b[5] * x4 + b[3] * x2 + b[1] * one)
-    even = x6 @ (b[12] * x6 + b[10] * x4 + b[8] * x2) + b[6] * x6 + b[4] * x4 + b[2] * x2 + b[0] * one
+    odd = x @ (
+        x6 @ (b[13] * x6 + b[11] * x4 + b[9] * x2) + b[7] * x6 + b[5] * x4 + b[3] * x2 + b[1] * one
+    )
+    even = (
+        x6 @ (b[12] * x6 + b[10] * x4 + b[8] * x2) + b[6] * x6 + b[4] * x4 + b[2] * x2 + b[0] * one
+    )
     found = np.linalg.solve(even - odd, even + odd)
     for _ in builtins.range(squarings):
         found = found @ found
     return found
 
 
-_PADE = (64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0,
-         10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0)
+_PADE = (
+    64764752532480000.0,
+    32382376266240000.0,
+    7771770303897600.0,
+    1187353796428800.0,
+    129060195264000.0,
+    10559470521600.0,
+    670442572800.0,
+    33522128640.0,
+    1323241920.0,
+    40840800.0,
+    960960.0,
+    16380.0,
+    182.0,
+    1.0,
+)

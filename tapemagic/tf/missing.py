@@ -9,13 +9,28 @@ from typing import Any
 
 PACKAGE = __name__.rpartition(".")[0]
 
-NAMESPACES = ("math", "linalg", "nn", "random", "signal", "debugging", "dtypes", "nest", "bitwise", "compat.v1")
+NAMESPACES = (
+    "math",
+    "linalg",
+    "nn",
+    "random",
+    "signal",
+    "debugging",
+    "dtypes",
+    "nest",
+    "bitwise",
+    "compat.v1",
+)
 """The modules in which a name is looked for that is not where it was sought."""
 
 _NO_GRAPH = "there are no graphs here: every operation runs at once, so leave it out"
 _NO_TEXT = "tensors hold numbers: keep text in Python's str and lists"
-_RAGGED = "tensors have rows of one length: pad them, and keep a mask, as tf.sequence_mask makes one"
-_SPARSE = "tensors are dense here: keep zeros, or gather what you need with tf.gather and tf.scatter_nd"
+_RAGGED = (
+    "tensors have rows of one length: pad them, and keep a mask, as tf.sequence_mask makes one"
+)
+_SPARSE = (
+    "tensors are dense here: keep zeros, or gather what you need with tf.gather and tf.scatter_nd"
+)
 _FILES = "write Python's open(), or np.load and np.save"
 _DEVICES = "there is one processor here: leave it out"
 
@@ -112,7 +127,7 @@ def advice_for(namespace: str, name: str, offered: Sequence[str]) -> str:
 def missing(module: str, offered: Sequence[str]) -> Callable[[str], Any]:
     """A module's ``__getattr__``: an AttributeError that says what to write instead."""
 
-    def __getattr__(name: str) -> Any:  # noqa: N807 (it is one)
+    def __getattr__(name: str) -> Any:
         namespace = _namespace(module)
         message = f"tapemagic has no {namespace}.{name}"
         if not name.startswith("__"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextvars import ContextVar, Token
-from typing import Any
 
 _scope: ContextVar[str] = ContextVar("name scope", default="")
 
@@ -15,7 +14,7 @@ def scoped(name: str) -> str:
     return f"{current()}{name}"
 
 
-class name_scope:  # noqa: N801 (TensorFlow's name)
+class name_scope:
     """A context in which the names of variables begin with a prefix.
 
     Parameters
@@ -47,5 +46,5 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
         self._tokens.append(_scope.set(prefix))
         return prefix
 
-    def __exit__(self, *_error: Any) -> None:
+    def __exit__(self, *_error: object) -> None:
         _scope.reset(self._tokens.pop())

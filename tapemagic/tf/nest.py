@@ -17,7 +17,7 @@ def is_nested(structure: Any) -> bool:
     return not is_leaf(structure)
 
 
-def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:  # noqa: ARG001 (TensorFlow's signature)
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """The leaves of a structure; those of a dict in the order of its sorted keys.
 
     Examples
@@ -29,7 +29,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:  # no
     return leaves(structure)
 
 
-def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:  # noqa: ARG001
+def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
     """A structure with other leaves."""
     count = len(leaves(structure))
     if len(flat_sequence) != count:
@@ -37,14 +37,18 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     return pack(structure, flat_sequence)
 
 
-def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:  # noqa: ARG001
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
     """Raise an error unless two structures differ in their leaves alone."""
     if is_leaf(nest1) != is_leaf(nest2):
         raise OptionError(f"the structures differ: {nest1!r} and {nest2!r}")
     if is_leaf(nest1):
         return
     if check_types and type(nest1) is not type(nest2):
-        raise TypeError(f"the structures differ in type: {type(nest1).__name__} and {type(nest2).__name__}")
+        raise TypeError(
+            f"the structures differ in type: {type(nest1).__name__} and {type(nest2).__name__}"
+        )
     if isinstance(nest1, Mapping) and ordered(nest1) != ordered(nest2):
         raise OptionError(f"the structures differ in keys: {ordered(nest1)} and {ordered(nest2)}")
     first, second = parts_of(nest1), parts_of(nest2)

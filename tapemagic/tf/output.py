@@ -13,7 +13,14 @@ from tapemagic.errors import OptionError
 from tapemagic.tf.printing import summary
 
 
-def print(*inputs: Any, output_stream: Any = None, summarize: int = 3, sep: str = " ", end: str = "\n", name: str | None = None) -> None:  # noqa: A001, ARG001 (TensorFlow's name and signature)
+def print(
+    *inputs: Any,
+    output_stream: Any = None,
+    summarize: int = 3,
+    sep: str = " ",
+    end: str = "\n",
+    name: str | None = None,
+) -> None:
     """Write values, of tensors the first and last three numbers of each axis.
 
     Parameters
@@ -36,7 +43,9 @@ def print(*inputs: Any, output_stream: Any = None, summarize: int = 3, sep: str 
     words = sep.join(_text(x, summarize) for x in inputs) + end
     if isinstance(output_stream, str):
         if not output_stream.startswith("file://"):
-            raise OptionError(f'output_stream is a file such as sys.stdout, or "file://" and a path, not {output_stream!r}')
+            raise OptionError(
+                f'output_stream is a file such as sys.stdout, or "file://" and a path, not {output_stream!r}'
+            )
         with open(output_stream.removeprefix("file://"), "a", encoding="utf-8") as file:  # noqa: PTH123
             file.write(words)
         return
@@ -49,7 +58,11 @@ def _text(x: Any, summarize: int) -> str:
     if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufc":
         return summary(x, summarize)
     if isinstance(x, Mapping):
-        return "{" + ", ".join(f"{_quoted(k, summarize)}: {_quoted(v, summarize)}" for k, v in x.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{_quoted(k, summarize)}: {_quoted(v, summarize)}" for k, v in x.items())
+            + "}"
+        )
     if isinstance(x, list):
         return f"[{', '.join(_quoted(v, summarize) for v in x)}]"
     if isinstance(x, tuple):

@@ -60,7 +60,7 @@ def _summary(value: Any, summarize: int, depth: int) -> str:
     if not value.ndim:
         return _number(value[()])
     count = len(value)
-    if 0 <= summarize and count > 2 * summarize:
+    if summarize >= 0 and count > 2 * summarize:
         first = [_summary(x, summarize, depth + 1) for x in value[:summarize]]
         last = [_summary(x, summarize, depth + 1) for x in value[count - summarize :]]
         parts = [*first, "...", *last]
@@ -82,7 +82,10 @@ def _number(x: Any) -> str:
 
 
 def _float(x: Any) -> str:
+    """As many digits as NumPy's dtype has for certain, or else as many as tell the number from all others."""
     if not np.isfinite(x):
         return str(float(x))
-    words = np.format_float_positional(x, trim="-") if 1e-5 <= abs(x) < 1e8 or not x else ""
-    return words or np.format_float_scientific(x, trim="-", exp_digits=2)
+    x = np.float32(x) if x.dtype.itemsize == 2 else x
+    few, many = (15, 17) if x.dtype.itemsize == 8 else (6, 9)
+    words = f"{float(x):.{few}g}"
+    return words if x.dtype.type(words) == x else f"{float(x):.{many}g}"

@@ -8,6 +8,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
+from tapemagic.nn.random import set_random_seed
 from tapemagic.tf.adapter import adapter, lengths, whole
 from tapemagic.tf.convert import tensor
 from tapemagic.tf.dtype import as_dtype, float32, int32, int64
@@ -56,7 +57,7 @@ class _State:
 
 
 def set_seed(seed: int) -> None:
-    """Seed all random operations: from here on the same program draws the same numbers.
+    """Seed all random operations, and those of Keras: from here on the same program draws the same numbers.
 
     They are others than TensorFlow's for the same seed.
 
@@ -72,12 +73,15 @@ def set_seed(seed: int) -> None:
     if not isinstance(seed, (int, np.integer)):
         raise OptionError(f"a seed is a whole number, not {seed!r}")
     _state.reset(int(seed) % 2**64)
+    set_random_seed(int(seed) % 2**64)
 
 
 def _real(dtype: Any, called: str) -> Any:
     wanted = as_dtype(dtype)
     if wanted.kind != "f":
-        raise OptionError(f"{called} draws real numbers, not {wanted.name}: write tf.cast around it")
+        raise OptionError(
+            f"{called} draws real numbers, not {wanted.name}: write tf.cast around it"
+        )
     return wanted.dtype
 
 
@@ -107,7 +111,9 @@ def _uniform(rng: np.random.Generator, shape: Any, minval: Any, maxval: Any, dty
             raise OptionError("whole numbers are drawn below a limit: give maxval")
         low, high = unwrap(tensor(minval)), unwrap(tensor(maxval))
         if np.any(low >= high):
-            raise OptionError(f"uniform draws whole numbers from minval {low} up to maxval {high}, which has to be larger")
+            raise OptionError(
+                f"uniform draws whole numbers from minval {low} up to maxval {high}, which has to be larger"
+            )
         return np.asarray(rng.integers(low, high, size, wanted.dtype))
     real = _real(dtype, "uniform")
     top = tensor(1 if maxval is None else maxval, real)
@@ -117,7 +123,14 @@ def _uniform(rng: np.random.Generator, shape: Any, minval: Any, maxval: Any, dty
 
 
 @adapter
-def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: int | None = None, name: str | None = None) -> Any:  # noqa: ARG001 (this and those below: TensorFlow's signature)
+def normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
     """Numbers of a normal distribution.
 
     Examples
@@ -130,26 +143,47 @@ def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32,
 
 
 @adapter
-def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: int | None = None, name: str | None = None) -> Any:  # noqa: ARG001
+def truncated_normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
     """Numbers of a normal distribution, none farther than two deviations from the mean."""
     return _truncated(_state.generator(seed), shape, mean, stddev, dtype)
 
 
 @adapter
-def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, seed: int | None = None, name: str | None = None) -> Any:  # noqa: ARG001
+def uniform(
+    shape: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
     """Evenly distributed numbers from `minval` up to `maxval`, 1 if left out, without it."""
     return _uniform(_state.generator(seed), shape, minval, maxval, dtype)
 
 
 @adapter
-def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any:  # noqa: ARG001
+def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any:
     """The slices along the first axis in a random order."""
     held = tensor(value)
     return held[_state.generator(seed).permutation(held.shape[0])]
 
 
 @adapter
-def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: int | None = None, name: str | None = None) -> Any:  # noqa: ARG001
+def gamma(
+    shape: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
     """Numbers of gamma distributions, for each pair of a shape `alpha` and a rate `beta`; without gradient."""
     a = np.asarray(unwrap(tensor(alpha)))
     rate = np.asarray(1 if beta is None else unwrap(tensor(beta)))
@@ -158,7 +192,9 @@ def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: 
 
 
 @adapter
-def poisson(shape: Any, lam: Any, dtype: Any = float32, seed: int | None = None, name: str | None = None) -> Any:  # noqa: ARG001
+def poisson(
+    shape: Any, lam: Any, dtype: Any = float32, seed: int | None = None, name: str | None = None
+) -> Any:
     """Numbers of Poisson distributions, for each mean `lam`."""
     mean = np.asarray(unwrap(tensor(lam)))
     drawn = _state.generator(seed).poisson(mean, lengths(shape) + mean.shape)
@@ -166,34 +202,68 @@ def poisson(shape: Any, lam: Any, dtype: Any = float32, seed: int | None = None,
 
 
 @adapter
-def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None, name: str | None = None) -> Any:  # noqa: ARG001
+def categorical(
+    logits: Any,
+    num_samples: Any,
+    dtype: Any = None,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
     """Places drawn with probabilities of which the logarithms, up to a constant, are the rows of `logits`."""
     rows = np.asarray(unwrap(tensor(logits)), np.float64)
     noise = _state.generator(seed).gumbel(size=(rows.shape[0], int(num_samples), rows.shape[1]))
-    return np.argmax(rows[:, None] + noise, axis=-1).astype(as_dtype(int64 if dtype is None else dtype).dtype)
+    return np.argmax(rows[:, None] + noise, axis=-1).astype(
+        as_dtype(int64 if dtype is None else dtype).dtype
+    )
 
 
 def _of_seed(seed: Any) -> np.random.Generator:
     words = whole(seed).ravel()
     if words.shape != (2,):
-        raise OptionError(f"the seed of a stateless operation is two whole numbers, such as [1, 2], not {words.tolist()}")
+        raise OptionError(
+            f"the seed of a stateless operation is two whole numbers, such as [1, 2], not {words.tolist()}"
+        )
     return np.random.default_rng([int(w) % 2**64 for w in words])
 
 
 @adapter
-def stateless_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, name: str | None = None, alg: str = "auto_select") -> Any:  # noqa: ARG001
+def stateless_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> Any:
     """Numbers of a normal distribution; always the same for the same seed, a pair of whole numbers."""
     return _normal(_of_seed(seed), shape, mean, stddev, dtype)
 
 
 @adapter
-def stateless_truncated_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, name: str | None = None, alg: str = "auto_select") -> Any:  # noqa: ARG001
+def stateless_truncated_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> Any:
     """Normal numbers within two deviations; always the same for the same seed."""
     return _truncated(_of_seed(seed), shape, mean, stddev, dtype)
 
 
 @adapter
-def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, name: str | None = None, alg: str = "auto_select") -> Any:  # noqa: ARG001
+def stateless_uniform(
+    shape: Any,
+    seed: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> Any:
     """Evenly distributed numbers; always the same for the same seed."""
     return _uniform(_of_seed(seed), shape, minval, maxval, dtype)
 
@@ -219,12 +289,12 @@ class Generator:
         self._rng = rng
 
     @classmethod
-    def from_seed(cls, seed: int, alg: Any = None) -> Generator:  # noqa: ARG003
+    def from_seed(cls, seed: int, alg: Any = None) -> Generator:
         """A generator that draws the same numbers for the same seed."""
         return cls(np.random.default_rng(int(seed) % 2**64))
 
     @classmethod
-    def from_non_deterministic_state(cls, alg: Any = None) -> Generator:  # noqa: ARG003
+    def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
         """A generator that draws other numbers each time."""
         return cls(np.random.default_rng())
 
@@ -237,28 +307,56 @@ class Generator:
         return [Generator(rng) for rng in self._rng.spawn(count)]
 
     @adapter
-    def normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, name: str | None = None) -> Any:  # noqa: ARG002
+    def normal(
+        self,
+        shape: Any,
+        mean: Any = 0.0,
+        stddev: Any = 1.0,
+        dtype: Any = float32,
+        name: str | None = None,
+    ) -> Any:
         """Numbers of a normal distribution."""
         return _normal(self._rng, shape, mean, stddev, dtype)
 
     @adapter
-    def truncated_normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, name: str | None = None) -> Any:  # noqa: ARG002
+    def truncated_normal(
+        self,
+        shape: Any,
+        mean: Any = 0.0,
+        stddev: Any = 1.0,
+        dtype: Any = float32,
+        name: str | None = None,
+    ) -> Any:
         """Numbers of a normal distribution within two deviations."""
         return _truncated(self._rng, shape, mean, stddev, dtype)
 
     @adapter
-    def uniform(self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, name: str | None = None) -> Any:  # noqa: ARG002
+    def uniform(
+        self,
+        shape: Any,
+        minval: Any = 0,
+        maxval: Any = None,
+        dtype: Any = float32,
+        name: str | None = None,
+    ) -> Any:
         """Evenly distributed numbers."""
         return _uniform(self._rng, shape, minval, maxval, dtype)
 
     @adapter
-    def uniform_full_int(self, shape: Any, dtype: Any = int32, name: str | None = None) -> Any:  # noqa: ARG002
+    def uniform_full_int(self, shape: Any, dtype: Any = int32, name: str | None = None) -> Any:
         """Whole numbers from the whole range of a dtype."""
         limits = np.iinfo(as_dtype(dtype).dtype)
-        return np.asarray(self._rng.integers(limits.min, limits.max, lengths(shape), limits.dtype, endpoint=True))
+        return np.asarray(
+            self._rng.integers(limits.min, limits.max, lengths(shape), limits.dtype, endpoint=True)
+        )
 
 
 _state = _State()
+
+
+def numpy_generator(seed: int | None = None) -> np.random.Generator:
+    """NumPy's generator for an operation with a seed, or for all those without one; `set_seed` renews both."""
+    return _state.generator(seed)
 
 
 def get_global_generator() -> Generator:

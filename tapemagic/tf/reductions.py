@@ -25,7 +25,9 @@ def summed(x: Any, axis: Any, keepdims: Any = False) -> Any:
 
 
 @adapter
-def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:  # noqa: ARG001 (TensorFlow's signature)
+def reduce_sum(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
     """The sum along axes; of all elements if no axis is given.
 
     Examples
@@ -38,7 +40,9 @@ def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
 
 
 @adapter
-def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def reduce_mean(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
     """The mean along axes; of whole numbers, the quotient rounded towards zero, as in TensorFlow.
 
     Examples
@@ -55,7 +59,9 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, nam
 
 
 @adapter
-def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def reduce_prod(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
     """The product along axes."""
     x = checked("reduce_prod", tensor(input_tensor), _NUMBERS)
     kept = {"dtype": x.dtype} if x.dtype.kind in "iu" else {}
@@ -72,79 +78,101 @@ def _extreme(x: Any, axis: Any, keepdims: Any, of: Any, none: Any) -> Any:
 
 
 @adapter
-def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def reduce_max(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
     """The largest element along axes; several that are equal share its gradient."""
     x = checked("reduce_max", tensor(input_tensor), "iuf")
     return _extreme(x, axis, keepdims, np.max, lambda limits: limits.min if limits else -np.inf)
 
 
 @adapter
-def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def reduce_min(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
     """The smallest element along axes; several that are equal share its gradient."""
     x = checked("reduce_min", tensor(input_tensor), "iuf")
     return _extreme(x, axis, keepdims, np.min, lambda limits: limits.max if limits else np.inf)
 
 
 @adapter
-def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def reduce_all(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
     """Whether all elements along axes are true."""
-    return np.all(checked("reduce_all", tensor(input_tensor), "b"), axis=axes(axis), keepdims=keepdims)
+    return np.all(
+        checked("reduce_all", tensor(input_tensor), "b"), axis=axes(axis), keepdims=keepdims
+    )
 
 
 @adapter
-def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def reduce_any(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
     """Whether an element along axes is true."""
-    return np.any(checked("reduce_any", tensor(input_tensor), "b"), axis=axes(axis), keepdims=keepdims)
+    return np.any(
+        checked("reduce_any", tensor(input_tensor), "b"), axis=axes(axis), keepdims=keepdims
+    )
 
 
 @adapter
-def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def reduce_variance(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
     """The mean squared distance from the mean, along axes."""
     x = checked("reduce_variance", tensor(input_tensor), "fc")
     return np.var(x, axis=axes(axis), keepdims=keepdims)
 
 
 @adapter
-def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def reduce_std(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
     """The square root of the variance along axes; where that is 0, so is the gradient, which TensorFlow has as NaN."""
     x = checked("reduce_std", tensor(input_tensor), "fc")
     return np.std(x, axis=axes(axis), keepdims=keepdims)
 
 
 @adapter
-def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def reduce_logsumexp(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
     """The logarithm of the sum of exponentials along axes, without overflow."""
     x = checked("reduce_logsumexp", tensor(input_tensor), "f")
     return exponentials.logsumexp(x, axis=axes(axis), keepdims=keepdims)
 
 
 @adapter
-def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def reduce_euclidean_norm(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
     """The square root of the sum of squares along axes."""
     x = checked("reduce_euclidean_norm", tensor(input_tensor), "fc")
     return np.linalg.vector_norm(x, axis=axes(axis), keepdims=keepdims)
 
 
 @adapter
-def count_nonzero(input: Any, axis: Any = None, keepdims: Any = None, dtype: Any = int64, name: str | None = None) -> Any:  # noqa: A002, ARG001
+def count_nonzero(
+    input: Any, axis: Any = None, keepdims: Any = None, dtype: Any = int64, name: str | None = None
+) -> Any:
     """The number of elements along axes that are not 0."""
-    nonzero = np.asarray(tensor(input) != 0)
+    nonzero = np.asarray(tensor(input)) != 0
     return np.sum(nonzero, axis=axes(axis), keepdims=bool(keepdims), dtype=numpy_dtype(dtype))
 
 
 @adapter
-def zero_fraction(value: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def zero_fraction(value: Any, name: str | None = None) -> Any:
     """The fraction of elements that are 0, in float32."""
-    return np.mean(np.asarray(tensor(value) == 0), dtype=np.float32)
+    return np.mean(np.asarray(tensor(value)) == 0, dtype=np.float32)
 
 
-def _place(of: Any, input: Any, axis: Any, output_type: Any) -> Any:  # noqa: A002
+def _place(of: Any, input: Any, axis: Any, output_type: Any) -> Any:
     found = of(tensor(input), axis=0 if axis is None else axes(axis))
     return np.asarray(found, dtype=numpy_dtype(output_type))
 
 
 @adapter
-def argmax(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Any:  # noqa: A002, ARG001
+def argmax(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Any:
     """The place of the largest element along an axis, the first if none is given.
 
     Examples
@@ -157,7 +185,7 @@ def argmax(input: Any, axis: Any = None, output_type: Any = int64, name: str | N
 
 
 @adapter
-def argmin(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Any:  # noqa: A002, ARG001
+def argmin(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Any:
     """The place of the smallest element along an axis, the first if none is given."""
     return _place(np.argmin, input, axis, output_type)
 
@@ -174,25 +202,33 @@ def _accumulated(of: Any, x: Any, axis: Any, exclusive: bool, reverse: bool, fir
     found = of(x, axis=axis, **kept)
     if exclusive:
         before = (*(slice(None),) * axis, slice(0, -1))
-        start = np.full((*x.shape[:axis], min(x.shape[axis], 1), *x.shape[axis + 1 :]), first, x.dtype)
+        start = np.full(
+            (*x.shape[:axis], min(x.shape[axis], 1), *x.shape[axis + 1 :]), first, x.dtype
+        )
         found = np.concatenate([start, found[before]], axis=axis)
     return np.flip(found, axis) if reverse else found
 
 
 @adapter
-def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def cumsum(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Any:
     """The partial sums along an axis."""
     return _accumulated(np.cumsum, x, axis, exclusive, reverse, 0)
 
 
 @adapter
-def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def cumprod(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Any:
     """The partial products along an axis; with a 0 among the elements, gradients are the true ones."""
     return _accumulated(np.cumprod, x, axis, exclusive, reverse, 1)
 
 
 @adapter
-def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def cumulative_logsumexp(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Any:
     """The logarithms of the partial sums of exponentials along an axis."""
     x = checked("cumulative_logsumexp", tensor(x), "f")
     axis = axes(axis) % x.ndim
@@ -202,13 +238,15 @@ def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse
     smooth = np.log(np.cumsum(np.exp(x - shift), axis=axis)) + shift
     if exclusive:
         before = (*(slice(None),) * axis, slice(0, -1))
-        start = np.full((*x.shape[:axis], min(x.shape[axis], 1), *x.shape[axis + 1 :]), -np.inf, x.dtype)
+        start = np.full(
+            (*x.shape[:axis], min(x.shape[axis], 1), *x.shape[axis + 1 :]), -np.inf, x.dtype
+        )
         smooth = np.concatenate([start, smooth[before]], axis=axis)
     return np.flip(smooth, axis) if reverse else smooth
 
 
 @adapter
-def add_n(inputs: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def add_n(inputs: Any, name: str | None = None) -> Any:
     """The sum of several tensors of one shape.
 
     Examples
@@ -228,14 +266,26 @@ def add_n(inputs: Any, name: str | None = None) -> Any:  # noqa: ARG001
     return total if len(parts) > 1 else np.copy(total)
 
 
+accumulate_n = add_n
+
+
 def _several(inputs: Any) -> Any:
     if not isinstance(inputs, (list, tuple)) or not inputs:
-        raise InvalidArgumentError("add_n takes a list of one tensor or more: write tf.add_n([x, y])")
+        raise InvalidArgumentError(
+            "add_n takes a list of one tensor or more: write tf.add_n([x, y])"
+        )
     return inputs
 
 
 @adapter
-def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = "int32", name: str | None = None) -> Any:  # noqa: ARG001
+def bincount(
+    arr: Any,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = "int32",
+    name: str | None = None,
+) -> Any:
     """The number of times that each whole number from 0 occurs, or the sum of the weights there."""
     places = np.asarray(tensor(arr)).ravel()
     least = 0 if minlength is None else int(minlength)
@@ -249,13 +299,26 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
 
 
 @adapter
-def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, weights: Any = None, dtype: Any = "int32", name: str | None = None) -> Any:  # noqa: ARG001
+def confusion_matrix(
+    labels: Any,
+    predictions: Any,
+    num_classes: Any = None,
+    weights: Any = None,
+    dtype: Any = "int32",
+    name: str | None = None,
+) -> Any:
     """The number of examples of each label, in rows, with each prediction, in columns."""
     rows, columns = np.asarray(tensor(labels)), np.asarray(tensor(predictions))
     largest = max([*rows.ravel(), *columns.ravel()], default=-1) + 1
     count = int(largest if num_classes is None else num_classes)
     if largest > count:
-        raise InvalidArgumentError(f"a label or prediction is {largest - 1}, and num_classes is {count}")
+        raise InvalidArgumentError(
+            f"a label or prediction is {largest - 1}, and num_classes is {count}"
+        )
     found = np.zeros((count, count), as_dtype(dtype).dtype)
-    np.add.at(found, (rows.astype(int), columns.astype(int)), 1 if weights is None else np.asarray(tensor(weights)))
+    np.add.at(
+        found,
+        (rows.astype(int), columns.astype(int)),
+        1 if weights is None else np.asarray(tensor(weights)),
+    )
     return found

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.operations import selection
-from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
 from tapemagic.tf.adapter import adapter, axes, lengths, whole
 from tapemagic.tf.convert import common_dtype, matched, operand, tensor
-from tapemagic.tf.dtype import bool as bool_, float32, int32, numpy_dtype
+from tapemagic.tf.dtype import bool as bool_
+from tapemagic.tf.dtype import float32, int32, numpy_dtype
 from tapemagic.tf.errors import InvalidArgumentError
 
 
@@ -20,12 +21,14 @@ def _condition(condition: Any) -> Any:
     """Truth values, as an array."""
     held = np.asarray(unwrap(tensor(condition)))
     if held.dtype.kind != "b":
-        raise InvalidArgumentError(f"the condition is made of truth values, not of {held.dtype}: compare, as in x > 0")
+        raise InvalidArgumentError(
+            f"the condition is made of truth values, not of {held.dtype}: compare, as in x > 0"
+        )
     return held
 
 
 @adapter
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:  # noqa: ARG001 (this and those below: TensorFlow's signature)
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """`x` where a condition holds, `y` elsewhere; without these, the places where it holds, one a row.
 
     Examples
@@ -50,7 +53,7 @@ def one_hot(
     off_value: Any = None,
     axis: Any = None,
     dtype: Any = None,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> Any:
     """Rows that are 1 at one place and 0 elsewhere; a place outside of the row leaves it 0.
 
@@ -63,9 +66,15 @@ def one_hot(
      [0. 0. 1.]], shape=(2, 3), dtype=float32)
     """
     given = [x for x in (on_value, off_value) if x is not None]
-    wanted = numpy_dtype(dtype) if dtype is not None else common_dtype(given) if given else float32.dtype
+    wanted = (
+        numpy_dtype(dtype) if dtype is not None else common_dtype(given) if given else float32.dtype
+    )
     hot = np.expand_dims(whole(indices), -1) == np.arange(int(depth))
-    on = tensor(1 if on_value is None else on_value, wanted) if on_value is None else _number(on_value, wanted)
+    on = (
+        tensor(1 if on_value is None else on_value, wanted)
+        if on_value is None
+        else _number(on_value, wanted)
+    )
     off = _number(0 if off_value is None else off_value, wanted)
     found = np.where(hot, on, off)
     return found if axis in {None, -1} else np.moveaxis(found, -1, axes(axis))
@@ -76,7 +85,7 @@ def _number(value: Any, dtype: Any) -> Any:
 
 
 @adapter
-def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Any:  # noqa: ARG001
+def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Any:
     """The elements, or slices from `axis` on, at which a mask is true.
 
     Examples
@@ -90,7 +99,9 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     if not chosen.ndim:
         raise InvalidArgumentError("boolean_mask takes a mask with one axis or more")
     if held.shape[first : first + chosen.ndim] != chosen.shape:
-        raise InvalidArgumentError(f"a mask of shape {chosen.shape} does not fit a tensor of shape {held.shape}")
+        raise InvalidArgumentError(
+            f"a mask of shape {chosen.shape} does not fit a tensor of shape {held.shape}"
+        )
     return held[(*(builtins.slice(None),) * first, chosen)]
 
 
@@ -98,26 +109,34 @@ _tensor = tensor
 
 
 @adapter
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """The elements, those outside the limits moved to them."""
     return np.clip(*matched("clip_by_value", t, clip_value_min, clip_value_max))
 
 
 def _descending(direction: str, called: str) -> bool:
     if direction not in {"ASCENDING", "DESCENDING"}:
-        raise OptionError(f"{called} has the directions ASCENDING and DESCENDING, not {direction!r}")
+        raise OptionError(
+            f"{called} has the directions ASCENDING and DESCENDING, not {direction!r}"
+        )
     return direction == "DESCENDING"
 
 
 @adapter
-def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Any:  # noqa: ARG001
+def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Any:
     """The elements in order along an axis."""
     found = np.sort(tensor(values), axis=axes(axis))
     return np.flip(found, axes(axis)) if _descending(direction, "sort") else found
 
 
 @adapter
-def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None) -> Any:  # noqa: ARG001
+def argsort(
+    values: Any,
+    axis: Any = -1,
+    direction: str = "ASCENDING",
+    stable: bool = False,
+    name: str | None = None,
+) -> Any:
     """The places of the elements in order along an axis; those of equal ones in the order in which they stand."""
     held = np.asarray(unwrap(tensor(values)))
     axis = axes(axis)
@@ -128,7 +147,9 @@ def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: b
 
 
 @adapter
-def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = int32, name: str | None = None) -> Any:  # noqa: A002, ARG001
+def top_k(
+    input: Any, k: Any = 1, sorted: bool = True, index_type: Any = int32, name: str | None = None
+) -> Any:
     """The `k` largest elements of each row, and their places.
 
     Examples
@@ -150,7 +171,7 @@ class TopKV2(NamedTuple):
 
 
 @adapter
-def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Any:
     """Whether the prediction for each target is among the `k` largest of its row."""
     rows = np.asarray(unwrap(tensor(predictions)))
     places = whole(targets)
@@ -177,7 +198,9 @@ class UniqueWithCounts(NamedTuple):
 def _unique(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
     held = tensor(x)
     if held.ndim != 1:
-        raise InvalidArgumentError(f"unique expects a 1D vector, not a tensor of shape {held.shape}")
+        raise InvalidArgumentError(
+            f"unique expects a 1D vector, not a tensor of shape {held.shape}"
+        )
     _, first, places, counts = np.unique(
         np.asarray(unwrap(held)), return_index=True, return_inverse=True, return_counts=True
     )
@@ -188,7 +211,7 @@ def _unique(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
 
 
 @adapter
-def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:  # noqa: ARG001
+def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
     """The different elements in the order in which they first occur, and the place of each element among them.
 
     Examples
@@ -202,7 +225,7 @@ def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:  # noq
 
 
 @adapter
-def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:  # noqa: ARG001
+def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
     """The different elements, the place of each element among them, and how often each occurs."""
     return UniqueWithCounts(*_unique(x, out_idx))
 
@@ -213,7 +236,7 @@ def searchsorted(
     values: Any,
     side: str = "left",
     out_type: Any = int32,
-    name: str | None = None,  # noqa: ARG001
+    name: str | None = None,
 ) -> Any:
     """The places at which values would be put into sorted rows."""
     rows, sought = (np.asarray(unwrap(x)) for x in matched("searchsorted", sorted_sequence, values))
@@ -224,7 +247,9 @@ def searchsorted(
 
 
 @adapter
-def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = bool_, name: str | None = None) -> Any:  # noqa: ARG001
+def sequence_mask(
+    lengths: Any, maxlen: Any = None, dtype: Any = bool_, name: str | None = None
+) -> Any:
     """Rows that are true up to a length each."""
     counts = whole(lengths)
     longest = int(counts.max(initial=0)) if maxlen is None else int(maxlen)
@@ -232,7 +257,9 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = bool_, name: st
 
 
 @adapter
-def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = int32, name: str | None = None) -> Any:  # noqa: ARG001
+def histogram_fixed_width(
+    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = int32, name: str | None = None
+) -> Any:
     """The number of values in each of `nbins` equal parts of a range; the outer ones take what lies outside."""
     low, high = (float(x) for x in np.asarray(unwrap(tensor(value_range))))
     count = int(nbins)
@@ -243,21 +270,21 @@ def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype
 
 
 @adapter
-def is_non_decreasing(x: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def is_non_decreasing(x: Any, name: str | None = None) -> Any:
     """Whether no element is smaller than the one before it."""
     held = np.ravel(unwrap(tensor(x)))
     return np.all(held[1:] >= held[:-1])
 
 
 @adapter
-def is_strictly_increasing(x: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def is_strictly_increasing(x: Any, name: str | None = None) -> Any:
     """Whether each element is larger than the one before it."""
     held = np.ravel(unwrap(tensor(x)))
     return np.all(held[1:] > held[:-1])
 
 
 @adapter
-def invert_permutation(x: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def invert_permutation(x: Any, name: str | None = None) -> Any:
     """The permutation that undoes another one."""
     order = whole(x)
     if sorted(order.tolist()) != list(builtins.range(order.size)):
@@ -266,7 +293,7 @@ def invert_permutation(x: Any, name: str | None = None) -> Any:  # noqa: ARG001
 
 
 @adapter
-def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
     """The coordinates, one axis a row, of places in a flat tensor."""
     places = whole(indices)
     return np.array(np.unravel_index(places, lengths(dims)), places.dtype)

@@ -18,14 +18,16 @@ def _scipy(name: str, needed: str) -> Callable[..., Any]:
     try:
         from scipy import special
     except ImportError:
-        raise UnsupportedArgumentError(f"{needed} is computed by SciPy, which is not installed: pip install scipy") from None
+        raise UnsupportedArgumentError(
+            f"{needed} is computed by SciPy, which is not installed: pip install scipy"
+        ) from None
     return getattr(special, name)  # type: ignore[no-any-return]
 
 
 def _one(called: str, of_scipy: str, doc: str) -> Any:
     """The adapter of a function of one tensor."""
 
-    def computed(x: Any, name: str | None = None) -> Any:  # noqa: ARG001 (TensorFlow's signature)
+    def computed(x: Any, name: str | None = None) -> Any:
         return _scipy(of_scipy, called)(checked(called, tensor(x), "f"))
 
     computed.__name__ = computed.__qualname__ = called
@@ -36,7 +38,7 @@ def _one(called: str, of_scipy: str, doc: str) -> Any:
 def _two(called: str, of_scipy: str, doc: str) -> Any:
     """The adapter of a function of two tensors."""
 
-    def computed(x: Any, y: Any, name: str | None = None) -> Any:  # noqa: ARG001
+    def computed(x: Any, y: Any, name: str | None = None) -> Any:
         a, b = matched(called, x, y)
         return _scipy(of_scipy, called)(checked(called, a, "f"), b)
 
@@ -46,9 +48,13 @@ def _two(called: str, of_scipy: str, doc: str) -> Any:
 
 
 bessel_i0 = _one("bessel_i0", "i0", "The modified Bessel function of order 0.")
-bessel_i0e = _one("bessel_i0e", "i0e", "The modified Bessel function of order 0 times exp(-abs(x)).")
+bessel_i0e = _one(
+    "bessel_i0e", "i0e", "The modified Bessel function of order 0 times exp(-abs(x))."
+)
 bessel_i1 = _one("bessel_i1", "i1", "The modified Bessel function of order 1.")
-bessel_i1e = _one("bessel_i1e", "i1e", "The modified Bessel function of order 1 times exp(-abs(x)).")
+bessel_i1e = _one(
+    "bessel_i1e", "i1e", "The modified Bessel function of order 1 times exp(-abs(x))."
+)
 digamma = _one("digamma", "digamma", "The derivative of lgamma.")
 erfinv = _one("erfinv", "erfinv", "The inverse of the error function.")
 erfcinv = _one("erfcinv", "erfcinv", "The inverse of the complementary error function.")
@@ -58,42 +64,45 @@ xlog1py = _two("xlog1py", "xlog1py", "x * log(1 + y), element by element; 0 wher
 
 
 @adapter
-def igamma(a: Any, x: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def igamma(a: Any, x: Any, name: str | None = None) -> Any:
     """The regularized lower incomplete gamma function."""
     a, x = matched("igamma", a, x)
     return _scipy("gammainc", "igamma")(checked("igamma", a, "f"), x)
 
 
 @adapter
-def igammac(a: Any, x: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def igammac(a: Any, x: Any, name: str | None = None) -> Any:
     """The regularized upper incomplete gamma function."""
     a, x = matched("igammac", a, x)
     return _scipy("gammaincc", "igammac")(checked("igammac", a, "f"), x)
 
 
 @adapter
-def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Any:
     """The regularized incomplete beta function."""
     a, b, x = matched("betainc", a, b, x)
     return _scipy("betainc", "betainc")(checked("betainc", a, "f"), b, x)
 
 
 @adapter
-def polygamma(a: Any, x: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
     """The derivative of order `a` of digamma."""
     a, x = matched("polygamma", a, x)
-    return np.astype(_scipy("polygamma", "polygamma")(np.asarray(a).astype(int), checked("polygamma", x, "f")), x.dtype)
+    return np.astype(
+        _scipy("polygamma", "polygamma")(np.asarray(a).astype(int), checked("polygamma", x, "f")),
+        x.dtype,
+    )
 
 
 @adapter
-def zeta(x: Any, q: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def zeta(x: Any, q: Any, name: str | None = None) -> Any:
     """The Hurwitz zeta function."""
     x, q = matched("zeta", x, q)
     return _scipy("zeta", "zeta")(checked("zeta", x, "f"), q)
 
 
 @adapter
-def lbeta(x: Any, name: str | None = None) -> Any:  # noqa: ARG001
+def lbeta(x: Any, name: str | None = None) -> Any:
     """The logarithm of the absolute value of the beta function of the last axis."""
     held = checked("lbeta", tensor(x), "f")
     lgamma_of = _scipy("gammaln", "lbeta")

@@ -87,7 +87,9 @@ class Eager(Traced):
         return printing.tensor_code(self._value)
 
 
-_ADOPTING = frozenset({np.ndarray, list, tuple, np.float64, np.float32, np.float16, np.int64, np.int32})
+_ADOPTING = frozenset(
+    {np.ndarray, list, tuple, np.float64, np.float32, np.float16, np.int64, np.int32}
+)
 """The types of values beside a tensor that take its dtype in NumPy's functions of two arguments."""
 
 
@@ -128,6 +130,10 @@ class EagerTensor(Eager, Tensor):
     def __init__(self, value: Any, dtype: Any = None) -> None:
         Tensor.__init__(self, unwrap(tensor(value, dtype)))
 
+    def __format__(self, spec: str) -> str:
+        record_text(self, "format()")
+        return super().__format__(spec) if spec else str(self._value)
+
     def __reduce__(self) -> Any:
         record_text(self, "pickle")
         return EagerTensor, (self._value,)
@@ -138,7 +144,7 @@ class EagerSlice(Eager, Slice):
 
     __slots__ = ()
 
-    def assign(self, value: Any, name: str | None = None) -> Any:  # noqa: ARG002 (TensorFlow's signature)
+    def assign(self, value: Any, name: str | None = None) -> Any:
         """Change this part of the variable, and leave the rest as it is."""
         return eager(super().assign(tensor(value, self.dtype)))
 
@@ -236,7 +242,9 @@ def _comparison(name: str, compute: Binary) -> Binary:
         if other is None:
             return NotImplemented
         if isinstance(other, str):
-            raise invalid_argument(TypeError(f"a tensor of numbers cannot be compared with {other!r}"))
+            raise invalid_argument(
+                TypeError(f"a tensor of numbers cannot be compared with {other!r}")
+            )
         other = operand(other, self._value.dtype, name)
         try:
             return eager(compute(self, other))

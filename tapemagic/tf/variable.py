@@ -81,16 +81,16 @@ class ResourceVariable(Eager, Variable):
         initial_value: Any = None,
         trainable: bool | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,  # noqa: ARG002 (this and those below: TensorFlow's signature)
+        caching_device: Any = None,
         name: str | None = None,
-        variable_def: Any = None,  # noqa: ARG002
+        variable_def: Any = None,
         dtype: Any = None,
-        import_scope: Any = None,  # noqa: ARG002
+        import_scope: Any = None,
         constraint: Any = None,
-        synchronization: Any = None,  # noqa: ARG002
-        aggregation: Any = None,  # noqa: ARG002
+        synchronization: Any = None,
+        aggregation: Any = None,
         shape: Any = None,
-        experimental_enable_variable_lifting: bool = True,  # noqa: ARG002
+        experimental_enable_variable_lifting: bool = True,
     ) -> None:
         if initial_value is None:
             raise OptionError(

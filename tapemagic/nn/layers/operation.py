@@ -42,6 +42,8 @@ class Operation(Layer):
     ['exp', 'get_item', 'add']
     """
 
+    is_boxed = False
+
     def __init__(self, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> None:
         super().__init__()
         self.kind = "GetItem" if function is getitem else function.__name__.title().replace("_", "")

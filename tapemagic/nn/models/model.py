@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from tapemagic.errors import ModelError, OptionError
-from tapemagic.nn.layer import Layer
+from tapemagic.nn.layer import Layer, shapes_of
 from tapemagic.nn.models.graph import Graph
 from tapemagic.nn.models.summary import summary_of
+from tapemagic.nn.models.training import Trainer
 from tapemagic.nn.module import unique_name
+from tapemagic.nn.symbolic import SymbolicTensor, call_symbolically
 
 
-class Model(Layer):
+class Model(Trainer, Layer):
     """A layer made of layers: between symbolic tensors, or in a class of one's own with a method `call`.
 
     Parameters
@@ -96,6 +98,45 @@ class Model(Layer):
     @layers.setter
     def layers(self, layers: Any) -> None:
         vars(self)["layers"] = layers
+
+    @property
+    def output_names(self) -> list[str] | None:
+        """The names of the layers that give the outputs; None if they are not known."""
+        return None if self.graph is None else [x.node.layer.name for x in self.graph.outputs]
+
+    @property
+    def input_dtype(self) -> Any:
+        """The dtype of the input, or of several that have the same; else None."""
+        if self.graph is None:
+            return self.dtype if self.cast_kinds else None
+        dtypes = {x.dtype for x in self.graph.inputs}
+        return dtypes.pop() if len(dtypes) == 1 and "f" == min(x.kind for x in dtypes) else None
+
+    def _build_for(self, given: list[Any]) -> None:
+        if type(self).build is Model.build:
+            self.built_shape = shapes_of(given[0]) if given else None
+            self.built = True
+        else:
+            super()._build_for(given)
+
+    def build(self, input_shape: Any = None) -> None:
+        """Build the layers of a class of one's own, by calling the model on zeros.
+
+        Parameters
+        ----------
+        input_shape : tuple of int or None, or structure of such tuples
+
+        Raises
+        ------
+        ShapeError
+            If the model does not take inputs of this shape.
+        """
+        self.built = True
+        try:
+            call_symbolically(self, (_symbols(input_shape, self.dtype),), {})
+        except BaseException:
+            self.built = False
+            raise
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
         """The layer of a name, or at an index of `layers`.
@@ -206,6 +247,15 @@ class Model(Layer):
          Non-trainable params: 0 (0.00 B)
         """
         (print_fn or print)(summary_of(self, line_length, positions, expand_nested, show_trainable))
+
+
+def _symbols(shape: Any, dtype: Any) -> Any:
+    """Symbolic tensors of the shapes in a structure."""
+    if isinstance(shape, dict):
+        return {name: _symbols(part, dtype) for name, part in shape.items()}
+    if isinstance(shape, list) or (shape and isinstance(shape[0], tuple | list)):
+        return [_symbols(part, dtype) for part in shape]
+    return SymbolicTensor(tuple(shape), dtype, "input")
 
 
 def _one_or_all(shapes: list[Any]) -> Any:
