@@ -10,6 +10,7 @@ from typing import Any
 from tapemagic.engine.tensor.coercion import bool_option
 from tapemagic.engine.tensor.variable import Variable, set_trainable
 from tapemagic.errors import OptionError
+from tapemagic.nn.identifiers import snake_case
 
 _UNTRACKED = frozenset({"_frozen", "_regularized", "_added_losses"})
 """Attributes whose variables are found elsewhere."""
@@ -32,8 +33,7 @@ def clear_names() -> None:
 
 def unique_name(kind: str) -> str:
     """An automatic name for an object of a class: "dense" for the first Dense, then "dense_1"."""
-    parted = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", kind.strip("_"))
-    plain = re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower() or "module"
+    plain = snake_case(kind.strip("_")) or "module"
     number = _names[plain]
     _names[plain] += 1
     return f"{plain}_{number}" if number else plain
