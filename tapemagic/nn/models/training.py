@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import cache
 from inspect import signature
 from typing import Any
 
@@ -149,9 +150,8 @@ class Trainer:
         """The mean of the loss, the metrics that were given to `compile` as one, and metrics among the attributes."""
         found: list[Metric] = []
         if self._compiled is not None:
-            found = [self._compiled.tracker, self._compiled.metrics]
-            if self._compiled.loss is not None:
-                found += self._compiled.loss.metrics
+            parts = self._compiled.loss.metrics if self._compiled.loss is not None else []
+            found = [self._compiled.tracker, *parts, self._compiled.metrics]
         return found + list(_metrics_in(vars(self).values()))
 
     @property
@@ -264,7 +264,7 @@ class Trainer:
 
     def _loss(self, *args: Any, training: bool) -> Any:
         """The loss, by `compute_loss`, which in a class of one's own may lack the parameter `training`."""
-        if "training" in signature(type(self).compute_loss).parameters:
+        if _takes_training(type(self).compute_loss):
             return self.compute_loss(*args, training=training)
         return self.compute_loss(*args)
 
@@ -661,6 +661,12 @@ class Trainer:
                 f"model.{what}(...)"
             )
         return self._compiled
+
+
+@cache
+def _takes_training(method: Any) -> bool:
+    """Whether a method has a parameter `training`."""
+    return "training" in signature(method).parameters
 
 
 def _metrics_in(values: Any) -> Iterator[Metric]:
