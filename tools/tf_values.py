@@ -48,7 +48,10 @@ def main() -> None:
         values[name].pop("kinds", None)
     harness.store("programs", values)
     found = [
-        {"call": case.call, **harness.outcome(lambda namespace, case=case: calls.run(case, namespace), tf)}
+        {
+            "call": case.call,
+            **harness.outcome(lambda namespace, case=case: calls.run(case, namespace), tf),
+        }
         for case in calls.CASES
     ]
     for one in found:
@@ -56,12 +59,29 @@ def main() -> None:
             print(one["call"], "raises", one["raises"], one.get("words"))
     harness.store("calls", found)
     names = {"tf": dir(tf), **{name: dir(attribute(tf, name)) for name in NAMESPACES}}
-    public = {name: sorted(x for x in found if not x.startswith("_")) for name, found in names.items()}
+    public = {
+        name: sorted(x for x in found if not x.startswith("_")) for name, found in names.items()
+    }
     harness.store("names", public)
 
 
-NAMESPACES = ("math", "linalg", "nn", "signal", "random", "debugging", "errors", "config", "dtypes", "nest", "bitwise",
-              "version", "autodiff", "compat", "compat.v1")
+NAMESPACES = (
+    "math",
+    "linalg",
+    "nn",
+    "signal",
+    "random",
+    "debugging",
+    "errors",
+    "config",
+    "dtypes",
+    "nest",
+    "bitwise",
+    "version",
+    "autodiff",
+    "compat",
+    "compat.v1",
+)
 
 
 def attribute(module: Any, path: str) -> Any:

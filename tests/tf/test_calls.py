@@ -14,7 +14,9 @@ STORED = load("calls")
 
 
 @pytest.mark.parametrize(
-    ("number", "case"), list(enumerate(CASES)), ids=[f"{k}-{case.call}" for k, case in enumerate(CASES)]
+    ("number", "case"),
+    list(enumerate(CASES)),
+    ids=[f"{k}-{case.call}" for k, case in enumerate(CASES)],
 )
 def test_a_call_gives_what_tensorflow_gave(number: int, case: Case) -> None:
     """Values and gradients to the accuracy of the dtype; None where TensorFlow has None."""
