@@ -102,10 +102,11 @@ def _array(value: Any, what: str, dtype: Any) -> Any:
     if array.dtype.kind == "O":
         array = _from_objects(array)
     if array.dtype.kind not in "fiubc":
-        first = shown(array.flat[0]) if array.size else "nothing"
-        text = array.dtype.kind in "US" or isinstance(array.flat[0] if array.size else None, str)
+        other = (x for x in array.ravel().tolist() if not isinstance(x, int | float | np.number))
+        first = next(other, None)
+        text = isinstance(first, str | bytes)
         raise NotNumbersError(
-            f"{what} holds {'text' if text else 'objects'} such as {first}, of the dtype {array.dtype}: give numbers"
+            f"{what} holds {'text' if text else 'objects'} such as {shown(first)}, of the dtype {array.dtype}: give numbers"
             + (", such as those of np.unique(values, return_inverse=True)[1]" if text else "")
         )
     if not array.ndim:

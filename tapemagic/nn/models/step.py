@@ -63,9 +63,11 @@ class Step:
         from tapemagic.nn.models.nonfinite import explained
 
         self.undo()
-        message = explained(self.model, data, value, bad)
+        message, row = explained(self.model, data, value, bad)
         self.undo()
-        raise NonFiniteError(f"{message} The weights are those from before this step.")
+        error = NonFiniteError(f"{message} The weights are those from before this step.")
+        error.row = row
+        raise error
 
 
 def is_finite(gradient: Any) -> bool:
