@@ -124,7 +124,19 @@ class WeightsError(TapeError, ValueError):
 
 
 class NonFiniteError(TapeError, ArithmeticError):
-    """The loss of a step of training, or one of its gradients, is nan or infinite."""
+    """The loss of a step of training, or one of its gradients, is nan or infinite.
+
+    Attributes
+    ----------
+    epoch, batch : int or None
+        The step in which it arose, both numbers from 0 on; None outside of `fit`.
+    row : int or None
+        The place in the batch of an example that is not finite itself.
+    """
+
+    epoch: int | None = None
+    batch: int | None = None
+    row: int | None = None
 
 
 class SaveError(TapeError, OSError):

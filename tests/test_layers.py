@@ -51,7 +51,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "tape": ("engine", "analysis"),
     "display": ("errors", "analysis"),
     "ipython": ("errors", "engine", "analysis", "display", "tape"),
-    "nn": ("errors", "engine", "tape"),
+    "nn": ("errors", "engine", "tape", "analysis"),
     "tf": ("errors", "engine", "tape", "nn"),
 }
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
-from tapemagic.errors import ModelError, OptionError
-from tapemagic.nn.layer import Layer
+from tapemagic.errors import ModelError, OptionError, WeightsError
+from tapemagic.nn.layer import Layer, shapes_of
 from tapemagic.nn.models.graph import Graph
 from tapemagic.nn.models.summary import summary_of
+from tapemagic.nn.models.training import Trainer
 from tapemagic.nn.module import unique_name
+from tapemagic.nn.symbolic import call_symbolically, symbols
+from tapemagic.nn.weights import OPTIMIZER, read, require_same, write
 
 
-class Model(Layer):
+class Model(Trainer, Layer):
     """A layer made of layers: between symbolic tensors, or in a class of one's own with a method `call`.
 
     Parameters
@@ -97,6 +101,45 @@ class Model(Layer):
     def layers(self, layers: Any) -> None:
         vars(self)["layers"] = layers
 
+    @property
+    def output_names(self) -> list[str] | None:
+        """The names of the layers that give the outputs; None if they are not known."""
+        return None if self.graph is None else [x.node.layer.name for x in self.graph.outputs]
+
+    @property
+    def input_dtype(self) -> Any:
+        """The dtype of the input, or of several that have the same; else None."""
+        if self.graph is None:
+            return self.dtype if self.cast_kinds else None
+        dtypes = {x.dtype for x in self.graph.inputs}
+        return dtypes.pop() if len(dtypes) == 1 and "f" == min(x.kind for x in dtypes) else None
+
+    def _build_for(self, given: list[Any]) -> None:
+        if type(self).build is Model.build:
+            self.built_shape = shapes_of(given[0]) if given else None
+            self.built = True
+        else:
+            super()._build_for(given)
+
+    def build(self, input_shape: Any = None) -> None:
+        """Build the layers of a class of one's own, by calling the model on zeros.
+
+        Parameters
+        ----------
+        input_shape : tuple of int or None, or structure of such tuples
+
+        Raises
+        ------
+        ShapeError
+            If the model does not take inputs of this shape.
+        """
+        self.built = True
+        try:
+            call_symbolically(self, (symbols(input_shape, self.dtype),), {})
+        except BaseException:
+            self.built = False
+            raise
+
     def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
         """The layer of a name, or at an index of `layers`.
 
@@ -165,6 +208,78 @@ class Model(Layer):
             )
         return self.graph.run(inputs)
 
+    def save_weights(self, filepath: Any, optimizer: bool = False) -> None:
+        """Write the values of all variables to a file.
+
+        Parameters
+        ----------
+        filepath : path
+            Ends in ".npz". NumPy's `load` reads it, too; the names of arrays are the paths of variables.
+        optimizer : bool, optional
+            Whether to write the state of the optimizer, too, so that training can go on from it.
+
+        Raises
+        ------
+        ModelError
+            If there is no optimizer.
+        OptionError
+            If the name of the file ends otherwise.
+        OSError
+            If the file cannot be written. What was there before is still whole.
+        """
+        state = self.state()
+        if optimizer:
+            kept = self._optimizer_or_error().variables
+            state.update((f"{OPTIMIZER}{number}", v.numpy()) for number, v in enumerate(kept))
+        write(filepath, state)
+
+    def load_weights(self, filepath: Any, optimizer: bool = False) -> None:
+        """Read the values of all variables from a file that `save_weights` wrote.
+
+        Parameters
+        ----------
+        filepath : path
+        optimizer : bool, optional
+            Whether to read the state of the optimizer, too.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is none.
+        ModelError
+            If there is no optimizer.
+        WeightsError
+            If the file is broken, or holds no state of an optimizer; or if a name is missing or unexpected, or a shape
+            differs, and then all of them are listed. Nothing is changed.
+        ShapeError
+            If the state is that of another optimizer. Nothing is changed.
+        """
+        arrays = read(filepath)
+        source = f"the file {str(filepath)!r}"
+        weights = {name: x for name, x in arrays.items() if not name.startswith(OPTIMIZER)}
+        if not optimizer:
+            self._load(weights, source)
+            return
+        kept = {int(name.removeprefix(OPTIMIZER)): x for name, x in arrays.items() if name not in weights}
+        if not kept:
+            raise WeightsError(
+                f"{source} holds no state of an optimizer: write load_weights(path), or save it with "
+                "save_weights(path, optimizer=True)"
+            )
+        ours = self._optimizer_or_error()
+        require_same(weights, self.named_variables(), repr(self.name), source)
+        if not ours.built:
+            ours.build(self.trainable_variables)
+        ours.set_weights([kept[number] for number in sorted(kept)])
+        self._load(weights, source)
+
+    def _optimizer_or_error(self) -> Any:
+        if self.optimizer is None:
+            raise ModelError(
+                f"the model {self.name!r} has no optimizer: write model.compile(optimizer='adam', loss='mse') first"
+            )
+        return self.optimizer
+
     def summary(
         self,
         line_length: int | None = None,
@@ -206,6 +321,34 @@ class Model(Layer):
          Non-trainable params: 0 (0.00 B)
         """
         (print_fn or print)(summary_of(self, line_length, positions, expand_nested, show_trainable))
+
+
+def clone_model(model: Model) -> Model:
+    """A model of the same layers with variables of its own, whose values are drawn anew.
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    Model
+        Not compiled. Variables that were not made by `add_weight` have the values of the other model's.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> model = nn.Sequential([nn.Input((3,)), nn.Dense(2)])
+    >>> other = clone_model(model)
+    >>> bool((model.get_weights()[0] == other.get_weights()[0]).any())
+    False
+    """
+    vars_of = {**vars(model), "_compiled": None, "history": None}
+    plain = model.__class__.__new__(model.__class__)
+    vars(plain).update(vars_of)
+    other = deepcopy(plain)
+    other.initialize()
+    return other
 
 
 def _one_or_all(shapes: list[Any]) -> Any:

@@ -112,7 +112,9 @@ class Sequential(Model):
             raise OptionError(
                 f"the layer {layer.name!r} is in the model already: write Model(inputs, outputs) to call a layer twice"
             )
-        names = {other.name for other in self._stack}  # before that of the new one, which may be made now
+        names = {
+            other.name for other in self._stack
+        }  # before that of the new one, which may be made now
         if layer.name in names:
             raise OptionError(
                 f"a layer named {layer.name!r} is in the model already: give each a name of its own"
@@ -153,6 +155,14 @@ class Sequential(Model):
         x = first.output
         results = [x := layer(x) for layer in self._stack]
         self._input, self._results = first, results
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_graph": self.graph, "_results": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        nodes = self._graph.nodes if self._graph else []
+        self._results = [node.outputs for node in nodes if node.inputs]
 
     def call(self, inputs: Any) -> Any:
         """The output of the last layer."""
