@@ -14,6 +14,9 @@ from typing import Any
 MODULES = ("tapemagic", "tapemagic.errors", "tapemagic.nn", "tapemagic.tf")
 """Where the public names are; packages among them are followed into what they export."""
 
+REFERENCE = re.compile(r" ?\[\d+\]_")
+"""The mark of a footnote."""
+
 Homes = dict[tuple[str, int], str]
 """The module in which a name is explained, by the name and the identity of what it names."""
 
@@ -77,7 +80,7 @@ def _page(module: ModuleType, homes: Homes) -> str:
         home = homes[name, id(value)]
         rows.append(f"* - {{py:obj}}`{name} <{home}.{name}>`\n  - {_summary(value)}")
         if home == here:
-            bodies.append(_body(here, name, value))
+            bodies.append(_body(here, name, value, homes))
     table = "\n".join(["```{list-table}", ":widths: auto", "", *rows, "```"])
     described = f"```{{eval-rst}}\n.. automodule:: {here}\n   :no-members:\n```"
     return f"# {here}\n\n{described}\n\n{table}\n\n" + "\n\n".join(bodies) + "\n"
@@ -86,26 +89,40 @@ def _page(module: ModuleType, homes: Homes) -> str:
 def _summary(value: Any) -> str:
     """The first sentence of a docstring, as Markdown."""
     text = inspect.getdoc(value) or ""
-    line = text.split("\n\n")[0].replace("\n", " ").replace("``", "`")
+    line = REFERENCE.sub("", text.split("\n\n")[0]).replace("\n", " ").replace("``", "`")
     parts = line.split("`")
     parts[::2] = [re.sub(r"([*<_%\[\]])", r"\\\1", part) for part in parts[::2]]
     return "`".join(parts)
 
 
-def _body(module: str, name: str, value: Any) -> str:
+def _body(module: str, name: str, value: Any, homes: Homes) -> str:
     """What has Sphinx explain an object; a value that is neither class nor function is only named."""
     if inspect.isclass(value):
-        kind = "autoexception" if issubclass(value, BaseException) else "autoclass"
+        lines = _class_lines(module, name, value, homes)
     elif inspect.isroutine(value):
-        kind = "autofunction"
+        lines = [f".. autofunction:: {module}.{name}"]
     else:
-        kind = "py:data"
-    lines = [f".. {kind}:: {module}.{name}"]
-    if kind == "autoexception":
-        lines.append("   :show-inheritance:")
-    elif kind == "py:data":
-        lines += [f"   :value: {value!r}", "", f"   {_summary(value)}"]
+        lines = [
+            f".. py:data:: {module}.{name}",
+            f"   :value: {value!r}",
+            "",
+            f"   {_summary(value)}",
+        ]
     return "\n".join(["```{eval-rst}", *lines, "```"])
+
+
+def _class_lines(module: str, name: str, value: type, homes: Homes) -> list[str]:
+    """A class with its members, but for those of bases that have an explanation of their own."""
+    if issubclass(value, BaseException):
+        return [f".. autoexception:: {module}.{name}", "   :show-inheritance:"]
+    bases = [base for base in value.__mro__[1:] if (base.__name__, id(base)) in homes]
+    known = ", ".join(base.__name__ for base in (*bases, object))
+    lines = [f".. autoclass:: {module}.{name}", f"   :inherited-members: {known}"]
+    if bases:
+        home = homes[bases[0].__name__, id(bases[0])]
+        link = f":py:obj:`{bases[0].__name__} <{home}.{bases[0].__name__}>`"
+        lines += ["", f"   It has the members of {link}, too."]
+    return lines
 
 
 def magics_page() -> str:

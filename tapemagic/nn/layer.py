@@ -22,7 +22,7 @@ from tapemagic.nn.calls import calls
 from tapemagic.nn.config import float_name
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.module import Module
-from tapemagic.nn.symbolic import call_symbolically, has_symbolic, nodes_of
+from tapemagic.nn.symbolic import call_symbolically, has_symbolic, nodes_of, symbols
 
 Shape = tuple[int | None, ...]
 
@@ -112,6 +112,7 @@ class Layer(Module):
     built_shape: Any = None
     _path = ""
     _losses_of = _last_call = 0
+    _initialized: Sequence[tuple[Variable, Any]] = ()
     _takes_training = False
 
     def __init__(
@@ -246,11 +247,7 @@ class Layer(Module):
         >>> nn.Dense(2).compute_output_shape((None, 3))
         (None, 2)
         """
-        with silence():
-            first, second = (
-                shapes_of(self(_zeros(input_shape, length, self._dtype))) for length in (2, 3)
-            )
-        return _common(first, second)
+        return shapes_of(call_symbolically(self, (symbols(input_shape, self._dtype),), {}))
 
     def add_weight(
         self,
@@ -305,6 +302,7 @@ class Layer(Module):
         if trainable and not self.trainable:
             set_trainable(variable, trainable=False)
             self._frozen = [*self._frozen, variable]
+        self._initialized = [*self._initialized, (variable, initial)]
         if regularizer is not None:
             self._regularized.append((variable, regularizers.get(regularizer)))
         return variable
@@ -326,7 +324,7 @@ class Layer(Module):
     def losses(self) -> list[Any]:
         """The terms that regularizers and `add_loss` add to the loss, of this layer and those in it."""
         found: list[Any] = []
-        for module in self.named_modules().values():
+        for _, module, _ in self._walk():
             if isinstance(module, Layer):
                 found += [regularizer(variable) for variable, regularizer in module._regularized]
                 if module._losses_of >= self._last_call:
@@ -391,6 +389,25 @@ class Layer(Module):
             )
         return sum(variable.size for variable in self.variables)
 
+    def initialize(self) -> None:
+        """Draw the values of all variables anew, as the initializers of `add_weight` gave them at first.
+
+        Examples
+        --------
+        >>> import tapemagic as tm
+        >>> from tapemagic import nn
+        >>> layer = nn.Dense(1, kernel_initializer="ones", use_bias=False)
+        >>> layer.build((None, 1))
+        >>> layer.set_weights([[[5.0]]])
+        >>> layer.initialize()
+        >>> layer.kernel
+        Variable([[1.]], dtype=float32, name='dense/kernel')
+        """
+        for _, module, _ in self._walk():
+            if isinstance(module, Layer):
+                for variable, initial in module._initialized:
+                    variable.assign(initial(variable.shape, dtype=variable.dtype), read_value=False)
+
     def get_weights(self) -> list[Any]:
         """The values of all variables.
 
@@ -451,20 +468,6 @@ def shapes_of(inputs: Any) -> Any:
     if isinstance(inputs, dict):
         return {name: shapes_of(x) for name, x in inputs.items()}
     return getattr(inputs, "shape", None)
-
-
-def _zeros(shape: Any, length: int, dtype: str) -> Any:
-    """Zeros of a shape, or of several, with a length in the place of None."""
-    if isinstance(shape, list):
-        return [_zeros(part, length, dtype) for part in shape]
-    return np.zeros([length if n is None else n for n in shape], dtype)
-
-
-def _common(first: Any, second: Any) -> Any:
-    """Two shapes, or structures of them, as one, with None where they differ."""
-    if isinstance(first, list):
-        return [_common(a, b) for a, b in zip(first, second, strict=True)]
-    return tuple(a if a == b else None for a, b in zip(first, second, strict=True))
 
 
 def _is_numbers(x: Any) -> bool:

@@ -57,6 +57,22 @@ def _number(value: Any) -> str:
     return f"{float(value):.4f}" if size >= 1e-3 or not size else f"{float(value):.4e}"
 
 
+def round_number(least: float) -> int:
+    """The smallest of 1, 2, 5, 10, 20, 50, ... that is at least as large.
+
+    Examples
+    --------
+    >>> round_number(0.5), round_number(3), round_number(500)
+    (1, 5, 500)
+    """
+    power = 1
+    while True:
+        for digit in (1, 2, 5):
+            if digit * power >= least:
+                return digit * power
+        power *= 10
+
+
 class Progress(Callback):
     """Show the progress of `fit` or `evaluate`.
 
@@ -86,7 +102,9 @@ class Progress(Callback):
         self._training = True
         self._epochs = self.params["epochs"]
         many = self._epochs - self.params.get("initial_epoch", 0)
-        self._every = -(-many // LINES) if self.verbose == "auto" and many > 2 * LINES else 1
+        self._every = (
+            round_number(many / LINES) if self.verbose == "auto" and many > 2 * LINES else 1
+        )
         self._start()
 
     def _start(self) -> None:
@@ -126,7 +144,7 @@ class Progress(Callback):
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Print the line of an epoch."""
         last = epoch + 1 == self._epochs or self.model.stop_training
-        if epoch % self._every == 0 or last:
+        if (epoch + 1) % self._every == 0 or last:
             self._print(f"Epoch {epoch + 1}/{self._epochs} - {described(logs or {})}")
 
     def on_test_begin(self, logs: Logs = None) -> None:  # noqa: ARG002 (Keras's signature)
