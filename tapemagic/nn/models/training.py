@@ -13,6 +13,7 @@ import numpy as np
 
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.recording import silence
+from tapemagic.engine.scopes import seen
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import ModelError, NonFiniteError, OptionError
@@ -218,6 +219,7 @@ class Trainer:
             self._compiled.metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
 
+    @seen("train_step")
     def train_step(self, data: Any) -> Logs:
         """Make a step of training; may be written anew in a class of one's own.
 
@@ -278,6 +280,7 @@ class Trainer:
             count = outputs[0].shape[0] if outputs and outputs[0].ndim else 1
             self._compiled.tracker.update_state(loss, count)
 
+    @seen("fit")
     def fit(
         self,
         x: Any = None,
@@ -416,6 +419,7 @@ class Trainer:
             told.call("on_train_end", logs)
         return history
 
+    @seen("epoch")
     def _epoch(
         self, batches: Batches, told: CallbackList, epoch: int, interrupt: Callable[[], None]
     ) -> Logs | None:
