@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / "docs" / "site"
 SOURCE = ROOT / "build" / "docs-source"
 PAGES = ROOT / "build" / "docs"
+CACHE = ROOT / "build" / "docs-cache"
 COPIED = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -78,7 +79,7 @@ def sphinx(builder: str, target: Path) -> int:
         "-j",
         "2",
         "-d",
-        str(SOURCE.with_name("docs-cache")),
+        str(CACHE),
     ]
     command = [sys.executable, "-m", "sphinx", "-b", builder, *options, str(SOURCE), str(target)]
     return subprocess.run(command, check=False).returncode
@@ -91,7 +92,7 @@ def main() -> int:
     parser.add_argument("--fresh", action="store_true", help="keep nothing of the last build")
     options = parser.parse_args()
     if options.fresh:
-        for folder in (SOURCE, PAGES, SOURCE.with_name("docs-cache")):
+        for folder in (SOURCE, PAGES, CACHE):
             shutil.rmtree(folder, ignore_errors=True)
     write_source()
     failed = sphinx("html", PAGES)
@@ -99,6 +100,8 @@ def main() -> int:
         print(complaint)
     if options.links:
         failed = sphinx("linkcheck", PAGES.with_name("docs-links")) or failed
+    if failed:
+        shutil.rmtree(CACHE, ignore_errors=True)  # pages that were read do not warn a second time
     if not failed and not broken:
         print(f"The site is {(PAGES / 'index.html').relative_to(ROOT)}")
     return int(bool(failed or broken))

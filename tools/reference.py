@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import enum
 import inspect
 import re
 from collections.abc import Callable
@@ -14,6 +13,12 @@ from typing import Any
 
 MODULES = ("tapemagic", "tapemagic.errors", "tapemagic.nn", "tapemagic.tf")
 """Where the public names are; packages among them are followed into what they export."""
+
+REFERENCE = re.compile(r" ?\[\d+\]_")
+"""The mark of a footnote."""
+
+Homes = dict[tuple[str, int], str]
+"""The module in which a name is explained, by the name and the identity of what it names."""
 
 
 def module_pages() -> dict[str, str]:
@@ -49,21 +54,21 @@ def _add(modules: dict[str, ModuleType], module: ModuleType) -> None:
             _add(modules, value)
 
 
-def _homes(modules: dict[str, ModuleType]) -> dict[int, str]:
-    """The module in which each object is explained: of the first package that has it, the innermost."""
+def _homes(modules: dict[str, ModuleType]) -> Homes:
+    """The module in which each name is explained: of the first package that has it, the innermost."""
 
     def order(name: str) -> tuple[int, int, str]:
         package = max(i for i, x in enumerate(MODULES) if name == x or name.startswith(f"{x}."))
         return package, -name.count("."), name
 
-    homes: dict[int, str] = {}
+    homes: Homes = {}
     for module in sorted(modules, key=order):
         for name in public_names(modules[module]):
-            homes.setdefault(id(getattr(modules[module], name)), module)
+            homes.setdefault((name, id(getattr(modules[module], name))), module)
     return homes
 
 
-def _page(module: ModuleType, homes: dict[int, str]) -> str:
+def _page(module: ModuleType, homes: Homes) -> str:
     """A module: what it is, a table of its names, and their docstrings where they are at home here."""
     here = module.__name__
     rows, bodies = [], []
@@ -72,10 +77,10 @@ def _page(module: ModuleType, homes: dict[int, str]) -> str:
         if inspect.ismodule(value):
             rows.append(f"* - [{name}]({value.__name__}.md)\n  - {_summary(value)}")
             continue
-        home = homes[id(value)]
+        home = homes[name, id(value)]
         rows.append(f"* - {{py:obj}}`{name} <{home}.{name}>`\n  - {_summary(value)}")
         if home == here:
-            bodies.append(_body(here, name, value))
+            bodies.append(_body(here, name, value, homes))
     table = "\n".join(["```{list-table}", ":widths: auto", "", *rows, "```"])
     described = f"```{{eval-rst}}\n.. automodule:: {here}\n   :no-members:\n```"
     return f"# {here}\n\n{described}\n\n{table}\n\n" + "\n\n".join(bodies) + "\n"
@@ -84,22 +89,40 @@ def _page(module: ModuleType, homes: dict[int, str]) -> str:
 def _summary(value: Any) -> str:
     """The first sentence of a docstring, as Markdown."""
     text = inspect.getdoc(value) or ""
-    line = text.split("\n\n")[0].replace("\n", " ").replace("``", "`")
+    line = REFERENCE.sub("", text.split("\n\n")[0]).replace("\n", " ").replace("``", "`")
     parts = line.split("`")
     parts[::2] = [re.sub(r"([*<_%\[\]])", r"\\\1", part) for part in parts[::2]]
     return "`".join(parts)
 
 
-def _body(module: str, name: str, value: Any) -> str:
-    directive = "autodata"
+def _body(module: str, name: str, value: Any, homes: Homes) -> str:
+    """What has Sphinx explain an object; a value that is neither class nor function is only named."""
     if inspect.isclass(value):
-        directive = "autoexception" if issubclass(value, BaseException) else "autoclass"
-    elif callable(value) and not isinstance(value, enum.Enum):
-        directive = "autofunction"
-    lines = [f".. {directive}:: {module}.{name}"]
-    if directive == "autoexception":
-        lines.append("   :show-inheritance:")
+        lines = _class_lines(module, name, value, homes)
+    elif inspect.isroutine(value):
+        lines = [f".. autofunction:: {module}.{name}"]
+    else:
+        lines = [
+            f".. py:data:: {module}.{name}",
+            f"   :value: {value!r}",
+            "",
+            f"   {_summary(value)}",
+        ]
     return "\n".join(["```{eval-rst}", *lines, "```"])
+
+
+def _class_lines(module: str, name: str, value: type, homes: Homes) -> list[str]:
+    """A class with its members, but for those of bases that have an explanation of their own."""
+    if issubclass(value, BaseException):
+        return [f".. autoexception:: {module}.{name}", "   :show-inheritance:"]
+    bases = [base for base in value.__mro__[1:] if (base.__name__, id(base)) in homes]
+    known = ", ".join(base.__name__ for base in (*bases, object))
+    lines = [f".. autoclass:: {module}.{name}", f"   :inherited-members: {known}"]
+    if bases:
+        home = homes[bases[0].__name__, id(bases[0])]
+        link = f":py:obj:`{bases[0].__name__} <{home}.{bases[0].__name__}>`"
+        lines += ["", f"   It has the members of {link}, too."]
+    return lines
 
 
 def magics_page() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Any
 
 import tapemagic
@@ -29,6 +30,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_preserve_defaults = True
 napoleon_google_docstring = False
+napoleon_use_ivar = True
 napoleon_use_param = False
 napoleon_use_rtype = False
 python_maximum_signature_line_length = 88
@@ -56,6 +58,19 @@ def plain_references(*event: Any) -> None:
     lines[:] = [FOOTNOTE.sub(r"   [\1] ", REFERENCE.sub(r"[\1]", line)) for line in lines]
 
 
+def is_no_method(*event: Any) -> bool | None:
+    """Whether to leave out a member of a class: a plain value, or a function of another library.
+
+    Values that matter stand in the docstring of the class, below Attributes.
+    """
+    value, skipped = event[3], event[4]
+    if isinstance(value, property | cached_property):
+        return skipped
+    module = getattr(value, "__module__", None) or "builtins"
+    return skipped if callable(value) and module.startswith("tapemagic") else True
+
+
 def setup(app: Any) -> None:
     """Register what Sphinx is to call before it reads a docstring."""
     app.connect("autodoc-process-docstring", plain_references, priority=400)
+    app.connect("autodoc-skip-member", is_no_method)

@@ -417,7 +417,8 @@ def tooltip(text: str) -> str:
 
 def operation_tooltip(step: Step, graph: Graph, lines: Sequence[str]) -> str:
     """The tooltip of an operation: its name, source line and local derivatives; of a repeated input it is a sum."""
-    words = [str(step.layer or step.name), source_line(step.line, lines)]
+    layer = [step.layer.about, step.layer.shapes] if step.layer else []
+    words = [step.name, *layer, source_line(step.line, lines)]
     slopes: dict[int, list[str]] = {}
     for position, slope in step.slopes:
         slopes.setdefault(step.inputs[position], []).append(slope)

@@ -361,3 +361,7 @@ def get(identifier: Any) -> Callable[[Any], Any]:
         return linear
     found: Callable[[Any], Any] = find(identifier, _TABLE, "an activation")
     return found
+
+
+__all__ = ["get"]
+__all__ += list(_TABLE)

@@ -298,7 +298,7 @@ class Layer(Module):
                 f"the initializer of {name!r} of {self.name!r} gave the shape {np.shape(value)}, not {shape}"
             )
         path = f"{self._path or self.name}/{name}"
-        variable = self.variable_class(value, trainable, path, dtype)
+        variable = self.variable_class(value, trainable=trainable, name=path, dtype=dtype)
         if trainable and not self.trainable:
             set_trainable(variable, trainable=False)
             self._frozen = [*self._frozen, variable]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -13,6 +12,7 @@ from tapemagic.engine.tensor.coercion import bool_option
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, set_trainable
 from tapemagic.errors import OptionError
+from tapemagic.nn.identifiers import snake_case
 from tapemagic.nn.weights import OPTIMIZER, read, require_same, write
 
 _UNTRACKED = frozenset({"_frozen", "_regularized", "_added_losses", "_initialized"})
@@ -36,8 +36,7 @@ def clear_names() -> None:
 
 def unique_name(kind: str) -> str:
     """An automatic name for an object of a class: "dense" for the first Dense, then "dense_1"."""
-    parted = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", kind.strip("_"))
-    plain = re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower() or "module"
+    plain = snake_case(kind.strip("_")) or "module"
     number = _names[plain]
     _names[plain] += 1
     return f"{plain}_{number}" if number else plain

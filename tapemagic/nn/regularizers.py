@@ -233,3 +233,17 @@ def _factor(value: Any, name: str) -> float:
     if number and value >= 0 and math.isfinite(value):
         return float(value)
     raise OptionError(f"{name} is a number from 0 on, not {value!r}: write {name}=0.01")
+
+
+__all__ = [
+    "L1",
+    "L1L2",
+    "L2",
+    "OrthogonalRegularizer",
+    "Regularizer",
+    "get",
+    "l1",
+    "l1_l2",
+    "l2",
+    "orthogonal_regularizer",
+]

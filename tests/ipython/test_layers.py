@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -108,6 +109,10 @@ def test_every_rendering(run: Run) -> None:
     assert "Dense, 32 parameters" in report.dot
     assert "(4, 3) → (4, 8)" in report.dot
     assert "dense(X)" in bundle["text/html"]
+    tips = [each["tip"] for each in report.content()["view"]["operations"]]  # type: ignore[index]
+    assert (
+        "dense; Dense, 32 parameters; (4, 3) → (4, 8); line 2: loss = mse(Y, model(X))" == tips[0]
+    )
     assert "Dense, 32 parameters" in bundle["text/latex"]
 
 
@@ -328,3 +333,12 @@ def test_the_relu_of_a_layer(run: Run) -> None:
     report = run(TRAINING.replace("model", "net"))
 
     assert "dead relu in dense_3 on line 4: 4 of 4 units" in str(report)
+
+
+def test_the_layer_of_a_nan(run: Run) -> None:
+    """The sentence on the first nan names the layer: the line only calls the model."""
+    run("log = nn.Sequential([nn.Activation(np.log, name='logarithm')])")
+    with np.errstate(invalid="ignore"):
+        report = run("%%tape\ny = np.sum(log(model(X) - 9.0))")
+
+    assert "y is nan since log in logarithm on line 2 is nan: " in str(report)

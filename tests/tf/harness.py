@@ -25,6 +25,8 @@ MODULES = (
     "modules_guide",
     "custom_gradients",
     "training_loops",
+    "datasets",
+    "keras_guides",
 )
 VALUES = Path(__file__).with_name("values")
 
@@ -36,7 +38,9 @@ def programs() -> dict[str, Program]:
     found = {}
     for module in MODULES:
         for name, function in vars(importlib.import_module(f"tests.tf.programs.{module}")).items():
-            if inspect.isfunction(function) and list(inspect.signature(function).parameters) == ["tf"]:
+            if inspect.isfunction(function) and list(inspect.signature(function).parameters) == [
+                "tf"
+            ]:
                 found[f"{module}.{name}"] = function
     return found
 
@@ -48,7 +52,12 @@ def outcome(program: Program, tf: Any) -> dict[str, Any]:
         with contextlib.redirect_stdout(printed):
             result = encode(program(tf))
     except Exception as error:  # noqa: BLE001 (the program's own)
-        return {"raises": type(error).__name__, "kinds": [kind.__name__ for kind in type(error).__mro__]}
+        words = str(error)[:300]
+        return {
+            "raises": type(error).__name__,
+            "words": words,
+            "kinds": [kind.__name__ for kind in type(error).__mro__],
+        }
     return {"result": result, "printed": printed.getvalue()}
 
 
@@ -83,20 +92,26 @@ def differences(expected: Any, actual: Any, rtol: float, where: str = "result") 
     if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         pairs = enumerate(zip(expected, actual, strict=True))
         return [w for k, (a, b) in pairs for w in differences(a, b, rtol, f"{where}[{k}]")]
-    return [] if expected == actual else [f"{where}: {expected!r} is stored, and this is {actual!r}"]
+    return (
+        [] if expected == actual else [f"{where}: {expected!r} is stored, and this is {actual!r}"]
+    )
 
 
 ATOL = {"float16": 1e-3, "float64": 1e-9, "complex128": 1e-9}
 
 
-def _differing(expected: dict[str, Any], actual: dict[str, Any], rtol: float, where: str) -> list[str]:
+def _differing(
+    expected: dict[str, Any], actual: dict[str, Any], rtol: float, where: str
+) -> list[str]:
     about = {k: v for k, v in expected.items() if k != "values"}
     mine = {k: v for k, v in actual.items() if k != "values"}
     if about != mine:
         return [f"{where}: {about} is stored, and this is {mine}"]
     a, b = np.array(expected["values"], float), np.array(actual["values"], float)
     atol = ATOL.get(expected.get("dtype", ""), 1e-6)
-    tolerance = {"float16": 4e-3, "float64": rtol if rtol < 1e-6 else 1e-9}.get(expected.get("dtype", ""), rtol)
+    tolerance = {"float16": 4e-3, "float64": rtol if rtol < 1e-6 else 1e-9}.get(
+        expected.get("dtype", ""), rtol
+    )
     scale = max(1.0, float(np.max(np.abs(a), initial=0, where=np.isfinite(a))))
     near = np.isclose(b, a, rtol=tolerance, atol=atol * scale, equal_nan=True)
     return [] if near.all() else [f"{where}: {a[~near][:4]} is stored, and this is {b[~near][:4]}"]

@@ -24,7 +24,11 @@ ROUNDED = {"autodiff_guide.element_by_element", "tensors_guide.reductions", "mod
 
 def without_last_digits(text: str) -> list[str]:
     """The words of a text, with four significant digits of each number."""
-    return [f"{float(x):.4g}" if NUMBER.fullmatch(x) else x for x in NUMBER.split(text) for x in x.split()]
+    return [
+        f"{float(x):.4g}" if NUMBER.fullmatch(x) else x
+        for x in NUMBER.split(text)
+        for x in x.split()
+    ]
 
 
 def strings_rounded(result: Any) -> Any:

@@ -283,7 +283,8 @@ def put_array(variable: Variable, array: Any) -> None:
     >>> v
     Variable([2., 3.], name='Variable')
     """
-    variable._handle = wrap(array if array.ndim else array[()], variable._id)
+    if variable._handle._value is not array:
+        variable._handle = wrap(array if array.ndim else array[()], variable._id)
     for tape in live():
         tape._record_event("changed", variable._id, 0)
 

@@ -114,7 +114,9 @@ class Progress(Callback):
         self._training = True
         self._epochs = self.params["epochs"]
         many = self._epochs - self.params.get("initial_epoch", 0)
-        self._every = round_number(many / LINES) if self.verbose == "auto" and many > 2 * LINES else 1
+        self._every = (
+            round_number(many / LINES) if self.verbose == "auto" and many > 2 * LINES else 1
+        )
         self._start()
 
     def _start(self) -> None:

@@ -131,7 +131,8 @@ class MeanMetricWrapper(Mean):
         dtype: DTypeLike | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(name or snake_case(getattr(fn, "__name__", type(self).__name__)), dtype)
+        found = getattr(fn, "name", None) or snake_case(getattr(fn, "__name__", type(fn).__name__))
+        super().__init__(name or found, dtype)
         self._fn = fn
         self._options = kwargs
 

@@ -112,7 +112,9 @@ class Sequential(Model):
             raise OptionError(
                 f"the layer {layer.name!r} is in the model already: write Model(inputs, outputs) to call a layer twice"
             )
-        names = {other.name for other in self._stack}  # before that of the new one, which may be made now
+        names = {
+            other.name for other in self._stack
+        }  # before that of the new one, which may be made now
         if layer.name in names:
             raise OptionError(
                 f"a layer named {layer.name!r} is in the model already: give each a name of its own"

@@ -63,7 +63,7 @@ class Adadelta(ArrayOptimizer):
         """The averages of squared gradients and of squared changes."""
         return (("accumulated_grad", "accumulated_delta_var"),)
 
-    def rule(self, rate: Any, g: Any, w: Any, *kept: Any) -> None:
+    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
         """Move the averages, and descend."""
         squares, changes = kept
         part, step = self.temporary(w)
@@ -75,5 +75,5 @@ class Adadelta(ArrayOptimizer):
         np.divide(step, part, out=step)
         np.square(step, out=part)
         average(changes, part, self.rho)
-        np.multiply(step, rate, out=step)
+        np.multiply(step, numbers, out=step)
         np.subtract(w, step, out=w)

@@ -58,7 +58,9 @@ class Adagrad(ArrayOptimizer):
         **options: Any,
     ) -> None:
         super().__init__(learning_rate, **options)
-        self.initial_accumulator_value = number(initial_accumulator_value, "initial_accumulator_value", 0)
+        self.initial_accumulator_value = number(
+            initial_accumulator_value, "initial_accumulator_value", 0
+        )
         self.epsilon = number(epsilon, "epsilon", 0)
 
     def kept_names(self) -> tuple[tuple[str, ...], ...]:
@@ -69,7 +71,7 @@ class Adagrad(ArrayOptimizer):
         """What the sums begin with."""
         return np.full(shape, self.initial_accumulator_value, dtype)
 
-    def rule(self, rate: Any, g: Any, w: Any, *kept: Any) -> None:
+    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
         """Add to the sum, and descend."""
         (total,) = kept
         part, step = self.temporary(w)
@@ -77,6 +79,6 @@ class Adagrad(ArrayOptimizer):
         np.add(total, part, out=total)
         np.add(total, self.epsilon, out=part)
         np.sqrt(part, out=part)
-        np.multiply(g, rate, out=step)
+        np.multiply(g, numbers, out=step)
         np.divide(step, part, out=step)
         np.subtract(w, step, out=w)

@@ -75,13 +75,15 @@ class Adam(ArrayOptimizer):
         averages = ("momentum", "velocity")
         return (averages, ("velocity_hat",)) if self.amsgrad else (averages,)
 
-    def rule(self, rate: Any, g: Any, w: Any, *kept: Any) -> None:
+    def numbers(self, rate: Any, dtype: Any) -> Any:
+        """The learning rate over the parts of the averages that come from gradients."""
+        t = dtype(self.steps_done + 1)
+        return rate * np.sqrt(1 - dtype(self.beta_2) ** t) / (1 - dtype(self.beta_1) ** t)
+
+    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
         """Move the averages, and descend."""
         m, v, *largest = kept
         part, step = self.temporary(w)
-        dtype = w.dtype.type
-        t = dtype(self.steps_done + 1)
-        alpha = rate * np.sqrt(1 - dtype(self.beta_2) ** t) / (1 - dtype(self.beta_1) ** t)
         np.subtract(g, m, out=part)
         np.multiply(part, 1 - self.beta_1, out=part)
         np.add(m, part, out=m)
@@ -93,7 +95,7 @@ class Adam(ArrayOptimizer):
             v = np.maximum(most, v, out=most)
         np.sqrt(v, out=part)
         np.add(part, self.epsilon, out=part)
-        np.multiply(m, alpha, out=step)
+        np.multiply(m, numbers, out=step)
         np.divide(step, part, out=step)
         np.subtract(w, step, out=w)
 

@@ -69,18 +69,22 @@ class Adamax(ArrayOptimizer):
         """The average of gradients and the largest absolute value."""
         return (("momentum", "norm"),)
 
-    def rule(self, rate: Any, g: Any, w: Any, *kept: Any) -> None:
+    def numbers(self, rate: Any, dtype: Any) -> Any:
+        """The learning rate, and the part of the average that comes from gradients."""
+        return rate, 1 - dtype(self.beta_1) ** dtype(self.steps_done + 1)
+
+    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
         """Move the average, and descend."""
         m, u = kept
         part, step = self.temporary(w)
-        dtype = w.dtype.type
+        rate, filled = numbers
         np.subtract(g, m, out=part)
         np.multiply(part, 1 - self.beta_1, out=part)
         np.add(m, part, out=m)
         np.multiply(u, self.beta_2, out=u)
         np.maximum(u, np.abs(g, out=part), out=u)
         np.add(u, self.epsilon, out=part)
-        np.multiply(part, 1 - dtype(self.beta_1) ** dtype(self.steps_done + 1), out=part)
+        np.multiply(part, filled, out=part)
         np.multiply(m, rate, out=step)
         np.divide(step, part, out=step)
         np.subtract(w, step, out=w)

@@ -20,6 +20,7 @@ class ArrayOptimizer(Optimizer):
         super().__init__(learning_rate, **options)
         self._clipping = Scratch(1)
         self._computing = Scratch(2)
+        self._numbers: dict[Any, Any] = {}
         self._changed: list[tuple[Variable, ...]] = []
 
     def kept_names(self) -> tuple[tuple[str, ...], ...]:
@@ -30,13 +31,25 @@ class ArrayOptimizer(Optimizer):
         """What is kept for a variable before the first step."""
         return np.zeros(shape, dtype)
 
-    def rule(self, rate: Any, g: Any, w: Any, *kept: Any) -> None:
-        """Write into the array of a variable, and into the arrays of what is kept for it.
+    def numbers(self, rate: Any, dtype: Any) -> Any:
+        """Whatever `rule` needs that is the same for all variables of a dtype in one step; the learning rate alone.
 
         Parameters
         ----------
         rate : numpy.floating
             The learning rate.
+        dtype : type
+            That of NumPy's numbers in which to compute.
+        """
+        return rate
+
+    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
+        """Write into the array of a variable, and into the arrays of what is kept for it.
+
+        Parameters
+        ----------
+        numbers : object
+            Those of `numbers`.
         g : numpy.ndarray
             The gradient; not to be written into.
         w : numpy.ndarray
@@ -55,11 +68,20 @@ class ArrayOptimizer(Optimizer):
                 columns += self.add_optimizer_variables(self._trained, names, self.first_value)
             self._changed = list(zip(*columns, strict=True))
 
+    def begin_step(self) -> None:
+        """Forget the numbers of the step before."""
+        self._numbers.clear()
+
     def update_step(self, gradient: Any, variable: Variable, learning_rate: Any) -> None:
         """Change one variable and what is kept for it, in place."""
+        g, rate = unwrap(gradient), unwrap(learning_rate)
+        key = rate, g.dtype
+        numbers = self._numbers.get(key)
+        if numbers is None:
+            numbers = self._numbers[key] = self.numbers(rate, g.dtype.type)
         changed = self._changed[self._places[id(variable)]]
         arrays = [writable_array(each) for each in changed]
-        self.rule(unwrap(learning_rate), unwrap(gradient), *arrays)
+        self.rule(numbers, g, *arrays)
         for each, array in zip(changed, arrays, strict=True):
             put_array(each, array)
 

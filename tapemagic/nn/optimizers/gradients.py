@@ -39,7 +39,9 @@ def split_pairs(pairs: Iterable[Any]) -> tuple[list[Any], list[Any]]:
     return gradients, variables
 
 
-_PAIRS = "apply_gradients takes pairs of a gradient and its variable: write zip(gradients, variables)"
+_PAIRS = (
+    "apply_gradients takes pairs of a gradient and its variable: write zip(gradients, variables)"
+)
 
 
 def require_trained(variables: Sequence[Any]) -> None:
@@ -65,7 +67,9 @@ def require_trained(variables: Sequence[Any]) -> None:
             )
 
 
-def as_arrays(gradients: Sequence[Any], variables: Sequence[Variable]) -> tuple[list[Any], list[Variable]]:
+def as_arrays(
+    gradients: Sequence[Any], variables: Sequence[Variable]
+) -> tuple[list[Any], list[Variable]]:
     """The gradients as arrays of the dtypes of their variables, and these, without those whose gradient is None.
 
     Raises

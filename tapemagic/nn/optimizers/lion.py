@@ -58,13 +58,15 @@ class Lion(ArrayOptimizer):
         self.beta_1 = number(beta_1, "beta_1", 0, 1)
         self.beta_2 = number(beta_2, "beta_2", 0, 1)
         if not self.beta_1:
-            raise OptionError("beta_1 is a number above 0: with 0 the average of gradients would not count")
+            raise OptionError(
+                "beta_1 is a number above 0: with 0 the average of gradients would not count"
+            )
 
     def kept_names(self) -> tuple[tuple[str, ...], ...]:
         """The average of gradients."""
         return (("momentum",),)
 
-    def rule(self, rate: Any, g: Any, w: Any, *kept: Any) -> None:
+    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
         """Descend, and move the average."""
         (m,) = kept
         part, step = self.temporary(w)
@@ -72,7 +74,7 @@ class Lion(ArrayOptimizer):
         np.multiply(g, 1 - self.beta_1, out=part)
         np.add(step, part, out=step)
         np.sign(step, out=step)
-        np.multiply(step, rate, out=step)
+        np.multiply(step, numbers, out=step)
         np.subtract(w, step, out=w)
         np.copyto(part, g)
         average(m, part, self.beta_2)

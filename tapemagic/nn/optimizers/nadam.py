@@ -85,33 +85,38 @@ class Nadam(ArrayOptimizer):
 
     def begin_step(self) -> None:
         """Multiply the product by the size of this step's momentum."""
+        super().begin_step()
         product = unwrap(self._product)
-        t = self.steps_done + 1
-        put_array(self._product, product * self._size(product.dtype.type, t))
+        put_array(self._product, product * self._size(product.dtype.type, self.steps_done + 1))
 
     def _size(self, dtype: Any, t: int) -> Any:
         return dtype(self.beta_1) * (1 - dtype(0.5) * dtype(_FADING) ** dtype(t))
 
-    def rule(self, rate: Any, g: Any, w: Any, *kept: Any) -> None:
-        """Move the averages, and descend."""
-        m, v = kept
-        part, step = self.temporary(w)
-        dtype = w.dtype.type
+    def numbers(self, rate: Any, dtype: Any) -> Any:
+        """The factors of the average, of the gradient and of the change, and the divisor of the average of squares."""
         t = self.steps_done + 1
         size, following = self._size(dtype, t), self._size(dtype, t + 1)
         product = dtype(unwrap(self._product))
+        of_average, of_gradient = following / (1 - product * following), (1 - size) / (1 - product)
+        return of_average, of_gradient, rate, 1 - dtype(self.beta_2) ** dtype(t)
+
+    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
+        """Move the averages, and descend."""
+        of_average, of_gradient, rate, filled = numbers
+        m, v = kept
+        part, step = self.temporary(w)
         np.subtract(g, m, out=part)
-        np.multiply(part, 1 - dtype(self.beta_1), out=part)
+        np.multiply(part, 1 - self.beta_1, out=part)
         np.add(m, part, out=m)
         np.square(g, out=part)
         np.subtract(part, v, out=part)
-        np.multiply(part, 1 - dtype(self.beta_2), out=part)
+        np.multiply(part, 1 - self.beta_2, out=part)
         np.add(v, part, out=v)
-        np.multiply(m, following / (1 - product * following), out=step)
-        np.multiply(g, (1 - size) / (1 - product), out=part)
+        np.multiply(m, of_average, out=step)
+        np.multiply(g, of_gradient, out=part)
         np.add(step, part, out=step)
         np.multiply(step, rate, out=step)
-        np.divide(v, 1 - dtype(self.beta_2) ** dtype(t), out=part)
+        np.divide(v, filled, out=part)
         np.sqrt(part, out=part)
         np.add(part, self.epsilon, out=part)
         np.divide(step, part, out=step)

@@ -95,11 +95,15 @@ class Optimizer(Steps, LearningRate):
     ) -> None:
         known = ("learning_rate", *self.hyperparameters, *_OPTIONS)
         refuse_unknown(type(self).__name__, unknown, known)
-        self.weight_decay = weight_decay if weight_decay is None else number(weight_decay, "weight_decay", 0)
+        self.weight_decay = (
+            weight_decay if weight_decay is None else number(weight_decay, "weight_decay", 0)
+        )
         chosen = {"clipnorm": clipnorm, "clipvalue": clipvalue, "global_clipnorm": global_clipnorm}
         given = {key: above(value, key) for key, value in chosen.items() if value is not None}
         if len(given) > 1:
-            raise OptionError(f"gradients are clipped in one way: give one of {', '.join(given)}, not {len(given)}")
+            raise OptionError(
+                f"gradients are clipped in one way: give one of {', '.join(given)}, not {len(given)}"
+            )
         self.clipnorm = given.get("clipnorm")
         self.clipvalue = given.get("clipvalue")
         self.global_clipnorm = given.get("global_clipnorm")
@@ -108,7 +112,9 @@ class Optimizer(Steps, LearningRate):
         self.ema_overwrite_frequency = ema_overwrite_frequency and count(
             ema_overwrite_frequency, "ema_overwrite_frequency", 1
         )
-        self.loss_scale_factor = None if loss_scale_factor is None else above(loss_scale_factor, "loss_scale_factor")
+        self.loss_scale_factor = (
+            None if loss_scale_factor is None else above(loss_scale_factor, "loss_scale_factor")
+        )
         self.gradient_accumulation_steps = gradient_accumulation_steps and count(
             gradient_accumulation_steps, "gradient_accumulation_steps", 2
         )
@@ -213,7 +219,9 @@ class Optimizer(Steps, LearningRate):
         self.apply(gradients, variables)
         return self._iterations
 
-    def apply(self, grads: Iterable[Any], trainable_variables: Iterable[Variable] | None = None) -> None:
+    def apply(
+        self, grads: Iterable[Any], trainable_variables: Iterable[Variable] | None = None
+    ) -> None:
         """Make a step, as `apply_gradients`, with gradients and variables apart.
 
         Parameters

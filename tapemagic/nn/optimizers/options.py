@@ -28,7 +28,9 @@ def number(value: Any, name: str, least: float = -math.inf, most: float = math.i
     >>> number(1, "momentum", 0, 1)
     1.0
     """
-    plain = value.item() if isinstance(value, np.generic | np.ndarray) and value.ndim == 0 else value
+    plain = (
+        value.item() if isinstance(value, np.generic | np.ndarray) and value.ndim == 0 else value
+    )
     if isinstance(plain, Real) and not isinstance(plain, bool) and math.isfinite(plain):
         if least <= plain <= most:
             return float(plain)

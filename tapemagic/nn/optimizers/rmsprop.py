@@ -77,7 +77,7 @@ class RMSprop(ArrayOptimizer):
         average = (("average_gradient",),) if self.centered else ()
         return (("velocity",), *momentum, *average)
 
-    def rule(self, rate: Any, g: Any, w: Any, v: Any, *kept: Any) -> None:
+    def rule(self, numbers: Any, g: Any, w: Any, v: Any, *kept: Any) -> None:
         """Move the averages, and descend."""
         part, step = self.temporary(w)
         np.square(g, out=part)
@@ -91,7 +91,7 @@ class RMSprop(ArrayOptimizer):
             np.subtract(step, part, out=step)
         np.add(step, self.epsilon, out=step)
         np.sqrt(step, out=step)
-        np.multiply(g, rate, out=part)
+        np.multiply(g, numbers, out=part)
         np.divide(part, step, out=step)
         if self.momentum:
             u = kept[0]

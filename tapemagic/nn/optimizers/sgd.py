@@ -62,10 +62,10 @@ class SGD(ArrayOptimizer):
         """The velocity, if there is momentum."""
         return (("momentum",),) if self.momentum else ()
 
-    def rule(self, rate: Any, g: Any, w: Any, *kept: Any) -> None:
+    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
         """Descend."""
         step, ahead = self.temporary(w)
-        np.multiply(g, rate, out=step)
+        np.multiply(g, numbers, out=step)
         for v in kept:
             np.multiply(v, self.momentum, out=v)
             np.subtract(v, step, out=v)

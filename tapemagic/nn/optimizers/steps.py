@@ -141,12 +141,16 @@ class Steps(State):
         if self.global_clipnorm is not None:
             scale = global_scale(gradients, self.global_clipnorm, map(self.scratch, gradients))
         self.begin_step()
+        rates: dict[Any, Any] = {}
         for gradient, variable in zip(gradients, variables, strict=True):
-            own_rate = variable.dtype.type(rate)
+            dtype = gradient.dtype
+            own_rate = rates.get(dtype)
+            if own_rate is None:
+                own_rate = rates[dtype] = wrap(dtype.type(rate))
             if self.weight_decay is not None and self._decays[self._places[id(variable)]]:
-                self._decay(variable, own_rate)
+                self._decay(variable, unwrap(own_rate))
             clipped = self._clipped(gradient, scale)
-            self.update_step(wrap(clipped if clipped.ndim else clipped[()]), variable, wrap(own_rate))
+            self.update_step(wrap(clipped if clipped.ndim else clipped[()]), variable, own_rate)
 
     def _clipped(self, gradient: Any, scale: Any) -> Any:
         if scale is not None:

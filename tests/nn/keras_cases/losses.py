@@ -250,7 +250,7 @@ def loss_functions(k: Any, rng: np.random.Generator) -> Arrays:
 def custom_losses(k: Any, rng: np.random.Generator) -> Arrays:
     """A class of the user's, with weights."""
 
-    class Cubes(k.losses.Loss):  # type: ignore[misc,name-defined]
+    class Cubes(k.losses.Loss):  # type: ignore[misc]
         """The sum of cubes."""
 
         def call(self, y_true: Any, y_pred: Any) -> Any:

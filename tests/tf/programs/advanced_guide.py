@@ -33,8 +33,8 @@ def reset(tf: Any) -> Any:
 def stop_gradient(tf: Any) -> Any:
     x, y = tf.Variable(2.0), tf.Variable(3.0)
     with tf.GradientTape() as t:
-        y_sq = y ** 2
-        z = x ** 2 + tf.stop_gradient(y_sq)
+        y_sq = y**2
+        z = x**2 + tf.stop_gradient(y_sq)
     grad = t.gradient(z, {"x": x, "y": y})
     print("dz/dx:", grad["x"])
     print("dz/dy:", grad["y"])
@@ -85,7 +85,7 @@ def input_gradient_penalty(tf: Any) -> Any:
         with tf.GradientTape(watch_accessed_variables=False) as t1:
             t1.watch(x)
             y = tf.nn.relu(x @ kernel + bias)
-            out = tf.reduce_sum(y ** 2)
+            out = tf.reduce_sum(y**2)
         g1 = t1.gradient(out, x)
         g1_mag = tf.norm(g1)
     dg1_mag = t2.gradient(g1_mag, [kernel, bias])
@@ -122,7 +122,7 @@ def newton(tf: Any) -> Any:
     with tf.GradientTape() as t2:
         with tf.GradientTape() as t1:
             y = tf.nn.softmax(x @ w)
-            loss = tf.reduce_mean(y[:, 0] ** 2) + 0.1 * tf.reduce_sum(w ** 2)
+            loss = tf.reduce_mean(y[:, 0] ** 2) + 0.1 * tf.reduce_sum(w**2)
         g = t1.gradient(loss, w)
     h = t2.jacobian(g, w)
     n_params = tf.reduce_prod(w.shape)
@@ -156,7 +156,7 @@ def hessian_vector_product(tf: Any) -> Any:
     v = tf.constant([1.0, 0.0, -1.0])
     with tf.GradientTape() as outer:
         with tf.GradientTape() as inner:
-            y = tf.reduce_sum(x ** 3) + tf.reduce_prod(x)
+            y = tf.reduce_sum(x**3) + tf.reduce_prod(x)
         g = inner.gradient(y, x)
         directional = tf.reduce_sum(g * v)
     return outer.gradient(directional, x)

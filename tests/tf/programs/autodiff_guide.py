@@ -10,7 +10,7 @@ import numpy as np
 def a_scalar(tf: Any) -> Any:
     x = tf.Variable(3.0)
     with tf.GradientTape() as tape:
-        y = x ** 2
+        y = x**2
     print(tape.gradient(y, x).numpy())
 
 
@@ -20,7 +20,7 @@ def weights_and_a_bias(tf: Any) -> Any:
     x = [[1.0, 2.0, 3.0]]
     with tf.GradientTape(persistent=True) as tape:
         y = x @ w + b
-        loss = tf.reduce_mean(y ** 2)
+        loss = tf.reduce_mean(y**2)
     dw, db = tape.gradient(loss, [w, b])
     parts = tape.gradient(loss, {"w": w, "b": b})
     print(w.shape, dw.shape)
@@ -34,7 +34,7 @@ def constants_are_not_watched(tf: Any) -> Any:
     x2 = tf.Variable(2.0, name="x2") + 1.0
     x3 = tf.constant(3.0, name="x3")
     with tf.GradientTape() as tape:
-        y = x0 ** 2 + x1 ** 2 + x2 ** 2 + x3
+        y = x0**2 + x1**2 + x2**2 + x3
     for g in tape.gradient(y, [x0, x1, x2, x3]):
         print(g)
     print([v.name for v in tape.watched_variables()])
@@ -52,7 +52,7 @@ def an_intermediate_value(tf: Any) -> Any:
 def several_targets(tf: Any) -> Any:
     x = tf.Variable(2.0)
     with tf.GradientTape(persistent=True) as tape:
-        y0 = x ** 2
+        y0 = x**2
         y1 = 1 / x
     print(tape.gradient(y0, x).numpy(), tape.gradient(y1, x).numpy())
     return tape.gradient({"y0": y0, "y1": y1}, x)
@@ -82,7 +82,7 @@ def control_flow(tf: Any) -> Any:
         if x > 0.0:
             result = v0
         else:
-            result = v1 ** 2
+            result = v1**2
     d0, d1 = tape.gradient(result, [v0, v1])
     print(d0, d1, tape.gradient(result, x))
 
@@ -114,7 +114,7 @@ def state_stops_gradients(tf: Any) -> Any:
     x0, x1 = tf.Variable(3.0), tf.Variable(0.0)
     with tf.GradientTape() as tape:
         x1.assign_add(x0)
-        y = x1 ** 2
+        y = x1**2
     print(tape.gradient(y, x0))
     return [x1, x1.assign(1.0)]
 
@@ -131,7 +131,7 @@ def rounding_gives_none(tf: Any) -> Any:
 def zeros_where_nothing_is_connected(tf: Any) -> Any:
     x, y = tf.Variable([2.0, 2.0]), tf.Variable(3.0)
     with tf.GradientTape() as tape:
-        z = y ** 2
+        z = y**2
     found = tape.gradient(z, [x, y], unconnected_gradients="zero")
     print(found)
 

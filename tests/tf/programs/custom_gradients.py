@@ -116,7 +116,7 @@ def methods(tf: Any) -> Any:
 def stop_gradient(tf: Any) -> Any:
     x = tf.Variable([1.0, 2.0])
     with tf.GradientTape() as tape:
-        y = x * tf.stop_gradient(x ** 2)
+        y = x * tf.stop_gradient(x**2)
     return tape.gradient(y, x)
 
 

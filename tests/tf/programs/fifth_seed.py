@@ -11,14 +11,14 @@ def cube(tf: Any) -> Any:
     x = tf.constant(2.0)
     with tf.GradientTape() as tape:
         tape.watch(x)
-        y = x ** 3
+        y = x**3
     print(tape.gradient(y, x).numpy())
 
 
 def not_trainable(tf: Any) -> Any:
     x = tf.Variable(3.0, trainable=False)
     with tf.GradientTape() as tape:
-        y = x ** 3
+        y = x**3
     return tape.gradient(y, x)
 
 
@@ -26,7 +26,7 @@ def higher_orders(tf: Any) -> Any:
     x = tf.Variable(3.0)
     with tf.GradientTape() as outer:
         with tf.GradientTape() as inner:
-            y = x ** 3
+            y = x**3
         first = inner.gradient(y, x)
     second = outer.gradient(first, x)
     return [first, second]
@@ -35,7 +35,7 @@ def higher_orders(tf: Any) -> Any:
 def consumed(tf: Any) -> Any:
     x = tf.Variable(2.0)
     with tf.GradientTape() as tape:
-        y = x ** 3
+        y = x**3
     print(tape.gradient(y, x).numpy())
     try:
         tape.gradient(y, x)
@@ -46,7 +46,7 @@ def consumed(tf: Any) -> Any:
 def twice(tf: Any) -> Any:
     x = tf.Variable(2.0)
     with tf.GradientTape(persistent=True) as tape:
-        y = x ** 3
+        y = x**3
     print(tape.gradient(y, x).numpy())
     print(tape.gradient(y, x).numpy())
 
@@ -54,7 +54,7 @@ def twice(tf: Any) -> Any:
 def stop_recording(tf: Any) -> Any:
     x = tf.Variable(2.0)
     with tf.GradientTape(persistent=True) as tape:
-        y = x ** 2
+        y = x**2
         with tape.stop_recording():
             first = tape.gradient(y, x)
             aside = x * 10.0
@@ -93,11 +93,11 @@ def linear_regression(tf: Any) -> Any:
 def polynomial_regression(tf: Any) -> Any:
     coefficients = [tf.Variable(0.0) for _ in range(3)]
     x = tf.linspace(-1.0, 1.0, 21)
-    y = 6 * x ** 2 + 8 * x + 2
+    y = 6 * x**2 + 8 * x + 2
     for _ in range(200):
         with tf.GradientTape() as tape:
             a, b, c = coefficients
-            error = tf.reduce_mean(tf.abs(a * x ** 2 + b * x + c - y) ** 2)
+            error = tf.reduce_mean(tf.abs(a * x**2 + b * x + c - y) ** 2)
         for v, g in zip(coefficients, tape.gradient(error, coefficients)):
             v.assign_sub(0.2 * g)
     return coefficients

@@ -27,7 +27,9 @@ def layers(tf: Any) -> Any:
         def __init__(self, in_features, out_features, name=None):
             super().__init__(name=name)
             count = in_features * out_features
-            self.w = tf.Variable(tf.reshape(tf.sin(tf.range(float(count))), [in_features, out_features]), name="w")
+            self.w = tf.Variable(
+                tf.reshape(tf.sin(tf.range(float(count))), [in_features, out_features]), name="w"
+            )
             self.b = tf.Variable(tf.zeros([out_features]), name="b")
 
         def __call__(self, x):
@@ -103,7 +105,10 @@ def order_of_variables(tf: Any) -> Any:
     top, left, right = Holder(name="top"), Holder(name="left"), Holder(name="right")
     top.z = tf.Variable(1.0, name="z")
     top.m = right
-    top.list = [tf.Variable(2.0, name="l0"), {"b": tf.Variable(3.0, name="lb"), "a": tf.Variable(4.0, name="la")}]
+    top.list = [
+        tf.Variable(2.0, name="l0"),
+        {"b": tf.Variable(3.0, name="lb"), "a": tf.Variable(4.0, name="la")},
+    ]
     top.b = left
     top.a = tf.Variable(5, name="a", trainable=False)
     left.y = tf.Variable(6.0, name="left_y")

@@ -13,7 +13,11 @@ def ranks(tf: Any) -> Any:
     print(tf.constant(4))
     print(tf.constant([2.0, 3.0, 4.0]))
     print(tf.constant([[1, 2], [3, 4], [5, 6]], dtype=tf.float16))
-    print(tf.constant([[[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]], [[10, 11, 12, 13, 14], [15, 16, 17, 18, 19]]]))
+    print(
+        tf.constant(
+            [[[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]], [[10, 11, 12, 13, 14], [15, 16, 17, 18, 19]]]
+        )
+    )
 
 
 def to_numpy(tf: Any) -> Any:
@@ -37,7 +41,11 @@ def reductions(tf: Any) -> Any:
     print(tf.reduce_max(c))
     print(tf.math.argmax(c))
     print(tf.nn.softmax(c))
-    return [tf.convert_to_tensor([1, 2, 3]), tf.reduce_max([1, 2, 3]), tf.reduce_max(np.array([1, 2, 3]))]
+    return [
+        tf.convert_to_tensor([1, 2, 3]),
+        tf.reduce_max([1, 2, 3]),
+        tf.reduce_max(np.array([1, 2, 3])),
+    ]
 
 
 def shapes(tf: Any) -> Any:
@@ -93,7 +101,12 @@ def dtypes(tf: Any) -> Any:
     b = tf.cast(a, dtype=tf.float16)
     print(tf.cast(b, dtype=tf.uint8))
     print(a.dtype, b.dtype, repr(a.dtype), a.dtype.name)
-    return [tf.constant(1).dtype.name, tf.constant(1.0).dtype.name, tf.constant(True).dtype.name, tf.constant(1j).dtype.name]
+    return [
+        tf.constant(1).dtype.name,
+        tf.constant(1.0).dtype.name,
+        tf.constant(True).dtype.name,
+        tf.constant(1j).dtype.name,
+    ]
 
 
 def mixed_dtypes(tf: Any) -> Any:
@@ -191,12 +204,29 @@ def own_print(tf: Any) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "printed.txt"
         out = f"file://{path}"
-        tf.print("x", tf.constant([[1.0, 2.5], [3.0, 4.0]]), tf.range(10), 3, None, output_stream=out)
+        tf.print(
+            "x", tf.constant([[1.0, 2.5], [3.0, 4.0]]), tf.range(10), 3, None, output_stream=out
+        )
         tf.print(tf.constant(0.1), tf.constant(1e-7), tf.constant(123456789.0), output_stream=out)
-        tf.print(tf.constant([2 / 3, 1e30, 100000.0, 1e-5, 1e6, 1e7]), tf.constant([2 / 3, 0.1, 1e20], tf.float64), output_stream=out)
+        tf.print(
+            tf.constant([2 / 3, 1e30, 100000.0, 1e-5, 1e6, 1e7]),
+            tf.constant([2 / 3, 0.1, 1e20], tf.float64),
+            output_stream=out,
+        )
         tf.print(tf.constant([2 / 3, 0.1], tf.float16), tf.constant([1.0, -0.0]), output_stream=out)
-        tf.print({"a": tf.constant(1.5)}, [tf.constant([1, 2]), "b"], tf.Variable(2.0), tf.constant([True]), sep=" | ", output_stream=out)
-        tf.print(tf.zeros((7, 2, 2)), tf.constant([float("nan"), float("inf"), -float("inf")]), output_stream=out)
+        tf.print(
+            {"a": tf.constant(1.5)},
+            [tf.constant([1, 2]), "b"],
+            tf.Variable(2.0),
+            tf.constant([True]),
+            sep=" | ",
+            output_stream=out,
+        )
+        tf.print(
+            tf.zeros((7, 2, 2)),
+            tf.constant([float("nan"), float("inf"), -float("inf")]),
+            output_stream=out,
+        )
         tf.print((tf.constant(1), 2.5), tf.zeros((0,)), 1.0, True, end="!\n", output_stream=out)
         tf.print(tf.range(10), summarize=-1, output_stream=out)
         return path.read_text().splitlines()

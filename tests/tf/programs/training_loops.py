@@ -37,7 +37,9 @@ def linear_model(tf: Any) -> Any:
     for epoch in range(10):
         train(model, x, y, learning_rate=0.1)
         losses.append(loss(y, model(x)))
-        print(f"Epoch {epoch:2d}: W={model.w.numpy():1.2f} b={model.b.numpy():1.2f}, loss={losses[-1]:2.4f}")
+        print(
+            f"Epoch {epoch:2d}: W={model.w.numpy():1.2f} b={model.b.numpy():1.2f}, loss={losses[-1]:2.4f}"
+        )
     return [losses, model.w, model.b]
 
 
@@ -73,7 +75,9 @@ def two_layers(tf: Any) -> Any:
     def step():
         with tf.GradientTape() as tape:
             hidden = tf.nn.tanh(x @ first + bias)
-            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, hidden @ second))
+            loss = tf.reduce_mean(
+                tf.nn.sparse_softmax_cross_entropy_with_logits(labels, hidden @ second)
+            )
         gradients, norm = tf.clip_by_global_norm(tape.gradient(loss, variables), 1.0)
         for v, m, g in zip(variables, momenta, gradients):
             m.assign(0.9 * m + g)
@@ -115,7 +119,7 @@ def newton_for_a_root(tf: Any) -> Any:
     x = tf.Variable(2.0, dtype=tf.float64)
     for _ in range(6):
         with tf.GradientTape() as tape:
-            y = x ** 3 - 2 * x - 5
+            y = x**3 - 2 * x - 5
         x.assign_sub(y / tape.gradient(y, x))
     return x
 
@@ -123,8 +127,17 @@ def newton_for_a_root(tf: Any) -> Any:
 def loops_as_functions(tf: Any) -> Any:
     x = tf.Variable(1.1)
     with tf.GradientTape(persistent=True) as tape:
-        _, product = tf.while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, y * x), (tf.constant(0), tf.constant(1.0)))
+        _, product = tf.while_loop(
+            lambda i, y: i < 4, lambda i, y: (i + 1, y * x), (tf.constant(0), tf.constant(1.0))
+        )
         chosen = tf.cond(product > 1.0, lambda: product * 2.0, lambda: product)
         sums = tf.scan(lambda a, b: a + b * x, tf.constant([1.0, 2.0, 3.0]))
         squares = tf.map_fn(lambda row: row * row * x, tf.constant([1.0, 2.0]))
-    return [chosen, tape.gradient(chosen, x), sums, tape.gradient(sums, x), squares, tape.gradient(squares, x)]
+    return [
+        chosen,
+        tape.gradient(chosen, x),
+        sums,
+        tape.gradient(sums, x),
+        squares,
+        tape.gradient(squares, x),
+    ]

@@ -13,7 +13,13 @@ def creation(tf: Any) -> Any:
     print("Shape:", my_variable.shape)
     print("DType:", my_variable.dtype)
     print("As NumPy:", my_variable.numpy())
-    return [bool_variable, complex_variable, repr(my_variable), repr(bool_variable), repr(complex_variable)]
+    return [
+        bool_variable,
+        complex_variable,
+        repr(my_variable),
+        repr(bool_variable),
+        repr(complex_variable),
+    ]
 
 
 def like_tensors(tf: Any) -> Any:
