@@ -93,6 +93,9 @@ class Callback:
     def on_predict_batch_end(self, batch: int, logs: Logs = None) -> None:
         """Called after the outputs of a batch were computed, which are ``logs["outputs"]``."""
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
     on_batch_begin = on_train_batch_begin
     on_batch_end = on_train_batch_end
 
