@@ -12,7 +12,6 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.common import array
 from tapemagic.engine.operations.selection import cast
-from tapemagic.engine.recording import silence
 from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced, unwrap
