@@ -140,6 +140,7 @@ class Node:
         """The identities of the outputs, in the order of `engine.nest.leaves`."""
         return tuple(map(id, leaves(self.outputs)))
 
+
 _nodes: weakref.WeakKeyDictionary[Any, list[weakref.ref[Node]]] = weakref.WeakKeyDictionary()
 
 

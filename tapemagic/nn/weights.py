@@ -127,7 +127,9 @@ def require_same(
         )
     if lines:
         listed = "\n".join(lines)
-        raise WeightsError(f"{source} is of another model than {whose}, and nothing was loaded:\n{listed}")
+        raise WeightsError(
+            f"{source} is of another model than {whose}, and nothing was loaded:\n{listed}"
+        )
 
 
 def _lines(what: str, names: Iterable[str]) -> list[str]:

@@ -17,7 +17,6 @@ Examples
 from importlib import import_module
 from typing import Any
 
-import tapemagic
 from tapemagic.engine.tape.unconnected import UnconnectedGradients
 from tapemagic.tape import GradientTape
 from tapemagic.tf import (
@@ -229,7 +228,7 @@ from tapemagic.tf.tensor import is_tensor
 from tapemagic.tf.variable import ResourceVariable as Variable
 from tapemagic.tf.variable import VariableAggregation, VariableSynchronization
 
-__version__ = f"{tapemagic.__version__} (tapemagic)"
+__version__ = version.VERSION
 newaxis = None
 
 LATER = ("data", "keras")

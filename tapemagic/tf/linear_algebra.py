@@ -223,6 +223,8 @@ def _one(name: str, compute: Any, doc: str, kinds: str = "fc") -> Any:
 
 
 det = _one("det", np.linalg.det, "The determinant of each matrix.")
+
+
 def _cholesky(x: Any) -> Any:
     """The factor of a matrix of which the lower triangle is read; its gradient is symmetric, as TensorFlow's is."""
     symmetric = (x + np.conj(np.swapaxes(x, -1, -2))) / 2

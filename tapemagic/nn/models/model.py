@@ -260,7 +260,11 @@ class Model(Trainer, Layer):
         if not optimizer:
             self._load(weights, source)
             return
-        kept = {int(name.removeprefix(OPTIMIZER)): x for name, x in arrays.items() if name not in weights}
+        kept = {
+            int(name.removeprefix(OPTIMIZER)): x
+            for name, x in arrays.items()
+            if name not in weights
+        }
         if not kept:
             raise WeightsError(
                 f"{source} holds no state of an optimizer: write load_weights(path), or save it with "

@@ -66,9 +66,7 @@ def _origin(model: Any, data: Any, backward: bool) -> str:
     operands = " and ".join(found.operands)
     cause = _CAUSES[found.cause]
     if found.way == "backward":
-        return (
-            f"It arose {where}: the derivative of {found.operation}({operands}) gave {found.result}{at}, {cause}."
-        )
+        return f"It arose {where}: the derivative of {found.operation}({operands}) gave {found.result}{at}, {cause}."
     return f"It arose {where}: {found.operation} of {operands} gave {found.result}{at}, {cause}."
 
 

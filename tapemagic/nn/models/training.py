@@ -13,6 +13,7 @@ import numpy as np
 
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.recording import silence
+from tapemagic.engine.scopes import seen
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import ModelError, NonFiniteError, OptionError
@@ -218,6 +219,7 @@ class Trainer:
             self._compiled.metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
 
+    @seen("train_step")
     def train_step(self, data: Any) -> Logs:
         """Make a step of training; may be written anew in a class of one's own.
 
@@ -247,7 +249,10 @@ class Trainer:
         if variables:
             self.optimizer.apply(gradients, variables)
         else:
-            warnings.warn(f"the model {self.name!r} has no variables to train: all are frozen, or none", stacklevel=2)
+            warnings.warn(
+                f"the model {self.name!r} has no variables to train: all are frozen, or none",
+                stacklevel=2,
+            )
         self._track(loss, y_pred)
         return self.compute_metrics(x, y, y_pred, sample_weight)
 
@@ -275,6 +280,7 @@ class Trainer:
             count = outputs[0].shape[0] if outputs and outputs[0].ndim else 1
             self._compiled.tracker.update_state(loss, count)
 
+    @seen("fit")
     def fit(
         self,
         x: Any = None,
@@ -368,11 +374,15 @@ class Trainer:
         initial_epoch = _whole(initial_epoch, "initial_epoch", 0)
         size = _whole(32 if batch_size is None else batch_size, "batch_size", 1)
         if validation_split and validation_data is None:
-            x, y, sample_weight, validation_data = self._split(x, y, sample_weight, validation_split)
+            x, y, sample_weight, validation_data = self._split(
+                x, y, sample_weight, validation_split
+            )
         batches = self._batches(x, y, sample_weight, size, shuffle, steps_per_epoch, class_weight)
         validation = None
         if validation_data is not None:
-            validation = self._validation(validation_data, validation_batch_size or size, validation_steps)
+            validation = self._validation(
+                validation_data, validation_batch_size or size, validation_steps
+            )
             self._require_alike(batches, validation)
         history = History()
         progress = [Progress(_verbosity(verbose))] if _verbosity(verbose) else []
@@ -409,6 +419,7 @@ class Trainer:
             told.call("on_train_end", logs)
         return history
 
+    @seen("epoch")
     def _epoch(
         self, batches: Batches, told: CallbackList, epoch: int, interrupt: Callable[[], None]
     ) -> Logs | None:
@@ -480,7 +491,9 @@ class Trainer:
         size = _whole(32 if batch_size is None else batch_size, "batch_size", 1)
         batches = self._batches(x, y, sample_weight, size, False, steps, None)
         progress = [Progress(_verbosity(verbose))] if _verbosity(verbose) else []
-        told = CallbackList([*_listed(callbacks), *progress], self, steps=batches.steps, verbose=verbose)
+        told = CallbackList(
+            [*_listed(callbacks), *progress], self, steps=batches.steps, verbose=verbose
+        )
         with _closed(progress):
             logs = self._test(batches, told)
         return logs if return_dict else _one_or_all(logs)
@@ -646,11 +659,17 @@ class Trainer:
             weight = weights_of_classes(y, class_weight)
         return ArrayBatches(x, y, weight, batch_size, bool(shuffle), steps)
 
-    def _split(self, x: Any, y: Any, sample_weight: Any, fraction: float) -> tuple[Any, Any, Any, Any]:
+    def _split(
+        self, x: Any, y: Any, sample_weight: Any, fraction: float
+    ) -> tuple[Any, Any, Any, Any]:
         """Data without their end, and their end as validation data."""
         if x is None or is_iterable_data(x):
-            raise OptionError("validation_split divides arrays: give validation_data beside an iterable")
-        parts = [None if part is None else arrays_in(part, "data") for part in (x, y, sample_weight)]
+            raise OptionError(
+                "validation_split divides arrays: give validation_data beside an iterable"
+            )
+        parts = [
+            None if part is None else arrays_in(part, "data") for part in (x, y, sample_weight)
+        ]
         first, second = split(parts, fraction)
         return first[0], first[1], first[2], tuple(second)
 
@@ -667,7 +686,10 @@ class Trainer:
     def _require_alike(self, batches: Batches, validation: Batches) -> None:
         """Try validation data whose examples have another shape than those of training, before training begins."""
         if isinstance(batches, ArrayBatches) and isinstance(validation, ArrayBatches):
-            shapes = [[array.shape[1:] for array in leaves(part.data[0])] for part in (batches, validation)]
+            shapes = [
+                [array.shape[1:] for array in leaves(part.data[0])]
+                for part in (batches, validation)
+            ]
             if shapes[0] != shapes[1]:
                 with silence():
                     for part in (batches, validation):
@@ -775,7 +797,9 @@ def _verbosity(verbose: Any) -> Any:
 def _whole(value: Any, name: str, least: int) -> int:
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least:
         return int(value)
-    raise OptionError(f"{name} is a whole number from {least} on, not {value!r}: write {max(least, 1)}")
+    raise OptionError(
+        f"{name} is a whole number from {least} on, not {value!r}: write {max(least, 1)}"
+    )
 
 
 @contextmanager
