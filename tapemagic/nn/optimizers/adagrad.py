@@ -58,7 +58,9 @@ class Adagrad(ArrayOptimizer):
         **options: Any,
     ) -> None:
         super().__init__(learning_rate, **options)
-        self.initial_accumulator_value = number(initial_accumulator_value, "initial_accumulator_value", 0)
+        self.initial_accumulator_value = number(
+            initial_accumulator_value, "initial_accumulator_value", 0
+        )
         self.epsilon = number(epsilon, "epsilon", 0)
 
     def kept_names(self) -> tuple[tuple[str, ...], ...]:
@@ -66,7 +68,7 @@ class Adagrad(ArrayOptimizer):
         return (("accumulator",),)
 
     def first_value(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        """What the sums begin with."""
+        """The value that the sums begin with."""
         return np.full(shape, self.initial_accumulator_value, dtype)
 
     def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:

@@ -58,7 +58,9 @@ class Lion(ArrayOptimizer):
         self.beta_1 = number(beta_1, "beta_1", 0, 1)
         self.beta_2 = number(beta_2, "beta_2", 0, 1)
         if not self.beta_1:
-            raise OptionError("beta_1 is a number above 0: with 0 the average of gradients would not count")
+            raise OptionError(
+                "beta_1 is a number above 0: with 0 the average of gradients would not count"
+            )
 
     def kept_names(self) -> tuple[tuple[str, ...], ...]:
         """The average of gradients."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -28,10 +28,12 @@ def number(value: Any, name: str, least: float = -math.inf, most: float = math.i
     >>> number(1, "momentum", 0, 1)
     1.0
     """
-    plain = value.item() if isinstance(value, np.generic | np.ndarray) and value.ndim == 0 else value
-    if isinstance(plain, Real) and not isinstance(plain, bool) and math.isfinite(plain):
-        if least <= plain <= most:
-            return float(plain)
+    if isinstance(value, np.ndarray) and not value.ndim:
+        value = value[()]
+    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+        found = float(value) if abs(value) < sys.float_info.max else math.inf
+        if math.isfinite(found) and least <= found <= most:
+            return found
     raise OptionError(f"{name} is {_range(least, most)}, not {value!r}")
 
 

@@ -69,7 +69,9 @@ class LearningRateSchedule:
         return cls(**config)
 
     def __repr__(self) -> str:
-        options = ", ".join(f"{name}={value!r}" for name, value in self.get_config().items() if name != "name")
+        options = ", ".join(
+            f"{name}={value!r}" for name, value in self.get_config().items() if name != "name"
+        )
         return f"{type(self).__name__}({options})"
 
 
@@ -267,7 +269,9 @@ class PolynomialDecay(LearningRateSchedule):
         if self.cycle:
             steps = steps * np.maximum(1, np.ceil(step / self.decay_steps))
         left = 1 - np.minimum(step, steps) / steps
-        return (self.initial_learning_rate - self.end_learning_rate) * left**self.power + self.end_learning_rate
+        return (
+            self.initial_learning_rate - self.end_learning_rate
+        ) * left**self.power + self.end_learning_rate
 
 
 class CosineDecay(LearningRateSchedule):
@@ -316,7 +320,9 @@ class CosineDecay(LearningRateSchedule):
         self.decay_steps = above(decay_steps, "decay_steps")
         self.alpha = number(alpha, "alpha")
         self.name = name
-        self.warmup_target = None if warmup_target is None else number(warmup_target, "warmup_target")
+        self.warmup_target = (
+            None if warmup_target is None else number(warmup_target, "warmup_target")
+        )
         self.warmup_steps = number(warmup_steps, "warmup_steps", 0)
 
     def rate(self, step: Any) -> Any:
@@ -388,7 +394,9 @@ class CosineDecayRestarts(LearningRateSchedule):
             restarts = np.floor(done)
             part = done - restarts
         else:
-            restarts = np.floor(np.log(1 + done * (self.t_mul - 1)) / math.log(self.t_mul) + _ROUNDING)
+            restarts = np.floor(
+                np.log(1 + done * (self.t_mul - 1)) / math.log(self.t_mul) + _ROUNDING
+            )
             length = self.t_mul**restarts
             part = (done - (length - 1) / (self.t_mul - 1)) / length
         return self.initial_learning_rate * _cosine(part, self.m_mul**restarts, self.alpha)

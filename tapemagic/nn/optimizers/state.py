@@ -118,7 +118,11 @@ class State:
         whole = dtype is not None and np.dtype(dtype).kind in "iu"
         dtype = floatx() if dtype is None else dtype
         shape = tuple(shape)
-        first = np.zeros(shape, dtype) if whole else unwrap(initializers.get(initializer)(shape, dtype=dtype))
+        first = (
+            np.zeros(shape, dtype)
+            if whole
+            else unwrap(initializers.get(initializer)(shape, dtype=dtype))
+        )
         path = f"{self.name}/{name or 'variable'}"
         variable = self.variable_class(first, trainable=False, name=path, dtype=dtype)
         self._kept.append(variable)
@@ -141,7 +145,9 @@ class State:
         Variable
         """
         path = f"{reference_variable.name.replace('/', '_')}_{name}"
-        return self.add_variable(reference_variable.shape, initializer, reference_variable.dtype, path)
+        return self.add_variable(
+            reference_variable.shape, initializer, reference_variable.dtype, path
+        )
 
     def add_optimizer_variables(
         self, trainable_variables: Sequence[Variable], name: Any, initializer: Any = "zeros"
@@ -168,7 +174,9 @@ class State:
         several = isinstance(initializer, list | tuple)
         first = list(initializer) if several else [initializer] * len(names)
         if len(first) != len(names):
-            raise OptionError(f"there are {len(names)} names and {len(first)} initializers: give one for each name")
+            raise OptionError(
+                f"there are {len(names)} names and {len(first)} initializers: give one for each name"
+            )
         rows = [
             [self.add_variable_from_reference(v, n, i) for n, i in zip(names, first, strict=True)]
             for v in trainable_variables
@@ -211,7 +219,10 @@ class State:
             If a value has another shape. Nothing is changed then either.
         """
         named = self._named()
-        missing, unknown = [n for n in named if n not in state], [n for n in state if n not in named]
+        missing, unknown = (
+            [n for n in named if n not in state],
+            [n for n in state if n not in named],
+        )
         if missing or unknown:
             built = "" if self.built else "; it is not built yet: call build(variables) first"
             raise OptionError(
@@ -243,7 +254,9 @@ class State:
             )
         for variable, array in zip(variables, arrays, strict=True):
             if not np.can_cast(array.dtype, variable.dtype, "same_kind"):
-                raise DtypeError(f"{variable.name!r} is {variable.dtype}, and cannot take values of {array.dtype}")
+                raise DtypeError(
+                    f"{variable.name!r} is {variable.dtype}, and cannot take values of {array.dtype}"
+                )
         for variable, array in zip(variables, arrays, strict=True):
             variable.assign(array, read_value=False)
 
