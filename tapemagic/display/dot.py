@@ -74,8 +74,8 @@ ONE_LINE = 24
 """The most characters of a name and a value in one line of a box."""
 LONGEST = 48
 """The most characters of a name, value or line that are shown."""
-LONGEST_TITLE = 100
-"""The most characters of the title of a layer's frame, which has its shapes."""
+LONGEST_TITLE = 80
+"""The most characters of the title of a layer's frame."""
 
 
 def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None) -> str:
@@ -417,7 +417,8 @@ def tooltip(text: str) -> str:
 
 def operation_tooltip(step: Step, graph: Graph, lines: Sequence[str]) -> str:
     """The tooltip of an operation: its name, source line and local derivatives; of a repeated input it is a sum."""
-    words = [str(step.layer or step.name), source_line(step.line, lines)]
+    layer = [step.layer.about, step.layer.shapes] if step.layer else []
+    words = [step.name, *layer, source_line(step.line, lines)]
     slopes: dict[int, list[str]] = {}
     for position, slope in step.slopes:
         slopes.setdefault(step.inputs[position], []).append(slope)

@@ -1,4 +1,4 @@
-"""Scopes: the calls of layers, as a report folds the operations of each call to a box.
+"""Scopes: the calls of layers and losses, as a report folds the operations of each call to a box.
 
 A scope is no state: it is a frame of `call_in_scope` on the stack, by which an observer finds the layers around an
 operation. So it ends with its call, whatever ends that, and is one of its own thread alone.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import wraps
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,27 +21,29 @@ from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import NotATensorError
 
 Shape = tuple[int, ...]
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Scope:
-    """One call of a layer.
+    """One call of a layer, or of a loss.
 
     Parameters
     ----------
     name : str
         The path of the layer: ``sequential/dense``.
     kind : str
-        The name of its class.
+        The name of its class; empty for another function of this package in which a report is to see loops and calls.
 
     Attributes
     ----------
     inputs, outputs : tuple of tuple of int
-        The shapes of the arrays that it was given, and of those that it returned, in the order of the structure.
+        The shapes of the arrays that it was given, and of those that it returned, in the order of the structure; none
+        as long as it has not returned.
     given : tuple of (int, array or None)
         The ids of the tensors, variables and arrays that it was given, or the numbers in their place, with the values,
         which later changes do not affect; of a variable None.
     parameters : int or None
-        The number of elements of its variables; None as long as it has not returned.
+        The number of elements of its variables; None of a loss, and as long as a layer has not returned.
     """
 
     __slots__ = ("given", "inputs", "kind", "name", "outputs", "parameters")
@@ -67,30 +70,47 @@ def is_observed() -> bool:
 
 def call_in_scope(
     scope: Scope,
-    parameters: Callable[[], int],
     call: Callable[..., Any],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
+    parameters: Callable[[], int] | None = None,
 ) -> Any:
-    """Call a layer in a scope; return what it returns.
+    """Call a layer or a loss in a scope; return what it returns.
 
     Parameters
     ----------
     scope : Scope
         A new one.
-    parameters : callable
-        Gives the number of elements of the layer's variables, when it has returned.
     call : callable
     args, kwargs
         The arguments of `call`.
+    parameters : callable, optional
+        Of a layer: gives the number of elements of its variables, when it has returned.
     """
+    if not scope.kind:
+        return call(*args, **kwargs)
     given = _arrays((args, kwargs))
     scope.inputs = tuple(x.shape for x in given)
     scope.given = tuple(map(_identified, given))
     outputs = call(*args, **kwargs)
     scope.outputs = tuple(x.shape for x in _arrays(outputs))
-    scope.parameters = parameters()
+    scope.parameters = parameters() if parameters else None
     return outputs
+
+
+def seen(name: str) -> Callable[[F], F]:
+    """A decorator of a function of this package in which a report is to see loops and calls, with its name there."""
+
+    def decorate(function: F) -> F:
+        @wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            if is_observed():
+                return call_in_scope(Scope(name, ""), function, args, kwargs)
+            return function(*args, **kwargs)
+
+        return called  # type: ignore[return-value]
+
+    return decorate
 
 
 def scope_called(frame: FrameType) -> Scope | None:

@@ -123,7 +123,7 @@ class CallSites:
             return self._layers[scope]
         else:
             self._layers[scope] = len(self.calls)
-            self.calls.append(Call(scope.name, code, site, scope))
+            self.calls.append(Call(scope.name, code, site, scope if scope.kind else None))
         return len(self.calls) - 1
 
     def _cell_frame(self, chain: list[tuple[FrameType, int]]) -> FrameType | None:

@@ -21,7 +21,6 @@ from tapemagic.engine.operations.logistic import (
 )
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import ShapeError
-from tapemagic.nn.arguments import number
 from tapemagic.nn.identifiers import find
 
 
@@ -362,3 +361,7 @@ def get(identifier: Any) -> Callable[[Any], Any]:
         return linear
     found: Callable[[Any], Any] = find(identifier, _TABLE, "an activation")
     return found
+
+
+__all__ = ["get"]
+__all__ += list(_TABLE)

@@ -22,7 +22,7 @@ def positive(value: Any, what: str) -> int:
     """
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value > 0:
         return int(value)
-    near = f": write {what.split()[0]}={max(1, round(value))}" if _is_real(value) else ""
+    near = f": write {what.split(maxsplit=1)[0]}={max(1, round(value))}" if _is_real(value) else ""
     raise OptionError(f"{what} has to be a positive whole number, not {value!r}{near}")
 
 
@@ -51,6 +51,19 @@ def choice(value: Any, what: str, names: Collection[str]) -> str:
 def lengths(value: Any, what: str, rank: int) -> tuple[int, ...]:
     """A positive whole number for each of `rank` axes, from one for each or one for all."""
     return each(value, rank, what)
+
+
+def axis(value: Any, what: str) -> int:
+    """A whole number, negative or not.
+
+    Examples
+    --------
+    >>> axis(-1, "axis of Concatenate")
+    -1
+    """
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return int(value)
+    raise OptionError(f"{what} has to be a whole number, not {value!r}: write axis=-1")
 
 
 def channels_last(data_format: Any, kind: str) -> None:

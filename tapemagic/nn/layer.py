@@ -10,32 +10,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.operations.common import array
 from tapemagic.engine.operations.selection import cast
 from tapemagic.engine.recording import silence
 from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable, set_trainable
-from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
+from tapemagic.errors import ModelError, OptionError, ShapeError, UnsupportedArgumentError
 from tapemagic.nn import initializers, regularizers
 from tapemagic.nn.calls import calls
 from tapemagic.nn.config import float_name
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.module import Module
-from tapemagic.nn.symbolic import call_symbolically, has_symbolic
+from tapemagic.nn.symbolic import call_symbolically, has_symbolic, nodes_of, symbols
 
 Shape = tuple[int | None, ...]
 
 
-def _once(build: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+def _once(build: Callable[..., None]) -> Callable[..., None]:
     """The method `build` of a class of layers, which names the layer by its place, and does nothing a second time."""
 
     @wraps(build)
-    def named(self: Layer, input_shape: Any) -> None:
+    def named(self: Layer, input_shape: Any = None, *shapes: Any) -> None:
         if self.built:
             return
         if calls.stack and calls.stack[-1][0] is self:  # from the build of a subclass
-            build(self, input_shape)
+            build(self, input_shape, *shapes)
             return
         around = calls.stack[-1][0] if calls.stack else None
         within = around._path if around is not None and around.prefixes_names else ""
@@ -43,7 +44,7 @@ def _once(build: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
         self._require_shape(input_shape)
         calls.stack.append((self, False))
         try:
-            build(self, input_shape)
+            build(self, input_shape, *shapes)
         finally:
             calls.stack.pop()
         self.built_shape = input_shape
@@ -105,10 +106,14 @@ class Layer(Module):
     """The kinds of dtypes, as NumPy calls them, of inputs that are cast to the layer's own: "fbiu" for whole numbers
     and truth values, too."""
 
+    is_boxed = True
+    """Whether each call is a box in a report."""
+
     built = False
     built_shape: Any = None
     _path = ""
-    _losses_of = 0
+    _losses_of = _last_call = 0
+    _initialized: Sequence[tuple[Variable, Any]] = ()
     _takes_training = False
 
     def __init__(
@@ -131,6 +136,11 @@ class Layer(Module):
         self._added_losses: list[Any] = []
         if not trainable:
             self.trainable = False
+
+    @property
+    def path(self) -> str:
+        """The names of the layers around this one and its own, joined by slashes."""
+        return self._path or self.name
 
     @property
     def dtype(self) -> str:
@@ -171,28 +181,31 @@ class Layer(Module):
         Tensor or structure of tensors
             What `call` returns; symbolic tensors for symbolic ones.
         """
-        if has_symbolic(args):
-            return call_symbolically(self, args, kwargs)
         if not args and "inputs" in kwargs:
             args = (kwargs.pop("inputs"),)
+        if has_symbolic(args) or (kwargs and has_symbolic(kwargs.values())):
+            if training is not None:
+                kwargs["training"] = training
+            return call_symbolically(self, args, kwargs)
         given = [self._as_input(x) for x in args]
         stack = calls.stack
         if stack:
             training = stack[-1][1] if training is None else bool(training)
         else:
             calls.number += 1
+            self._last_call = calls.number
             training = bool(training)
-        if not self.built:
+        if self.input_spec is not None and given:
+            self._require_shape(getattr(given[0], "shape", given[0]))
+        if not self.built and (given or self.input_spec is None):
             self._build_for(given)
-        elif self.input_spec is not None and given:
-            self._require_shape(getattr(given[0], "shape", None))
         if self._takes_training:
             kwargs["training"] = training
         stack.append((self, training))
         try:
-            if is_observed():
-                scope = Scope(self._path, type(self).__name__)
-                outputs = call_in_scope(scope, self.count_params, self.call, given, kwargs)
+            if is_observed() and self.is_boxed:
+                scope = Scope(self._path or self.name, type(self).__name__)
+                outputs = call_in_scope(scope, self.call, given, kwargs, self.count_params)
             else:
                 outputs = self.call(*given, **kwargs)
             if self.activity_regularizer is not None:
@@ -211,7 +224,7 @@ class Layer(Module):
         self.build(shapes_of(given[0]) if given else None)
 
     def _require_shape(self, shape: Any) -> None:
-        """Raise an error for inputs of a shape that the layer does not take."""
+        """Raise an error for inputs of a shape that the layer does not take, or for what has no shape."""
         spec = self.input_spec
         if spec is not None and not (shape.__class__ is tuple and spec.accepts(shape)):
             raise spec.error(self, shape)
@@ -240,11 +253,7 @@ class Layer(Module):
         >>> nn.Dense(2).compute_output_shape((None, 3))
         (None, 2)
         """
-        with silence():
-            first, second = (
-                shapes_of(self(_zeros(input_shape, length, self._dtype))) for length in (2, 3)
-            )
-        return _common(first, second)
+        return shapes_of(call_symbolically(self, (symbols(input_shape, self._dtype),), {}))
 
     def add_weight(
         self,
@@ -295,10 +304,11 @@ class Layer(Module):
                 f"the initializer of {name!r} of {self.name!r} gave the shape {np.shape(value)}, not {shape}"
             )
         path = f"{self._path or self.name}/{name}"
-        variable = self.variable_class(value, trainable, path, dtype)
+        variable = self.variable_class(value, trainable=trainable, name=path, dtype=dtype)
         if trainable and not self.trainable:
             set_trainable(variable, trainable=False)
             self._frozen = [*self._frozen, variable]
+        self._initialized = [*self._initialized, (variable, initial)]
         if regularizer is not None:
             self._regularized.append((variable, regularizers.get(regularizer)))
         return variable
@@ -320,10 +330,11 @@ class Layer(Module):
     def losses(self) -> list[Any]:
         """The terms that regularizers and `add_loss` add to the loss, of this layer and those in it."""
         found: list[Any] = []
-        for module in self.named_modules().values():
+        for _, module, _ in self._walk():
             if isinstance(module, Layer):
                 found += [regularizer(variable) for variable, regularizer in module._regularized]
-                found += module._added_losses
+                if module._losses_of >= self._last_call:
+                    found += module._added_losses
         return found
 
     @property
@@ -340,6 +351,26 @@ class Layer(Module):
     def non_trainable_weights(self) -> list[Variable]:
         """Keras's name for `non_trainable_variables`."""
         return self.non_trainable_variables
+
+    @property
+    def input(self) -> Any:
+        """The symbolic tensors that the layer was called on, if it was called on such ones once."""
+        inputs = self._only_node("input").inputs
+        return inputs[0] if len(inputs) == 1 else inputs
+
+    @property
+    def output(self) -> Any:
+        """The symbolic tensors that the layer gave, if it was called on such ones once."""
+        return self._only_node("output").outputs
+
+    def _only_node(self, what: str) -> Any:
+        nodes = nodes_of(self)
+        if len(nodes) != 1:
+            raise ModelError(
+                f"the layer {self.name!r} has no {what} of its own: it was called on symbolic tensors "
+                f"{len(nodes) or 'no'} times; keep the tensor that nn.Input or the call gives"
+            )
+        return nodes[0]
 
     def count_params(self) -> int:
         """The number of elements of all variables.
@@ -363,6 +394,25 @@ class Layer(Module):
                 "it on data, or call its build((None, 3)) first"
             )
         return sum(variable.size for variable in self.variables)
+
+    def initialize(self) -> None:
+        """Draw the values of all variables anew, as the initializers of `add_weight` gave them at first.
+
+        Examples
+        --------
+        >>> import tapemagic as tm
+        >>> from tapemagic import nn
+        >>> layer = nn.Dense(1, kernel_initializer="ones", use_bias=False)
+        >>> layer.build((None, 1))
+        >>> layer.set_weights([[[5.0]]])
+        >>> layer.initialize()
+        >>> layer.kernel
+        Variable([[1.]], dtype=float32, name='dense/kernel')
+        """
+        for _, module, _ in self._walk():
+            if isinstance(module, Layer):
+                for variable, initial in module._initialized:
+                    variable.assign(initial(variable.shape, dtype=variable.dtype), read_value=False)
 
     def get_weights(self) -> list[Any]:
         """The values of all variables.
@@ -409,9 +459,9 @@ class Layer(Module):
             return constant(x, self._dtype if x.dtype.kind in self.cast_kinds else None)
         if isinstance(x, list | tuple):
             if _is_numbers(x):
-                return self._as_input(np.array(x))
+                return self._as_input(array(x))
             return type(x)(map(self._as_input, x)) if type(x) in {list, tuple} else x
-        return x
+        return self._as_input(np.asarray(x)) if hasattr(x, "__array__") else x
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
@@ -424,20 +474,6 @@ def shapes_of(inputs: Any) -> Any:
     if isinstance(inputs, dict):
         return {name: shapes_of(x) for name, x in inputs.items()}
     return getattr(inputs, "shape", None)
-
-
-def _zeros(shape: Any, length: int, dtype: str) -> Any:
-    """Zeros of a shape, or of several, with a length in the place of None."""
-    if isinstance(shape, list):
-        return [_zeros(part, length, dtype) for part in shape]
-    return np.zeros([length if n is None else n for n in shape], dtype)
-
-
-def _common(first: Any, second: Any) -> Any:
-    """Two shapes, or structures of them, as one, with None where they differ."""
-    if isinstance(first, list):
-        return [_common(a, b) for a, b in zip(first, second, strict=True)]
-    return tuple(a if a == b else None for a, b in zip(first, second, strict=True))
 
 
 def _is_numbers(x: Any) -> bool:

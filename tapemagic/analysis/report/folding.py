@@ -14,7 +14,7 @@ from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.registry import NUMBERED
 from tapemagic.engine.scopes import Scope
-from tapemagic.engine.tape.observer import Call
+from tapemagic.engine.tape.observer import Call, Origins
 
 Part: TypeAlias = "int | Block"
 """The position of an operation in the recording, or operations that belong together."""
@@ -129,28 +129,20 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
                     for x in made
                 ]
             else:
-                entries.append(_entry_of_call(entry, made, calls))
+                entries.append(_entry_of_call(entry, made, snapshot.origins))
         folded[number] = _folded(entries, _loops(code), code)
     return _block("cell", folded[0])
 
 
-def _entry_of_call(entry: _Entry, made: Sequence[_Entry], calls: Sequence[Call]) -> _Entry:
+def _entry_of_call(entry: _Entry, made: Sequence[_Entry], origins: Origins) -> _Entry:
     """A call with the parts of what it ran in a block."""
-    name, _, _, scope = calls[entry.call]
+    name, _, site, scope = origins.calls[entry.call]
     if scope is None:
         return entry._replace(part=_block("call", made, name))
-    around = _layer_around(entry.call, calls)
+    around = origins.layer_around(site.call)
     block = _block("layer", made, name.removeprefix(f"{around}/") if around else name)
     block = replace(block, scope=scope, lines=block.lines or entry.lines)
     return entry._replace(part=block, lines=entry.lines or block.lines, layer=name)
-
-
-def _layer_around(number: int, calls: Sequence[Call]) -> str:
-    """The path of the innermost layer that called something; empty if there is none."""
-    outer = calls[number].site.call
-    while outer and calls[outer].scope is None:
-        outer = calls[outer].site.call
-    return calls[outer].name
 
 
 def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]:

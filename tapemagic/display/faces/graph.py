@@ -74,8 +74,13 @@ def shows_none(graph: Graph) -> bool:
 
 
 def signs(graph: Graph) -> list[str]:
-    """Sentences on the words beside edges, and on small pictures of arrays."""
+    """Sentences on the words beside edges and in the boxes of layers, and on small pictures of arrays."""
     words = []
+    if any(step.layer for step in graph.steps):
+        words.append(
+            "In the box of a layer: its name, its class, the number of elements in its variables, and the shapes of what "
+            "goes in → what comes out; its variables are inside"
+        )
     if has_room_for_labels(graph) and any(map(edge_labels, graph.steps)):
         words.append("Beside an edge: the local derivative")
         if any(value.gradient is not None for value in graph.values):

@@ -13,7 +13,7 @@ from tapemagic.engine.registry import Function, operation, vjp_argnums
 from tapemagic.engine.tensor.coercion import OPERANDS
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.messages import describe
-from tapemagic.engine.tensor.tensor import Tensor, Traced, as_operand, wrap
+from tapemagic.engine.tensor.tensor import Tensor, Traced, as_operand, plain, wrap
 from tapemagic.errors import (
     CustomGradientError,
     NotNumbersError,
@@ -54,7 +54,7 @@ class Call:
         nested = any(isinstance(g, Tensor) for g in gs)
         upstream = [_conjugated(g if isinstance(g, Tensor) else wrap(g)) for g in gs]
         answers = map(_conjugated, self.pullback(upstream))
-        return [x if nested or x is None else x._value for x in answers]
+        return [x if x is None else plain(x) if nested else x._value for x in answers]
 
     def __repr__(self) -> str:
         return f"<a call of {self.name}>"

@@ -12,7 +12,7 @@ from tapemagic.engine.nest import matched
 from tapemagic.engine.recording import new_id
 from tapemagic.engine.tensor.coercion import private_array
 from tapemagic.engine.tensor.messages import describe
-from tapemagic.engine.tensor.tensor import Tensor, Traced, wrap
+from tapemagic.engine.tensor.tensor import Tensor, Traced, plain, wrap
 from tapemagic.errors import NotATensorError, ShapeError
 
 NEVER = sys.maxsize
@@ -106,7 +106,7 @@ def _cotangent(g: Any, target: Traced) -> Any:
             "zeros to drop it"
         )
     try:
-        g = g._read() if isinstance(g, Traced) else wrap(private_array(g))
+        g = plain(g) if isinstance(g, Traced) else wrap(private_array(g))
     except (TypeError, ValueError):
         raise NotATensorError(f"output_gradients has to hold numbers, not {describe(g)}") from None
     if g.shape not in ((), target.shape):

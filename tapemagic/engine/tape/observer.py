@@ -139,6 +139,15 @@ class Origins(NamedTuple):
         """For each record, the line of the cell that recorded it."""
         return [site[0] for site in self.sites]
 
+    def layer_around(self, call: int) -> str:
+        """The path of the innermost layer to which a call belongs, by its index in `calls`; empty if there is none."""
+        while call:
+            _, _, site, scope = self.calls[call]
+            if scope is not None:
+                return scope.name
+            call = site.call
+        return ""
+
 
 def nowhere() -> tuple[int | None, int, int, int]:
     """The place of an operation outside of any cell."""

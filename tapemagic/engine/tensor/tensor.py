@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.events import record_text
+from tapemagic.engine.recording import clock
 from tapemagic.engine.tensor.coercion import PandasData, private_array, value_text
 from tapemagic.engine.tensor.conversions import Conversions
 from tapemagic.engine.tensor.messages import HABITS, ragged_error
@@ -35,6 +36,17 @@ def wrap(value: Any, i: int = 0) -> Tensor:
     tensor._value = value
     tensor._id = i
     return tensor
+
+
+def plain(x: Traced) -> Tensor:
+    """A tensor with the value of another one, or of a variable now, and its id: of no class derived from Tensor."""
+    held = x._read()
+    return wrap(held._value, held._id)
+
+
+def computed(value: Any) -> Tensor:
+    """A tensor with a value that was computed just now, and that no tape follows."""
+    return wrap(value, clock[0])
 
 
 def id_of(x: Any) -> int:
@@ -81,6 +93,9 @@ class Traced(ArrayMethods, Conversions):
 
     __pandas_priority__ = 5000
     """Above that of a DataFrame, which is 4000: pandas leaves operators to the operand with the highest one."""
+
+    result_class: type[Tensor]
+    """The class of results of operations on it, and of its gradients."""
 
     _value: Any
     _id: int
@@ -155,6 +170,9 @@ class Tensor(Traced):
     def __reduce__(self) -> Any:
         record_text(self, "pickle")
         return Tensor, (self._value,)
+
+
+Traced.result_class = Tensor
 
 
 def as_operand(value: Any) -> Any:

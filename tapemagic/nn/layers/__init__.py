@@ -1,12 +1,39 @@
 """Keras's layers."""
 
 from tapemagic.nn.layer import Layer as Layer
+from tapemagic.nn.layers.activation import ELU as ELU
+from tapemagic.nn.layers.activation import Activation as Activation
+from tapemagic.nn.layers.activation import LeakyReLU as LeakyReLU
+from tapemagic.nn.layers.activation import PReLU as PReLU
+from tapemagic.nn.layers.activation import ReLU as ReLU
+from tapemagic.nn.layers.activation import Softmax as Softmax
+from tapemagic.nn.layers.attention import MultiHeadAttention as MultiHeadAttention
 from tapemagic.nn.layers.convolution import Conv1D as Conv1D
 from tapemagic.nn.layers.convolution import Conv2D as Conv2D
 from tapemagic.nn.layers.dense import Dense as Dense
+from tapemagic.nn.layers.embedding import Embedding as Embedding
+from tapemagic.nn.layers.input_layer import Input as Input
+from tapemagic.nn.layers.input_layer import InputLayer as InputLayer
+from tapemagic.nn.layers.merging import Add as Add
+from tapemagic.nn.layers.merging import Average as Average
+from tapemagic.nn.layers.merging import Concatenate as Concatenate
+from tapemagic.nn.layers.merging import Dot as Dot
+from tapemagic.nn.layers.merging import Maximum as Maximum
+from tapemagic.nn.layers.merging import Minimum as Minimum
+from tapemagic.nn.layers.merging import Multiply as Multiply
+from tapemagic.nn.layers.merging import Subtract as Subtract
 from tapemagic.nn.layers.noise import Dropout as Dropout
 from tapemagic.nn.layers.noise import GaussianDropout as GaussianDropout
 from tapemagic.nn.layers.noise import GaussianNoise as GaussianNoise
+from tapemagic.nn.layers.normalization import BatchNormalization as BatchNormalization
+from tapemagic.nn.layers.normalization import LayerNormalization as LayerNormalization
+from tapemagic.nn.layers.operation import Operation as Operation
+from tapemagic.nn.layers.padding import Cropping1D as Cropping1D
+from tapemagic.nn.layers.padding import Cropping2D as Cropping2D
+from tapemagic.nn.layers.padding import UpSampling1D as UpSampling1D
+from tapemagic.nn.layers.padding import UpSampling2D as UpSampling2D
+from tapemagic.nn.layers.padding import ZeroPadding1D as ZeroPadding1D
+from tapemagic.nn.layers.padding import ZeroPadding2D as ZeroPadding2D
 from tapemagic.nn.layers.pooling import AveragePooling1D as AveragePooling1D
 from tapemagic.nn.layers.pooling import AveragePooling2D as AveragePooling2D
 from tapemagic.nn.layers.pooling import AvgPool1D as AvgPool1D
@@ -23,9 +50,17 @@ from tapemagic.nn.layers.pooling import MaxPool1D as MaxPool1D
 from tapemagic.nn.layers.pooling import MaxPool2D as MaxPool2D
 from tapemagic.nn.layers.pooling import MaxPooling1D as MaxPooling1D
 from tapemagic.nn.layers.pooling import MaxPooling2D as MaxPooling2D
+from tapemagic.nn.layers.recurrent.gru import GRU as GRU
+from tapemagic.nn.layers.recurrent.lstm import LSTM as LSTM
+from tapemagic.nn.layers.recurrent.simple_rnn import SimpleRNN as SimpleRNN
+from tapemagic.nn.layers.scaling import Normalization as Normalization
+from tapemagic.nn.layers.scaling import Rescaling as Rescaling
 from tapemagic.nn.layers.shaping import Flatten as Flatten
 from tapemagic.nn.layers.shaping import Permute as Permute
 from tapemagic.nn.layers.shaping import RepeatVector as RepeatVector
 from tapemagic.nn.layers.shaping import Reshape as Reshape
+from tapemagic.nn.layers.wrapping import Identity as Identity
+from tapemagic.nn.layers.wrapping import Lambda as Lambda
+from tapemagic.nn.layers.wrapping import TimeDistributed as TimeDistributed
 
-__all__ = [name for name, value in vars().items() if isinstance(value, type)]
+__all__ = [name for name, value in vars().items() if callable(value) and name[0].isupper()]

@@ -7,44 +7,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.common import operand
-from tapemagic.engine.operations.selection import cast
-from tapemagic.engine.tensor.constant import constant
-from tapemagic.engine.tensor.tensor import Traced, unwrap
-from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
-from tapemagic.nn.config import floatx
-
-
-def real_numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
-    """Real numbers in a floating-point dtype: a tensor stays one, anything else becomes an array.
-
-    Without a dtype, floating-point arrays and tensors keep theirs; whole numbers, truth values and lists get
-    `nn.config.floatx`.
-
-    Raises
-    ------
-    NotNumbersError
-        If it is not made of numbers.
-    UnsupportedArgumentError
-        If the numbers are complex.
-    """
-    if not isinstance(x, Traced):
-        listed = isinstance(x, list | tuple | float)
-        x = operand(x)
-        if dtype is None and listed and not isinstance(x, Traced):
-            dtype = floatx()
-    kind = x.dtype.kind
-    if kind == "c":
-        raise UnsupportedArgumentError(
-            f"losses and metrics take {what} that are real numbers, not {x.dtype}: give np.real(x) or np.abs(x)"
-        )
-    if dtype is None:
-        return x if kind == "f" else cast(x, floatx())
-    return x if x.dtype == dtype else cast(x, dtype)
-
-
-def as_tensor(x: Any) -> Any:
-    """A tensor as it is, an array as a new tensor."""
-    return x if isinstance(x, Traced) else constant(x)
+from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.errors import OptionError, RankError, ShapeError, UnsupportedArgumentError
+from tapemagic.nn.conversions import as_tensor, real_numbers
 
 
 def pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
@@ -56,15 +21,24 @@ def pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
     ------
     NotNumbersError
         If one of them is not made of numbers.
+    RankError
+        If the predictions have no axis.
     ShapeError
-        If their shapes differ otherwise.
+        If their shapes differ otherwise; a single target is meant for all predictions.
     UnsupportedArgumentError
         If one of them is complex.
     """
     y_pred = as_tensor(real_numbers(y_pred))
     y_true = real_numbers(y_true, y_pred.dtype, "targets")
-    if y_true.shape == y_pred.shape or not y_true.ndim:
+    if not y_pred.ndim:
+        raise RankError(
+            f"a loss takes predictions with at least one axis, not the number {y_pred}: write "
+            "np.reshape(y_pred, (1, 1)) for one example with one output"
+        )
+    if y_true.shape == y_pred.shape:
         return y_true, y_pred
+    if not y_true.ndim:
+        return np.broadcast_to(y_true, y_pred.shape), y_pred
     y_true, y_pred = same_rank(y_true, y_pred)
     if y_true.shape != y_pred.shape:
         raise ShapeError(
@@ -128,7 +102,9 @@ def _whole(labels: Any) -> Any:
 
 
 def _shape_error(labels: Any, y_pred: Any) -> ShapeError:
-    advice = "give one label for each example, and the classes along the last axis of the predictions"
+    advice = (
+        "give one label for each example, and the classes along the last axis of the predictions"
+    )
     if labels.shape == y_pred.shape:
         advice = (
             "one label for each class is what CategoricalCrossentropy and CategoricalAccuracy take; here give one "
@@ -159,30 +135,68 @@ def require_classes(labels: Any, classes: int) -> None:
     )
 
 
-def require_probabilities(y_pred: Any, bounded: bool = True) -> None:
-    """Raise an error for predictions that cannot be probabilities, more than rounding explains.
+def require_probabilities(
+    values: Any, advice: str, bounded: bool = True, beyond: float = 0.01, what: str = "prediction"
+) -> None:
+    """Raise an error for numbers that cannot be meant as probabilities.
 
     Parameters
     ----------
-    y_pred : array or Tensor
+    values : array or Tensor
+        NaN passes.
+    advice : str
+        What to write instead.
     bounded : bool, optional
         Whether more than 1 is an error, too.
+    beyond : float, optional
+        How far outside of 0 and 1 is still taken for a probability, as rounding explains it.
+    what : str, optional
+        What the numbers are.
 
     Raises
     ------
     OptionError
     """
-    values = np.asarray(unwrap(y_pred))
+    values = np.asarray(unwrap(values))
     if not values.size:
         return
     least, largest = np.min(values), np.max(values)
-    wrong = least if least < -_ROUNDING else largest
-    if wrong < -_ROUNDING or (bounded and wrong > 1 + _ROUNDING):
+    wrong = least if least < -beyond else largest
+    if wrong < -beyond or (bounded and wrong > 1 + beyond):
+        raise OptionError(f"the {what} {wrong:.6g} is no probability: {advice}")
+
+
+NO_LOGITS = (
+    "write from_logits=True if the model has no softmax or sigmoid at its end, or give it one"
+)
+"""The advice where predictions are no probabilities."""
+
+
+def share(label_smoothing: float) -> float:
+    """A share of label smoothing.
+
+    Raises
+    ------
+    OptionError
+        If it is not from 0 to 1.
+    """
+    if not 0 <= label_smoothing <= 1:
         raise OptionError(
-            f"the prediction {wrong:.6g} is no probability: write from_logits=True if the model has no softmax or "
-            "sigmoid at its end, or give it one"
+            f"label_smoothing is a share from 0 to 1, not {label_smoothing!r}: write label_smoothing=0.1"
         )
+    return label_smoothing
 
 
-_ROUNDING = 0.01
-"""How far beyond 0 and 1 a prediction is still taken for a probability, in any precision."""
+def kind_of_targets(targets: tuple[int, ...], predictions: tuple[int, ...]) -> str:
+    """The kind of targets by the shapes of targets and predictions: "binary", "sparse" or "categorical".
+
+    Examples
+    --------
+    >>> kind_of_targets((8,), (8, 10)), kind_of_targets((8, 10), (8, 10)), kind_of_targets((8,), (8, 1))
+    ('sparse', 'categorical', 'binary')
+    """
+    if predictions[-1:] == (1,):
+        return "binary"
+    if len(targets) < len(predictions) or targets[-1:] == (1,):
+        return "sparse"
+    return "categorical"

@@ -7,9 +7,11 @@ from typing import Any
 
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
 from tapemagic.errors import OptionError
 from tapemagic.nn.config import float_name
-from tapemagic.nn.losses.arguments import as_tensor, real_numbers, same_rank
+from tapemagic.nn.conversions import as_tensor, real_numbers
+from tapemagic.nn.losses.arguments import same_rank
 from tapemagic.nn.losses.reduction import known_reduction, reduced
 from tapemagic.nn.module import unique_name
 
@@ -98,9 +100,18 @@ class Loss:
         UnsupportedArgumentError
             If they are complex.
         """
-        y_true, y_pred = self._arguments(y_true, y_pred)
+        given = (*self._arguments(y_true, y_pred), sample_weight)
+        if is_observed():
+            scope = Scope(self.name, type(self).__name__)
+            return call_in_scope(scope, self._reduced, given, {})
+        return self._reduced(*given)
+
+    def _reduced(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        """The losses of tensors, weighted and reduced."""
         losses = self.call(y_true, y_pred)
-        return reduced(as_tensor(real_numbers(losses, what="losses")), sample_weight, self.reduction)
+        return reduced(
+            as_tensor(real_numbers(losses, what="losses")), sample_weight, self.reduction
+        )
 
     def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
         """Targets and predictions as tensors of one dtype."""

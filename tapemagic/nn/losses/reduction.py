@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from tapemagic.errors import OptionError, ShapeError
-from tapemagic.nn.losses.arguments import real_numbers, same_rank
+from tapemagic.nn.conversions import real_numbers
+from tapemagic.nn.losses.arguments import same_rank
 
 REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
 

@@ -7,32 +7,204 @@ from typing import Any
 import numpy as np
 
 from tapemagic.nn.identifiers import find, snake_case
-from tapemagic.nn.metrics.accuracies import Accuracy as Accuracy
-from tapemagic.nn.metrics.accuracies import BinaryAccuracy as BinaryAccuracy
-from tapemagic.nn.metrics.accuracies import CategoricalAccuracy as CategoricalAccuracy
-from tapemagic.nn.metrics.accuracies import SparseCategoricalAccuracy as SparseCategoricalAccuracy
-from tapemagic.nn.metrics.accuracies import (
-    SparseTopKCategoricalAccuracy as SparseTopKCategoricalAccuracy,
+from tapemagic.nn.losses import (
+    binary_crossentropy,
+    binary_focal_crossentropy,
+    categorical_crossentropy,
+    categorical_focal_crossentropy,
+    categorical_hinge,
+    hinge,
+    huber,
+    kl_divergence,
+    log_cosh,
+    mean_absolute_error,
+    mean_absolute_percentage_error,
+    mean_squared_error,
+    mean_squared_logarithmic_error,
+    poisson,
+    sparse_categorical_crossentropy,
+    squared_hinge,
 )
-from tapemagic.nn.metrics.accuracies import TopKCategoricalAccuracy as TopKCategoricalAccuracy
-from tapemagic.nn.metrics.accuracies import binary_accuracy as binary_accuracy
-from tapemagic.nn.metrics.accuracies import categorical_accuracy as categorical_accuracy
-from tapemagic.nn.metrics.accuracies import sparse_categorical_accuracy as sparse_categorical_accuracy
+from tapemagic.nn.losses.arguments import kind_of_targets
 from tapemagic.nn.metrics.accuracies import (
-    sparse_top_k_categorical_accuracy as sparse_top_k_categorical_accuracy,
+    Accuracy,
+    BinaryAccuracy,
+    CategoricalAccuracy,
+    SparseCategoricalAccuracy,
+    SparseTopKCategoricalAccuracy,
+    TopKCategoricalAccuracy,
+    binary_accuracy,
+    categorical_accuracy,
+    sparse_categorical_accuracy,
+    sparse_top_k_categorical_accuracy,
+    top_k_categorical_accuracy,
 )
-from tapemagic.nn.metrics.accuracies import top_k_categorical_accuracy as top_k_categorical_accuracy
-from tapemagic.nn.metrics.metric import Metric as Metric
-from tapemagic.nn.metrics.reduction import Mean as Mean
-from tapemagic.nn.metrics.reduction import MeanMetricWrapper as MeanMetricWrapper
-from tapemagic.nn.metrics.reduction import Sum as Sum
+from tapemagic.nn.metrics.auc import (
+    AUC,
+)
+from tapemagic.nn.metrics.confusion_matrix import (
+    confusion_matrix,
+)
+from tapemagic.nn.metrics.decisions import (
+    FalseNegatives,
+    FalsePositives,
+    Precision,
+    Recall,
+    TrueNegatives,
+    TruePositives,
+)
+from tapemagic.nn.metrics.f_score import (
+    F1Score,
+    FBetaScore,
+)
+from tapemagic.nn.metrics.metric import (
+    Metric,
+)
+from tapemagic.nn.metrics.of_losses import (
+    BinaryCrossentropy,
+    CategoricalCrossentropy,
+    CategoricalHinge,
+    CosineSimilarity,
+    Hinge,
+    KLDivergence,
+    LogCoshError,
+    MeanAbsoluteError,
+    MeanAbsolutePercentageError,
+    MeanSquaredError,
+    MeanSquaredLogarithmicError,
+    Poisson,
+    SparseCategoricalCrossentropy,
+    SquaredHinge,
+)
+from tapemagic.nn.metrics.operating_points import (
+    PrecisionAtRecall,
+    RecallAtPrecision,
+    SensitivityAtSpecificity,
+    SpecificityAtSensitivity,
+)
+from tapemagic.nn.metrics.reduction import (
+    Mean,
+    MeanMetricWrapper,
+    Sum,
+)
+from tapemagic.nn.metrics.regression import (
+    R2Score,
+    RootMeanSquaredError,
+)
 
-_CLASSES = {
-    name: kind
-    for name, kind in globals().items()
-    if isinstance(kind, type) and issubclass(kind, Metric)
+__all__ = [
+    "AUC",
+    "Accuracy",
+    "BinaryAccuracy",
+    "BinaryCrossentropy",
+    "CategoricalAccuracy",
+    "CategoricalCrossentropy",
+    "CategoricalHinge",
+    "CosineSimilarity",
+    "F1Score",
+    "FBetaScore",
+    "FalseNegatives",
+    "FalsePositives",
+    "Hinge",
+    "KLDivergence",
+    "LogCoshError",
+    "Mean",
+    "MeanAbsoluteError",
+    "MeanAbsolutePercentageError",
+    "MeanMetricWrapper",
+    "MeanSquaredError",
+    "MeanSquaredLogarithmicError",
+    "Metric",
+    "Poisson",
+    "Precision",
+    "PrecisionAtRecall",
+    "R2Score",
+    "Recall",
+    "RecallAtPrecision",
+    "RootMeanSquaredError",
+    "SensitivityAtSpecificity",
+    "SparseCategoricalAccuracy",
+    "SparseCategoricalCrossentropy",
+    "SparseTopKCategoricalAccuracy",
+    "SpecificityAtSensitivity",
+    "SquaredHinge",
+    "Sum",
+    "TopKCategoricalAccuracy",
+    "TrueNegatives",
+    "TruePositives",
+    "binary_accuracy",
+    "binary_crossentropy",
+    "binary_focal_crossentropy",
+    "categorical_accuracy",
+    "categorical_crossentropy",
+    "categorical_focal_crossentropy",
+    "categorical_hinge",
+    "confusion_matrix",
+    "get",
+    "hinge",
+    "huber",
+    "kl_divergence",
+    "log_cosh",
+    "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    "mean_squared_error",
+    "mean_squared_logarithmic_error",
+    "poisson",
+    "sparse_categorical_accuracy",
+    "sparse_categorical_crossentropy",
+    "sparse_top_k_categorical_accuracy",
+    "squared_hinge",
+    "top_k_categorical_accuracy",
+]
+
+_CLASSES = (
+    AUC,
+    Accuracy,
+    BinaryAccuracy,
+    BinaryCrossentropy,
+    CategoricalAccuracy,
+    CategoricalCrossentropy,
+    CategoricalHinge,
+    CosineSimilarity,
+    F1Score,
+    FBetaScore,
+    FalseNegatives,
+    FalsePositives,
+    Hinge,
+    KLDivergence,
+    LogCoshError,
+    Mean,
+    MeanAbsoluteError,
+    MeanAbsolutePercentageError,
+    MeanSquaredError,
+    MeanSquaredLogarithmicError,
+    Poisson,
+    Precision,
+    PrecisionAtRecall,
+    R2Score,
+    Recall,
+    RecallAtPrecision,
+    RootMeanSquaredError,
+    SensitivityAtSpecificity,
+    SparseCategoricalAccuracy,
+    SparseCategoricalCrossentropy,
+    SparseTopKCategoricalAccuracy,
+    SpecificityAtSensitivity,
+    SquaredHinge,
+    Sum,
+    TopKCategoricalAccuracy,
+    TrueNegatives,
+    TruePositives,
+)
+_TABLE: dict[str, Any] = {
+    **{kind.__name__: kind for kind in _CLASSES},
+    **{snake_case(kind.__name__): kind for kind in _CLASSES},
+    **dict.fromkeys(("bce", "BCE"), BinaryCrossentropy),
+    **dict.fromkeys(("mse", "MSE"), MeanSquaredError),
+    **dict.fromkeys(("mae", "MAE"), MeanAbsoluteError),
+    **dict.fromkeys(("mape", "MAPE"), MeanAbsolutePercentageError),
+    **dict.fromkeys(("msle", "MSLE"), MeanSquaredLogarithmicError),
 }
-_TABLE: dict[str, Any] = _CLASSES | {snake_case(name): kind for name, kind in _CLASSES.items()}
 
 
 def get(identifier: Any) -> Any:
@@ -81,7 +253,8 @@ def get_for(identifier: Any, y_true: Any, y_pred: Any) -> Metric:
     <SparseCategoricalAccuracy name=accuracy>
     """
     if isinstance(identifier, str) and identifier.lower() in {"accuracy", "acc"}:
-        return _accuracy(np.shape(y_true), np.shape(y_pred))(name=identifier)
+        kind = kind_of_targets(np.shape(y_true), np.shape(y_pred))
+        return _ACCURACIES[kind](name=identifier)  # type: ignore[no-any-return]
     metric = get(identifier)
     if not isinstance(metric, Metric):
         metric = MeanMetricWrapper(metric)
@@ -90,10 +263,15 @@ def get_for(identifier: Any, y_true: Any, y_pred: Any) -> Metric:
     return metric  # type: ignore[no-any-return]
 
 
-def _accuracy(targets: tuple[int, ...], predictions: tuple[int, ...]) -> type[Any]:
-    """The accuracy that is meant for targets and predictions of these shapes."""
-    if predictions[-1:] == (1,):
-        return BinaryAccuracy
-    if len(targets) < len(predictions) or targets[-1:] == (1,):
-        return SparseCategoricalAccuracy
-    return CategoricalAccuracy
+_ACCURACIES: dict[str, Any] = {
+    "binary": BinaryAccuracy,
+    "sparse": SparseCategoricalAccuracy,
+    "categorical": CategoricalAccuracy,
+}
+
+
+__all__ = [
+    name
+    for name, value in globals().items()
+    if name[0] != "_" and getattr(value, "__module__", "").startswith(__name__)
+]

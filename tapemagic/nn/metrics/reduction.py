@@ -10,8 +10,9 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import ShapeError
+from tapemagic.nn.conversions import real_numbers
 from tapemagic.nn.identifiers import snake_case
-from tapemagic.nn.losses.arguments import real_numbers, same_rank
+from tapemagic.nn.losses.arguments import same_rank
 from tapemagic.nn.losses.reduction import divide_no_nan
 from tapemagic.nn.metrics.metric import Metric
 
@@ -130,7 +131,8 @@ class MeanMetricWrapper(Mean):
         dtype: DTypeLike | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(name or snake_case(getattr(fn, "__name__", type(self).__name__)), dtype)
+        found = getattr(fn, "name", None) or snake_case(getattr(fn, "__name__", type(fn).__name__))
+        super().__init__(name or found, dtype)
         self._fn = fn
         self._options = kwargs
 

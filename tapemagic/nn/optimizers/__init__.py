@@ -52,3 +52,19 @@ def get(identifier: Any) -> Optimizer | None:
     name = identifier.lower() if isinstance(identifier, str) else identifier
     found: Optimizer = find(name, _TABLE, "an optimizer")
     return found
+
+
+__all__ = [
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Lion",
+    "Nadam",
+    "Optimizer",
+    "RMSprop",
+    "get",
+    "schedules",
+]

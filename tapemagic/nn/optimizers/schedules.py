@@ -408,3 +408,14 @@ _ROUNDING = 1e-12
 
 def _cosine(part: Any, height: Any, alpha: float) -> Any:
     return (1 - alpha) * 0.5 * height * (1 + np.cos(np.pi * part)) + alpha
+
+
+__all__ = [
+    "CosineDecay",
+    "CosineDecayRestarts",
+    "ExponentialDecay",
+    "InverseTimeDecay",
+    "LearningRateSchedule",
+    "PiecewiseConstantDecay",
+    "PolynomialDecay",
+]

@@ -25,6 +25,7 @@ Arrays = dict[str, Any]
 Case = Callable[[Any, np.random.Generator], Arrays]
 
 CASES: dict[str, Case] = {}
+TOLERANCES: dict[str, float] = {}
 
 
 class Library(Protocol):
@@ -46,6 +47,16 @@ def case(function: Case) -> Case:
     return function
 
 
+def statistics(tolerance: float) -> Callable[[Case], Case]:
+    """Register a case whose arrays are statistics of random numbers, within a tolerance relative to the largest."""
+
+    def registered(function: Case) -> Case:
+        TOLERANCES[f"{function.__module__.rpartition('.')[2]}.{function.__name__}"] = tolerance
+        return case(function)
+
+    return registered
+
+
 def of_layer(k: Any, layer: Any, x: Any, rng: np.random.Generator, **call: Any) -> Arrays:
     """The output of a layer with weights from a generator, and the gradients of a weighted sum of its elements."""
     inputs = k.variable(np.asarray(x, "float32") if np.asarray(x).dtype.kind == "f" else x)
@@ -60,6 +71,11 @@ def of_layer(k: Any, layer: Any, x: Any, rng: np.random.Generator, **call: Any) 
 
     gradients = k.gradients(loss, variables)
     return {"output": output, **{f"gradient_{n}": g for n, g in enumerate(gradients)}}
+
+
+def joined(parts: dict[str, Arrays]) -> Arrays:
+    """The arrays of several settings, each with the name of its setting in front."""
+    return {f"{name} {key}": x for name, found in parts.items() for key, x in found.items()}
 
 
 def load_all() -> dict[str, Case]:

@@ -6,15 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tests.nn.keras_cases import Arrays, case, of_layer
+from tests.nn.keras_cases import Arrays, case, joined, of_layer
 
 IMAGES = (2, 7, 6, 3)
 SIGNALS = (2, 9, 4)
-
-
-def joined(parts: dict[str, Arrays]) -> Arrays:
-    """The arrays of several settings, each with the name of its setting in front."""
-    return {f"{name} {key}": x for name, found in parts.items() for key, x in found.items()}
 
 
 @case

@@ -98,7 +98,7 @@ class GraphBuilder:
             if frame.lines:
                 label += f" ({format_lines(frame.lines)})"
         elif frame.scope is not None:
-            label = str(layer_call(frame.name, frame.scope))
+            label = layer_call(frame.name, frame.scope).title
         elif frame.kind == "elided":
             label = f"{frame.total:,} operations"
         is_iteration = frame.kind == "iteration"
@@ -170,27 +170,17 @@ class GraphBuilder:
 
     def add_fold(self, fold: Fold, frame: int | None) -> None:
         """Add one node for several operations."""
-        inside: set[int] = set()
-        given: dict[int, Any] = {}
-        read: dict[int, int] = {}
         positions = list(fold.positions())
-        for position in positions:
-            record = self.subject.records[position]
-            for value, i in zip(record.values, record.ids, strict=True):
-                variable = i
-                if i in self.version_of:
-                    variable, version = self.version_of[i]
-                    is_first = variable not in read
-                    read[variable] = max(version, read.get(variable, 0))
-                    if not is_first:
-                        continue
-                if i not in inside and self.snapshot.tracks(i) and variable not in self.inner:
-                    given.setdefault(i, value)
-            inside.update(record.output_ids)
+        given, read, inside = self.reads_of(positions)
         index = len(self.steps)
         developed = developments(self.subject, fold) if fold.kind == "loop" else []
         self.developments[index] = developed
-        shown = self.inputs_of(fold, given)
+        inputs = self.inputs_of(fold, given)
+        hidden = len(inputs if fold.scope else given)
+        inputs = first_and_last(inputs, self.max_inputs)
+        shown = tuple(self.index_of(x, i, None) for i, x in inputs)
+        tracks = self.snapshot.tracks
+        self.given |= {k: x for k, (i, x) in zip(shown, inputs, strict=True) if not tracks(i)}
         last = fold.first + len(fold.parts) - 1
         self.add(
             Step(
@@ -201,7 +191,7 @@ class GraphBuilder:
                 fold.lines[0] if fold.lines else None,
                 fold.order,
                 len(positions),
-                max(0, len(given) - len(shown)),
+                hidden - len(shown),
                 kind=fold.kind,
                 frame=frame,
                 lines=fold.lines,
@@ -221,23 +211,42 @@ class GraphBuilder:
             value = self.lasting[i]
             self.index_of(unwrap(value), i, fold.lines[1] if fold.lines else None)
 
-    def inputs_of(self, fold: Fold, given: Mapping[int, Any]) -> tuple[int, ...]:
-        """The indices of the values that lead into a fold: those with a box, or else all; of too many some.
+    def reads_of(self, positions: Sequence[int]) -> tuple[dict[int, Any], dict[int, int], set[int]]:
+        """The values that some operations read of others, by id, the last one of each variable, and their results."""
+        given: dict[int, Any] = {}
+        read: dict[int, int] = {}
+        inside: set[int] = set()
+        for position in positions:
+            record = self.subject.records[position]
+            for value, i in zip(record.values, record.ids, strict=True):
+                variable = i
+                if i in self.version_of:
+                    variable, version = self.version_of[i]
+                    is_first = variable not in read
+                    read[variable] = max(version, read.get(variable, 0))
+                    if not is_first:
+                        continue
+                if i not in inside and self.snapshot.tracks(i) and variable not in self.inner:
+                    given.setdefault(i, value)
+            inside.update(record.output_ids)
+        return given, read, inside
 
-        A layer reads all, and what it was given leads into it, constants too.
+    def inputs_of(self, fold: Fold, given: Mapping[int, Any]) -> list[tuple[int, Any]]:
+        """The values that lead into a fold, with their ids: those with a box, or else all.
+
+        A layer reads all, and what it was given leads into it in the order of its arguments, constants too.
         """
         if fold.scope is None:
             known = [i for i in given if i in self.index or i in self.snapshot.leaves]
-            chosen = first_and_last(known or list(given), self.max_inputs)
-            return tuple(self.index_of(given[i], i, None) for i in chosen)
-        constants = [
-            (i, x) for i, x in fold.scope.given if np.ndim(x) and not self.snapshot.tracks(i)
-        ]
-        shown = first_and_last([*constants, *given.items()], self.max_inputs)
-        found = tuple(self.index_of(x, i, None) for i, x in shown)
+            return [(i, given[i]) for i in known or given]
         tracks = self.snapshot.tracks
-        self.given |= {k: x for k, (i, x) in zip(found, shown, strict=True) if not tracks(i)}
-        return found
+        arguments = [
+            (i, given.get(i, x))
+            for i, x in fold.scope.given
+            if i in given or (np.ndim(x) and not tracks(i))
+        ]
+        first = {i for i, _ in arguments}
+        return [*arguments, *((i, x) for i, x in given.items() if i not in first)]
 
     def link_changes(self, read: Mapping[int, int], layer: int) -> None:
         """Add what changed the variables inside of a layer's box, if a node of this picture did."""

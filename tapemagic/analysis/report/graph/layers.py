@@ -1,4 +1,4 @@
-"""Calls of layers: in words, and the variables inside of their boxes."""
+"""Calls of layers and losses: in words, and the variables inside of their boxes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class LayerCall:
     name : str
         The name of the layer, without those of the layers around it.
     about : str
-        Its class, and the number of its parameters: ``Dense, 32 parameters``.
+        Its class, and the number of its parameters, if that is known: ``Dense, 32 parameters``.
     shapes : str
         ``(4, 3) → (4, 8)``; of a call that has not returned, the shapes that it was given; empty if there are none.
     """
@@ -35,9 +35,14 @@ class LayerCall:
     about: str
     shapes: str
 
+    @property
+    def title(self) -> str:
+        """Its name, class and number of parameters."""
+        return f"{self.name} ({self.about})"
+
     def __str__(self) -> str:
         """All of it: ``dense (Dense, 32 parameters): (4, 3) → (4, 8)``."""
-        return f"{self.name} ({self.about}){': ' * bool(self.shapes)}{self.shapes}"
+        return f"{self.title}: {self.shapes}" if self.shapes else self.title
 
 
 def layer_call(name: str, scope: Scope) -> LayerCall:
@@ -59,10 +64,8 @@ def layer_call(name: str, scope: Scope) -> LayerCall:
     about = clipped(label(scope.kind), LONGEST_KIND)
     if scope.parameters is not None:
         about += f", {scope.parameters:,} parameter{'s' * (scope.parameters != 1)}"
-    ends = [_listed(scope.inputs)]
-    if scope.parameters is not None:
-        ends.append(_listed(scope.outputs))
-    return LayerCall(label(name), about, " → ".join(filter(None, ends)))
+    ends = filter(None, map(_listed, (scope.inputs, scope.outputs)))
+    return LayerCall(label(name), about, " → ".join(ends))
 
 
 def _listed(shapes: Sequence[Shape]) -> str:

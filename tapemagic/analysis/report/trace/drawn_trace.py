@@ -161,6 +161,8 @@ class _Lines:
         found = self.drawn.plan.frames[frame]
         if found.kind == "call":
             return title_of(Block("call", (), found.name, lines=found.lines))
+        if found.scope is not None:
+            return str(layer_call(found.name, found.scope))
         if found.kind == "iteration":
             where = format_lines(found.lines)
             return f"{where}, iteration {found.number:,} of {found.total:,}"

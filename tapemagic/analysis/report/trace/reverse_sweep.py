@@ -143,8 +143,8 @@ class ReverseSweep:
         """
         record = written.record
         for symbol, i in zip(written.made, several(record.output_id), strict=True):
-            if i in self._starts and not self._shares.get(i):
-                yield adjoint_step(symbol, i, self._starts[i], "seed")
+            if (begun := self.seed(i)) is not None:
+                yield adjoint_step(symbol, i, begun, "seed")
         count = 0
         for k, i in enumerate(record.ids):
             place = (written.position, k)
@@ -230,6 +230,10 @@ class ReverseSweep:
             return piece, None
         result, adjoint = number_symbol(record.output), number_symbol(g)
         return piece, adjoint_formula(record, k, numbers, result, adjoint)
+
+    def seed(self, i: int) -> Any:
+        """The gradient with which the sweep begins at a value that no operation reads; None if there is none."""
+        return None if self._shares.get(i) else self._starts.get(i)
 
     def finished_in(self, hidden: set[int], others: Mapping[int, Any]) -> dict[int, Any]:
         """The results, by id, of shown operations whose adjoints are complete only with a share of a hidden one.

@@ -147,7 +147,8 @@ class ReverseWay:
         inside = [
             entry.equation
             for entry in place.row.reverse[:MOST_INSIDE]
-            if not (is_layer and self._index.get(entry.value or 0, -1) in texts)
+            if entry.kind == "whole"
+            and not (is_layer and self._index.get(entry.value or 0) in texts)
         ]
         if inside:
             words += f": {', '.join(inside)}"

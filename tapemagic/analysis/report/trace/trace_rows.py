@@ -202,15 +202,20 @@ class Table:
         )
 
     def _folded(self, line: Line) -> TraceRow:
-        positions = line.positions
+        positions, found = line.positions, self._results(line)
         steps = [
+            adjoint_step(self._symbols.of(value, i), i, begun, "seed")
+            for i, value in found.items()
+            if (begun := self._reverse.seed(i)) is not None
+        ]
+        steps += [
             adjoint_step(self._symbols.of(value, i), i, self._subject.adjoints[i])
             for i, value in self._reverse.finished_in(set(positions), self._of_layers).items()
         ]
         words = f"… {line.words}"
         if developed := self._developed(line.hidden):
             words += f": {developed}"
-        results = first_and_last(list(self._results(line).items()), MAX_RESULTS)
+        results = first_and_last(list(found.items()), MAX_RESULTS)
         return TraceRow(
             "folded",
             words,

@@ -1,0 +1,61 @@
+"""Adapters: functions of the engine and of NumPy, under TensorFlow's names, arguments and dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.errors import NoDerivativeError
+from tapemagic.tf.convert import tensor
+from tapemagic.tf.errors import OpError, invalid_argument
+from tapemagic.tf.tensor import eager
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def adapter(function: F) -> F:
+    """Make a function of the engine's tensors one of TensorFlow's: what it returns becomes EagerTensors.
+
+    What NumPy and the engine raise for wrong values, shapes and indices is an InvalidArgumentError then, beside the
+    class that it has.
+    """
+
+    @wraps(function)
+    def adapted(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return eager(function(*args, **kwargs))
+        except (ValueError, IndexError, OverflowError) as error:
+            if isinstance(error, (OpError, NoDerivativeError)):
+                raise
+            raise invalid_argument(error) from None
+
+    return adapted  # type: ignore[return-value]
+
+
+def axes(axis: Any) -> Any:
+    """An axis, or several, as NumPy's functions take them: tensors and lists become whole numbers and tuples."""
+    if axis is None:
+        return None
+    if isinstance(axis, Traced):
+        axis = unwrap(axis).tolist()
+    if isinstance(axis, (list, tuple, np.ndarray, range)):
+        return tuple(int(k) for k in axis)
+    return int(axis)
+
+
+def lengths(shape: Any) -> Any:
+    """A shape as a tuple of whole numbers: it may be a tensor, or a list with tensors in it."""
+    if isinstance(shape, Traced):
+        shape = unwrap(shape).tolist()
+    if isinstance(shape, (list, tuple, np.ndarray)):
+        return tuple(int(k) for k in shape)
+    return (int(shape),)
+
+
+def whole(value: Any) -> Any:
+    """Whole numbers, such as indices, out of a tensor or lists."""
+    return np.asarray(unwrap(tensor(value)))

@@ -1,0 +1,97 @@
+"""Forward mode: ``tf.autodiff.ForwardAccumulator``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapemagic.engine.nest import leaves, pack
+from tapemagic.engine.tape.unconnected import UnconnectedGradients
+from tapemagic.errors import NotATensorError, ShapeError
+from tapemagic.tape import GradientTape
+from tapemagic.tf.convert import tensor
+from tapemagic.tf.creation import zeros_like
+from tapemagic.tf.missing import missing
+from tapemagic.tf.tensor import eager, is_tensor
+
+__all__ = ["ForwardAccumulator"]
+
+
+class ForwardAccumulator:
+    """Computes Jacobian-vector products: how results change as the primals move along the tangents.
+
+    Parameters
+    ----------
+    primals : Tensor, Variable, or nested structure of them
+        The values to differentiate with respect to.
+    tangents : array_like or structure of them
+        The directions, in the shapes of the primals.
+
+    Raises
+    ------
+    NotATensorError
+        If a primal is no tensor.
+    ShapeError
+        If primals and tangents differ in number or shape.
+
+    Notes
+    -----
+    The product is the derivative of a vector-Jacobian product with respect to its vector: two reverse sweeps.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> x = tf.constant([2.0, 3.0])
+    >>> with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as acc:
+    ...     y = tf.reduce_sum(x * x)
+    >>> print(acc.jvp(y))
+    tf.Tensor(4.0, shape=(), dtype=float32)
+    """
+
+    def __init__(self, primals: Any, tangents: Any) -> None:
+        self._primals = leaves(primals)
+        for x in self._primals:
+            if not is_tensor(x):
+                raise NotATensorError(
+                    "a primal has to be a tensor or a variable: write tf.constant(x)"
+                )
+        directions = [tangents] if is_tensor(primals) else leaves(tangents)
+        if len(directions) != len(self._primals):
+            raise ShapeError(
+                f"there are {len(self._primals)} primals and {len(directions)} tangents: give one for each"
+            )
+        self._tangents = [
+            eager(tensor(v, x.dtype)) for v, x in zip(directions, self._primals, strict=True)
+        ]
+        for v, x in zip(self._tangents, self._primals, strict=True):
+            if v.shape != x.shape:
+                raise ShapeError(f"a tangent has shape {v.shape}, and its primal {x.shape}")
+        self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
+
+    def __enter__(self) -> ForwardAccumulator:
+        self._tape.__enter__()
+        self._tape.watch(self._primals)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._tape.__exit__(*error)
+
+    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+        """The products of the Jacobians of results with the tangents; None, or zeros, where nothing is connected."""
+        return pack(primals, [self._product(y, unconnected_gradients) for y in leaves(primals)])
+
+    def _product(self, y: Any, unconnected: Any) -> Any:
+        zero = UnconnectedGradients(unconnected) is UnconnectedGradients.ZERO
+        with GradientTape() as outer:
+            weights = zeros_like(y)
+            outer.watch(weights)
+            gradients = self._tape.gradient(y, self._primals, output_gradients=weights)
+        pairs = [(g, v) for g, v in zip(gradients, self._tangents, strict=True) if g is not None]
+        if not pairs:
+            return zeros_like(y) if zero else None
+        found = outer.gradient(
+            [g for g, _ in pairs], weights, output_gradients=[v for _, v in pairs]
+        )
+        return zeros_like(y) if found is None else found
+
+
+__getattr__ = missing(__name__, __all__)

@@ -1,0 +1,42 @@
+"""Operations on the bits of whole numbers: ``tf.bitwise``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.tf.adapter import adapter
+from tapemagic.tf.convert import matched, tensor
+from tapemagic.tf.elementwise import checked
+from tapemagic.tf.missing import missing
+
+__all__ = ["bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift"]
+
+
+def _two(called: str, compute: Any, doc: str) -> Any:
+    def computed(x: Any, y: Any, name: str | None = None) -> Any:
+        x, y = matched(called, x, y)
+        return compute(np.asarray(checked(called, x, "iu")), np.asarray(y))
+
+    computed.__name__ = computed.__qualname__ = called
+    computed.__doc__ = doc
+    return adapter(computed)
+
+
+bitwise_and = _two("bitwise_and", np.bitwise_and, "The bits that both numbers have.")
+bitwise_or = _two("bitwise_or", np.bitwise_or, "The bits that one of the numbers has, or both.")
+bitwise_xor = _two(
+    "bitwise_xor", np.bitwise_xor, "The bits that one of the numbers has, and not both."
+)
+left_shift = _two("left_shift", np.left_shift, "x with its bits moved up by y places.")
+right_shift = _two("right_shift", np.right_shift, "x with its bits moved down by y places.")
+
+
+@adapter
+def invert(x: Any, name: str | None = None) -> Any:
+    """The bits that a number does not have."""
+    return np.invert(np.asarray(checked("invert", tensor(x), "iu")))
+
+
+__getattr__ = missing(__name__, __all__)

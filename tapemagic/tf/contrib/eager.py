@@ -1,0 +1,123 @@
+"""TensorFlow 1's ``tf.contrib.eager``: derivatives of functions, as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from tapemagic.engine.functions import tensorflow as functions
+from tapemagic.engine.nest import leaves, pack
+from tapemagic.engine.tensor.messages import require_function
+from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.tape import GradientTape
+from tapemagic.tf.about import executing_eagerly
+from tapemagic.tf.convert import tensor
+from tapemagic.tf.function import function as defun
+from tapemagic.tf.gradients import custom_gradient
+from tapemagic.tf.missing import missing
+from tapemagic.tf.tensor import eager
+from tapemagic.tf.variable import ResourceVariable as Variable
+
+Function = Callable[..., Any]
+
+__all__ = [
+    "GradientTape",
+    "Variable",
+    "custom_gradient",
+    "defun",
+    "executing_eagerly",
+    "gradients_function",
+    "implicit_gradients",
+    "implicit_value_and_gradients",
+    "num_gpus",
+    "value_and_gradients_function",
+]
+
+
+def _on_eager(function: Function) -> Function:
+    """A function for the engine, whose arguments it gets as TensorFlow's tensors."""
+    require_function(function)
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        result = function(*eager(args), **eager(kwargs))
+        return pack(result, [tensor(y) if _is_value(y) else y for y in leaves(result)])
+
+    return called
+
+
+def _is_value(y: Any) -> bool:
+    return y is not None and not isinstance(y, str)
+
+
+def _arguments(args: tuple[Any, ...]) -> list[Any]:
+    """Arguments in TensorFlow's dtypes; variables as they are."""
+    return [x if isinstance(x, Traced) else tensor(x) for x in args]
+
+
+def _adapted(transform: Function, function: Function, *options: Any) -> Function:
+    """A function made by one of the engine's, with arguments and results that are TensorFlow's."""
+    inner = transform(_on_eager(function), *options)
+
+    @wraps(function)
+    def adapted(*args: Any, **kwargs: Any) -> Any:
+        return eager(inner(*_arguments(args), **kwargs))
+
+    return adapted
+
+
+def gradients_function(f: Function, params: Any = None) -> Function:
+    """A function that computes the gradients of `f`; see `tapemagic.gradients_function`.
+
+    Parameters
+    ----------
+    f : callable
+        Of tensors, given by position.
+    params : sequence of int or of str, optional
+        The arguments to differentiate with respect to, all if left out.
+
+    Returns
+    -------
+    callable
+        It gives the list of the gradients.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> tfe = tf.contrib.eager
+    >>> print(tfe.gradients_function(lambda x: x * x)(3.0)[0])
+    tf.Tensor(6.0, shape=(), dtype=float32)
+    """
+    return _adapted(functions.gradients_function, f, params)
+
+
+def value_and_gradients_function(f: Function, params: Any = None) -> Function:
+    """A function that computes `f` and its gradients; see `tapemagic.value_and_gradients_function`."""
+    return _adapted(functions.value_and_gradients_function, f, params)
+
+
+def implicit_value_and_gradients(f: Function) -> Function:
+    """A function that computes `f`, and its gradients with respect to the variables that it reads."""
+    inner = functions.implicit_val_and_grad(_on_eager(f))
+
+    @wraps(f)
+    def adapted(*args: Any, **kwargs: Any) -> Any:
+        value, pairs = inner(*args, **kwargs)
+        return eager(value), [(eager(g), v) for g, v in pairs]
+
+    return adapted
+
+
+def implicit_gradients(f: Function) -> Function:
+    """A function that computes the gradients of `f` with respect to the variables that it reads, in pairs with these."""
+    both = implicit_value_and_gradients(f)
+    return wraps(f)(lambda *args, **kwargs: both(*args, **kwargs)[1])
+
+
+def num_gpus() -> int:
+    """0: there is one processor."""
+    return 0
+
+
+__getattr__ = missing(__name__, __all__)

@@ -1,0 +1,277 @@
+"""Control flow as functions, which Python's own ``if`` and ``for`` can do as well: all of it runs at once."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.nest import leaves, pack
+from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.errors import OptionError
+from tapemagic.tf.adapter import adapter
+from tapemagic.tf.convert import tensor
+from tapemagic.tf.errors import InvalidArgumentError
+from tapemagic.tf.tensor import eager
+
+Function = Callable[..., Any]
+
+
+def _truth(pred: Any) -> bool:
+    """One truth value, of a tensor or of Python."""
+    return bool(unwrap(pred))
+
+
+def cond(
+    pred: Any,
+    true_fn: Function | None = None,
+    false_fn: Function | None = None,
+    name: str | None = None,
+) -> Any:
+    """The result of one of two functions, the first if `pred` is true; the other one is not called.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> x = tf.constant(3.0)
+    >>> print(tf.cond(x > 0, lambda: 2 * x, lambda: x))
+    tf.Tensor(6.0, shape=(), dtype=float32)
+    """
+    chosen = true_fn if _truth(pred) else false_fn
+    if not callable(chosen):
+        raise OptionError("tf.cond takes two functions without arguments: write lambda: 2 * x")
+    return _tensors(chosen())
+
+
+def _tensors(result: Any) -> Any:
+    """A result with its numbers as tensors."""
+    return pack(result, [eager(tensor(x)) if x is not None else x for x in leaves(result)])
+
+
+def case(
+    pred_fn_pairs: Any,
+    default: Function | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """The result of the first function whose condition is true, or else of `default`."""
+    chosen = [fn for pred, fn in pred_fn_pairs if _truth(pred)]
+    if exclusive and len(chosen) > 1:
+        raise InvalidArgumentError(
+            "more than one of the conditions is true, and exclusive=True allows one"
+        )
+    if not chosen and default is None:
+        raise InvalidArgumentError("none of the conditions is true, and there is no default")
+    return _tensors((chosen or [default])[0]())
+
+
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Function | None = None, name: str = "switch_case"
+) -> Any:
+    """The result of the function with a number; for a number without one, of `default`, or else of the last function."""
+    functions = dict(branch_fns if isinstance(branch_fns, dict) else _numbered(branch_fns))
+    otherwise = default if default is not None else functions[max(functions)]
+    return _tensors(functions.get(int(branch_index), otherwise)())
+
+
+def _numbered(functions: Any) -> Any:
+    return functions if isinstance(functions[0], tuple) else enumerate(functions)
+
+
+def while_loop(
+    cond: Function,
+    body: Function,
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Call `body` with the loop variables, which it returns anew, as long as `cond` of them is true.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> i, = tf.while_loop(lambda i: i < 10, lambda i: [i + 4], [tf.constant(0)])
+    >>> print(i)
+    tf.Tensor(12, shape=(), dtype=int32)
+    """
+    if not back_prop:
+        raise OptionError(
+            "while_loop has no back_prop=False: write tf.stop_gradient around its results"
+        )
+    held = _tensors(loop_vars)
+    rounds = 0
+    while (maximum_iterations is None or rounds < int(maximum_iterations)) and _truth(cond(*held)):
+        made = body(*held)
+        made = made if isinstance(made, (list, tuple)) else [made]
+        held = pack(held, leaves(_tensors(list(made))))
+        rounds += 1
+    return held
+
+
+@adapter
+def map_fn(
+    fn: Function,
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: Any = None,
+    back_prop: Any = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:
+    """The results of a function for each slice along the first axis, stacked."""
+    return _stacked([_tensors(fn(x)) for x in _slices(elems)])
+
+
+def vectorized_map(
+    fn: Function, elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
+) -> Any:
+    """The same as `map_fn`: slice after slice."""
+    return map_fn(fn, elems)
+
+
+def _slices(elems: Any) -> list[Any]:
+    """The slices of a tensor along its first axis, or those of each tensor in a structure together."""
+    held = [eager(tensor(x)) for x in ([elems] if _is_array(elems) else leaves(elems))]
+    counts = {len(x) for x in held}
+    if len(counts) != 1:
+        raise InvalidArgumentError(
+            f"elems have first axes of the lengths {sorted(counts)}, which have to be equal"
+        )
+    rows = [[x[k] for x in held] for k in builtins.range(counts.pop())]
+    return [row[0] if _is_array(elems) else pack(elems, row) for row in rows]
+
+
+def _is_array(elems: Any) -> bool:
+    """Whether elements are one tensor: a tensor, an array, or lists of numbers."""
+    return hasattr(elems, "__array__") or (
+        isinstance(elems, list) and not any(hasattr(x, "__array__") for x in leaves(elems))
+    )
+
+
+def _stacked(rows: list[Any]) -> Any:
+    if not rows:
+        raise InvalidArgumentError(
+            "there are no slices to call the function with: the first axis is empty"
+        )
+    columns = zip(*map(leaves, rows), strict=True)
+    return pack(rows[0], [np.stack([tensor(x) for x in column]) for column in columns])  # type: ignore[call-overload]
+
+
+def _folded(fn: Function, elems: Any, initializer: Any, from_end: bool) -> list[Any]:
+    """The values of a fold, one after the other."""
+    rows = _slices(elems)
+    if from_end:
+        rows.reverse()
+    if initializer is None:
+        value, rows = rows[0], rows[1:]
+        found = [value]
+    else:
+        value, found = _tensors(initializer), []
+    for row in rows:
+        value = _tensors(fn(value, row))
+        found.append(value)
+    return found or [value]
+
+
+def foldl(
+    fn: Function,
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """A value that takes up the slices along the first axis one after the other: ``fn(value, slice)``."""
+    return _folded(fn, elems, initializer, False)[-1]
+
+
+def foldr(
+    fn: Function,
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The same from the last slice on."""
+    return _folded(fn, elems, initializer, True)[-1]
+
+
+@adapter
+def scan(
+    fn: Function,
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """All the values of a fold, stacked.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> print(tf.scan(lambda total, x: total + x, [1, 2, 3]))
+    tf.Tensor([1 3 6], shape=(3,), dtype=int32)
+    """
+    rows = _folded(fn, elems, initializer, reverse)
+    return _stacked(rows[::-1] if reverse else rows)
+
+
+def py_function(func: Function, inp: Any, Tout: Any = None, name: str | None = None) -> Any:
+    """The result of a function of tensors."""
+    return _tensors(func(*[eager(tensor(x)) for x in inp]))
+
+
+def numpy_function(
+    func: Function, inp: Any, Tout: Any = None, stateful: bool = True, name: str | None = None
+) -> Any:
+    """The result of a function of plain arrays; gradients do not go through it."""
+    return _tensors(func(*[eager(tensor(x)).numpy() for x in inp]))
+
+
+def group(*inputs: Any, **_options: Any) -> None:
+    """Nothing: what would be grouped has been done already."""
+
+
+def no_op(name: str | None = None) -> None:
+    """Nothing."""
+
+
+class _Always:
+    """A context that changes nothing."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_error: object) -> None:
+        return None
+
+
+def control_dependencies(control_inputs: Any) -> Any:
+    """A context that changes nothing: operations run in the order in which they stand."""
+    return _Always()
+
+
+def init_scope() -> Any:
+    """A context that changes nothing: operations run at once."""
+    return _Always()
+
+
+def device(device_name: Any) -> Any:
+    """A context that changes nothing: there is one device."""
+    return _Always()

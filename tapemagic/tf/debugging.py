@@ -1,0 +1,321 @@
+"""Checks of values, shapes and dtypes: ``tf.debugging``."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.nest import leaves
+from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.errors import DtypeError, ShapeError
+from tapemagic.tf.convert import matched, tensor
+from tapemagic.tf.dtype import as_dtype
+from tapemagic.tf.errors import InvalidArgumentError
+from tapemagic.tf.missing import missing
+from tapemagic.tf.tensor import eager, is_tensor
+
+__all__ = [
+    "Assert",
+    "assert_all_finite",
+    "assert_equal",
+    "assert_greater",
+    "assert_greater_equal",
+    "assert_integer",
+    "assert_less",
+    "assert_less_equal",
+    "assert_near",
+    "assert_negative",
+    "assert_non_negative",
+    "assert_non_positive",
+    "assert_none_equal",
+    "assert_positive",
+    "assert_proper_iterable",
+    "assert_rank",
+    "assert_rank_at_least",
+    "assert_rank_in",
+    "assert_same_float_dtype",
+    "assert_scalar",
+    "assert_shapes",
+    "assert_type",
+    "check_numerics",
+    "disable_traceback_filtering",
+    "enable_traceback_filtering",
+    "is_numeric_tensor",
+]
+
+
+def _arrays(called: str, x: Any, y: Any) -> tuple[Any, Any]:
+    return tuple(np.asarray(unwrap(v)) for v in matched(called, x, y))  # type: ignore[return-value]
+
+
+def _first(x: Any, count: int | None) -> str:
+    shown = 3 if count is None else count
+    return str(np.ravel(x)[:shown].tolist())
+
+
+def _fail(message: str | None, words: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"{message or ''}\n{words}".strip())
+
+
+def _compare(called: str, sign: str, holds: Callable[[Any, Any], Any]) -> Any:
+    """A check that two tensors compare in one way everywhere."""
+
+    def check(
+        x: Any,
+        y: Any,
+        message: str | None = None,
+        summarize: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        a, b = _arrays(called, x, y)
+        try:
+            held = holds(a, b)
+        except ValueError:
+            raise _fail(
+                message, f"x has shape {a.shape} and y {b.shape}, which do not match"
+            ) from None
+        if not np.all(held):
+            a, b = np.broadcast_arrays(a, b)
+            wrong = ~np.asarray(held)
+            raise _fail(
+                message,
+                f"Condition x {sign} y did not hold.\nFirst elements of x where it failed: {_first(a[wrong], summarize)}"
+                f"\nThose of y: {_first(b[wrong], summarize)}",
+            )
+
+    check.__name__ = check.__qualname__ = called
+    check.__doc__ = f"Raise an InvalidArgumentError unless x {sign} y for each element."
+    return check
+
+
+assert_equal = _compare("assert_equal", "==", np.equal)
+assert_none_equal = _compare("assert_none_equal", "!=", np.not_equal)
+assert_less = _compare("assert_less", "<", np.less)
+assert_less_equal = _compare("assert_less_equal", "<=", np.less_equal)
+assert_greater = _compare("assert_greater", ">", np.greater)
+assert_greater_equal = _compare("assert_greater_equal", ">=", np.greater_equal)
+
+
+def assert_near(
+    x: Any,
+    y: Any,
+    rtol: Any = None,
+    atol: Any = None,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> None:
+    """Raise an InvalidArgumentError unless ``abs(x - y) <= atol + rtol * abs(y)`` for each element.
+
+    Both tolerances are ten times the precision of the dtype, if left out.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> tf.debugging.assert_near(0.1 + 0.2, 0.3)
+    """
+    a, b = _arrays("assert_near", x, y)
+    least = 10 * np.finfo(a.dtype).eps if a.dtype.kind in "fc" else 0
+    absolute = least if atol is None else unwrap(atol)
+    relative = least if rtol is None else unwrap(rtol)
+    near = np.abs(a - b) <= absolute + relative * np.abs(b)
+    if not np.all(near):
+        a, b = np.broadcast_arrays(a, b)
+        raise _fail(
+            message,
+            f"x and y not equal to tolerance rtol = {relative}, atol = {absolute}: x has {_first(a[~near], summarize)} "
+            f"where y has {_first(b[~near], summarize)}",
+        )
+
+
+def _sign(called: str, words: str, holds: Callable[[Any], Any]) -> Any:
+    """A check of the sign of each element."""
+
+    def check(
+        x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    ) -> None:
+        held = np.asarray(unwrap(tensor(x)))
+        wrong = ~np.asarray(holds(held))
+        if np.any(wrong):
+            raise _fail(
+                message,
+                f"Condition x {words} did not hold element-wise: x has {_first(held[wrong], summarize)}",
+            )
+
+    check.__name__ = check.__qualname__ = called
+    check.__doc__ = f"Raise an InvalidArgumentError unless x {words} for each element."
+    return check
+
+
+assert_positive = _sign("assert_positive", "> 0", lambda x: x > 0)
+assert_negative = _sign("assert_negative", "< 0", lambda x: x < 0)
+assert_non_negative = _sign("assert_non_negative", ">= 0", lambda x: x >= 0)
+assert_non_positive = _sign("assert_non_positive", "<= 0", lambda x: x <= 0)
+
+
+def Assert(
+    condition: Any, data: Any = (), summarize: int | None = None, name: str | None = None
+) -> None:
+    """Raise an InvalidArgumentError with the `data` unless a condition is true."""
+    if not bool(unwrap(condition)):
+        raise InvalidArgumentError(
+            f"Expected '{condition}' to be true. Summarized data: {[str(x) for x in data]}"
+        )
+
+
+def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
+    """The tensor, if there is neither a NaN nor an infinity in it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        With the message, and what was found.
+    """
+    return _finite(tensor, message)
+
+
+_tensor = tensor
+
+
+def _finite(x: Any, message: str) -> Any:
+    held = np.asarray(unwrap(_tensor(x)))
+    found = [
+        word for word, wrong in (("Inf", np.isinf(held)), ("NaN", np.isnan(held))) if wrong.any()
+    ]
+    if found:
+        raise InvalidArgumentError(f"{message} : Tensor had {' and '.join(found)} values")
+    return x if is_tensor(x) else eager(_tensor(x))
+
+
+def assert_all_finite(x: Any, message: str, name: str | None = None) -> Any:
+    """The tensor, if there is neither a NaN nor an infinity in it; see `check_numerics`."""
+    return _finite(x, message)
+
+
+def _rank_error(message: str | None, x: Any, wanted: str) -> ShapeError:
+    return ShapeError(
+        f"{message or ''} Tensor must have rank {wanted}. Received rank {x.ndim}, shape {x.shape}".strip()
+    )
+
+
+def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
+    """Raise a ShapeError unless the tensor has a number of axes."""
+    held = tensor(x)
+    if held.ndim != int(rank):
+        raise _rank_error(message, held, str(int(rank)))
+
+
+def assert_rank_at_least(
+    x: Any, rank: Any, message: str | None = None, name: str | None = None
+) -> None:
+    """Raise a ShapeError unless the tensor has a number of axes, or more."""
+    held = tensor(x)
+    if held.ndim < int(rank):
+        raise _rank_error(message, held, f"at least {int(rank)}")
+
+
+def assert_rank_in(x: Any, ranks: Any, message: str | None = None, name: str | None = None) -> None:
+    """Raise a ShapeError unless the number of axes is among the given ones."""
+    held = tensor(x)
+    if held.ndim not in {int(r) for r in ranks}:
+        raise _rank_error(message, held, f"in {tuple(int(r) for r in ranks)}")
+
+
+def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Any:
+    """The tensor, if it has no axes."""
+    held = _tensor(tensor)
+    if held.ndim:
+        raise ShapeError(f"{message or ''} Expected scalar shape, saw shape: {held.shape}.".strip())
+    return tensor if is_tensor(tensor) else eager(held)
+
+
+def assert_shapes(
+    shapes: Any,
+    data: Any = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> None:
+    """Raise a ShapeError unless tensors have the given shapes, in which a letter stands for the same length everywhere.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> tf.debugging.assert_shapes([(tf.ones((2, 3)), ("N", 3)), (tf.ones(2), ("N",))])
+    """
+    known: dict[str, int] = {}
+    for x, shape in shapes.items() if isinstance(shapes, dict) else shapes:
+        held = tensor(x)
+        wanted = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+        if len(wanted) != held.ndim:
+            raise _rank_error(message, held, str(len(wanted)))
+        for axis, (length, symbol) in enumerate(zip(held.shape, wanted, strict=True)):
+            if symbol is None or symbol == ".":
+                continue
+            number = known.setdefault(symbol, length) if isinstance(symbol, str) else int(symbol)
+            if number != length:
+                raise ShapeError(
+                    f"{message or ''} A tensor of shape {held.shape} must have size {number} in dimension {axis}, as "
+                    f"specified by {symbol!r}, and has {length}".strip()
+                )
+
+
+def assert_type(
+    tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None
+) -> None:
+    """Raise a DtypeError unless the tensor has a dtype."""
+    found, wanted = as_dtype(_tensor(tensor).dtype), as_dtype(tf_type)
+    if found != wanted:
+        raise DtypeError(
+            f"{message or ''} tensor must be of type {wanted!r}; got {found!r}".strip()
+        )
+
+
+def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
+    """Raise a DtypeError unless the tensor is made of whole numbers."""
+    dtype = as_dtype(tensor(x).dtype)
+    if not dtype.is_integer:
+        raise DtypeError(
+            f'{message or ""} Expected "x" to be integer type.  Found: tensor of dtype {dtype}'.strip()
+        )
+
+
+def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
+    """The dtype of tensors, if it is the same for all, and one of real numbers."""
+    found = {as_dtype(tensor(x).dtype) for x in tensors or ()} | (
+        {as_dtype(dtype)} if dtype is not None else set()
+    )
+    if len(found) > 1 or not all(x.is_floating for x in found):
+        raise DtypeError(
+            f"Expected floating point tensors of one type, got {sorted(x.name for x in found)}"
+        )
+    return found.pop() if found else as_dtype("float32")
+
+
+def assert_proper_iterable(values: Any) -> None:
+    """Raise a TypeError unless something is a list, tuple or dict of things, and no tensor, array or text."""
+    if (
+        is_tensor(values)
+        or isinstance(values, (np.ndarray, str, bytes))
+        or not isinstance(values, Iterable)
+    ):
+        raise TypeError(f"Expected argument {type(values).__name__} to be a list, tuple or dict")
+
+
+def is_numeric_tensor(tensor: Any) -> builtins.bool:
+    """Whether something is a tensor of numbers."""
+    return is_tensor(tensor) and all(unwrap(x).dtype.kind in "iufc" for x in leaves(tensor))
+
+
+def enable_traceback_filtering() -> None:
+    """Nothing: tracebacks are Python's."""
+
+
+def disable_traceback_filtering() -> None:
+    """Nothing: tracebacks are Python's."""
+
+
+__getattr__ = missing(__name__, __all__)

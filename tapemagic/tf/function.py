@@ -1,0 +1,146 @@
+"""tf.function: a function that runs as it stands, each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tapemagic.engine.nest import leaves, pack
+from tapemagic.engine.tensor.messages import require_function, shown
+from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.errors import OptionError, UnsupportedArgumentError
+from tapemagic.tf.convert import PYTHON_NUMBERS, tensor
+from tapemagic.tf.errors import InvalidArgumentError
+from tapemagic.tf.tensor import eager
+
+
+class Function:
+    """A function decorated with ``tf.function``.
+
+    Attributes
+    ----------
+    python_function : callable
+        The function itself.
+    """
+
+    def __init__(self, function: Callable[..., Any], signature: Any) -> None:
+        self.python_function = function
+        self.input_signature = None if signature is None else tuple(signature)
+        update_wrapper(self, function)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        bound = self.python_function.__get__(instance, owner)
+        return Function(bound, self.input_signature)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.input_signature is not None:
+            args = self._signed(args)
+        given = pack((args, kwargs), map(_argument, leaves((args, kwargs))))
+        result = self.python_function(*given[0], **given[1])
+        return pack(result, map(_result, leaves(result)))
+
+    def _signed(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Arguments as tensors of the shapes and dtypes of the input signature."""
+        wanted = self.input_signature or ()
+        if len(args) != len(wanted):
+            raise TypeError(
+                f"{self.__name__}() has an input_signature for {len(wanted)} arguments, and was given {len(args)}"  # type: ignore[attr-defined]
+            )
+        return tuple(
+            pack(spec, map(_matching, leaves(x), leaves(spec)))
+            for x, spec in zip(args, wanted, strict=True)
+        )
+
+    def get_concrete_function(self, *_args: Any, **_kwargs: Any) -> NoReturn:
+        """Refuse: there are no graphs."""
+        raise UnsupportedArgumentError(
+            "tf.function makes no graph here, and so has no concrete functions: call the function itself"
+        )
+
+
+def _argument(x: Any) -> Any:
+    return eager(tensor(x)) if isinstance(x, np.ndarray) and x.dtype.kind in "biufc" else x
+
+
+def _result(x: Any) -> Any:
+    if isinstance(x, Traced) or not isinstance(x, (*PYTHON_NUMBERS, np.ndarray, np.generic)):
+        return x
+    return eager(tensor(x))
+
+
+def _matching(x: Any, spec: Any) -> Any:
+    held = eager(tensor(x, None if isinstance(x, Traced) else spec.dtype))
+    if not spec.is_compatible_with(held):
+        raise InvalidArgumentError(
+            f"the argument {shown(x)} has shape {held.shape} and dtype {held.dtype.name}, and input_signature has {spec}"
+        )
+    return held
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: Any = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_compile: bool | None = None,
+    **options: Any,
+) -> Any:
+    """Mark a function that TensorFlow would compile to a graph. Here it runs eagerly: as it stands, at each call.
+
+    So ``print`` and other effects happen at each call, where TensorFlow has them once for each graph; values and
+    gradients are the same. Arrays are handed over as tensors, and numbers returned as tensors, as in TensorFlow.
+
+    Parameters
+    ----------
+    func : callable, optional
+        Without it, a decorator is returned.
+    input_signature : sequence of TensorSpec, optional
+        The shapes and dtypes of the arguments, which are checked.
+    jit_compile : bool, optional
+        True is refused: XLA is not here.
+    autograph, reduce_retracing, experimental_implements : optional
+        Accepted, and not used.
+
+    Raises
+    ------
+    OptionError
+        If `jit_compile` is True.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> @tf.function
+    ... def square(x):
+    ...     return x * x
+    >>> print(square(tf.constant(3.0)))
+    tf.Tensor(9.0, shape=(), dtype=float32)
+    """
+    if jit_compile or experimental_compile:
+        raise OptionError(
+            "tf.function has no jit_compile=True: XLA is not here; leave it out, the values are the same"
+        )
+    unknown = options.keys() - {"experimental_relax_shapes", "experimental_follow_type_hints"}
+    if unknown:
+        raise TypeError(f"function() got an unexpected keyword argument {min(unknown)!r}")
+    if func is None:
+        return lambda function: globals()["function"](function, input_signature)
+    require_function(func)
+    return Function(func, input_signature)
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Nothing: functions run eagerly in any case."""
+
+
+def functions_run_eagerly() -> bool:
+    """True: functions run eagerly."""
+    return True

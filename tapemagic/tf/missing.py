@@ -1,0 +1,137 @@
+"""Names that are not here: errors that say what to write instead."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+PACKAGE = __name__.rpartition(".")[0]
+
+NAMESPACES = (
+    "math",
+    "linalg",
+    "nn",
+    "random",
+    "signal",
+    "debugging",
+    "dtypes",
+    "nest",
+    "bitwise",
+    "compat.v1",
+)
+"""The modules in which a name is looked for that is not where it was sought."""
+
+_NO_GRAPH = "there are no graphs here: every operation runs at once, so leave it out"
+_NO_TEXT = "tensors hold numbers: keep text in Python's str and lists"
+_RAGGED = (
+    "tensors have rows of one length: pad them, and keep a mask, as tf.sequence_mask makes one"
+)
+_SPARSE = (
+    "tensors are dense here: keep zeros, or gather what you need with tf.gather and tf.scatter_nd"
+)
+_FILES = "write Python's open(), or np.load and np.save"
+_DEVICES = "there is one processor here: leave it out"
+
+REFUSED: dict[str, str] = {
+    "tf.xla": "nothing is compiled here: leave it out",
+    "tf.distribute": _DEVICES,
+    "tf.tpu": _DEVICES,
+    "tf.dtensor": _DEVICES,
+    "tf.saved_model": "models are saved as .npz files: write model.save_weights(path)",
+    "tf.train": "checkpoints are .npz files here, with model.save_weights(path); optimizers are in tf.keras.optimizers",
+    "tf.summary": "logs for TensorBoard are not written: keep values in a list, and plot them with matplotlib",
+    "tf.profiler": "use Python's cProfile",
+    "tf.io": _FILES,
+    "tf.image": "use NumPy for pictures: np.flip, np.rot90, slices, tf.pad; or Pillow to resize them",
+    "tf.audio": "use the module wave of Python, or SciPy",
+    "tf.lookup": "use a dict of Python",
+    "tf.ragged": _RAGGED,
+    "tf.RaggedTensor": _RAGGED,
+    "tf.sparse": _SPARSE,
+    "tf.SparseTensor": _SPARSE,
+    "tf.IndexedSlices": "gradients are dense here: there are no slices with indices",
+    "tf.strings": _NO_TEXT,
+    "tf.string": _NO_TEXT,
+    "tf.as_string": "write str(x.numpy())",
+    "tf.bfloat16": "NumPy has no bfloat16: write tf.float16 or tf.float32",
+    "tf.Graph": _NO_GRAPH,
+    "tf.graph_util": _NO_GRAPH,
+    "tf.gradients": "write with tf.GradientTape() as tape: ..., and tape.gradient(y, x)",
+    "tf.hessians": "write a tape in a tape: outer.jacobian(inner.gradient(y, x), x)",
+    "tf.Session": _NO_GRAPH,
+    "tf.placeholder": "there are no graphs here: write a function of tensors",
+    "tf.py_func": "write tf.py_function, or call the function",
+    "tf.RegisterGradient": "write tf.custom_gradient, or tapemagic.register_vjp",
+    "tf.feature_column": "prepare columns with NumPy or pandas",
+    "tf.estimator": "write a loop with tf.GradientTape, or use tf.keras",
+    "tf.autograph": "Python's own if and for run as they stand: leave it out",
+    "tf.lite": "models are not exported: leave it out",
+    "tf.mlir": _NO_GRAPH,
+    "tf.raw_ops": "write the function of the same name in tf or tf.math",
+    "tf.quantization": "numbers are not quantized here",
+    "tf.queue": "use the module queue of Python",
+    "tf.sets": "use np.union1d, np.intersect1d and np.setdiff1d",
+    "tf.experimental": "what is experimental in TensorFlow is not here; NumPy's functions take tensors as they are",
+    "tf.flags": "use argparse",
+    "tf.app": "call the function yourself",
+    "tf.layers": "write tf.keras.layers",
+    "tf.losses": "write tf.keras.losses",
+    "tf.metrics": "write tf.keras.metrics",
+    "tf.optimizers": "write tf.keras.optimizers",
+    "tf.initializers": "write tf.keras.initializers",
+    "tf.global_variables_initializer": "a variable has its value from the start: leave it out",
+    "tf.linalg.LinearOperator": "write tf.linalg.matmul with a matrix",
+}
+"""Names of TensorFlow that are not here on purpose, with the words to write instead."""
+
+
+def _namespace(module: str) -> str:
+    """The name by which programs call a module."""
+    return f"tf{module.removeprefix(PACKAGE)}"
+
+
+def _elsewhere(name: str) -> str | None:
+    """The same name in another namespace."""
+    for namespace in NAMESPACES:
+        module = sys.modules.get(f"{PACKAGE}.{namespace}")
+        if name in getattr(module, "__all__", ()):
+            return f"tf.{namespace}.{name}"
+    top = sys.modules.get(PACKAGE)
+    return f"tf.{name}" if name in getattr(top, "__all__", ()) else None
+
+
+def advice_for(namespace: str, name: str, offered: Sequence[str]) -> str:
+    """The words to write in place of a name that is missing.
+
+    Examples
+    --------
+    >>> advice_for("tf", "sparse", [])[:29]
+    'tensors are dense here: keep '
+    """
+    full = f"{namespace}.{name}"
+    if full in REFUSED:
+        return REFUSED[full]
+    if name.startswith("LinearOperator"):
+        return REFUSED["tf.linalg.LinearOperator"]
+    same = _elsewhere(name)
+    if same is not None:
+        return f"write {same}"
+    near = difflib.get_close_matches(name, offered, 3)
+    if near:
+        return f"did you mean {', '.join(f'{namespace}.{x}' for x in near)}?"
+    return "NumPy's functions, such as np.convolve, take tensors too, and stay on the tape"
+
+
+def missing(module: str, offered: Sequence[str]) -> Callable[[str], Any]:
+    """A module's ``__getattr__``: an AttributeError that says what to write instead."""
+
+    def __getattr__(name: str) -> Any:
+        namespace = _namespace(module)
+        message = f"tapemagic has no {namespace}.{name}"
+        if not name.startswith("__"):
+            message += f": {advice_for(namespace, name, offered)}"
+        raise AttributeError(message, name=name, obj=sys.modules.get(module))
+
+    return __getattr__

@@ -1,0 +1,50 @@
+"""Name scopes: ``tf.name_scope``, which puts a prefix before the names of variables."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar, Token
+
+_scope: ContextVar[str] = ContextVar("name scope", default="")
+
+current = _scope.get
+
+
+def scoped(name: str) -> str:
+    """A name with the scopes around it in front."""
+    return f"{current()}{name}"
+
+
+class name_scope:
+    """A context in which the names of variables begin with a prefix.
+
+    Parameters
+    ----------
+    name : str
+        A name that ends in ``/`` is the whole prefix, whatever scopes are around it.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> with tf.name_scope("layer"):
+    ...     w = tf.Variable(1.0, name="w")
+    >>> w.name
+    'layer/w:0'
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._tokens: list[Token[str]] = []
+
+    @property
+    def name(self) -> str:
+        """The name that was given."""
+        return self._name
+
+    def __enter__(self) -> str:
+        whole = not self._name or self._name.endswith("/")
+        prefix = self._name if whole else f"{scoped(self._name)}/"
+        self._tokens.append(_scope.set(prefix))
+        return prefix
+
+    def __exit__(self, *_error: object) -> None:
+        _scope.reset(self._tokens.pop())

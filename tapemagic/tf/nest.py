@@ -1,0 +1,77 @@
+"""Nested lists, tuples and dicts: ``tf.nest``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tapemagic.engine.nest import is_leaf, leaves, ordered, pack, parts_of
+from tapemagic.errors import OptionError
+from tapemagic.tf.missing import missing
+
+__all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
+
+
+def is_nested(structure: Any) -> bool:
+    """Whether something is a list, tuple or dict."""
+    return not is_leaf(structure)
+
+
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """The leaves of a structure; those of a dict in the order of its sorted keys.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> tf.nest.flatten({"b": [1, 2], "a": 3})
+    [3, 1, 2]
+    """
+    return leaves(structure)
+
+
+def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
+    """A structure with other leaves."""
+    count = len(leaves(structure))
+    if len(flat_sequence) != count:
+        raise OptionError(f"the structure has {count} leaves, and {len(flat_sequence)} were given")
+    return pack(structure, flat_sequence)
+
+
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Raise an error unless two structures differ in their leaves alone."""
+    if is_leaf(nest1) != is_leaf(nest2):
+        raise OptionError(f"the structures differ: {nest1!r} and {nest2!r}")
+    if is_leaf(nest1):
+        return
+    if check_types and type(nest1) is not type(nest2):
+        raise TypeError(
+            f"the structures differ in type: {type(nest1).__name__} and {type(nest2).__name__}"
+        )
+    if isinstance(nest1, Mapping) and ordered(nest1) != ordered(nest2):
+        raise OptionError(f"the structures differ in keys: {ordered(nest1)} and {ordered(nest2)}")
+    first, second = parts_of(nest1), parts_of(nest2)
+    if len(first) != len(second):
+        raise OptionError(f"the structures differ in length: {len(first)} and {len(second)}")
+    for a, b in zip(first, second, strict=True):
+        assert_same_structure(a, b, check_types)
+
+
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """A structure of what a function makes of each leaf, of one structure or of several of the same form.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> tf.nest.map_structure(lambda x, y: x + y, {"a": 1, "b": [2]}, {"a": 10, "b": [20]})
+    {'a': 11, 'b': [22]}
+    """
+    if not structure:
+        raise OptionError("map_structure takes one structure or more")
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, kwargs.get("check_types", True))
+    return pack(structure[0], list(map(func, *map(leaves, structure))))
+
+
+__getattr__ = missing(__name__, __all__)

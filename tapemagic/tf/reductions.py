@@ -1,0 +1,325 @@
+"""Sums, means, extremes and other values of whole axes: ``tf.reduce_*`` and their kin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.operations import exponentials
+from tapemagic.engine.tensor.precision import precise_sum
+from tapemagic.tf.adapter import adapter, axes
+from tapemagic.tf.convert import matched, tensor
+from tapemagic.tf.dtype import as_dtype, int64, numpy_dtype
+from tapemagic.tf.elementwise import checked
+from tapemagic.tf.errors import InvalidArgumentError
+
+_NUMBERS = "iufc"
+
+
+def summed(x: Any, axis: Any, keepdims: Any = False) -> Any:
+    """The sum in the dtype of the elements."""
+    if x.dtype.kind in "iu":
+        return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    return precise_sum(x, axis, bool(keepdims))
+
+
+@adapter
+def reduce_sum(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """The sum along axes; of all elements if no axis is given.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> print(tf.reduce_sum([[1, 2], [3, 4]], axis=0))
+    tf.Tensor([4 6], shape=(2,), dtype=int32)
+    """
+    return summed(checked("reduce_sum", tensor(input_tensor), _NUMBERS), axes(axis), keepdims)
+
+
+@adapter
+def reduce_mean(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """The mean along axes; of whole numbers, the quotient rounded towards zero, as in TensorFlow.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> print(tf.reduce_mean([1.0, 2.0, 6.0]))
+    tf.Tensor(3.0, shape=(), dtype=float32)
+    """
+    x = checked("reduce_mean", tensor(input_tensor), _NUMBERS)
+    if x.dtype.kind in "iu":
+        total = np.sum(x, axis=axes(axis), keepdims=keepdims, dtype=x.dtype)
+        return np.trunc(total / (x.size // max(total.size, 1))).astype(x.dtype)
+    return np.mean(x, axis=axes(axis), keepdims=keepdims)
+
+
+@adapter
+def reduce_prod(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """The product along axes."""
+    x = checked("reduce_prod", tensor(input_tensor), _NUMBERS)
+    kept = {"dtype": x.dtype} if x.dtype.kind in "iu" else {}
+    return np.prod(x, axis=axes(axis), keepdims=keepdims, **kept)
+
+
+def _extreme(x: Any, axis: Any, keepdims: Any, of: Any, none: Any) -> Any:
+    """The largest or smallest element; that of no elements is the other end of the dtype."""
+    axis = axes(axis)
+    if not x.size:
+        limits = np.iinfo(x.dtype) if x.dtype.kind in "iu" else None
+        return of(x, axis=axis, keepdims=keepdims, initial=none(limits))
+    return of(x, axis=axis, keepdims=keepdims)
+
+
+@adapter
+def reduce_max(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """The largest element along axes; several that are equal share its gradient."""
+    x = checked("reduce_max", tensor(input_tensor), "iuf")
+    return _extreme(x, axis, keepdims, np.max, lambda limits: limits.min if limits else -np.inf)
+
+
+@adapter
+def reduce_min(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """The smallest element along axes; several that are equal share its gradient."""
+    x = checked("reduce_min", tensor(input_tensor), "iuf")
+    return _extreme(x, axis, keepdims, np.min, lambda limits: limits.max if limits else np.inf)
+
+
+@adapter
+def reduce_all(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """Whether all elements along axes are true."""
+    return np.all(
+        checked("reduce_all", tensor(input_tensor), "b"), axis=axes(axis), keepdims=keepdims
+    )
+
+
+@adapter
+def reduce_any(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """Whether an element along axes is true."""
+    return np.any(
+        checked("reduce_any", tensor(input_tensor), "b"), axis=axes(axis), keepdims=keepdims
+    )
+
+
+@adapter
+def reduce_variance(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """The mean squared distance from the mean, along axes."""
+    x = checked("reduce_variance", tensor(input_tensor), "fc")
+    return np.var(x, axis=axes(axis), keepdims=keepdims)
+
+
+@adapter
+def reduce_std(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """The square root of the variance along axes; where that is 0, so is the gradient, which TensorFlow has as NaN."""
+    x = checked("reduce_std", tensor(input_tensor), "fc")
+    return np.std(x, axis=axes(axis), keepdims=keepdims)
+
+
+@adapter
+def reduce_logsumexp(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """The logarithm of the sum of exponentials along axes, without overflow."""
+    x = checked("reduce_logsumexp", tensor(input_tensor), "f")
+    return exponentials.logsumexp(x, axis=axes(axis), keepdims=keepdims)
+
+
+@adapter
+def reduce_euclidean_norm(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Any:
+    """The square root of the sum of squares along axes; at 0 the gradient is 0, which TensorFlow has as NaN."""
+    x = checked("reduce_euclidean_norm", tensor(input_tensor), "fc")
+    found = np.linalg.vector_norm(x, axis=axes(axis), keepdims=keepdims)
+    return np.astype(found, x.dtype) if x.dtype.kind == "c" else found
+
+
+@adapter
+def count_nonzero(
+    input: Any, axis: Any = None, keepdims: Any = None, dtype: Any = int64, name: str | None = None
+) -> Any:
+    """The number of elements along axes that are not 0."""
+    nonzero = np.asarray(tensor(input)) != 0
+    return np.sum(nonzero, axis=axes(axis), keepdims=bool(keepdims), dtype=numpy_dtype(dtype))
+
+
+@adapter
+def zero_fraction(value: Any, name: str | None = None) -> Any:
+    """The fraction of elements that are 0, in float32."""
+    return np.mean(np.asarray(tensor(value)) == 0, dtype=np.float32)
+
+
+def _place(of: Any, input: Any, axis: Any, output_type: Any) -> Any:
+    found = of(tensor(input), axis=0 if axis is None else axes(axis))
+    return np.asarray(found, dtype=numpy_dtype(output_type))
+
+
+@adapter
+def argmax(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Any:
+    """The place of the largest element along an axis, the first if none is given.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> print(tf.argmax([2.0, 20.0, 3.0]))
+    tf.Tensor(1, shape=(), dtype=int64)
+    """
+    return _place(np.argmax, input, axis, output_type)
+
+
+@adapter
+def argmin(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Any:
+    """The place of the smallest element along an axis, the first if none is given."""
+    return _place(np.argmin, input, axis, output_type)
+
+
+def _accumulated(of: Any, x: Any, axis: Any, exclusive: bool, reverse: bool, first: Any) -> Any:
+    """Partial sums or products along an axis: from its end if `reverse`, without the element itself if `exclusive`."""
+    x = checked(of.__name__, tensor(x), _NUMBERS)
+    axis = axes(axis)
+    if not -x.ndim <= axis < x.ndim:
+        raise InvalidArgumentError(f"axis {axis} is not there in a tensor of shape {x.shape}")
+    axis %= x.ndim
+    x = np.flip(x, axis) if reverse else x
+    kept = {"dtype": x.dtype} if x.dtype.kind in "iu" else {}
+    found = of(x, axis=axis, **kept)
+    if exclusive:
+        before = (*(slice(None),) * axis, slice(0, -1))
+        start = np.full(
+            (*x.shape[:axis], min(x.shape[axis], 1), *x.shape[axis + 1 :]), first, x.dtype
+        )
+        found = np.concatenate([start, found[before]], axis=axis)
+    return np.flip(found, axis) if reverse else found
+
+
+@adapter
+def cumsum(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Any:
+    """The partial sums along an axis."""
+    return _accumulated(np.cumsum, x, axis, exclusive, reverse, 0)
+
+
+@adapter
+def cumprod(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Any:
+    """The partial products along an axis; with a 0 among the elements, gradients are the true ones."""
+    return _accumulated(np.cumprod, x, axis, exclusive, reverse, 1)
+
+
+@adapter
+def cumulative_logsumexp(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Any:
+    """The logarithms of the partial sums of exponentials along an axis."""
+    x = checked("cumulative_logsumexp", tensor(x), "f")
+    axis = axes(axis) % x.ndim
+    x = np.flip(x, axis) if reverse else x
+    shift = np.max(np.asarray(x), axis=axis, keepdims=True)
+    shift = np.where(np.isfinite(shift), shift, 0)
+    smooth = np.log(np.cumsum(np.exp(x - shift), axis=axis)) + shift
+    if exclusive:
+        before = (*(slice(None),) * axis, slice(0, -1))
+        start = np.full(
+            (*x.shape[:axis], min(x.shape[axis], 1), *x.shape[axis + 1 :]), -np.inf, x.dtype
+        )
+        smooth = np.concatenate([start, smooth[before]], axis=axis)
+    return np.flip(smooth, axis) if reverse else smooth
+
+
+@adapter
+def add_n(inputs: Any, name: str | None = None) -> Any:
+    """The sum of several tensors of one shape.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> print(tf.add_n([tf.constant(1.0), tf.constant(2.0), tf.constant(3.0)]))
+    tf.Tensor(6.0, shape=(), dtype=float32)
+    """
+    parts = matched("add_n", *_several(inputs))
+    if any(x.shape != parts[0].shape for x in parts):
+        raise InvalidArgumentError(
+            f"add_n takes tensors of one shape, not {', '.join(str(x.shape) for x in parts)}: use + to broadcast"
+        )
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total if len(parts) > 1 else np.copy(total)
+
+
+accumulate_n = add_n
+
+
+def _several(inputs: Any) -> Any:
+    if not isinstance(inputs, (list, tuple)) or not inputs:
+        raise InvalidArgumentError(
+            "add_n takes a list of one tensor or more: write tf.add_n([x, y])"
+        )
+    return inputs
+
+
+@adapter
+def bincount(
+    arr: Any,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = "int32",
+    name: str | None = None,
+) -> Any:
+    """The number of times that each whole number from 0 occurs, or the sum of the weights there."""
+    places = np.asarray(tensor(arr)).ravel()
+    least = 0 if minlength is None else int(minlength)
+    if maxlength is not None:
+        inside = places < int(maxlength)
+        places, weights = places[inside], None if weights is None else tensor(weights)[inside]
+    if weights is None:
+        return np.bincount(places, minlength=least).astype(numpy_dtype(dtype))
+    held = tensor(weights)
+    return np.bincount(places, np.ravel(held), minlength=least).astype(held.dtype)
+
+
+@adapter
+def confusion_matrix(
+    labels: Any,
+    predictions: Any,
+    num_classes: Any = None,
+    weights: Any = None,
+    dtype: Any = "int32",
+    name: str | None = None,
+) -> Any:
+    """The number of examples of each label, in rows, with each prediction, in columns."""
+    rows, columns = np.asarray(tensor(labels)), np.asarray(tensor(predictions))
+    largest = max([*rows.ravel(), *columns.ravel()], default=-1) + 1
+    count = int(largest if num_classes is None else num_classes)
+    if largest > count:
+        raise InvalidArgumentError(
+            f"a label or prediction is {largest - 1}, and num_classes is {count}"
+        )
+    found = np.zeros((count, count), as_dtype(dtype).dtype)
+    np.add.at(
+        found,
+        (rows.astype(int), columns.astype(int)),
+        1 if weights is None else np.asarray(tensor(weights)),
+    )
+    return found

@@ -1,0 +1,299 @@
+"""Choice, order and counts of elements: where, one_hot, sort, unique and their kin."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapemagic.engine.operations import selection
+from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.errors import OptionError
+from tapemagic.tf.adapter import adapter, axes, lengths, whole
+from tapemagic.tf.convert import common_dtype, matched, operand, tensor
+from tapemagic.tf.dtype import bool as bool_
+from tapemagic.tf.dtype import float32, int32, numpy_dtype
+from tapemagic.tf.errors import InvalidArgumentError
+
+
+def _condition(condition: Any) -> Any:
+    """Truth values, as an array."""
+    held = np.asarray(unwrap(tensor(condition)))
+    if held.dtype.kind != "b":
+        raise InvalidArgumentError(
+            f"the condition is made of truth values, not of {held.dtype}: compare, as in x > 0"
+        )
+    return held
+
+
+@adapter
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """`x` where a condition holds, `y` elsewhere; without these, the places where it holds, one a row.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> print(tf.where([True, False], [1.0, 2.0], 0.0))
+    tf.Tensor([1. 0.], shape=(2,), dtype=float32)
+    """
+    if x is None and y is None:
+        held = np.asarray(unwrap(tensor(condition)))
+        return np.argwhere(held != 0)
+    if x is None or y is None:
+        raise OptionError("tf.where takes both x and y, or neither of them")
+    return np.where(_condition(condition), *matched("where", x, y))
+
+
+@adapter
+def one_hot(
+    indices: Any,
+    depth: Any,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: Any = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Rows that are 1 at one place and 0 elsewhere; a place outside of the row leaves it 0.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> print(tf.one_hot([0, 2], depth=3))
+    tf.Tensor(
+    [[1. 0. 0.]
+     [0. 0. 1.]], shape=(2, 3), dtype=float32)
+    """
+    given = [x for x in (on_value, off_value) if x is not None]
+    wanted = (
+        numpy_dtype(dtype) if dtype is not None else common_dtype(given) if given else float32.dtype
+    )
+    hot = np.expand_dims(whole(indices), -1) == np.arange(int(depth))
+    on = (
+        tensor(1 if on_value is None else on_value, wanted)
+        if on_value is None
+        else _number(on_value, wanted)
+    )
+    off = _number(0 if off_value is None else off_value, wanted)
+    found = np.where(hot, on, off)
+    return found if axis in {None, -1} else np.moveaxis(found, -1, axes(axis))
+
+
+def _number(value: Any, dtype: Any) -> Any:
+    return tensor(operand(value, dtype, "one_hot"), dtype)
+
+
+@adapter
+def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Any:
+    """The elements, or slices from `axis` on, at which a mask is true.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> print(tf.boolean_mask([1.0, 2.0, 3.0], [True, False, True]))
+    tf.Tensor([1. 3.], shape=(2,), dtype=float32)
+    """
+    held, chosen = _tensor(tensor), _condition(mask)
+    first = 0 if axis is None else axes(axis) % max(held.ndim, 1)
+    if not chosen.ndim:
+        raise InvalidArgumentError("boolean_mask takes a mask with one axis or more")
+    if held.shape[first : first + chosen.ndim] != chosen.shape:
+        raise InvalidArgumentError(
+            f"a mask of shape {chosen.shape} does not fit a tensor of shape {held.shape}"
+        )
+    return held[(*(builtins.slice(None),) * first, chosen)]
+
+
+_tensor = tensor
+
+
+@adapter
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+    """The elements, those outside the limits moved to them."""
+    return np.clip(*matched("clip_by_value", t, clip_value_min, clip_value_max))
+
+
+def _descending(direction: str, called: str) -> bool:
+    if direction not in {"ASCENDING", "DESCENDING"}:
+        raise OptionError(
+            f"{called} has the directions ASCENDING and DESCENDING, not {direction!r}"
+        )
+    return direction == "DESCENDING"
+
+
+@adapter
+def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Any:
+    """The elements in order along an axis."""
+    found = np.sort(tensor(values), axis=axes(axis))
+    return np.flip(found, axes(axis)) if _descending(direction, "sort") else found
+
+
+@adapter
+def argsort(
+    values: Any,
+    axis: Any = -1,
+    direction: str = "ASCENDING",
+    stable: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The places of the elements in order along an axis; those of equal ones in the order in which they stand."""
+    held = np.asarray(unwrap(tensor(values)))
+    axis = axes(axis)
+    if not _descending(direction, "argsort"):
+        return np.argsort(held, axis=axis, kind="stable").astype(np.int32)
+    back = np.argsort(np.flip(held, axis), axis=axis, kind="stable")
+    return np.flip(held.shape[axis] - 1 - back, axis).astype(np.int32)
+
+
+@adapter
+def top_k(
+    input: Any, k: Any = 1, sorted: bool = True, index_type: Any = int32, name: str | None = None
+) -> Any:
+    """The `k` largest elements of each row, and their places.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> tf.math.top_k([1.0, 5.0, 3.0], k=2).indices.numpy()
+    array([1, 2], dtype=int32)
+    """
+    held = tensor(input)
+    found = selection.top_k(held, int(k), sorted)
+    return TopKV2(found.values, np.asarray(found.indices, numpy_dtype(index_type)))
+
+
+class TopKV2(NamedTuple):
+    """The largest elements, and their places."""
+
+    values: Any
+    indices: Any
+
+
+@adapter
+def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Any:
+    """Whether the prediction for each target is among the `k` largest of its row."""
+    rows = np.asarray(unwrap(tensor(predictions)))
+    places = whole(targets)
+    inside = (places >= 0) & (places < rows.shape[1])
+    of = np.take_along_axis(rows, np.where(inside, places, 0)[:, None], 1)
+    return inside & np.isfinite(of[:, 0]) & ((rows > of).sum(1) < int(k)) & np.isfinite(rows).all(1)
+
+
+class Unique(NamedTuple):
+    """The different elements in the order in which they first occur, and the place of each element among them."""
+
+    y: Any
+    idx: Any
+
+
+class UniqueWithCounts(NamedTuple):
+    """The same, and the number of times that each occurs."""
+
+    y: Any
+    idx: Any
+    count: Any
+
+
+def _unique(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
+    held = tensor(x)
+    if held.ndim != 1:
+        raise InvalidArgumentError(
+            f"unique expects a 1D vector, not a tensor of shape {held.shape}"
+        )
+    _, first, places, counts = np.unique(
+        np.asarray(unwrap(held)), return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(first)
+    rank = np.argsort(order)
+    dtype = numpy_dtype(out_idx)
+    return held[first[order]], rank[places].astype(dtype), counts[order].astype(dtype)
+
+
+@adapter
+def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
+    """The different elements in the order in which they first occur, and the place of each element among them.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> y, places = tf.unique([5, 7, 5])
+    >>> y.numpy(), places.numpy()
+    (array([5, 7], dtype=int32), array([0, 1, 0], dtype=int32))
+    """
+    return Unique(*_unique(x, out_idx)[:2])
+
+
+@adapter
+def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
+    """The different elements, the place of each element among them, and how often each occurs."""
+    return UniqueWithCounts(*_unique(x, out_idx))
+
+
+@adapter
+def searchsorted(
+    sorted_sequence: Any,
+    values: Any,
+    side: str = "left",
+    out_type: Any = int32,
+    name: str | None = None,
+) -> Any:
+    """The places at which values would be put into sorted rows."""
+    rows, sought = (np.asarray(unwrap(x)) for x in matched("searchsorted", sorted_sequence, values))
+    flat = rows.reshape(-1, rows.shape[-1])
+    wanted = sought.reshape(len(flat), -1) if flat.size or sought.size else sought
+    found = [np.searchsorted(row, of, side) for row, of in zip(flat, wanted, strict=True)]  # type: ignore[call-overload]
+    return np.array(found, numpy_dtype(out_type)).reshape(sought.shape)
+
+
+@adapter
+def sequence_mask(
+    lengths: Any, maxlen: Any = None, dtype: Any = bool_, name: str | None = None
+) -> Any:
+    """Rows that are true up to a length each."""
+    counts = whole(lengths)
+    longest = int(counts.max(initial=0)) if maxlen is None else int(maxlen)
+    return (np.arange(longest) < counts[..., None]).astype(numpy_dtype(dtype))
+
+
+@adapter
+def histogram_fixed_width(
+    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = int32, name: str | None = None
+) -> Any:
+    """The number of values in each of `nbins` equal parts of a range; the outer ones take what lies outside."""
+    low, high = (float(x) for x in np.asarray(unwrap(tensor(value_range))))
+    count = int(nbins)
+    with np.errstate(invalid="ignore"):
+        scaled = (np.asarray(unwrap(tensor(values)), float).ravel() - low) / (high - low) * count
+    places = np.clip(np.floor(scaled), 0, count - 1).astype(int)
+    return np.bincount(places, minlength=count).astype(numpy_dtype(dtype))
+
+
+@adapter
+def is_non_decreasing(x: Any, name: str | None = None) -> Any:
+    """Whether no element is smaller than the one before it."""
+    held = np.ravel(unwrap(tensor(x)))
+    return np.all(held[1:] >= held[:-1])
+
+
+@adapter
+def is_strictly_increasing(x: Any, name: str | None = None) -> Any:
+    """Whether each element is larger than the one before it."""
+    held = np.ravel(unwrap(tensor(x)))
+    return np.all(held[1:] > held[:-1])
+
+
+@adapter
+def invert_permutation(x: Any, name: str | None = None) -> Any:
+    """The permutation that undoes another one."""
+    order = whole(x)
+    if sorted(order.tolist()) != list(builtins.range(order.size)):
+        raise InvalidArgumentError(f"{order.tolist()} is no permutation of 0 to {order.size - 1}")
+    return np.argsort(order).astype(order.dtype)
+
+
+@adapter
+def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
+    """The coordinates, one axis a row, of places in a flat tensor."""
+    places = whole(indices)
+    return np.array(np.unravel_index(places, lengths(dims)), places.dtype)

@@ -1,0 +1,42 @@
+"""Fourier transforms and windows: ``tf.signal``."""
+
+from tapemagic.tf.fft import (
+    fft,
+    fft2d,
+    fft3d,
+    fftshift,
+    hamming_window,
+    hann_window,
+    ifft,
+    ifft2d,
+    ifft3d,
+    ifftshift,
+    irfft,
+    irfft2d,
+    irfft3d,
+    rfft,
+    rfft2d,
+    rfft3d,
+)
+from tapemagic.tf.missing import missing
+
+__all__ = [
+    "fft",
+    "fft2d",
+    "fft3d",
+    "fftshift",
+    "hamming_window",
+    "hann_window",
+    "ifft",
+    "ifft2d",
+    "ifft3d",
+    "ifftshift",
+    "irfft",
+    "irfft2d",
+    "irfft3d",
+    "rfft",
+    "rfft2d",
+    "rfft3d",
+]
+
+__getattr__ = missing(__name__, __all__)

@@ -1,0 +1,10 @@
+"""The version: tapemagic's own."""
+
+from __future__ import annotations
+
+from tapemagic.version import __version__
+
+VERSION = f"{__version__} (tapemagic)"
+GIT_VERSION = COMPILER_VERSION = "none: nothing is compiled"
+
+__all__ = ["COMPILER_VERSION", "GIT_VERSION", "VERSION"]
