@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -28,10 +27,12 @@ def number(value: Any, name: str, least: float = -math.inf, most: float = math.i
     >>> number(1, "momentum", 0, 1)
     1.0
     """
-    if isinstance(value, np.ndarray) and not value.ndim:
-        value = value[()]
-    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
-        found = float(value) if abs(value) < sys.float_info.max else math.inf
+    plain = value.item() if isinstance(value, np.ndarray | np.generic) and not value.ndim else value
+    if isinstance(plain, int | float) and not isinstance(plain, bool):
+        try:
+            found = float(plain)
+        except OverflowError:
+            found = math.inf
         if math.isfinite(found) and least <= found <= most:
             return found
     raise OptionError(f"{name} is {_range(least, most)}, not {value!r}")
