@@ -130,10 +130,13 @@ class NonFiniteError(TapeError, ArithmeticError):
     ----------
     epoch, batch : int or None
         The step in which it arose, both numbers from 0 on; None outside of `fit`.
+    row : int or None
+        The place in the batch of an example that is not finite itself.
     """
 
     epoch: int | None = None
     batch: int | None = None
+    row: int | None = None
 
 
 class SaveError(TapeError, OSError):

@@ -22,8 +22,9 @@ _ANALYSIS = ("analysis.snapshot", "analysis.formatting", "analysis.parts", "anal
 
 # A module, or all of a folder, and what it may import of this package beside itself.
 ALLOWED: dict[str, tuple[str, ...]] = {
-    "": ("errors", "engine", "tape", "ipython"),
+    "": ("errors", "engine", "tape", "ipython", "version"),
     "errors": (),
+    "version": (),
     "nbval": (),
     "engine": ("engine.tensor",),
     "engine.registry": ("errors",),
@@ -52,13 +53,14 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "display": ("errors", "analysis"),
     "ipython": ("errors", "engine", "analysis", "display", "tape"),
     "nn": ("errors", "engine", "tape", "analysis"),
-    "tf": ("errors", "engine", "tape", "nn"),
+    "tf": ("errors", "engine", "tape", "nn", "version"),
 }
 
 # The same for packages from elsewhere, beside the standard library.
 ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "": ("IPython",),
     "errors": (),
+    "version": (),
     "nbval": (),
     "engine": ("numpy",),
     "engine.rules.special": ("numpy", "scipy"),

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import tensorflow as tf
 from tensorflow.python.eager import backprop
 
-from tests.tf import harness
+from tests.tf import calls, harness
 
 
 class TensorFlow1:
@@ -47,6 +47,48 @@ def main() -> None:
             print(name, "raises", values[name]["raises"])
         values[name].pop("kinds", None)
     harness.store("programs", values)
+    found = [
+        {
+            "call": case.call,
+            **harness.outcome(lambda namespace, case=case: calls.run(case, namespace), tf),
+        }
+        for case in calls.CASES
+    ]
+    for one in found:
+        if "raises" in one:
+            print(one["call"], "raises", one["raises"], one.get("words"))
+    harness.store("calls", found)
+    names = {"tf": dir(tf), **{name: dir(attribute(tf, name)) for name in NAMESPACES}}
+    public = {
+        name: sorted(x for x in found if not x.startswith("_")) for name, found in names.items()
+    }
+    harness.store("names", public)
+
+
+NAMESPACES = (
+    "math",
+    "linalg",
+    "nn",
+    "signal",
+    "random",
+    "debugging",
+    "errors",
+    "config",
+    "dtypes",
+    "nest",
+    "bitwise",
+    "version",
+    "autodiff",
+    "compat",
+    "compat.v1",
+)
+
+
+def attribute(module: Any, path: str) -> Any:
+    """An attribute of attributes."""
+    for name in path.split("."):
+        module = getattr(module, name)
+    return module
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Any
 
 import tapemagic
@@ -57,14 +58,19 @@ def plain_references(*event: Any) -> None:
     lines[:] = [FOOTNOTE.sub(r"   [\1] ", REFERENCE.sub(r"[\1]", line)) for line in lines]
 
 
-def is_of_others(*event: Any) -> bool | None:
-    """Whether a member of a class is a function of another library, which is explained there."""
+def is_no_method(*event: Any) -> bool | None:
+    """Whether to leave out a member of a class: a plain value, or a function of another library.
+
+    Values that matter stand in the docstring of the class, below Attributes.
+    """
     value, skipped = event[3], event[4]
-    module = getattr(value, "__module__", None) or "tapemagic"
-    return True if callable(value) and not module.startswith("tapemagic") else skipped
+    if isinstance(value, property | cached_property):
+        return skipped
+    module = getattr(value, "__module__", None) or "builtins"
+    return skipped if callable(value) and module.startswith("tapemagic") else True
 
 
 def setup(app: Any) -> None:
     """Register what Sphinx is to call before it reads a docstring."""
     app.connect("autodoc-process-docstring", plain_references, priority=400)
-    app.connect("autodoc-skip-member", is_of_others)
+    app.connect("autodoc-skip-member", is_no_method)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import wraps
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import NotATensorError
 
 Shape = tuple[int, ...]
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Scope:
@@ -85,6 +87,8 @@ def call_in_scope(
     parameters : callable, optional
         Of a layer: gives the number of elements of its variables, when it has returned.
     """
+    if not scope.kind:
+        return call(*args, **kwargs)
     given = _arrays((args, kwargs))
     scope.inputs = tuple(x.shape for x in given)
     scope.given = tuple(map(_identified, given))
@@ -92,6 +96,21 @@ def call_in_scope(
     scope.outputs = tuple(x.shape for x in _arrays(outputs))
     scope.parameters = parameters() if parameters else None
     return outputs
+
+
+def seen(name: str) -> Callable[[F], F]:
+    """A decorator of a function of this package in which a report is to see loops and calls, with its name there."""
+
+    def decorate(function: F) -> F:
+        @wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            if is_observed():
+                return call_in_scope(Scope(name, ""), function, args, kwargs)
+            return function(*args, **kwargs)
+
+        return called  # type: ignore[return-value]
+
+    return decorate
 
 
 def scope_called(frame: FrameType) -> Scope | None:

@@ -17,6 +17,7 @@ from tapemagic.nn import initializers as initializers
 from tapemagic.nn import layers as layers
 from tapemagic.nn import losses as losses
 from tapemagic.nn import metrics as metrics
+from tapemagic.nn import models as models
 from tapemagic.nn import optimizers as optimizers
 from tapemagic.nn import regularizers as regularizers
 from tapemagic.nn.layer import Layer as Layer

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.operations.common import array
 from tapemagic.engine.operations.selection import cast
 from tapemagic.engine.recording import silence
 from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
@@ -22,7 +23,7 @@ from tapemagic.nn.calls import calls
 from tapemagic.nn.config import float_name
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.module import Module
-from tapemagic.nn.symbolic import call_symbolically, has_symbolic, nodes_of
+from tapemagic.nn.symbolic import call_symbolically, has_symbolic, nodes_of, symbols
 
 Shape = tuple[int | None, ...]
 
@@ -112,6 +113,7 @@ class Layer(Module):
     built_shape: Any = None
     _path = ""
     _losses_of = _last_call = 0
+    _initialized: Sequence[tuple[Variable, Any]] = ()
     _takes_training = False
 
     def __init__(
@@ -134,6 +136,11 @@ class Layer(Module):
         self._added_losses: list[Any] = []
         if not trainable:
             self.trainable = False
+
+    @property
+    def path(self) -> str:
+        """The names of the layers around this one and its own, joined by slashes."""
+        return self._path or self.name
 
     @property
     def dtype(self) -> str:
@@ -188,10 +195,10 @@ class Layer(Module):
             calls.number += 1
             self._last_call = calls.number
             training = bool(training)
-        if not self.built:
+        if self.input_spec is not None and given:
+            self._require_shape(getattr(given[0], "shape", given[0]))
+        if not self.built and (given or self.input_spec is None):
             self._build_for(given)
-        elif self.input_spec is not None and given:
-            self._require_shape(getattr(given[0], "shape", None))
         if self._takes_training:
             kwargs["training"] = training
         stack.append((self, training))
@@ -217,7 +224,7 @@ class Layer(Module):
         self.build(shapes_of(given[0]) if given else None)
 
     def _require_shape(self, shape: Any) -> None:
-        """Raise an error for inputs of a shape that the layer does not take."""
+        """Raise an error for inputs of a shape that the layer does not take, or for what has no shape."""
         spec = self.input_spec
         if spec is not None and not (shape.__class__ is tuple and spec.accepts(shape)):
             raise spec.error(self, shape)
@@ -246,11 +253,7 @@ class Layer(Module):
         >>> nn.Dense(2).compute_output_shape((None, 3))
         (None, 2)
         """
-        with silence():
-            first, second = (
-                shapes_of(self(_zeros(input_shape, length, self._dtype))) for length in (2, 3)
-            )
-        return _common(first, second)
+        return shapes_of(call_symbolically(self, (symbols(input_shape, self._dtype),), {}))
 
     def add_weight(
         self,
@@ -305,6 +308,7 @@ class Layer(Module):
         if trainable and not self.trainable:
             set_trainable(variable, trainable=False)
             self._frozen = [*self._frozen, variable]
+        self._initialized = [*self._initialized, (variable, initial)]
         if regularizer is not None:
             self._regularized.append((variable, regularizers.get(regularizer)))
         return variable
@@ -326,7 +330,7 @@ class Layer(Module):
     def losses(self) -> list[Any]:
         """The terms that regularizers and `add_loss` add to the loss, of this layer and those in it."""
         found: list[Any] = []
-        for module in self.named_modules().values():
+        for _, module, _ in self._walk():
             if isinstance(module, Layer):
                 found += [regularizer(variable) for variable, regularizer in module._regularized]
                 if module._losses_of >= self._last_call:
@@ -391,6 +395,25 @@ class Layer(Module):
             )
         return sum(variable.size for variable in self.variables)
 
+    def initialize(self) -> None:
+        """Draw the values of all variables anew, as the initializers of `add_weight` gave them at first.
+
+        Examples
+        --------
+        >>> import tapemagic as tm
+        >>> from tapemagic import nn
+        >>> layer = nn.Dense(1, kernel_initializer="ones", use_bias=False)
+        >>> layer.build((None, 1))
+        >>> layer.set_weights([[[5.0]]])
+        >>> layer.initialize()
+        >>> layer.kernel
+        Variable([[1.]], dtype=float32, name='dense/kernel')
+        """
+        for _, module, _ in self._walk():
+            if isinstance(module, Layer):
+                for variable, initial in module._initialized:
+                    variable.assign(initial(variable.shape, dtype=variable.dtype), read_value=False)
+
     def get_weights(self) -> list[Any]:
         """The values of all variables.
 
@@ -436,9 +459,9 @@ class Layer(Module):
             return constant(x, self._dtype if x.dtype.kind in self.cast_kinds else None)
         if isinstance(x, list | tuple):
             if _is_numbers(x):
-                return self._as_input(np.array(x))
+                return self._as_input(array(x))
             return type(x)(map(self._as_input, x)) if type(x) in {list, tuple} else x
-        return x
+        return self._as_input(np.asarray(x)) if hasattr(x, "__array__") else x
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
@@ -451,20 +474,6 @@ def shapes_of(inputs: Any) -> Any:
     if isinstance(inputs, dict):
         return {name: shapes_of(x) for name, x in inputs.items()}
     return getattr(inputs, "shape", None)
-
-
-def _zeros(shape: Any, length: int, dtype: str) -> Any:
-    """Zeros of a shape, or of several, with a length in the place of None."""
-    if isinstance(shape, list):
-        return [_zeros(part, length, dtype) for part in shape]
-    return np.zeros([length if n is None else n for n in shape], dtype)
-
-
-def _common(first: Any, second: Any) -> Any:
-    """Two shapes, or structures of them, as one, with None where they differ."""
-    if isinstance(first, list):
-        return [_common(a, b) for a, b in zip(first, second, strict=True)]
-    return tuple(a if a == b else None for a, b in zip(first, second, strict=True))
 
 
 def _is_numbers(x: Any) -> bool:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from types import BuiltinFunctionType, FunctionType
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from tapemagic.engine.tensor.coercion import bool_option
+from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, set_trainable
 from tapemagic.errors import OptionError
 from tapemagic.nn.identifiers import snake_case
+from tapemagic.nn.weights import OPTIMIZER, read, require_same, write
 
-_UNTRACKED = frozenset({"_frozen", "_regularized", "_added_losses"})
+_UNTRACKED = frozenset({"_frozen", "_regularized", "_added_losses", "_initialized"})
 """Attributes whose variables are found elsewhere."""
 
 _names: Counter[str] = Counter()
@@ -161,6 +164,86 @@ class Module:
         """The other variables, such as running averages or those of frozen layers."""
         return [variable for variable in self.variables if not variable.trainable]
 
+    def state(self) -> dict[str, Any]:
+        """The values of all variables by their paths.
+
+        Returns
+        -------
+        dict of str to numpy.ndarray
+            Copies, in the order of `named_variables`.
+
+        Examples
+        --------
+        >>> from tapemagic import nn
+        >>> layer = nn.Dense(1, kernel_initializer="ones")
+        >>> layer.build((None, 2))
+        >>> layer.state()
+        {'kernel': array([[1.],
+               [1.]], dtype=float32), 'bias': array([0.], dtype=float32)}
+        """
+        return {path: variable.numpy() for path, variable in self.named_variables().items()}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Give all variables the values that `state` returned, of this module or of another one of the same make.
+
+        Parameters
+        ----------
+        state : mapping of str to array_like
+
+        Raises
+        ------
+        WeightsError
+            If a name is missing or unexpected, or a shape differs; all of them are listed, and nothing is changed.
+        """
+        self._load({name: np.asarray(unwrap(value)) for name, value in state.items()}, "the state")
+
+    def _load(self, arrays: Mapping[str, Any], source: str) -> None:
+        variables = self.named_variables()
+        require_same(arrays, variables, repr(self.name), source)
+        for path, variable in variables.items():
+            variable.assign(arrays[path], read_value=False)
+
+    def save_weights(self, filepath: Any) -> None:
+        """Write the values of all variables to a file.
+
+        Parameters
+        ----------
+        filepath : path
+            Ends in ".npz". NumPy's `load` reads it, too; the names of arrays are the paths of variables.
+
+        Raises
+        ------
+        OptionError
+            If the name of the file ends otherwise.
+        OSError
+            If the file cannot be written. What was there before is still whole.
+        """
+        write(filepath, self.state())
+
+    def load_weights(self, filepath: Any) -> None:
+        """Read the values of all variables from a file that `save_weights` wrote.
+
+        Parameters
+        ----------
+        filepath : path
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is none.
+        WeightsError
+            If the file is broken; or if a name is missing or unexpected, or a shape differs, and then all of them are
+            listed. Nothing is changed.
+        """
+        arrays = {n: x for n, x in read(filepath).items() if not n.startswith(OPTIMIZER)}
+        self._load(arrays, f"the file {str(filepath)!r}")
+
+    def __copy__(self) -> Module:
+        """A module of its own with the same variables and modules in it."""
+        other = self.__class__.__new__(self.__class__)
+        other.__dict__.update({name: _copied(value) for name, value in vars(self).items()})
+        return other
+
     @property
     def trainable(self) -> bool:
         """Whether the trainable variables are trained; False freezes all variables in here.
@@ -195,27 +278,36 @@ class Module:
         return variable.trainable or any(variable is other for other in self._frozen)
 
 
+def _copied(value: Any) -> Any:
+    """Lists and dicts copied, also those in them; anything else itself."""
+    if value.__class__ is list:
+        return [_copied(part) for part in value]
+    if value.__class__ is dict:
+        return {key: _copied(part) for key, part in value.items()}
+    return value
+
+
 def _parts(module: Module) -> list[tuple[str, Any]]:
     """The variables and modules among a module's attributes, also in lists, tuples and dicts, with their paths."""
     found: list[tuple[str, Any]] = []
     for name, value in vars(module).items():
-        if value.__class__ not in _PLAIN and name not in _UNTRACKED:
+        if value.__class__ not in _OTHER and name not in _UNTRACKED:
             _gather(name, value, (), found)
     return found
 
 
-def _gather(
-    path: str, value: Any, around: tuple[int, ...], found: list[tuple[str, Any]]
-) -> None:
-    if isinstance(value, _TRACKED):
+def _gather(path: str, value: Any, around: tuple[int, ...], found: list[tuple[str, Any]]) -> None:
+    kind = value.__class__
+    if issubclass(kind, (Variable, Module)):
         found.append((path, value))
-    elif isinstance(value, _CONTAINERS) and value and id(value) not in around:
+    elif not issubclass(kind, (list, tuple, dict)):
+        _OTHER.add(kind)
+    elif value and id(value) not in around:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, part in items:
-            if part.__class__ not in _PLAIN:
+            if part.__class__ not in _OTHER:
                 _gather(f"{path}/{key}", part, (*around, id(value)), found)
 
 
-_PLAIN = frozenset({int, str, bool, float, type(None), FunctionType, BuiltinFunctionType})
-_TRACKED = (Variable, Module)
-_CONTAINERS = (list, tuple, dict)
+_OTHER: set[type] = set()
+"""The classes of attributes that were met and hold no variables, which need not be looked at again."""

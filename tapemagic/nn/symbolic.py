@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
@@ -122,8 +123,6 @@ class Node:
     ----------
     inputs : list of SymbolicTensor
         Those among the arguments.
-    keys : tuple of int
-        The identities of the outputs, in the order of `engine.nest.leaves`.
     """
 
     def __init__(self, layer: Any, args: Any, kwargs: dict[str, Any], outputs: Any) -> None:
@@ -132,17 +131,14 @@ class Node:
         self.kwargs = kwargs
         self.outputs = outputs
         self.inputs = list(symbolic_in((*args, *kwargs.values())))
-        self._register()
-
-    def _register(self) -> None:
-        for tensor in leaves(self.outputs):
+        for tensor in leaves(outputs):
             tensor.node = self
-        self.keys = tuple(map(id, leaves(self.outputs)))
         _nodes.setdefault(self.layer, []).append(weakref.ref(self))
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._register()
+    @cached_property
+    def keys(self) -> tuple[int, ...]:
+        """The identities of the outputs, in the order of `engine.nest.leaves`."""
+        return tuple(map(id, leaves(self.outputs)))
 
 
 _nodes: weakref.WeakKeyDictionary[Any, list[weakref.ref[Node]]] = weakref.WeakKeyDictionary()
@@ -205,6 +201,15 @@ def call_symbolically(layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return Node(layer, args, kwargs, pack(trials[0], outputs)).outputs
 
 
+def symbols(shape: Any, dtype: Any) -> Any:
+    """Symbolic tensors of a shape, or of the shapes in a structure."""
+    if isinstance(shape, dict):
+        return {name: symbols(part, dtype) for name, part in shape.items()}
+    if isinstance(shape, list) or (shape and isinstance(shape[0], tuple | list)):
+        return [symbols(part, dtype) for part in shape]
+    return SymbolicTensor(tuple(shape), dtype, "input")
+
+
 def kind_of(layer: Any) -> str:
     """The name of a layer's class, as a summary shows it."""
     return getattr(layer, "kind", None) or type(layer).__name__
@@ -260,6 +265,7 @@ def _described(inputs: list[SymbolicTensor]) -> str:
     """The symbolic tensors of a call, with the layers that give them."""
     return " and ".join(
         f"the output of {x.node.layer.name!r}, which has the shape {x.shape}"
-        for x in inputs
         if x.node
+        else f"an input of the shape {x.shape}"
+        for x in inputs
     )

@@ -10,15 +10,15 @@ Examples
 >>> with tf.GradientTape() as g:
 ...     g.watch(x)
 ...     y = x * x
->>> print(g.gradient(y, x))
-tf.Tensor(6.0, shape=(), dtype=float32)
+>>> g.gradient(y, x)
+<tf.Tensor: shape=(), dtype=float32, numpy=6.0>
 """
 
 from importlib import import_module
 from typing import Any
 
-import tapemagic
 from tapemagic.engine.tape.unconnected import UnconnectedGradients
+from tapemagic.tape import GradientTape
 from tapemagic.tf import (
     autodiff,
     bitwise,
@@ -179,13 +179,7 @@ from tapemagic.tf.gathering import (
     tensor_scatter_nd_sub,
     tensor_scatter_nd_update,
 )
-from tapemagic.tf.gradients import (
-    GradientTape,
-    custom_gradient,
-    grad_pass_through,
-    recompute_grad,
-    stop_gradient,
-)
+from tapemagic.tf.gradients import custom_gradient, grad_pass_through, recompute_grad, stop_gradient
 from tapemagic.tf.linear_algebra import (
     clip_by_global_norm,
     clip_by_norm,
@@ -234,7 +228,7 @@ from tapemagic.tf.tensor import is_tensor
 from tapemagic.tf.variable import ResourceVariable as Variable
 from tapemagic.tf.variable import VariableAggregation, VariableSynchronization
 
-__version__ = f"{tapemagic.__version__} (tapemagic)"
+__version__ = version.VERSION
 newaxis = None
 
 LATER = ("data", "keras")

@@ -7,9 +7,9 @@ from typing import Any
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.tape.unconnected import UnconnectedGradients
 from tapemagic.errors import NotATensorError, ShapeError
+from tapemagic.tape import GradientTape
 from tapemagic.tf.convert import tensor
 from tapemagic.tf.creation import zeros_like
-from tapemagic.tf.gradients import GradientTape
 from tapemagic.tf.missing import missing
 from tapemagic.tf.tensor import eager, is_tensor
 

@@ -30,7 +30,7 @@ def cond(
     false_fn: Function | None = None,
     name: str | None = None,
 ) -> Any:
-    """What one of two functions returns, the first if `pred` is true; the other one is not called.
+    """The result of one of two functions, the first if `pred` is true; the other one is not called.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def case(
     strict: bool = False,
     name: str = "case",
 ) -> Any:
-    """What the first function returns whose condition is true, or else `default`."""
+    """The result of the first function whose condition is true, or else of `default`."""
     chosen = [fn for pred, fn in pred_fn_pairs if _truth(pred)]
     if exclusive and len(chosen) > 1:
         raise InvalidArgumentError(
@@ -71,7 +71,7 @@ def case(
 def switch_case(
     branch_index: Any, branch_fns: Any, default: Function | None = None, name: str = "switch_case"
 ) -> Any:
-    """What the function with a number returns; for a number without one, `default`, or else the last function."""
+    """The result of the function with a number; for a number without one, of `default`, or else of the last function."""
     functions = dict(branch_fns if isinstance(branch_fns, dict) else _numbered(branch_fns))
     otherwise = default if default is not None else functions[max(functions)]
     return _tensors(functions.get(int(branch_index), otherwise)())
@@ -127,7 +127,7 @@ def map_fn(
     name: str | None = None,
     fn_output_signature: Any = None,
 ) -> Any:
-    """What a function makes of each slice along the first axis, stacked."""
+    """The results of a function for each slice along the first axis, stacked."""
     return _stacked([_tensors(fn(x)) for x in _slices(elems)])
 
 
@@ -233,14 +233,14 @@ def scan(
 
 
 def py_function(func: Function, inp: Any, Tout: Any = None, name: str | None = None) -> Any:
-    """What a function of tensors returns."""
+    """The result of a function of tensors."""
     return _tensors(func(*[eager(tensor(x)) for x in inp]))
 
 
 def numpy_function(
     func: Function, inp: Any, Tout: Any = None, stateful: bool = True, name: str | None = None
 ) -> Any:
-    """What a function of plain arrays returns; gradients do not go through it."""
+    """The result of a function of plain arrays; gradients do not go through it."""
     return _tensors(func(*[eager(tensor(x)).numpy() for x in inp]))
 
 

@@ -87,8 +87,11 @@ CAST = "write tf.cast(x, dtype) to change the dtype"
 
 def _default(value: Any, found: Any) -> Any:
     """TensorFlow's dtype for Python's numbers, if it is another one than NumPy's."""
+    first = first_of(value)
+    if isinstance(value, (list, tuple)) and isinstance(first, np.generic):
+        return first.dtype if first.dtype.kind == found.dtype.kind else None
     default = _DEFAULTS.get(found.dtype.kind)
-    if default is None or not is_python(value):
+    if default is None or not _is_plain(first):
         return None
     if (
         default.kind == "i"
@@ -99,12 +102,19 @@ def _default(value: Any, found: Any) -> Any:
     return default
 
 
+def first_of(value: Any) -> Any:
+    """The first number of nested lists; 0.0 if there is none."""
+    while isinstance(value, (list, tuple)):
+        value = value[0] if value else 0.0
+    return value
+
+
 def is_python(value: Any) -> bool:
     """Whether a value is a Python number, or nested lists of them, judged by the first one."""
-    while isinstance(value, (list, tuple)):
-        if not value:
-            return True
-        value = value[0]
+    return _is_plain(first_of(value))
+
+
+def _is_plain(value: Any) -> bool:
     return isinstance(value, (*PYTHON_NUMBERS, range)) and not isinstance(value, np.generic)
 
 
@@ -128,7 +138,7 @@ def number(value: Any, dtype: Any) -> Any:
 
 
 def operand(value: Any, dtype: Any, what: str = "an operation") -> Any:
-    """What stands beside a tensor of a dtype: a tensor of the same one, or numbers that adopt it.
+    """The operand beside a tensor of a dtype: a tensor of the same one, or numbers that adopt it.
 
     Raises
     ------

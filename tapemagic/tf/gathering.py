@@ -191,7 +191,7 @@ def _segments(
 def _together(
     data: Any, segment_ids: Any, num_segments: Any, is_sorted: bool, of: Any, empty: Any
 ) -> Any:
-    """What a function makes of the rows of each segment; of one without rows, a number."""
+    """The results of a function for the rows of each segment; for one without rows, a number."""
     held, segments = _segments(data, segment_ids, num_segments, is_sorted)
     fill = np.full(held.shape[1:], empty(held.dtype), held.dtype)
     if not segments:

@@ -1,4 +1,4 @@
-"""GradientTape and functions with gradients of their own, which give TensorFlow's tensors."""
+"""Functions with gradients of their own, which give TensorFlow's tensors."""
 
 from __future__ import annotations
 
@@ -10,86 +10,11 @@ from tapemagic.engine.functions import custom_gradient as custom
 from tapemagic.engine.functions import recompute_grad as recomputing
 from tapemagic.engine.functions import stop_gradient as stopping
 from tapemagic.engine.nest import leaves, pack
-from tapemagic.engine.tape.unconnected import UnconnectedGradients
 from tapemagic.engine.tensor.tensor import Traced, plain
-from tapemagic.tape import GradientTape as EngineTape
 from tapemagic.tf.convert import tensor
 from tapemagic.tf.tensor import eager
 
 Function = Callable[..., Any]
-
-
-class GradientTape(EngineTape):
-    """Records operations on watched tensors and variables, and differentiates what it recorded.
-
-    Parameters
-    ----------
-    persistent : bool, optional
-        Keep the records after the first gradient, so that more can be taken.
-    watch_accessed_variables : bool, optional
-        Watch every trainable variable as soon as it is read.
-
-    Notes
-    -----
-    This is `tapemagic.GradientTape`, whose results are TensorFlow's tensors.
-
-    Examples
-    --------
-    >>> import tapemagic.tf as tf
-    >>> x = tf.constant(3.0)
-    >>> with tf.GradientTape() as g:
-    ...     g.watch(x)
-    ...     y = x * x
-    >>> print(g.gradient(y, x))
-    tf.Tensor(6.0, shape=(), dtype=float32)
-    """
-
-    def gradient(
-        self,
-        target: Any,
-        sources: Any,
-        output_gradients: Any = None,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-    ) -> Any:
-        """The gradient of the target with respect to each source; see `tapemagic.GradientTape.gradient`."""
-        found = super().gradient(target, sources, output_gradients, unconnected_gradients)
-        return _gradients(found, sources)
-
-    def jacobian(
-        self,
-        target: Any,
-        sources: Any,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Any:
-        """The derivative of each element of the target; see `tapemagic.GradientTape.jacobian`."""
-        found = super().jacobian(
-            target, sources, unconnected_gradients, parallel_iterations, experimental_use_pfor
-        )
-        return _gradients(found, sources)
-
-    def batch_jacobian(
-        self,
-        target: Any,
-        source: Any,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Any:
-        """The Jacobian of each example of a batch; see `tapemagic.GradientTape.batch_jacobian`."""
-        return eager(
-            super().batch_jacobian(
-                target, source, unconnected_gradients, parallel_iterations, experimental_use_pfor
-            )
-        )
-
-
-def _gradients(found: Any, sources: Any) -> Any:
-    """What a tape found, as TensorFlow's tensors, in the structure of the sources."""
-    if isinstance(found, Traced) or found is None:
-        return eager(found)
-    return pack(sources, map(eager, leaves(found)))
 
 
 def custom_gradient(f: Function | None = None) -> Any:

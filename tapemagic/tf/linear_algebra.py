@@ -223,8 +223,19 @@ def _one(name: str, compute: Any, doc: str, kinds: str = "fc") -> Any:
 
 
 det = _one("det", np.linalg.det, "The determinant of each matrix.")
+
+
+def _cholesky(x: Any) -> Any:
+    """The factor of a matrix of which the lower triangle is read; its gradient is symmetric, as TensorFlow's is."""
+    symmetric = (x + np.conj(np.swapaxes(x, -1, -2))) / 2
+    lower = np.tril(np.asarray(unwrap(x)))
+    read = lower + np.conj(np.swapaxes(np.tril(lower, -1), -1, -2))
+    difference = read - np.asarray(unwrap(symmetric))
+    return np.linalg.cholesky(symmetric + difference if np.any(difference) else symmetric)
+
+
 cholesky = _one(
-    "cholesky", np.linalg.cholesky, "The lower triangular L of each positive definite matrix L L^H."
+    "cholesky", _cholesky, "The lower triangular L of each positive definite matrix L L^H."
 )
 logdet = _one(
     "logdet",

@@ -146,9 +146,10 @@ def reduce_logsumexp(
 def reduce_euclidean_norm(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The square root of the sum of squares along axes."""
+    """The square root of the sum of squares along axes; at 0 the gradient is 0, which TensorFlow has as NaN."""
     x = checked("reduce_euclidean_norm", tensor(input_tensor), "fc")
-    return np.linalg.vector_norm(x, axis=axes(axis), keepdims=keepdims)
+    found = np.linalg.vector_norm(x, axis=axes(axis), keepdims=keepdims)
+    return np.astype(found, x.dtype) if x.dtype.kind == "c" else found
 
 
 @adapter

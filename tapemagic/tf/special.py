@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.tf.adapter import adapter, axes
 from tapemagic.tf.convert import matched, tensor
 from tapemagic.tf.elementwise import checked
+from tapemagic.tf.errors import InvalidArgumentError
 
 
 def _scipy(name: str, needed: str) -> Callable[..., Any]:
@@ -86,12 +88,16 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Any:
 
 @adapter
 def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
-    """The derivative of order `a` of digamma."""
+    """The derivative of order `a` of digamma, by the Hurwitz zeta function: DLMF 5.15 and 25.11.12."""
     a, x = matched("polygamma", a, x)
-    return np.astype(
-        _scipy("polygamma", "polygamma")(np.asarray(a).astype(int), checked("polygamma", x, "f")),
-        x.dtype,
-    )
+    checked("polygamma", x, "f")
+    order = np.asarray(unwrap(a))
+    if not np.all((order >= 0) & (order == np.round(order))):
+        raise InvalidArgumentError("the order of polygamma is a whole number that is not negative")
+    n = np.maximum(order, 1)
+    factor = -np.cos(np.pi * n) * _scipy("gamma", "polygamma")(n + 1)
+    higher = factor.astype(x.dtype) * _scipy("zeta", "polygamma")(n + 1, x)
+    return np.where(order == 0, _scipy("digamma", "polygamma")(x), higher)
 
 
 @adapter

@@ -149,11 +149,12 @@ class EagerSlice(Eager, Slice):
         return eager(super().assign(tensor(value, self.dtype)))
 
 
+Eager.result_class = EagerTensor
 EagerSlice.__name__ = EagerSlice.__qualname__ = "EagerTensor"
 
 
 def eager(result: Any) -> Any:
-    """What an operation gave, with every tensor or array in it as an EagerTensor.
+    """The result of an operation, with every tensor or array in it as an EagerTensor.
 
     Lists, tuples and dicts are taken apart; text, None and plain Python values stay as they are.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import tapemagic
+from tapemagic.version import __version__
 
-VERSION = f"{tapemagic.__version__} (tapemagic)"
+VERSION = f"{__version__} (tapemagic)"
 GIT_VERSION = COMPILER_VERSION = "none: nothing is compiled"
 
 __all__ = ["COMPILER_VERSION", "GIT_VERSION", "VERSION"]

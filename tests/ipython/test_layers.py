@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -337,6 +338,25 @@ def test_the_relu_of_a_layer(run: Run) -> None:
 def test_the_layer_of_a_nan(run: Run) -> None:
     """The sentence on the first nan names the layer: the line only calls the model."""
     run("log = nn.Sequential([nn.Activation(np.log, name='logarithm')])")
-    report = run("%%tape\ny = np.sum(log(model(X) - 9.0))")
+    with np.errstate(invalid="ignore"):
+        report = run("%%tape\ny = np.sum(log(model(X) - 9.0))")
 
     assert "y is nan since log in logarithm on line 2 is nan: " in str(report)
+
+
+def test_fit(run: Run) -> None:
+    """Epochs and steps are loops, which open to the layers of one step."""
+    run('model.compile("sgd", mse)')
+    report = run("%%tape\nhistory = model.fit(X, Y, batch_size=2, epochs=5, verbose=0)")
+
+    labels = [frame.label for frame in report.graph.frames]
+    steps = [
+        "epoch",
+        "loop: iteration 2 of 2",
+        "train_step",
+        "sequential (Sequential, 41 parameters)",
+    ]
+    assert ["fit", "loop: iteration 5 of 5", *steps] == labels
+    assert ["dense", "dense_1"] == [
+        step.layer.name for step in report.graph.steps if step.layer and step.frame == 5
+    ]

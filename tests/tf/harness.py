@@ -52,8 +52,10 @@ def outcome(program: Program, tf: Any) -> dict[str, Any]:
         with contextlib.redirect_stdout(printed):
             result = encode(program(tf))
     except Exception as error:  # noqa: BLE001 (the program's own)
+        words = str(error)[:300]
         return {
             "raises": type(error).__name__,
+            "words": words,
             "kinds": [kind.__name__ for kind in type(error).__mro__],
         }
     return {"result": result, "printed": printed.getvalue()}

@@ -50,23 +50,25 @@ def result_for(
 ) -> Tensor | None:
     """The gradient of a source as a tensor, in TensorFlow's convention; None or zeros if it is unconnected.
 
-    It has the given shape, or else the source's.
+    It has the given shape, or else the source's; and the class of results of operations on the source.
     """
+    kind = source.result_class
     if gradient is None:
-        return (
-            wrap(np.zeros(source.shape if shape is None else shape, source.dtype)[()])
-            if zero
-            else None
-        )
+        if not zero:
+            return None
+        result = wrap(np.zeros(source.shape if shape is None else shape, source.dtype)[()])
+        result.__class__ = kind
+        return result
     if shape is not None and gradient.shape != shape:
         gradient = np.reshape(gradient, shape)[()]
     if gradient.dtype.kind == "c":
         gradient = np.conjugate(gradient)
     if gradient.__class__ is Tensor:
         if gradient._id > 0:
+            gradient.__class__ = kind
             return gradient
         gradient = gradient._value
-    result = new(Tensor)
+    result = new(kind)
     result._value = gradient
     result._id = clock[0] - GRADIENT
     return result

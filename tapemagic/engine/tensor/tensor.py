@@ -94,6 +94,9 @@ class Traced(ArrayMethods, Conversions):
     __pandas_priority__ = 5000
     """Above that of a DataFrame, which is 4000: pandas leaves operators to the operand with the highest one."""
 
+    result_class: type[Tensor]
+    """The class of results of operations on it, and of its gradients."""
+
     _value: Any
     _id: int
 
@@ -167,6 +170,9 @@ class Tensor(Traced):
     def __reduce__(self) -> Any:
         record_text(self, "pickle")
         return Tensor, (self._value,)
+
+
+Traced.result_class = Tensor
 
 
 def as_operand(value: Any) -> Any:

@@ -93,12 +93,17 @@ class Callback:
     def on_predict_batch_end(self, batch: int, logs: Logs = None) -> None:
         """Called after the outputs of a batch were computed, which are ``logs["outputs"]``."""
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
     on_batch_begin = on_train_batch_begin
     on_batch_end = on_train_batch_end
 
 
 _OLD_NAMES = {"on_train_batch_begin": "on_batch_begin", "on_train_batch_end": "on_batch_end"}
-HOOKS = [name for name in vars(Callback) if name.startswith("on_") and name not in _OLD_NAMES.values()]
+HOOKS = [
+    name for name in vars(Callback) if name.startswith("on_") and name not in _OLD_NAMES.values()
+]
 
 
 class CallbackList:
@@ -193,7 +198,9 @@ optional
         }
         for name, function in given.items():
             if name not in {*HOOKS, *_OLD_NAMES.values()}:
-                raise OptionError(f"callbacks have no method {name!r}: they have {', '.join(HOOKS)}")
+                raise OptionError(
+                    f"callbacks have no method {name!r}: they have {', '.join(HOOKS)}"
+                )
             if function is not None:
                 if not callable(function):
                     raise OptionError(f"{name} is a function, not {shown(function)}")

@@ -106,7 +106,9 @@ class ModelCheckpoint(MonitorCallback):
             return True
         if not self.is_better(value, self.best):
             if self.verbose:
-                print(f"Epoch {self._epoch + 1}: {self.monitor} did not improve from {self.best:.5f}")
+                print(
+                    f"Epoch {self._epoch + 1}: {self.monitor} did not improve from {self.best:.5f}"
+                )
             return False
         if self.verbose:
             before = "inf" if self.best is None else f"{self.best:.5f}"

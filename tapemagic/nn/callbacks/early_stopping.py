@@ -92,5 +92,7 @@ class EarlyStopping(MonitorCallback):
             print(f"Epoch {self.stopped_epoch + 1}: early stopping")
         if self.restore_best_weights and self.best_weights is not None:
             if self.verbose:
-                print(f"Restoring model weights from the end of the best epoch: {self.best_epoch + 1}.")
+                print(
+                    f"Restoring model weights from the end of the best epoch: {self.best_epoch + 1}."
+                )
             self.model.set_weights(self.best_weights)

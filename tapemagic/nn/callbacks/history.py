@@ -45,6 +45,9 @@ class History(Callback):
             self.history.setdefault(name, []).append(value)
         self.model.history = self
 
+    def __repr__(self) -> str:
+        return f"<History of {len(self.epoch)} epochs: {', '.join(self.history) or 'nothing'}>"
+
 
 class CSVLogger(Callback):
     """A file to which each epoch adds a row of comma-separated values.

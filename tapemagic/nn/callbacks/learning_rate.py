@@ -54,7 +54,9 @@ class LearningRateScheduler(Callback):
             raise OptionError(f"the schedule returns the learning rate as a number, not {rate!r}")
         self.model.optimizer.learning_rate = float(rate)
         if self.verbose:
-            print(f"Epoch {epoch + 1}: LearningRateScheduler setting learning rate to {float(rate):.6g}.")
+            print(
+                f"Epoch {epoch + 1}: LearningRateScheduler setting learning rate to {float(rate):.6g}."
+            )
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # noqa: ARG002 (Keras's signature)
         """Put the learning rate into the history."""
@@ -102,7 +104,9 @@ class ReduceLROnPlateau(MonitorCallback):
         min_lr: float = 0.0,
     ) -> None:
         if not 0 < factor < 1:
-            raise OptionError(f"factor is a number between 0 and 1, not {factor!r}: write factor=0.1")
+            raise OptionError(
+                f"factor is a number between 0 and 1, not {factor!r}: write factor=0.1"
+            )
         super().__init__(monitor, mode, min_delta)
         self.factor = factor
         self.patience = patience

@@ -63,7 +63,9 @@ class MonitorCallback(Callback):
         """Whether a number is better than another one, by more than `min_delta`; always, if there is none."""
         if than is None:
             return True
-        return value - self.min_delta > than if self.more_is_better else value + self.min_delta < than
+        return (
+            value - self.min_delta > than if self.more_is_better else value + self.min_delta < than
+        )
 
     def value_in(self, logs: Mapping[str, Any] | None) -> float | None:
         """The number to watch; None, with a warning, if it is not there."""

@@ -20,8 +20,12 @@ INTERVAL = 0.1
 LINES = 20
 """The number of lines to which those of many epochs are thinned out, if nothing else is wanted."""
 
-WIDTH = 79
+WIDTH = 100
 """The width of a bar where that of the window is not known, as in notebooks."""
+
+BAR = "{desc}: {percentage:3.0f}%|{bar:20}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
+COUNT = "{desc}: {n_fmt} [{elapsed}{postfix}]"
+"""The texts of a bar, and of a count where the end is not known."""
 
 
 class Bar(tqdm):  # type: ignore[type-arg]
@@ -31,11 +35,19 @@ class Bar(tqdm):  # type: ignore[type-arg]
 
 
 def is_live(stream: Any) -> bool:
-    """Whether a stream goes to somebody who watches: a terminal, or a notebook."""
+    """Whether a stream goes to somebody who watches: a terminal, or a notebook in a front end that takes input.
+
+    Programs that run notebooks, such as nbconvert and nbval, take none; so no bar is left in what they save.
+    """
     try:
-        return bool(stream.isatty()) or type(stream).__module__.startswith("ipykernel")
+        if stream.isatty():
+            return True
     except (AttributeError, ValueError):
         return False
+    if not type(stream).__module__.startswith("ipykernel") or "IPython" not in sys.modules:
+        return False
+    kernel = getattr(sys.modules["IPython"].get_ipython(), "kernel", None)
+    return bool(getattr(kernel, "_allow_stdin", False))
 
 
 def described(logs: Mapping[str, Any]) -> str:
@@ -55,6 +67,22 @@ def _number(value: Any) -> str:
     except (TypeError, ValueError):
         return str(value)
     return f"{float(value):.4f}" if size >= 1e-3 or not size else f"{float(value):.4e}"
+
+
+def round_number(least: float) -> int:
+    """The smallest of 1, 2, 5, 10, 20, 50, ... that is at least as large.
+
+    Examples
+    --------
+    >>> round_number(0.5), round_number(3), round_number(500)
+    (1, 5, 500)
+    """
+    power = 1
+    while True:
+        for digit in (1, 2, 5):
+            if digit * power >= least:
+                return digit * power
+        power *= 10
 
 
 class Progress(Callback):
@@ -86,18 +114,23 @@ class Progress(Callback):
         self._training = True
         self._epochs = self.params["epochs"]
         many = self._epochs - self.params.get("initial_epoch", 0)
-        self._every = -(-many // LINES) if self.verbose == "auto" and many > 2 * LINES else 1
+        self._every = (
+            round_number(many / LINES) if self.verbose == "auto" and many > 2 * LINES else 1
+        )
         self._start()
 
     def _start(self) -> None:
         self._stream = sys.stdout
         self._live = self.verbose != 2 and is_live(self._stream)
         self._next = time.perf_counter() + PATIENCE if self._live else float("inf")
+        self._began = time.time()
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:  # noqa: ARG002 (Keras's signature)
         """Keep the number of the epoch."""
         self._epoch = epoch
         self._title = f"Epoch {epoch + 1}/{self._epochs}"
+        if self._every == 1:
+            self._began = time.time()
 
     def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:
         """Move the bar, if the last time is long enough ago."""
@@ -109,14 +142,18 @@ class Progress(Callback):
         many = self._training and self._every > 1
         if self._bar is None:
             in_terminal = self._stream.isatty()
+            total = self._epochs if many else self.params["steps"]
             self._bar = Bar(
-                total=self._epochs if many else self.params["steps"],
+                total=total,
                 file=self._stream,
                 leave=False,
                 ncols=None if in_terminal else WIDTH,
                 dynamic_ncols=in_terminal,
-                mininterval=0,
+                bar_format=BAR if total else COUNT,
+                delay=PATIENCE,
             )
+            self._bar.delay = 0
+            self._bar.start_t = self._began
         self._bar.n = self._epoch if many else done
         self._bar.set_description_str(self._title, refresh=False)
         self._bar.set_postfix_str(described(logs), refresh=False)
@@ -126,7 +163,7 @@ class Progress(Callback):
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Print the line of an epoch."""
         last = epoch + 1 == self._epochs or self.model.stop_training
-        if epoch % self._every == 0 or last:
+        if (epoch + 1) % self._every == 0 or last:
             self._print(f"Epoch {epoch + 1}/{self._epochs} - {described(logs or {})}")
 
     def on_test_begin(self, logs: Logs = None) -> None:  # noqa: ARG002 (Keras's signature)

@@ -280,7 +280,7 @@ class MultiHeadAttention(Layer):
         """Raise an error for sequences that do not go together."""
         if len(value) != 3 or len(key) != 3 or value[:2] != key[:2] or query[0] != value[0]:
             raise ShapeError(
-                f"the layer {self.name!r} takes a query (batch, time, features), and values and keys (batch, length, "
+                f"the layer {self.path!r} takes a query (batch, time, features), and values and keys (batch, length, "
                 f"features) of the same batch and length, and got the shapes {query}, {value} and {key}"
             )
 
@@ -300,7 +300,7 @@ class MultiHeadAttention(Layer):
         except ValueError:
             pass
         raise ShapeError(
-            f"the layer {self.name!r} got masks of the shapes {[mask.shape for mask in masks]}, of which one does "
+            f"the layer {self.path!r} got masks of the shapes {[mask.shape for mask in masks]}, of which one does "
             f"not broadcast to (batch, time, length), here {shape}"
         )
 

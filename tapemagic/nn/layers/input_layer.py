@@ -62,12 +62,23 @@ class InputLayer(Layer):
         self.batch_shape = _lengths(given)
         self._dtype = of_numbers(floatx() if dtype is None else dtype).name
         self.built = True
-        self._node = Node(self, (), {}, SymbolicTensor(self.batch_shape, self._dtype, self.name))
+        self.begin()
+
+    def begin(self) -> None:
+        """Make the symbolic tensor."""
+        self.node = Node(self, (), {}, SymbolicTensor(self.batch_shape, self._dtype, self.name))
 
     @property
     def output(self) -> Any:
         """The symbolic tensor."""
-        return self._node.outputs
+        return self.node.outputs
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "node"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.begin()
 
     def call(self, inputs: Any) -> Any:
         """The input itself."""

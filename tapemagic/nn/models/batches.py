@@ -82,7 +82,9 @@ def arrays_in(structure: Any, what: str, dtype: Any = None) -> Any:
         If there is text, or other objects.
     """
     if isinstance(structure, Mapping):
-        return {name: arrays_in(part, f"{what}[{name!r}]", dtype) for name, part in structure.items()}
+        return {
+            name: arrays_in(part, f"{what}[{name!r}]", dtype) for name, part in structure.items()
+        }
     if isinstance(structure, list | tuple) and not _is_numbers(structure):
         parts = [arrays_in(part, f"{what}[{k}]", dtype) for k, part in enumerate(structure)]
         return parts if isinstance(structure, list) else tuple(parts)
@@ -93,7 +95,9 @@ def _is_numbers(x: Any) -> bool:
     """Whether something is a number, text, or a nested list of nothing else."""
     if isinstance(x, list | tuple):
         return bool(x) and all(map(_is_numbers, x))
-    return isinstance(x, int | float | str | bytes | np.generic) or (isinstance(x, Traced) and not x.ndim)
+    return isinstance(x, int | float | str | bytes | np.generic) or (
+        isinstance(x, Traced) and not x.ndim
+    )
 
 
 def _array(value: Any, what: str, dtype: Any) -> Any:
@@ -102,10 +106,11 @@ def _array(value: Any, what: str, dtype: Any) -> Any:
     if array.dtype.kind == "O":
         array = _from_objects(array)
     if array.dtype.kind not in "fiubc":
-        first = shown(array.flat[0]) if array.size else "nothing"
-        text = array.dtype.kind in "US" or isinstance(array.flat[0] if array.size else None, str)
+        other = (x for x in array.ravel().tolist() if not isinstance(x, int | float | np.number))
+        first = next(other, None)
+        text = isinstance(first, str | bytes)
         raise NotNumbersError(
-            f"{what} holds {'text' if text else 'objects'} such as {first}, of the dtype {array.dtype}: give numbers"
+            f"{what} holds {'text' if text else 'objects'} such as {shown(first)}, of the dtype {array.dtype}: give numbers"
             + (", such as those of np.unique(values, return_inverse=True)[1]" if text else "")
         )
     if not array.ndim:
@@ -329,16 +334,16 @@ def weights_of_classes(y: Any, class_weight: Mapping[int, float]) -> Any:
         y = np.argmax(y, axis=-1) if y.shape[-1] > 1 else y[..., 0]
     whole = np.round(y).astype(int)
     if not isinstance(class_weight, Mapping):
-        raise OptionError(f"class_weight is a dict of weights by the numbers of classes, not {shown(class_weight)}")
+        raise OptionError(
+            f"class_weight is a dict of weights by the numbers of classes, not {shown(class_weight)}"
+        )
     weights = np.ones(whole.shape)
     for number, weight in class_weight.items():
         weights[whole == number] = weight
     return weights
 
 
-def split(
-    data: Sequence[Any], fraction: float
-) -> tuple[list[Any], list[Any]]:
+def split(data: Sequence[Any], fraction: float) -> tuple[list[Any], list[Any]]:
     """Structures of arrays in two parts, the second of which has a fraction of the examples, from the end.
 
     Raises
@@ -347,7 +352,9 @@ def split(
         If the fraction is not between 0 and 1, or leaves one part empty.
     """
     if not 0 < fraction < 1:
-        raise OptionError(f"validation_split is a number between 0 and 1, not {fraction!r}: write 0.2")
+        raise OptionError(
+            f"validation_split is a number between 0 and 1, not {fraction!r}: write 0.2"
+        )
     count = count_of(x=data[0], y=data[1], sample_weight=data[2])
     border = int(count * (1 - fraction))
     if border in {0, count}:

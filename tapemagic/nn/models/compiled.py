@@ -150,7 +150,9 @@ class CompiledLoss:
 
     def _resolved(self, names: list[str]) -> dict[str, Part]:
         given = _for_each(self.given, names, "loss")
-        weights = _for_each(self.weights, names, "loss_weights") if is_several(self.weights) else None
+        weights = (
+            _for_each(self.weights, names, "loss_weights") if is_several(self.weights) else None
+        )
         several = sum(loss is not None for loss in given.values()) > 1
         parts = {}
         for name, loss in given.items():
@@ -186,7 +188,9 @@ def _loss(identifier: Any) -> Loss:
     if isinstance(found, Loss):
         return found
     if found is None or not callable(found):
-        raise OptionError(f"a loss is given by its name, as a function or an object, not as {shown(identifier)}")
+        raise OptionError(
+            f"a loss is given by its name, as a function or an object, not as {shown(identifier)}"
+        )
     name = identifier if isinstance(identifier, str) else getattr(found, "__name__", None)
     own = getattr(losses, getattr(found, "__name__", ""), None) is found
     return (KnownLoss if own else LossFunctionWrapper)(found, name=name)
@@ -207,7 +211,9 @@ class CompiledMetrics(Metric):
         self.given, self.names = (metrics, weighted), names
         for part in self.given:
             if part is not None and not is_several(part):
-                raise OptionError(f"metrics are given in a list, not as {shown(part)}: write metrics=[{shown(part)}]")
+                raise OptionError(
+                    f"metrics are given in a list, not as {shown(part)}: write metrics=[{shown(part)}]"
+                )
         self._found: list[tuple[str, str, Metric, bool]] | None = None
 
     @property
@@ -247,7 +253,14 @@ class CompiledMetrics(Metric):
                 for identifier in metrics:
                     metric = get_for(identifier, targets[output], predictions[output])
                     name = f"{output}_{metric.name}" if len(names) > 1 else metric.name
-                    found.append((output, _free(name, [x[1] for x in found], weighted), metric, bool(weighted)))
+                    found.append(
+                        (
+                            output,
+                            _free(name, [x[1] for x in found], weighted),
+                            metric,
+                            bool(weighted),
+                        )
+                    )
         return found
 
     def result(self) -> dict[str, Any]:
@@ -268,7 +281,9 @@ def _metrics_for_each(given: Any, names: list[str]) -> dict[str, list[Any]]:
         return {names[0]: leaves(list(given))}
     found = _for_each(given, names, "metrics")
     return {
-        name: list(x) if isinstance(x, list | tuple) else [x] for name, x in found.items() if x is not None
+        name: list(x) if isinstance(x, list | tuple) else [x]
+        for name, x in found.items()
+        if x is not None
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.tensor.constant import constant
@@ -48,6 +48,24 @@ class Graph:
         self.layers = list(dict.fromkeys(node.layer for node in self.nodes))
         _require_names(self.layers)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The calls as a flat list, in which numbers stand for tensors: deep models would nest too deeply."""
+        numbers: dict[int, _Number] = {}
+        for x in (*self.inputs, *(x for node in self.nodes for x in leaves(node.outputs))):
+            numbers.setdefault(id(x), _Number(len(numbers), x.shape, x.dtype, x.name))
+        parts = [(node.layer, node.args, node.kwargs, node.outputs) for node in self.nodes]
+        structures = [self.input_structure, self.output_structure, *parts]
+        return {"structures": [_filled(part, numbers) for part in structures]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        tensors: dict[int, SymbolicTensor] = {}
+        inputs, outputs, *calls = (_tensors(part, tensors) for part in state["structures"])
+        nodes = [Node(*call) for call in calls]
+        for node in nodes:
+            if isinstance(node.layer, InputLayer):
+                node.layer.node = node
+        vars(self).update(vars(Graph(inputs, outputs)))
+
     def run(self, inputs: Any) -> Any:
         """The outputs for inputs, which are arrays or tensors in the structure of the model's own."""
         values: dict[int, Any] = {}
@@ -80,6 +98,27 @@ class Graph:
                 f"and was called on {len(given)}: give a list of them, or a dict by their names"
             )
         return given
+
+
+class _Number(NamedTuple):
+    """What stands for a symbolic tensor in a graph that is copied or pickled."""
+
+    number: int
+    shape: Any
+    dtype: Any
+    name: str
+
+
+def _tensors(structure: Any, tensors: dict[int, SymbolicTensor]) -> Any:
+    """A structure with symbolic tensors in the places of what stands for them."""
+    if isinstance(structure, _Number):
+        new = SymbolicTensor(structure.shape, structure.dtype, structure.name)
+        return tensors.setdefault(structure.number, new)
+    if type(structure) in {list, tuple}:
+        return type(structure)([_tensors(part, tensors) for part in structure])
+    if type(structure) is dict:
+        return {name: _tensors(part, tensors) for name, part in structure.items()}
+    return structure
 
 
 def _converted(tensor: SymbolicTensor, value: Any) -> Any:

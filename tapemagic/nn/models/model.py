@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
-from tapemagic.errors import ModelError, OptionError
+from tapemagic.errors import ModelError, OptionError, WeightsError
 from tapemagic.nn.layer import Layer, shapes_of
 from tapemagic.nn.models.graph import Graph
 from tapemagic.nn.models.summary import summary_of
 from tapemagic.nn.models.training import Trainer
 from tapemagic.nn.module import unique_name
-from tapemagic.nn.symbolic import SymbolicTensor, call_symbolically
+from tapemagic.nn.symbolic import call_symbolically, symbols
+from tapemagic.nn.weights import OPTIMIZER, read, require_same, write
 
 
 class Model(Trainer, Layer):
@@ -133,7 +135,7 @@ class Model(Trainer, Layer):
         """
         self.built = True
         try:
-            call_symbolically(self, (_symbols(input_shape, self.dtype),), {})
+            call_symbolically(self, (symbols(input_shape, self.dtype),), {})
         except BaseException:
             self.built = False
             raise
@@ -206,6 +208,82 @@ class Model(Trainer, Layer):
             )
         return self.graph.run(inputs)
 
+    def save_weights(self, filepath: Any, optimizer: bool = False) -> None:
+        """Write the values of all variables to a file.
+
+        Parameters
+        ----------
+        filepath : path
+            Ends in ".npz". NumPy's `load` reads it, too; the names of arrays are the paths of variables.
+        optimizer : bool, optional
+            Whether to write the state of the optimizer, too, so that training can go on from it.
+
+        Raises
+        ------
+        ModelError
+            If there is no optimizer.
+        OptionError
+            If the name of the file ends otherwise.
+        OSError
+            If the file cannot be written. What was there before is still whole.
+        """
+        state = self.state()
+        if optimizer:
+            kept = self._optimizer_or_error().variables
+            state.update((f"{OPTIMIZER}{number}", v.numpy()) for number, v in enumerate(kept))
+        write(filepath, state)
+
+    def load_weights(self, filepath: Any, optimizer: bool = False) -> None:
+        """Read the values of all variables from a file that `save_weights` wrote.
+
+        Parameters
+        ----------
+        filepath : path
+        optimizer : bool, optional
+            Whether to read the state of the optimizer, too.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is none.
+        ModelError
+            If there is no optimizer.
+        WeightsError
+            If the file is broken, or holds no state of an optimizer; or if a name is missing or unexpected, or a shape
+            differs, and then all of them are listed. Nothing is changed.
+        ShapeError
+            If the state is that of another optimizer. Nothing is changed.
+        """
+        arrays = read(filepath)
+        source = f"the file {str(filepath)!r}"
+        weights = {name: x for name, x in arrays.items() if not name.startswith(OPTIMIZER)}
+        if not optimizer:
+            self._load(weights, source)
+            return
+        kept = {
+            int(name.removeprefix(OPTIMIZER)): x
+            for name, x in arrays.items()
+            if name not in weights
+        }
+        if not kept:
+            raise WeightsError(
+                f"{source} holds no state of an optimizer: write load_weights(path), or save it with "
+                "save_weights(path, optimizer=True)"
+            )
+        ours = self._optimizer_or_error()
+        require_same(weights, self.named_variables(), repr(self.name), source)
+        if not ours.built:
+            ours.build(self.trainable_variables)
+        ours.set_weights([kept[number] for number in sorted(kept)])
+        self._load(weights, source)
+
+    def _optimizer_or_error(self) -> Any:
+        if self.optimizer is None:
+            raise ModelError(
+                f"the model {self.name!r} has no optimizer: write model.compile(optimizer='adam', loss='mse') first"
+            )
+        return self.optimizer
+
     def summary(
         self,
         line_length: int | None = None,
@@ -249,13 +327,32 @@ class Model(Trainer, Layer):
         (print_fn or print)(summary_of(self, line_length, positions, expand_nested, show_trainable))
 
 
-def _symbols(shape: Any, dtype: Any) -> Any:
-    """Symbolic tensors of the shapes in a structure."""
-    if isinstance(shape, dict):
-        return {name: _symbols(part, dtype) for name, part in shape.items()}
-    if isinstance(shape, list) or (shape and isinstance(shape[0], tuple | list)):
-        return [_symbols(part, dtype) for part in shape]
-    return SymbolicTensor(tuple(shape), dtype, "input")
+def clone_model(model: Model) -> Model:
+    """A model of the same layers with variables of its own, whose values are drawn anew.
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    Model
+        Not compiled. Variables that were not made by `add_weight` have the values of the other model's.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> model = nn.Sequential([nn.Input((3,)), nn.Dense(2)])
+    >>> other = clone_model(model)
+    >>> bool((model.get_weights()[0] == other.get_weights()[0]).any())
+    False
+    """
+    vars_of = {**vars(model), "_compiled": None, "history": None}
+    plain = model.__class__.__new__(model.__class__)
+    vars(plain).update(vars_of)
+    other = deepcopy(plain)
+    other.initialize()
+    return other
 
 
 def _one_or_all(shapes: list[Any]) -> Any:

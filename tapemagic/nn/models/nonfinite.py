@@ -27,8 +27,8 @@ _CAUSES = {
 }
 
 
-def explained(model: Any, data: Any, loss: Any, variable: Any) -> str:
-    """The sentences that say where a loss, or the gradient of a variable, first was not finite.
+def explained(model: Any, data: Any, loss: Any, variable: Any) -> tuple[str, int | None]:
+    """The sentences that say where a loss, or the gradient of a variable, first was not finite; the row of bad data.
 
     Parameters
     ----------
@@ -45,16 +45,16 @@ def explained(model: Any, data: Any, loss: Any, variable: Any) -> str:
         start = f"the loss is {format_value(loss)}."
     else:
         start = f"the gradient of {variable.name!r} is not finite, though the loss is {format_value(loss)}."
-    return f"{start} {_origin(model, data, variable is not None)}"
+    named = zip(("x", "y", "sample_weight"), unpack_x_y_sample_weight(data), strict=True)
+    for name, structure in named:
+        for element, index in _bad_elements(name, structure):
+            return f"{start} The data of this batch hold it: {element}.", index[0]
+    return f"{start} {_origin(model, data, variable is not None)}", None
 
 
 def _origin(model: Any, data: Any, backward: bool) -> str:
-    named = zip(("x", "y", "sample_weight"), unpack_x_y_sample_weight(data), strict=True)
-    for name, structure in named:
-        for element in _bad_elements(name, structure):
-            return f"The data of this batch hold it: {element}."
     for variable in model.variables:
-        for element in _bad_elements(repr(variable.name), variable):
+        for element, _ in _bad_elements(repr(variable.name), variable):
             return f"A weight is not finite already: {element}."
     found, layer = _run_again(model, data, backward)
     if found is None:
@@ -66,13 +66,11 @@ def _origin(model: Any, data: Any, backward: bool) -> str:
     operands = " and ".join(found.operands)
     cause = _CAUSES[found.cause]
     if found.way == "backward":
-        return (
-            f"It arose {where}: the derivative of {found.operation}({operands}) gave {found.result}{at}, {cause}."
-        )
+        return f"It arose {where}: the derivative of {found.operation}({operands}) gave {found.result}{at}, {cause}."
     return f"It arose {where}: {found.operation} of {operands} gave {found.result}{at}, {cause}."
 
 
-def _bad_elements(name: str, structure: Any) -> Iterator[str]:
+def _bad_elements(name: str, structure: Any) -> Iterator[tuple[str, list[int]]]:
     """The first element of each array that is not finite, with its index."""
     parts = [] if structure is None else leaves(structure)
     for number, part in enumerate(parts):
@@ -80,7 +78,7 @@ def _bad_elements(name: str, structure: Any) -> Iterator[str]:
         if array.dtype.kind in "fc" and not np.isfinite(array).all():
             index = np.argwhere(~np.isfinite(array))[0].tolist()
             label = name if len(parts) == 1 else f"{name}, array {number},"
-            yield f"{label} is {format_value(array[tuple(index)])} at {index}"
+            yield f"{label} is {format_value(array[tuple(index)])} at {index}", index
 
 
 def _run_again(model: Any, data: Any, backward: bool) -> tuple[NonFinite | None, str | None]:

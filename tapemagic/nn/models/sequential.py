@@ -156,6 +156,14 @@ class Sequential(Model):
         results = [x := layer(x) for layer in self._stack]
         self._input, self._results = first, results
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_graph": self.graph, "_results": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        nodes = self._graph.nodes if self._graph else []
+        self._results = [node.outputs for node in nodes if node.inputs]
+
     def call(self, inputs: Any) -> Any:
         """The output of the last layer."""
         x = self._input.convert(inputs) if self._declared else inputs  # type: ignore[union-attr]

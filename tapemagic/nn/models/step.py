@@ -55,15 +55,19 @@ class Step:
         value = unwrap(loss)
         bad = None
         if np.all(np.isfinite(value)):
-            bad = next((v for v, g in zip(variables, gradients, strict=True) if not is_finite(g)), None)
+            pairs = zip(variables, gradients, strict=True)
+            with np.errstate(over="ignore"):
+                bad = next((v for v, g in pairs if not is_finite(g)), None)
             if bad is None:
                 return
         from tapemagic.nn.models.nonfinite import explained
 
         self.undo()
-        message = explained(self.model, data, value, bad)
+        message, row = explained(self.model, data, value, bad)
         self.undo()
-        raise NonFiniteError(f"{message} The weights are those from before this step.")
+        error = NonFiniteError(f"{message} The weights are those from before this step.")
+        error.row = row
+        raise error
 
 
 def is_finite(gradient: Any) -> bool:
@@ -73,7 +77,6 @@ def is_finite(gradient: Any) -> bool:
     array = unwrap(gradient)
     if array.dtype.char in "fd" and array.flags.c_contiguous:
         flat = array.reshape(-1)
-        with np.errstate(over="ignore", invalid="ignore"):
-            if math.isfinite(np.dot(flat, flat)):
-                return True
+        if math.isfinite(np.dot(flat, flat)):
+            return True
     return bool(np.isfinite(array).all())

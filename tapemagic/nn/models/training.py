@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import cache
 from inspect import signature
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.recording import silence
+from tapemagic.engine.scopes import seen
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import ModelError, NonFiniteError, OptionError
@@ -37,9 +40,6 @@ from tapemagic.nn.models.step import Step
 from tapemagic.tape import GradientTape
 
 Logs = dict[str, Any]
-
-FEW = 64
-"""The number of examples in a batch up to which an error names them."""
 
 
 class Compiled:
@@ -149,9 +149,8 @@ class Trainer:
         """The mean of the loss, the metrics that were given to `compile` as one, and metrics among the attributes."""
         found: list[Metric] = []
         if self._compiled is not None:
-            found = [self._compiled.tracker, self._compiled.metrics]
-            if self._compiled.loss is not None:
-                found += self._compiled.loss.metrics
+            parts = self._compiled.loss.metrics if self._compiled.loss is not None else []
+            found = [self._compiled.tracker, *parts, self._compiled.metrics]
         return found + list(_metrics_in(vars(self).values()))
 
     @property
@@ -220,6 +219,7 @@ class Trainer:
             self._compiled.metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
 
+    @seen("train_step")
     def train_step(self, data: Any) -> Logs:
         """Make a step of training; may be written anew in a class of one's own.
 
@@ -244,9 +244,15 @@ class Trainer:
             y_pred = self(x, training=True)
             loss = self._loss(x, y, y_pred, sample_weight, training=True)
         variables = [variable for variable in self.variables if variable.trainable]
-        gradients = tape.gradient(loss, variables)
+        gradients = tape.gradient(loss, variables) if variables else []
         step.require_finite(data, loss, variables, gradients)
-        self.optimizer.apply(gradients, variables)
+        if variables:
+            self.optimizer.apply(gradients, variables)
+        else:
+            warnings.warn(
+                f"the model {self.name!r} has no variables to train: all are frozen, or none",
+                stacklevel=2,
+            )
         self._track(loss, y_pred)
         return self.compute_metrics(x, y, y_pred, sample_weight)
 
@@ -264,7 +270,7 @@ class Trainer:
 
     def _loss(self, *args: Any, training: bool) -> Any:
         """The loss, by `compute_loss`, which in a class of one's own may lack the parameter `training`."""
-        if "training" in signature(type(self).compute_loss).parameters:
+        if _takes_training(type(self).compute_loss):
             return self.compute_loss(*args, training=training)
         return self.compute_loss(*args)
 
@@ -274,6 +280,7 @@ class Trainer:
             count = outputs[0].shape[0] if outputs and outputs[0].ndim else 1
             self._compiled.tracker.update_state(loss, count)
 
+    @seen("fit")
     def fit(
         self,
         x: Any = None,
@@ -367,11 +374,16 @@ class Trainer:
         initial_epoch = _whole(initial_epoch, "initial_epoch", 0)
         size = _whole(32 if batch_size is None else batch_size, "batch_size", 1)
         if validation_split and validation_data is None:
-            x, y, sample_weight, validation_data = self._split(x, y, sample_weight, validation_split)
+            x, y, sample_weight, validation_data = self._split(
+                x, y, sample_weight, validation_split
+            )
         batches = self._batches(x, y, sample_weight, size, shuffle, steps_per_epoch, class_weight)
         validation = None
         if validation_data is not None:
-            validation = self._validation(validation_data, validation_batch_size or size, validation_steps)
+            validation = self._validation(
+                validation_data, validation_batch_size or size, validation_steps
+            )
+            self._require_alike(batches, validation)
         history = History()
         progress = [Progress(_verbosity(verbose))] if _verbosity(verbose) else []
         told = CallbackList(
@@ -407,18 +419,21 @@ class Trainer:
             told.call("on_train_end", logs)
         return history
 
+    @seen("epoch")
     def _epoch(
         self, batches: Batches, told: CallbackList, epoch: int, interrupt: Callable[[], None]
     ) -> Logs | None:
         """Train for an epoch; the results, or None if a callback ended training since the loss was not finite."""
         logs: Logs = {}
         heard = told.hears("on_train_batch_end")
+        kept = None if type(self).train_step is Trainer.train_step else self._values()
         with closing(batches.epoch()) as epoch_batches:
             for number, (data, rows) in enumerate(epoch_batches):
                 told.call("on_train_batch_begin", number, None)
                 try:
                     logs = self.train_step(data)
-                    _require_finite_loss(logs)
+                    if kept is not None:
+                        _require_finite_loss(logs, kept)
                 except NonFiniteError as error:
                     _locate(error, epoch, number, rows)
                     if not _accepted(told, number, error):
@@ -430,6 +445,12 @@ class Trainer:
                 if self.stop_training:
                     break
         return _plain(logs)
+
+    def _values(self) -> list[tuple[Any, Any]]:
+        """The variables of the model and of its optimizer, with copies of their values."""
+        optimizer = self.optimizer
+        states = optimizer.variables if optimizer is not None else []
+        return [(variable, variable.numpy()) for variable in [*self.variables, *states]]
 
     def evaluate(
         self,
@@ -470,7 +491,9 @@ class Trainer:
         size = _whole(32 if batch_size is None else batch_size, "batch_size", 1)
         batches = self._batches(x, y, sample_weight, size, False, steps, None)
         progress = [Progress(_verbosity(verbose))] if _verbosity(verbose) else []
-        told = CallbackList([*_listed(callbacks), *progress], self, steps=batches.steps, verbose=verbose)
+        told = CallbackList(
+            [*_listed(callbacks), *progress], self, steps=batches.steps, verbose=verbose
+        )
         with _closed(progress):
             logs = self._test(batches, told)
         return logs if return_dict else _one_or_all(logs)
@@ -636,11 +659,17 @@ class Trainer:
             weight = weights_of_classes(y, class_weight)
         return ArrayBatches(x, y, weight, batch_size, bool(shuffle), steps)
 
-    def _split(self, x: Any, y: Any, sample_weight: Any, fraction: float) -> tuple[Any, Any, Any, Any]:
+    def _split(
+        self, x: Any, y: Any, sample_weight: Any, fraction: float
+    ) -> tuple[Any, Any, Any, Any]:
         """Data without their end, and their end as validation data."""
         if x is None or is_iterable_data(x):
-            raise OptionError("validation_split divides arrays: give validation_data beside an iterable")
-        parts = [None if part is None else arrays_in(part, "data") for part in (x, y, sample_weight)]
+            raise OptionError(
+                "validation_split divides arrays: give validation_data beside an iterable"
+            )
+        parts = [
+            None if part is None else arrays_in(part, "data") for part in (x, y, sample_weight)
+        ]
         first, second = split(parts, fraction)
         return first[0], first[1], first[2], tuple(second)
 
@@ -654,6 +683,18 @@ class Trainer:
             )
         return self._batches(*unpack_x_y_sample_weight(tuple(data)), batch_size, False, steps, None)
 
+    def _require_alike(self, batches: Batches, validation: Batches) -> None:
+        """Try validation data whose examples have another shape than those of training, before training begins."""
+        if isinstance(batches, ArrayBatches) and isinstance(validation, ArrayBatches):
+            shapes = [
+                [array.shape[1:] for array in leaves(part.data[0])]
+                for part in (batches, validation)
+            ]
+            if shapes[0] != shapes[1]:
+                with silence():
+                    for part in (batches, validation):
+                        self(rows_of(part.data[0], slice(1)), training=False)
+
     def _require_compiled(self, what: str) -> Compiled:
         if self._compiled is None:
             raise ModelError(
@@ -661,6 +702,12 @@ class Trainer:
                 f"model.{what}(...)"
             )
         return self._compiled
+
+
+@cache
+def _takes_training(method: Any) -> bool:
+    """Whether a method has a parameter `training`."""
+    return "training" in signature(method).parameters
 
 
 def _metrics_in(values: Any) -> Iterator[Metric]:
@@ -696,21 +743,25 @@ def _one_or_all(logs: Logs) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def _require_finite_loss(logs: Any) -> None:
-    """Raise an error for a loss that is not finite, of a step that a model makes in its own way."""
+def _require_finite_loss(logs: Any, kept: list[tuple[Any, Any]]) -> None:
+    """Raise an error for a loss that is not finite, of a step that a model makes in its own way; undo the epoch."""
     loss = logs.get("loss") if isinstance(logs, Mapping) else None
     if loss is not None and not np.all(np.isfinite(unwrap(loss))):
-        raise NonFiniteError(f"the loss is {unwrap(loss)}.")
+        for variable, value in kept:
+            variable.assign(value, read_value=False)
+        raise NonFiniteError(
+            f"the loss is {np.asarray(unwrap(loss))}. The model has a train_step of its own, which has changed weights "
+            "already: those from before this epoch were put back."
+        )
 
 
 def _locate(error: NonFiniteError, epoch: int, batch: int, rows: Any) -> None:
-    """Add to an error the step in which it arose, and the examples of that."""
+    """Add to an error the step in which it arose, and the example, if that is known."""
     error.epoch, error.batch = epoch, batch
     which = ""
-    if isinstance(rows, slice):
-        which = f", which trained on the examples {rows.start} to {rows.stop - 1}"
-    elif rows is not None and len(rows) <= FEW:
-        which = f", which trained on the examples {', '.join(map(str, rows))}"
+    if error.row is not None and rows is not None:
+        number = rows.start + error.row if isinstance(rows, slice) else rows[error.row]
+        which = f", example {number} of the data"
     error.args = (f"in epoch {epoch + 1}, step {batch + 1}{which}: {error}",)
 
 
@@ -746,7 +797,9 @@ def _verbosity(verbose: Any) -> Any:
 def _whole(value: Any, name: str, least: int) -> int:
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least:
         return int(value)
-    raise OptionError(f"{name} is a whole number from {least} on, not {value!r}: write {max(least, 1)}")
+    raise OptionError(
+        f"{name} is a whole number from {least} on, not {value!r}: write {max(least, 1)}"
+    )
 
 
 @contextmanager

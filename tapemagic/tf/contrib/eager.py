@@ -10,10 +10,11 @@ from tapemagic.engine.functions import tensorflow as functions
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.tensor.messages import require_function
 from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.tape import GradientTape
 from tapemagic.tf.about import executing_eagerly
 from tapemagic.tf.convert import tensor
 from tapemagic.tf.function import function as defun
-from tapemagic.tf.gradients import GradientTape, custom_gradient
+from tapemagic.tf.gradients import custom_gradient
 from tapemagic.tf.missing import missing
 from tapemagic.tf.tensor import eager
 from tapemagic.tf.variable import ResourceVariable as Variable

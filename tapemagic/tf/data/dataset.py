@@ -66,7 +66,7 @@ class Dataset:
     # -- made of data -----------------------------------------------------------------------------
 
     @staticmethod
-    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:  # noqa: ARG004
+    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """A dataset of the rows of arrays: one array, or a tuple or dict of arrays of the same length.
 
         Raises
@@ -97,7 +97,7 @@ class Dataset:
         return Rows(columns, lambda: iter(range(lengths[0])), lengths[0])
 
     @staticmethod
-    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:  # noqa: ARG004
+    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """A dataset of one element."""
         element = arrays_of(tensors)
         return Dataset(lambda: iter([element]), 1)
@@ -143,14 +143,14 @@ class Dataset:
         return Dataset(elements)
 
     @staticmethod
-    def range(*args: Any, output_type: Any = np.int64, name: str | None = None) -> Dataset:  # noqa: ARG004
+    def range(*args: Any, output_type: Any = np.int64, name: str | None = None) -> Dataset:
         """A dataset of the whole numbers of Python's ``range``."""
         numbers = range(*(int(n) for n in args))
         dtype = _numpy(output_type)
         return Dataset(lambda: (np.asarray(n, dtype) for n in numbers), len(numbers))
 
     @staticmethod
-    def zip(*datasets: Any, name: str | None = None) -> Dataset:  # noqa: ARG004
+    def zip(*datasets: Any, name: str | None = None) -> Dataset:
         """A dataset of tuples of elements, one from each dataset, as long as the shortest."""
         parts = datasets[0] if len(datasets) == 1 and isinstance(datasets[0], tuple) else datasets
         lengths = [len_of(part) for part in parts]
@@ -163,20 +163,20 @@ class Dataset:
     def map(
         self,
         map_func: Callable[..., Any],
-        num_parallel_calls: Any = None,  # noqa: ARG002 (TensorFlow's signature)
-        deterministic: Any = None,  # noqa: ARG002
-        name: str | None = None,  # noqa: ARG002
+        num_parallel_calls: Any = None,
+        deterministic: Any = None,
+        name: str | None = None,
     ) -> Dataset:
         """A dataset of the results of a function, which is called with the parts of a tuple as its arguments."""
         return Dataset(
             lambda: (_called(map_func, element) for element in self._elements()), self._length
         )
 
-    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:  # noqa: ARG002
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """A dataset of the elements for which a function returns True."""
         return Dataset(lambda: (x for x in self._elements() if bool(_called(predicate, x))))
 
-    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:  # noqa: ARG002
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """A dataset of the elements of the datasets that a function returns, one after the other."""
 
         def elements() -> Iterator[Any]:
@@ -189,9 +189,9 @@ class Dataset:
         self,
         batch_size: int,
         drop_remainder: bool = False,
-        num_parallel_calls: Any = None,  # noqa: ARG002 (TensorFlow's signature)
-        deterministic: Any = None,  # noqa: ARG002
-        name: str | None = None,  # noqa: ARG002
+        num_parallel_calls: Any = None,
+        deterministic: Any = None,
+        name: str | None = None,
     ) -> Dataset:
         """A dataset of batches: consecutive elements put together along a new first axis.
 
@@ -223,7 +223,7 @@ class Dataset:
         padded_shapes: Any = None,
         padding_values: Any = None,
         drop_remainder: bool = False,
-        name: str | None = None,  # noqa: ARG002 (TensorFlow's signature)
+        name: str | None = None,
     ) -> Dataset:
         """A dataset of batches of elements of different lengths, filled up with zeros."""
         if padded_shapes is not None or padding_values is not None:
@@ -237,7 +237,7 @@ class Dataset:
             _groups_of(self._length, size, drop_remainder),
         )
 
-    def unbatch(self, name: str | None = None) -> Dataset:  # noqa: ARG002
+    def unbatch(self, name: str | None = None) -> Dataset:
         """A dataset of the rows of all elements."""
 
         def elements() -> Iterator[Any]:
@@ -252,7 +252,7 @@ class Dataset:
         buffer_size: int,
         seed: int | None = None,
         reshuffle_each_iteration: bool | None = None,
-        name: str | None = None,  # noqa: ARG002 (TensorFlow's signature)
+        name: str | None = None,
     ) -> Dataset:
         """A dataset of the same elements in a random order.
 
@@ -290,7 +290,7 @@ class Dataset:
 
         return self._reordered(chosen, self._length)
 
-    def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:  # noqa: ARG002
+    def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """A dataset that goes through this one several times; without end if `count` is left out or -1."""
         endless = count is None or count == -1
 
@@ -306,21 +306,21 @@ class Dataset:
         length = _times(self._length, None if endless else int(count or 0))
         return self._like(again, length)
 
-    def take(self, count: int, name: str | None = None) -> Dataset:  # noqa: ARG002
+    def take(self, count: int, name: str | None = None) -> Dataset:
         """A dataset of the first elements; of all for -1."""
         if count == -1:
             return self
         length = _least([self._length, int(count)])
         return self._reordered(lambda items: itertools.islice(items, int(count)), length)
 
-    def skip(self, count: int, name: str | None = None) -> Dataset:  # noqa: ARG002
+    def skip(self, count: int, name: str | None = None) -> Dataset:
         """A dataset of all but the first elements; of none for -1."""
         if count == -1:
             return self.take(0)
         length = max(0, self._length - int(count)) if self._length >= 0 else self._length
         return self._reordered(lambda items: itertools.islice(items, int(count), None), length)
 
-    def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:  # noqa: ARG002
+    def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
         """A dataset of every `num_shards`-th element, beginning with the one at `index`."""
         step = _positive(num_shards, "num_shards")
         if not 0 <= index < step:
@@ -330,13 +330,13 @@ class Dataset:
             lambda items: itertools.islice(items, int(index), None, step), length
         )
 
-    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:  # noqa: ARG002
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """A dataset of the elements before the first one for which a function returns False."""
         return Dataset(
             lambda: itertools.takewhile(lambda x: bool(_called(predicate, x)), self._elements())
         )
 
-    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:  # noqa: ARG002
+    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """A dataset of the elements of this one, and then of another one."""
         lengths = [self._length, len_of(dataset)]
         total = min(lengths) if min(lengths) < 0 else sum(lengths)
@@ -344,14 +344,14 @@ class Dataset:
             total = INFINITE_CARDINALITY
         return Dataset(lambda: itertools.chain(self._elements(), dataset._elements()), total)
 
-    def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:  # noqa: ARG002
+    def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
         """A dataset of pairs: the number of an element, from `start` on, and the element."""
         return Dataset(
             lambda: ((np.asarray(n), x) for n, x in enumerate(self._elements(), int(start))),
             self._length,
         )
 
-    def cache(self, filename: str = "", name: str | None = None) -> Dataset:  # noqa: ARG002
+    def cache(self, filename: str = "", name: str | None = None) -> Dataset:
         """A dataset that keeps the elements of its first whole pass in memory."""
         if filename:
             raise OptionError(
@@ -373,11 +373,11 @@ class Dataset:
 
         return Dataset(elements, self._length, self._any_length)
 
-    def prefetch(self, buffer_size: Any = None, name: str | None = None) -> Dataset:  # noqa: ARG002
+    def prefetch(self, buffer_size: Any = None, name: str | None = None) -> Dataset:
         """The dataset itself: there is nothing that could be fetched in advance."""
         return self
 
-    def with_options(self, options: Any, name: str | None = None) -> Dataset:  # noqa: ARG002
+    def with_options(self, options: Any, name: str | None = None) -> Dataset:
         """The dataset itself: there are no options."""
         return self
 
@@ -398,7 +398,7 @@ class Dataset:
         self,
         initial_state: Any,
         reduce_func: Callable[..., Any],
-        name: str | None = None,  # noqa: ARG002 (TensorFlow's signature)
+        name: str | None = None,
     ) -> Any:
         """The last state of a function of a state and an element that returns the next state."""
         state = each(_handed_out, arrays_of(initial_state))
@@ -407,7 +407,7 @@ class Dataset:
                 state = eager(reduce_func(state, element))
         return state
 
-    def get_single_element(self, name: str | None = None) -> Any:  # noqa: ARG002
+    def get_single_element(self, name: str | None = None) -> Any:
         """The only element.
 
         Raises

@@ -10,7 +10,6 @@ Examples
 
 from tapemagic.tf.keras import activations as activations
 from tapemagic.tf.keras import backend as backend
-
 from tapemagic.tf.keras import datasets as datasets
 from tapemagic.tf.keras import initializers as initializers
 from tapemagic.tf.keras import layers as layers

@@ -160,8 +160,8 @@ def a_training_step_of_ones_own(tf: Any) -> Any:
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(optimizer="adam", loss=loss)
     x, y = classes(tf)
-    history = model.fit(x, y, epochs=2, batch_size=32, shuffle=False, verbose=0)
-    return [history.history["loss"], model.get_weights()]
+    model.fit(x, y, epochs=2, batch_size=32, shuffle=False, verbose=0)
+    return model.get_weights()
 
 
 def convolutions(tf: Any) -> Any:

@@ -1,0 +1,625 @@
+"""One table of calls of TensorFlow's functions: what is called, and with what, in TensorFlow and here alike.
+
+A row is the text of a call, and the arrays that it names. Those that are floating-point numbers are differentiated:
+the gradient of the sum of cosines of the result's real numbers, which tells apart what a plain sum would not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Case(NamedTuple):
+    """A call as text, in which `a`, `b` and `c` are tensors, and their values."""
+
+    call: str
+    values: dict[str, Any]
+
+
+def numbers(
+    *shape: int, seed: int = 0, low: float = -2.0, high: float = 2.0, dtype: str = "float32"
+) -> Any:
+    """Numbers that are neither equal nor at a corner of a function."""
+    return np.random.default_rng([seed, *shape]).uniform(low, high, shape).astype(dtype)
+
+
+def positive(*shape: int, seed: int = 1, dtype: str = "float32") -> Any:
+    """Numbers from 0.3 to 2."""
+    return numbers(*shape, seed=seed, low=0.3, high=2.0, dtype=dtype)
+
+
+def inside(*shape: int, seed: int = 2) -> Any:
+    """Numbers from -0.8 to 0.8."""
+    return numbers(*shape, seed=seed, low=-0.8, high=0.8)
+
+
+def whole(*shape: int, seed: int = 3, low: int = -4, high: int = 5, dtype: str = "int32") -> Any:
+    """Whole numbers."""
+    return np.random.default_rng([seed, *shape]).integers(low, high, shape).astype(dtype)
+
+
+def complexes(*shape: int, seed: int = 4) -> Any:
+    """Complex numbers."""
+    return (numbers(*shape, seed=seed) + 1j * numbers(*shape, seed=seed + 1)).astype("complex64")
+
+
+X, P, I, N = numbers(2, 3), positive(2, 3), inside(2, 3), whole(2, 3)
+Y, Q, M, C = (
+    numbers(2, 3, seed=9),
+    positive(2, 3, seed=8),
+    whole(2, 3, seed=7, low=1),
+    complexes(2, 3),
+)
+D = numbers(2, 3, dtype="float64")
+SQUARE = numbers(3, 3, seed=5)
+DEFINITE = (SQUARE @ SQUARE.T + 3 * np.eye(3)).astype("float32")
+IMAGES = numbers(2, 5, 6, 2)
+
+ANYWHERE = (
+    "abs square sin cos tan sinh cosh tanh exp expm1 asinh atan erf erfc negative sigmoid softplus softsign log_sigmoid "
+    "sign round rint floor ceil is_nan is_inf is_finite reciprocal reciprocal_no_nan conj real"
+)
+ABOVE_ZERO = "log log1p sqrt rsqrt lgamma digamma bessel_i0 bessel_i0e bessel_i1 bessel_i1e"
+WITHIN_ONE = "asin acos atanh erfinv"
+OF_WHOLE = "abs square sign negative round"
+OF_COMPLEX = (
+    "abs square sin cos tanh exp log sqrt conj real imag angle negative reciprocal sigmoid_not"
+)
+OF_TWO = (
+    "add subtract multiply divide truediv maximum minimum pow squared_difference floormod mod floordiv atan2 "
+    "divide_no_nan multiply_no_nan xdivy xlogy xlog1py greater greater_equal less less_equal equal not_equal"
+)
+OF_TWO_WHOLE = "add subtract multiply divide maximum minimum squared_difference floormod floordiv greater less equal not_equal"
+REDUCTIONS = "sum mean prod max min variance std logsumexp euclidean_norm"
+
+
+def elementwise() -> Iterator[Case]:
+    """Functions of each element."""
+    for name in ANYWHERE.split():
+        yield Case(f"tf.math.{name}(a)", {"a": X})
+        yield Case(f"tf.math.{name}(a)", {"a": D})
+    for name in ABOVE_ZERO.split():
+        yield Case(f"tf.math.{name}(a)", {"a": P})
+    for name in WITHIN_ONE.split():
+        yield Case(f"tf.math.{name}(a)", {"a": I})
+    for name in ("acosh", "erfcinv", "ndtri"):
+        yield Case(f"tf.math.{name}(a)", {"a": P + 1 if name == "acosh" else P / 3})
+    for name in OF_WHOLE.split():
+        yield Case(f"tf.math.{name}(a)", {"a": N})
+    for name in OF_COMPLEX.split()[:-1]:
+        yield Case(f"tf.math.{name}(a)", {"a": C})
+    for name in OF_TWO.split():
+        yield Case(f"tf.math.{name}(a, b)", {"a": P, "b": Q})
+        yield Case(f"tf.math.{name}(a, b)", {"a": P, "b": Q[0]})
+    for name in OF_TWO_WHOLE.split():
+        yield Case(f"tf.math.{name}(a, b)", {"a": N, "b": M})
+    for name in ("add", "multiply", "divide", "subtract", "equal"):
+        yield Case(f"tf.math.{name}(a, b)", {"a": C, "b": complexes(2, 3, seed=11)})
+    for name in ("and", "or", "xor"):
+        yield Case(f"tf.math.logical_{name}(a > 0, b > 0)", {"a": X, "b": Y})
+    yield Case("tf.math.logical_not(a > 0)", {"a": X})
+    yield Case("tf.math.nextafter(a, b)", {"a": D, "b": D + 1})
+    yield Case("tf.math.polyval([1.0, a, 3.0], b)", {"a": X, "b": Y})
+    yield Case("tf.math.scalar_mul(2.5, a)", {"a": X})
+    yield Case("tf.math.pow(a, 3.0)", {"a": X})
+    yield Case("tf.math.pow(a, 2)", {"a": N})
+    yield Case("tf.math.igamma(1.5, a)", {"a": P})
+    yield Case("tf.math.igammac(1.5, a)", {"a": P})
+    yield Case("tf.math.betainc(1.5, 0.5, a)", {"a": abs(I)})
+    yield Case("tf.math.zeta(3.0, a)", {"a": P + 1})
+    yield Case(
+        "tf.math.real(tf.math.squared_difference(a, b))", {"a": C, "b": complexes(2, 3, seed=11)}
+    )
+    for order in ("0.0", "1.0", "2.0", "[0.0, 1.0, 4.0]"):
+        yield Case(f"tf.math.polygamma(tf.constant({order}), a)", {"a": P})
+    yield Case("tf.math.lbeta(a)", {"a": P})
+    yield Case("tf.complex(a, b)", {"a": X, "b": Y})
+
+
+OPERATORS = (
+    "a + b|a - b|a * b|a / b|a ** b|a // b|a % b|a > b|a >= b|a < b|a <= b|a == b|a != b|-a|abs(a)"
+)
+
+
+def operators() -> Iterator[Case]:
+    """Python's operators, also beside numbers of Python and NumPy."""
+    for call in OPERATORS.split("|"):
+        yield Case(call, {"a": P, "b": Q})
+        yield Case(call, {"a": P.astype("float64"), "b": Q.astype("float64")})
+        if "**" not in call:
+            yield Case(call, {"a": N, "b": M})
+    for number in (
+        "2",
+        "2.5",
+        "True",
+        "np.float64(2.5)",
+        "np.int64(3)",
+        "np.array([1.0, 2.0, 3.0])",
+        "[1.0, 2.0, 3.0]",
+    ):
+        for call in ("a + {}", "a * {}", "{} - a", "{} / a", "a < {}"):
+            if number == "True" and "{}" == call[:2]:
+                continue
+            yield Case(call.format(number), {"a": P})
+    for number in ("2", "np.int64(3)", "np.array([1, 2, 3])"):
+        for call in ("a + {}", "a // {}", "{} - a", "{} / a", "a ** {}", "a % {}"):
+            if "**" in call and "array" in number:
+                continue
+            yield Case(call.format(number), {"a": M})
+    yield Case("a @ b", {"a": numbers(2, 3), "b": numbers(3, 4)})
+    yield Case("a & b", {"a": N > 0, "b": M > 2})
+    yield Case("a | b", {"a": N > 0, "b": M > 2})
+    yield Case("a ^ b", {"a": N > 0, "b": M > 2})
+    yield Case("~a", {"a": N > 0})
+    for dtype in ("int8", "uint8", "int16", "int64", "uint16", "uint32", "uint64"):
+        yield Case("a / b", {"a": M.astype(dtype), "b": M.astype(dtype)})
+        yield Case("a * b + a", {"a": M.astype(dtype), "b": M.astype(dtype)})
+    yield Case("a * b / 3 + 1", {"a": P.astype("float16"), "b": Q.astype("float16")})
+    for index in (
+        "0",
+        "-1",
+        "0, 1",
+        ":, 1",
+        "..., 0",
+        "None",
+        "::-1",
+        "1:, :2",
+        "0, ::2",
+        ":, tf.newaxis, 1",
+        "tf.constant(1)",
+        "a > 0",
+    ):
+        yield Case(f"a[{index}]", {"a": X})
+
+
+def reductions() -> Iterator[Case]:
+    """Values of whole axes."""
+    for name in REDUCTIONS.split():
+        for options in ("", ", axis=0", ", axis=[0, 1]", ", axis=-1, keepdims=True"):
+            yield Case(f"tf.math.reduce_{name}(a{options})", {"a": P})
+    for name in ("sum", "mean", "prod", "max", "min"):
+        yield Case(f"tf.math.reduce_{name}(a, 1)", {"a": N})
+    for name in ("all", "any"):
+        yield Case(f"tf.math.reduce_{name}(a > 0, 1)", {"a": X})
+    for name in ("sum", "mean", "prod", "variance", "std"):
+        yield Case(f"tf.math.reduce_{name}(a, 1)", {"a": C})
+    yield Case("tf.math.real(tf.math.reduce_euclidean_norm(a, 1))", {"a": C})
+    yield Case("tf.math.reduce_euclidean_norm(tf.stop_gradient(a), 1)", {"a": C})
+    for call in (
+        "tf.argmax(a)",
+        "tf.argmin(a, axis=1)",
+        "tf.argmax(a, 1, output_type=tf.int32)",
+        "tf.math.count_nonzero(a > 0, 1)",
+        "tf.math.zero_fraction(a > 0)",
+        "tf.cumsum(a, 1)",
+        "tf.cumsum(a, 0, exclusive=True)",
+        "tf.cumsum(a, 1, reverse=True)",
+        "tf.math.cumprod(a, 1)",
+        "tf.math.cumprod(a, 1, exclusive=True, reverse=True)",
+        "tf.math.cumulative_logsumexp(a, 1)",
+        "tf.math.cumulative_logsumexp(a, 1, exclusive=True)",
+        "tf.math.cumulative_logsumexp(a, 1, reverse=True)",
+        "tf.add_n([a, a, a])",
+        "tf.math.accumulate_n([a, a])",
+        "tf.math.is_non_decreasing(a)",
+        "tf.math.is_strictly_increasing(a)",
+    ):
+        yield Case(call.replace("zero_fraction(a > 0)", "zero_fraction(a)"), {"a": X})
+    yield Case("tf.cumsum(a, 1)", {"a": N})
+    yield Case("tf.math.bincount(a)", {"a": M})
+    yield Case("tf.math.bincount(a[0], weights=[0.5, 2.0, 4.0], minlength=7)", {"a": M})
+    yield Case(
+        "tf.math.confusion_matrix(a, b)",
+        {"a": whole(6, low=0, high=3), "b": whole(6, seed=1, low=0, high=3)},
+    )
+    yield Case("tf.reduce_max(a)", {"a": np.array([1.0, 3.0, 3.0], "float32")})
+
+
+def arrays() -> Iterator[Case]:
+    """Shapes, joining, choice and order."""
+    both = {"a": X, "b": Y}
+    for call in (
+        "tf.reshape(a, [3, 2])",
+        "tf.reshape(a, -1)",
+        "tf.transpose(a)",
+        "tf.transpose(a[None], [2, 0, 1])",
+        "tf.expand_dims(a, 1)",
+        "tf.squeeze(a[None])",
+        "tf.squeeze(a[None], axis=0)",
+        "tf.concat([a, b], 0)",
+        "tf.concat([a, b], axis=-1)",
+        "tf.stack([a, b])",
+        "tf.stack([a, b], axis=-1)",
+        "tf.unstack(a)",
+        "tf.unstack(a, axis=1)",
+        "tf.split(a, 3, axis=1)",
+        "tf.split(a, [1, 2], 1)",
+        "tf.split(a, [1, -1], 1)",
+        "tf.tile(a, [2, 1])",
+        "tf.repeat(a, 2, axis=1)",
+        "tf.repeat(a, [1, 2], axis=0)",
+        "tf.repeat(a, 2)",
+        "tf.pad(a, [[1, 0], [0, 2]])",
+        "tf.pad(a, [[1, 0], [1, 1]], 'REFLECT')",
+        "tf.pad(a, [[1, 1], [0, 2]], mode='SYMMETRIC')",
+        "tf.pad(a, [[0, 1], [1, 0]], constant_values=3)",
+        "tf.reverse(a, [1])",
+        "tf.roll(a, 1, 1)",
+        "tf.roll(a, [1, -1], [0, 1])",
+        "tf.broadcast_to(a, [2, 2, 3])",
+        "tf.identity(a)",
+        "tf.meshgrid(a[0], b[1])",
+        "tf.meshgrid(a[0], b[1], indexing='ij')",
+        "tf.shape(a)",
+        "tf.size(a)",
+        "tf.rank(a)",
+        "tf.slice(a, [0, 1], [2, 2])",
+        "tf.slice(a, [1, 0], [1, -1])",
+        "tf.ensure_shape(a, [None, 3])",
+        "tf.where(a > 0, a, b)",
+        "tf.where(a > 0, a, 0.0)",
+        "tf.where(a > 0)",
+        "tf.boolean_mask(a, a > 0)",
+        "tf.boolean_mask(a, [True, False])",
+        "tf.boolean_mask(a, [True, False, True], axis=1)",
+        "tf.clip_by_value(a, -1, 1)",
+        "tf.clip_by_value(a, b - 1.0, b + 1.0)",
+        "tf.sort(a)",
+        "tf.sort(a, axis=0, direction='DESCENDING')",
+        "tf.argsort(a)",
+        "tf.argsort(a, direction='DESCENDING')",
+        "tf.math.top_k(a, 2)",
+        "tf.zeros_like(a)",
+        "tf.ones_like(a, dtype=tf.int32)",
+        "tf.cast(a, tf.float64)",
+        "tf.cast(a, tf.int32)",
+        "tf.cast(a, tf.bool)",
+        "tf.cast(a, tf.complex64)",
+        "tf.fill([2, 2], a[0, 0])",
+        "tf.linspace(a[0], b[0], 3)",
+        "tf.linspace(a[0, 0], 3.0, 4)",
+        "tf.gather(a, [1, 0, 1])",
+        "tf.gather(a, [[2, 0]], axis=1)",
+        "tf.gather(a, [[1, 2], [0, 0]], batch_dims=1)",
+        "tf.gather(a, [[1, 2], [0, 0]], axis=1, batch_dims=1)",
+        "tf.gather_nd(a, [[0, 1], [1, 2]])",
+        "tf.gather_nd(a, [[1]])",
+        "tf.scatter_nd([[1], [1], [0]], a[0], [3])",
+        "tf.scatter_nd([[1], [3]], a, [4, 3])",
+        "tf.tensor_scatter_nd_update(a, [[0, 1]], b[0, :1])",
+        "tf.tensor_scatter_nd_update(a, [[1]], b[:1])",
+        "tf.tensor_scatter_nd_add(a, [[0, 1], [0, 1]], b[0, :2])",
+        "tf.tensor_scatter_nd_sub(a, [[1]], b[:1])",
+        "tf.tensor_scatter_nd_max(a, [[0, 0], [0, 1]], b[0, :2])",
+        "tf.tensor_scatter_nd_min(a, [[1]], b[:1])",
+        "tf.reverse_sequence(a, [2, 3], seq_axis=1, batch_axis=0)",
+        "tf.dynamic_partition(a, [1, 0], 2)",
+        "tf.dynamic_stitch([[2, 0], [1]], [a, b[:1]])",
+        "tf.searchsorted([0.0, 1.0], a[0])",
+        "tf.math.segment_sum(a, [0, 0])",
+        "tf.math.unsorted_segment_sum(a, [1, 1], 3)",
+        "tf.math.unsorted_segment_mean(a, [1, 1], 2)",
+        "tf.math.unsorted_segment_max(a, [0, 0], 1)",
+        "tf.math.unsorted_segment_min(a, [1, 0], 2)",
+        "tf.math.unsorted_segment_prod(a, [1, 1], 3)",
+        "tf.math.unsorted_segment_sqrt_n(a, [1, 1], 2)",
+        "tf.histogram_fixed_width(a, [-2.0, 2.0], 4)",
+        "tf.where(a > 0, 1, 2)",
+        "tf.convert_to_tensor([a[0], b[1]])",
+        "tf.convert_to_tensor([[a[0, 0], 1.0], [2.0, b[0, 0]]])",
+        "tf.nest.map_structure(lambda x: x * 2, [a, {'k': b}])",
+        "tf.dtypes.saturate_cast(a * 200, tf.int8)",
+        "tf.einsum('ij,kj->ik', a, b)",
+        "tf.einsum('ij->j', a)",
+        "tf.tensordot(a, b, [[1], [1]])",
+        "tf.tensordot(a, tf.transpose(b), 1)",
+        "tf.tensordot(a, b, 0)",
+    ):
+        yield Case(call, both)
+    for name in ("mean", "prod", "max", "min", "sum"):
+        yield Case(f"tf.math.segment_{name}(a, [0, 0, 2])", {"a": numbers(3, 2)})
+    for call in (
+        "tf.one_hot(a, 3)",
+        "tf.one_hot(a, 3, axis=0)",
+        "tf.one_hot(a, 3, 5.0, -1.0)",
+        "tf.one_hot(a, 2, dtype=tf.int64)",
+        "tf.unique(a)",
+        "tf.unique_with_counts(a)",
+        "tf.sequence_mask(a)",
+        "tf.sequence_mask(a, 5, tf.float32)",
+        "tf.gather([1.5, 2.5, 3.5], a)",
+        "tf.range(a[0], 6)",
+        "tf.sort(a)",
+        "tf.reshape(a, [2, 2])",
+    ):
+        yield Case(call, {"a": np.array([1, 0, 2, 0], "int32")})
+    yield Case("tf.math.invert_permutation(a)", {"a": np.array([2, 0, 1], "int32")})
+    yield Case("tf.unravel_index(a, [2, 3])", {"a": np.array([5, 0, 1], "int32")})
+    yield Case("tf.math.in_top_k([1, 0], a, 1)", {"a": X})
+    yield Case("tf.searchsorted([[1.0, 3.0], [0.0, 5.0]], a[:, :2], side='right')", {"a": X})
+
+
+def linear() -> Iterator[Case]:
+    """Linear algebra."""
+    for call in (
+        "tf.matmul(a, b)",
+        "tf.matmul(a, b, transpose_a=True)",
+        "tf.matmul(a, b, transpose_b=True)",
+        "tf.matmul(a, b, adjoint_a=True)",
+        "tf.linalg.matvec(a, b[0])",
+        "tf.linalg.matvec(a, b[0], transpose_a=True)",
+        "tf.linalg.det(a)",
+        "tf.linalg.inv(a)",
+        "tf.linalg.inv(a, adjoint=True)",
+        "tf.linalg.solve(a, b)",
+        "tf.linalg.solve(a, b, adjoint=True)",
+        "tf.linalg.trace(a)",
+        "tf.linalg.diag_part(a)",
+        "tf.linalg.diag_part(a, k=1)",
+        "tf.linalg.diag(a[0])",
+        "tf.linalg.diag(a, k=-1)",
+        "tf.linalg.set_diag(a, b[0])",
+        "tf.linalg.set_diag(a, b[0, :2], k=1)",
+        "tf.linalg.tensor_diag(a[0])",
+        "tf.linalg.tensor_diag_part(a)",
+        "tf.linalg.band_part(a, 0, -1)",
+        "tf.linalg.band_part(a, 1, 0)",
+        "tf.linalg.cross(a, b)",
+        "tf.linalg.norm(a)",
+        "tf.linalg.norm(a, axis=1)",
+        "tf.linalg.norm(a, ord=1, axis=0, keepdims=True)",
+        "tf.linalg.norm(a, axis=[0, 1])",
+        "tf.linalg.norm(a, ord='fro', axis=[-2, -1])",
+        "tf.linalg.norm(a, ord=3, axis=1)",
+        "tf.norm(a, ord=np.inf, axis=1)",
+        "tf.linalg.normalize(a, axis=1)",
+        "tf.math.l2_normalize(a, axis=1)",
+        "tf.nn.l2_normalize(a)",
+        "tf.clip_by_norm(a, 1.0)",
+        "tf.clip_by_norm(a, 1.0, axes=[1])",
+        "tf.clip_by_global_norm([a, b], 1.0)",
+        "tf.clip_by_global_norm([a, None, b], 100.0)",
+        "tf.linalg.global_norm([a, b])",
+        "tf.linalg.matrix_transpose(a)",
+        "tf.linalg.adjoint(a)",
+        "tf.linalg.expm(a)",
+        "tf.linalg.expm(a * 4)",
+        "tf.linalg.triangular_solve(a, b)",
+        "tf.linalg.triangular_solve(a, b, lower=False, adjoint=True)",
+        "tf.linalg.matrix_rank(a)",
+        "tf.linalg.pinv(a)",
+        "tf.linalg.slogdet(a)",
+        "tf.linalg.svd(a, compute_uv=False)",
+        "tf.linalg.lstsq(a, b)",
+        "tf.linalg.lstsq(a, b, l2_regularizer=0.5)",
+        "tf.linalg.lstsq(a[:, :2], b)",
+        "tf.einsum('ij,jk->ik', a, b)",
+    ):
+        yield Case(call, {"a": SQUARE, "b": numbers(3, 3, seed=6)})
+    for call in (
+        "tf.linalg.cholesky(a)",
+        "tf.linalg.logdet(a)",
+        "tf.linalg.eigh(a)[0]",
+        "tf.linalg.eigvalsh(a)",
+        "tf.linalg.cholesky_solve(tf.linalg.cholesky(a), b)",
+    ):
+        yield Case(call, {"a": DEFINITE, "b": numbers(3, 2, seed=6)})
+    yield Case("tf.linalg.cholesky(a)", {"a": np.tril(DEFINITE) + 2 * np.triu(SQUARE, 1)})
+    yield Case("tf.matmul(a, b)", {"a": numbers(2, 3, 4), "b": numbers(2, 4, 2)})
+    yield Case("tf.matmul(a, b)", {"a": N, "b": N.T.copy()})
+    yield Case("tf.matmul(a, b, adjoint_b=True)", {"a": C, "b": C})
+    for size in ("", "2d", "3d"):
+        yield Case(f"tf.signal.fft{size}(a)", {"a": complexes(2, 3, 4)})
+        yield Case(f"tf.signal.ifft{size}(a)", {"a": complexes(2, 3, 4)})
+        constant = (
+            "tf.stop_gradient(a)" if size == "3d" else "a"
+        )  # TensorFlow has no gradient for these
+        yield Case(f"tf.signal.rfft{size}({constant})", {"a": numbers(2, 3, 4)})
+        yield Case(f"tf.signal.irfft{size}({constant})", {"a": complexes(2, 3, 4)})
+    yield Case("tf.signal.rfft(a, fft_length=[6])", {"a": numbers(2, 4)})
+    yield Case("tf.signal.irfft(a, fft_length=[5])", {"a": complexes(2, 3)})
+    yield Case("tf.signal.fftshift(a)", {"a": numbers(2, 4)})
+    yield Case("tf.signal.ifftshift(a, axes=1)", {"a": numbers(2, 5)})
+    yield Case("tf.signal.hann_window(6) * a", {"a": numbers(6)})
+    yield Case("tf.signal.hamming_window(5, periodic=False) * a", {"a": numbers(5)})
+
+
+def neural() -> Iterator[Case]:
+    """Parts of neural networks."""
+    for name in (
+        "relu",
+        "relu6",
+        "elu",
+        "selu",
+        "leaky_relu",
+        "gelu",
+        "silu",
+        "swish",
+        "crelu",
+        "softmax",
+        "log_softmax",
+        "l2_loss",
+        "tanh",
+        "softplus",
+    ):
+        yield Case(f"tf.nn.{name}(a)", {"a": X})
+    for call in (
+        "tf.nn.leaky_relu(a, alpha=0.1)",
+        "tf.nn.gelu(a, approximate=True)",
+        "tf.nn.silu(a, beta=2.0)",
+        "tf.nn.softmax(a, axis=0)",
+        "tf.nn.bias_add(a, b[0])",
+        "tf.nn.moments(a, [0])",
+        "tf.nn.moments(a, axes=[0, 1], keepdims=True)",
+        "tf.nn.weighted_moments(a, [0], tf.abs(b))",
+        "tf.nn.batch_normalization(a, b[0], tf.abs(b[1]), b[0], b[1], 1e-3)",
+        "tf.nn.batch_normalization(a, b[0], tf.abs(b[1]), None, None, 1e-3)",
+        "tf.nn.embedding_lookup(a, [1, 0, 1])",
+        "tf.nn.softmax_cross_entropy_with_logits(tf.constant([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]]), a)",
+        "tf.nn.sparse_softmax_cross_entropy_with_logits([2, 0], a)",
+        "tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.sigmoid(b), logits=a)",
+        "tf.nn.weighted_cross_entropy_with_logits(tf.sigmoid(b), a, 2.0)",
+        "tf.nn.log_poisson_loss(tf.abs(b), a)",
+        "tf.nn.log_poisson_loss(tf.abs(b) * 2, a, True)",
+        "tf.nn.compute_average_loss(a[0])",
+        "tf.nn.compute_average_loss(a[0], sample_weight=b[0], global_batch_size=4)",
+        "tf.nn.zero_fraction(a)",
+    ):
+        yield Case(call, {"a": X, "b": Y})
+    for call in (
+        "tf.nn.conv2d(a, b, 1, 'VALID')",
+        "tf.nn.conv2d(a, b, [1, 2, 2, 1], 'SAME')",
+        "tf.nn.conv2d(a, b, strides=2, padding=[[0, 0], [1, 0], [2, 1], [0, 0]])",
+        "tf.nn.conv2d(a, b, 1, 'SAME', dilations=2)",
+        "tf.nn.depthwise_conv2d(a, b, [1, 1, 1, 1], 'SAME')",
+    ):
+        yield Case(call, {"a": IMAGES, "b": numbers(2, 3, 2, 3)})
+    yield Case(
+        "tf.nn.conv2d_transpose(a, b, [2, 6, 8, 3], 2, 'VALID')",
+        {"a": numbers(2, 3, 4, 2), "b": numbers(2, 2, 3, 2)},
+    )
+    yield Case(
+        "tf.nn.conv1d(a, b, stride=2, padding='SAME')",
+        {"a": numbers(2, 6, 2), "b": numbers(3, 2, 3)},
+    )
+    yield Case(
+        "tf.nn.separable_conv2d(a, b, c, [1, 1, 1, 1], 'VALID')",
+        {"a": IMAGES, "b": numbers(2, 2, 2, 2), "c": numbers(1, 1, 4, 3)},
+    )
+    for name in ("max_pool2d", "avg_pool2d", "max_pool", "avg_pool"):
+        for options in ("2, 2, 'VALID'", "[1, 2, 3, 1], [1, 2, 1, 1], 'SAME'"):
+            yield Case(f"tf.nn.{name}(a, {options})", {"a": IMAGES})
+    yield Case("tf.nn.max_pool1d(a, 2, 2, 'SAME')", {"a": numbers(2, 5, 2)})
+    yield Case("tf.nn.avg_pool1d(a, 3, 1, 'SAME')", {"a": numbers(2, 5, 2)})
+    yield Case("tf.nn.depth_to_space(a, 2)", {"a": numbers(1, 2, 3, 8)})
+    yield Case("tf.nn.space_to_depth(a, 2)", {"a": numbers(1, 4, 6, 2)})
+    yield Case(
+        "tf.nn.local_response_normalization(a, 1, 1.0, 0.5, 0.75)", {"a": numbers(1, 2, 2, 4)}
+    )
+
+
+def creation() -> Iterator[Case]:
+    """New tensors: values and dtypes."""
+    for value in (
+        "3",
+        "3.0",
+        "True",
+        "1j",
+        "[1, 2]",
+        "[1, 2.5]",
+        "[[1.0], [2.0]]",
+        "[]",
+        "[[]]",
+        "2**40",
+        "np.float64(1)",
+        "np.int64(1)",
+        "np.arange(3)",
+        "np.ones(2)",
+        "[np.float64(1.0), 2.0]",
+        "[np.float32(1.0), 2.0]",
+        "(1, 2)",
+        "range(3)",
+    ):
+        yield Case(f"tf.constant({value})", {})
+        yield Case(
+            f"tf.Variable({value}) + 0" if value not in {"True"} else "tf.Variable(True)", {}
+        )
+    for call in (
+        "tf.constant(1, tf.float32)",
+        "tf.constant(2, shape=(2, 2))",
+        "tf.constant([1, 2, 3, 4], shape=[2, 2])",
+        "tf.constant(np.ones(2), tf.float32)",
+        "tf.constant(5, dtype='int64')",
+        "tf.zeros(3)",
+        "tf.zeros([])",
+        "tf.ones((2, 1), tf.int32)",
+        "tf.zeros([2], dtype=bool)",
+        "tf.eye(2)",
+        "tf.eye(2, 3)",
+        "tf.eye(2, batch_shape=[2])",
+        "tf.fill([2, 2], 7)",
+        "tf.fill([2], 7.0)",
+        "tf.range(5)",
+        "tf.range(5.0)",
+        "tf.range(1, 2, 0.25)",
+        "tf.range(10, 0, -3)",
+        "tf.range(3, dtype=tf.float64)",
+        "tf.range(0)",
+        "tf.range(np.int64(3))",
+        "tf.linspace(0.0, 1.0, 5)",
+        "tf.linspace(0, 1, 5)",
+        "tf.linspace(1.0, 1.0, 1)",
+        "tf.linspace([0.0, 1.0], [1.0, 3.0], 3, axis=-1)",
+        "tf.cast(3.7, tf.int32)",
+        "tf.cast([0, 2], tf.bool)",
+        "tf.cast(1 + 2j, tf.float32)",
+        "tf.cast(-1, tf.float16)",
+        "tf.add(1, 2)",
+        "tf.divide(1, 2)",
+        "tf.multiply(3.0, 2)",
+        "tf.add(np.float64(2.5), 1)",
+        "tf.maximum(1.0, 2)",
+        "tf.sqrt(2.0)",
+        "tf.square(3)",
+        "tf.abs([-1, 2])",
+        "tf.reduce_sum([[1, 2], [3, 4]], 0)",
+        "tf.reduce_mean([1, 2])",
+        "tf.reduce_mean([-1, -2])",
+        "tf.math.floordiv(5, -3)",
+        "tf.math.floormod(-5, 3)",
+        "tf.bitwise.bitwise_and(6, 3)",
+        "tf.bitwise.bitwise_xor([6, 1], [3, 1])",
+        "tf.bitwise.left_shift(1, 3)",
+        "tf.bitwise.invert(5)",
+        "tf.bitwise.right_shift(-8, 1)",
+        "tf.reduce_max(tf.zeros((0,)))",
+        "tf.reduce_sum(tf.zeros((0, 2)), 0)",
+        "tf.reduce_prod(tf.zeros((0,)))",
+        "tf.math.log([0.0, -1.0])",
+        "tf.constant(1) / tf.constant(0)",
+        "tf.math.divide_no_nan([1.0, 0.0], [0.0, 0.0])",
+        "tf.math.multiply_no_nan(np.nan, 0.0)",
+        "tf.math.xlogy(0.0, 0.0)",
+        "tf.round([0.5, 1.5, 2.5, -0.5])",
+        "tf.sign([-2.0, 0.0, np.nan])",
+        "tf.math.reciprocal_no_nan([0.0, 2.0])",
+        "tf.constant([1.0, 2.0]) == tf.constant([1.0, 2.0, 3.0])",
+        "tf.zeros(2) == None",
+        "tf.stack([1, 2.0])",
+        "tf.concat([[1.0], [2]], 0)",
+        "tf.math.top_k([1, 3, 2], 2)",
+        "tf.size([[1, 2]], tf.int64)",
+        "tf.linalg.trace([[1, 2], [3, 4]])",
+    ):
+        yield Case(call, {})
+
+
+CASES = [*elementwise(), *operators(), *reductions(), *arrays(), *linear(), *neural(), *creation()]
+
+
+def run(case: Case, tf: Any) -> list[Any]:
+    """The result of a call, and the gradients with respect to its floating-point arguments."""
+    given = {name: tf.constant(value) for name, value in case.values.items()}
+    sources = [x for x in given.values() if x.dtype.is_floating or x.dtype.is_complex]
+    with tf.GradientTape() as tape:
+        tape.watch(sources)
+        result = eval(case.call, {"tf": tf, "np": np, **given})  # noqa: S307 (the table's own text)
+        target = [weighed(tf, y) for y in tf.nest.flatten(result) if differentiable(tf, y)]
+    gradients = tape.gradient(target, sources) if target else []
+    return [result, [tf.convert_to_tensor(g) if hasattr(g, "indices") else g for g in gradients]]
+
+
+def differentiable(tf: Any, y: Any) -> bool:
+    """Whether a part of a result has a gradient."""
+    return tf.is_tensor(y) and (y.dtype.is_floating or y.dtype.is_complex)
+
+
+def weighed(tf: Any, y: Any) -> Any:
+    """A number that depends on each element of a result in another way."""
+    if y.dtype.is_complex:
+        y = tf.math.real(y) + 2 * tf.math.imag(y)
+    weights = np.cos(np.arange(int(tf.size(y)))).reshape(y.shape).astype(y.dtype.as_numpy_dtype)
+    return tf.reduce_sum(y * weights)
