@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import wraps
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import NotATensorError
 
 Shape = tuple[int, ...]
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Scope:
@@ -98,19 +96,11 @@ def call_in_scope(
     return outputs
 
 
-def seen(name: str) -> Callable[[F], F]:
-    """A decorator of a function of this package in which a report is to see loops and calls, with its name there."""
-
-    def decorate(function: F) -> F:
-        @wraps(function)
-        def called(*args: Any, **kwargs: Any) -> Any:
-            if is_observed():
-                return call_in_scope(Scope(name, ""), function, args, kwargs)
-            return function(*args, **kwargs)
-
-        return called  # type: ignore[return-value]
-
-    return decorate
+def call_named(name: str, function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function of this package, or one in its place, whose loops and calls a report is to show with a name."""
+    if is_observed():
+        return call_in_scope(Scope(name, ""), function, args, {})
+    return function(*args)
 
 
 def scope_called(frame: FrameType) -> Scope | None:

@@ -73,7 +73,7 @@ class InputSpec:
 
 
 def _advice(spec: InputSpec, count: int) -> str:
-    """What to write for an input that lacks one axis."""
+    """Advice for an input that lacks one axis."""
     if count != spec.least - 1:
         return ""
     missing = ["for a batch of one, write x[None]"] if spec.axes.startswith("batch") else []

@@ -12,7 +12,6 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.common import array
 from tapemagic.engine.operations.selection import cast
-from tapemagic.engine.recording import silence
 from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced, unwrap
@@ -66,6 +65,9 @@ class Layer(Module):
         Of the variables, and of floating-point inputs, which are cast to it; `nn.config.floatx` if left out.
     activity_regularizer : str, callable or Regularizer, optional
         Adds a term for each output to `losses`.
+    input_shape, input_dim : tuple of int or None, int, optional
+        Of the first layer of a `Sequential` model, the shape of its input without the batch, or its only length: the
+        same as an `Input` before it.
 
     Raises
     ------
@@ -123,6 +125,8 @@ class Layer(Module):
         trainable: bool = True,
         dtype: DTypeLike | None = None,
         activity_regularizer: Any = None,
+        input_shape: Any = None,
+        input_dim: int | None = None,
         **unknown: Any,
     ) -> None:
         if unknown:
@@ -131,6 +135,7 @@ class Layer(Module):
             )
         super().__init__(name)
         self.activity_regularizer = activity_regularizer and regularizers.get(activity_regularizer)
+        self.declared_shape = input_shape if input_dim is None else (input_dim,)
         self._dtype = float_name(dtype)
         self._regularized: list[tuple[Variable, Any]] = []
         self._added_losses: list[Any] = []

@@ -360,3 +360,11 @@ def test_fit(run: Run) -> None:
     assert ["dense", "dense_1"] == [
         step.layer.name for step in report.graph.steps if step.layer and step.frame == 5
     ]
+
+
+def test_the_caption(run: Run) -> None:
+    """It says that variables are inside where all are."""
+    inside = "goes in → what comes out; its variables are inside"
+    both = run(STEP), run("%%tape\ny = np.sum(model(X)) + np.sum(model.layers[0].kernel)")
+
+    assert [True, False] == [inside in report._repr_mimebundle_()["text/html"] for report in both]

@@ -187,7 +187,9 @@ class MultiHeadAttention(Layer):
         self.seed = seed
         self._own = None if seed is None else generator(seed)
 
-    def __call__(self, query: Any, value: Any, key: Any = None, **kwargs: Any) -> Any:
+    def __call__(  # type: ignore[override]
+        self, query: Any, value: Any, key: Any = None, **kwargs: Any
+    ) -> Any:
         """Call the layer on a query, values and keys.
 
         Parameters
@@ -307,7 +309,7 @@ class MultiHeadAttention(Layer):
     def compute_output_shape(
         self,
         query_shape: Any,
-        value_shape: Any = None,
+        value_shape: Any = None,  # noqa: ARG002
         key_shape: Any = None,  # noqa: ARG002
     ) -> Any:
         """The batch and the time of the query, and the shape of the outputs."""

@@ -85,7 +85,9 @@ class Recurrent(Layer):
                 f"{kind} has no recurrent_dropout: write dropout={recurrent_dropout!r} for the inputs"
             )
 
-    def __call__(self, sequences: Any, initial_state: Any = None, **kwargs: Any) -> Any:
+    def __call__(  # type: ignore[override]
+        self, sequences: Any, initial_state: Any = None, **kwargs: Any
+    ) -> Any:
         """Call the layer on sequences.
 
         Parameters
@@ -191,7 +193,7 @@ class Recurrent(Layer):
         return [x.reshape((batch, x.shape[-1])) for x in steps]
 
     def _input_bias(self) -> Any:
-        """What is added to the inputs times the kernel."""
+        """The bias that is added to the inputs times the kernel."""
         return self.bias
 
     def _initial(self, given: Any, batch: int) -> list[Any]:
