@@ -129,7 +129,7 @@ class SquaredHinge(KnownLoss):
 
 
 def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
-    """How far the prediction of the right class fails to exceed the others by 1.
+    """The amount by which the prediction of the right class fails to exceed the others by 1.
 
     Parameters
     ----------

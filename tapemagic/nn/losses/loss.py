@@ -158,7 +158,7 @@ class LossFunctionWrapper(Loss):
         self._options = kwargs
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
-        """What the function returns."""
+        """The result of the function."""
         return self.fn(y_true, y_pred, **self._options)
 
     def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:

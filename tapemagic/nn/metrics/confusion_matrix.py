@@ -19,7 +19,7 @@ def confusion_matrix(
     weights: Any = None,
     dtype: DTypeLike = np.int32,
 ) -> Any:
-    """How often each class was taken for each.
+    """The number of times that each class was taken for each.
 
     Parameters
     ----------
