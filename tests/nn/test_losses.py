@@ -233,6 +233,20 @@ def test_losses_for_data(name: str, targets: Any, predictions: Any, expected: st
     assert found.name == name.lower()
 
 
+@pytest.mark.parametrize("name", [name for name in CLASSES if "Sparse" not in name])
+def test_one_mean_in_place_of_two(name: str) -> None:
+    """The mean over a batch is that of the losses of its examples, of objects and of functions by name."""
+    y_true, y_pred = batch(name)
+    loss = getattr(losses, name)()
+    each = loss.fn(y_true, y_pred)
+
+    assert each.shape == (4,)
+    for found in (loss, losses.get_for(loss.fn.__name__, y_true, y_pred)):
+        assert found(y_true, y_pred) == pytest.approx(float(np.mean(each)), rel=1e-12)
+    with pytest.raises(np.exceptions.AxisError):
+        losses.BinaryCrossentropy(axis=3)([[1.0]], [[0.5]])
+
+
 def test_losses_are_pickled() -> None:
     """A pickled loss computes the same."""
     loss = pickle.loads(pickle.dumps(losses.Huber(2.0, reduction="sum")))  # noqa: S301 (our own)
