@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
 
+import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
@@ -12,8 +14,10 @@ from tapemagic.errors import OptionError
 from tapemagic.nn.config import float_name
 from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.losses.arguments import same_rank
-from tapemagic.nn.losses.reduction import known_reduction, reduced
+from tapemagic.nn.losses.reduction import MEANS, known_reduction, reduced
 from tapemagic.nn.module import unique_name
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Loss:
@@ -158,15 +162,46 @@ class LossFunctionWrapper(Loss):
         self._options = kwargs
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
-        """What the function returns."""
+        """The result of the function."""
         return self.fn(y_true, y_pred, **self._options)
 
     def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
         return same_rank(*super()._arguments(y_true, y_pred))
 
 
+ERRORS: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""The functions of all errors whose means along an axis are losses."""
+
+
+def averaged(errors: Function) -> Function:
+    """Make a function of errors a loss function: their mean along the last axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> averaged(np.subtract)([3.0, 4.0], [1.0, 1.0])
+    np.float64(2.5)
+    """
+
+    @wraps(errors)
+    def mean(*args: Any, **kwargs: Any) -> Any:
+        return np.mean(errors(*args, **kwargs), axis=-1)
+
+    ERRORS[mean] = errors
+    return mean  # type: ignore[return-value]
+
+
 class KnownLoss(LossFunctionWrapper):
-    """A loss made of one of this package's functions, which convert their arguments by themselves."""
+    """A loss made of one of this package's functions, which convert their arguments by themselves.
+
+    The mean over a batch of means along an axis is computed as one mean.
+    """
+
+    def _reduced(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        errors = ERRORS.get(self.fn)
+        if errors is None or sample_weight is not None or self.reduction not in MEANS:
+            return super()._reduced(y_true, y_pred, sample_weight)
+        return reduced(errors(y_true, y_pred, **self._options), None, self.reduction)
 
     def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
         return y_true, y_pred if self._dtype is None else real_numbers(y_pred, self._dtype)
