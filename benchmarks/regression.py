@@ -151,7 +151,10 @@ def main() -> None:
         took = medians(steps, options.seconds)
         for name, time in took.items():
             ratio = time / took["tapemagic"]
-            print(f"| {way} | {name} | {time:,.1f} | {time * STEPS / 1e6:.2f} | {ratio:.2f} |", flush=True)
+            print(
+                f"| {way} | {name} | {time:,.1f} | {time * STEPS / 1e6:.2f} | {ratio:.2f} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -35,7 +35,9 @@ def by_hand() -> Step:
     """NumPy, with the derivatives written by hand, and Adam in place."""
     images, labels, weights = data()
     rows = np.arange(len(images))
-    kept = [(np.zeros_like(w), np.zeros_like(w), np.empty_like(w), np.empty_like(w)) for w in weights]
+    kept = [
+        (np.zeros_like(w), np.zeros_like(w), np.empty_like(w), np.empty_like(w)) for w in weights
+    ]
     steps = 0
 
     def step() -> list[Any]:
@@ -124,7 +126,9 @@ def with_pytorch() -> Step:
     """PyTorch's layers, loss and Adam."""
     images, labels, weights = data()
     x, y = torch.tensor(images), torch.tensor(labels)
-    model = torch.nn.Sequential(torch.nn.Linear(784, 128), torch.nn.ReLU(), torch.nn.Linear(128, 10))
+    model = torch.nn.Sequential(
+        torch.nn.Linear(784, 128), torch.nn.ReLU(), torch.nn.Linear(128, 10)
+    )
     with torch.no_grad():
         for parameter, w in zip(model.parameters(), weights, strict=True):
             parameter.copy_(torch.tensor(w.T))
@@ -140,7 +144,12 @@ def with_pytorch() -> Step:
     return step
 
 
-STEPS = {"NumPy": by_hand, "the bare tape": on_the_tape, "tapemagic.nn": with_layers, "PyTorch": with_pytorch}
+STEPS = {
+    "NumPy": by_hand,
+    "the bare tape": on_the_tape,
+    "tapemagic.nn": with_layers,
+    "PyTorch": with_pytorch,
+}
 
 
 def agree(steps: dict[str, Step]) -> None:
@@ -150,7 +159,7 @@ def agree(steps: dict[str, Step]) -> None:
     for name, weights in found.items():
         for ours, right, first in zip(weights, found["NumPy"], data()[2], strict=True):
             apart = np.mean(np.abs(ours - right)) / np.mean(np.abs(right - first))
-            assert apart < 0.1, f"{name} is {apart:.1%} of the way from NumPy"  # noqa: PLR2004
+            assert apart < 0.1, f"{name} is {apart:.1%} of the way from NumPy"
 
 
 def main() -> None:
@@ -165,7 +174,9 @@ def main() -> None:
     took = medians(steps, options.seconds)
     print("| " + " | ".join(f"{name}, µs" for name in took) + " | " + " | ".join(BOUNDS) + " |")
     print("|" + "--:|" * (len(took) + len(BOUNDS)))
-    ratios = [f"{took['tapemagic.nn'] / took[bound[2:]]:.2f} (≤ {most})" for bound, most in BOUNDS.items()]
+    ratios = [
+        f"{took['tapemagic.nn'] / took[bound[2:]]:.2f} (≤ {most})" for bound, most in BOUNDS.items()
+    ]
     print("| " + " | ".join([*(f"{time:,.0f}" for time in took.values()), *ratios]) + " |")
 
 

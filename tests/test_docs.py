@@ -17,7 +17,7 @@ def test_every_public_name_is_in_the_reference() -> None:
     assert {"tapemagic", "tapemagic.errors", "tapemagic.nn", "tapemagic.nn.datasets"} <= set(pages)
     for module, page in pages.items():
         for name in public_names(import_module(module)):
-            assert f"`{name} <" in page or f"[{name}](" in page, f"{module}.{name}"
+            assert f"`{name} <" in page, f"{module}.{name}"
     explained = [line for page in pages.values() for line in page.splitlines() if ".. auto" in line]
     assert len(set(explained)) == len(explained) > len(tapemagic.__all__)
 
@@ -27,7 +27,7 @@ def test_the_reference_names_every_magic() -> None:
     page = magics_page()
 
     for name in ("%%tape", "%gradient", "%check_gradient", "%tape_graph"):
-        assert f"## `{name}`" in page
+        assert f"``{name}``\n" in page
     assert "--what-if" in page
 
 

@@ -68,7 +68,7 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "display": ("numpy", "graphviz", "pygraphviz", "anywidget", "traitlets", "IPython"),
     "display.curves": ("matplotlib",),
     "nn.datasets": ("numpy", "tqdm"),
-    "tf.special": ("numpy", "scipy"),
+    "tf.ops.special": ("numpy", "scipy"),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
     "nn": ("numpy", "tqdm"),
     "tf": ("numpy",),

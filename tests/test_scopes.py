@@ -10,7 +10,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.engine.recording import silence
-from tapemagic.engine.scopes import Scope, call_in_scope, is_observed, scope_called
+from tapemagic.engine.scopes import Scope, call_in_scope, call_named, is_observed, scope_called
 from tapemagic.engine.tape.observer import Observer
 
 
@@ -109,3 +109,19 @@ def test_the_frame_of_a_call() -> None:
     call()
 
     assert [scope, None, None, None] == found
+
+
+def test_functions_whose_loops_are_seen() -> None:
+    """They are called in a scope without a class, if a report is to come, and as they are otherwise."""
+    found = []
+
+    def search(n: int, step: int) -> int:
+        scope = scope_called(sys._getframe())
+        found.append(scope and (scope.name, scope.kind, scope.inputs))
+        return n + step
+
+    assert 5 == call_named("search", search, 3, 2)
+    with Observer():
+        assert 5 == call_named("search", search, 3, 2)
+
+    assert [None, ("search", "", ())] == found

@@ -52,9 +52,9 @@ def contents() -> Iterator[tuple[str, bytes]]:
     if not (ROOT / "notebooks" / "README.md").exists():
         toctree = toctree.replace("notebooks/README\n", "")
     yield "index.md", ((ROOT / "README.md").read_text(encoding="utf-8") + toctree).encode()
-    yield "api/magics.md", magics_page().encode()
+    yield "api/magics.rst", magics_page().encode()
     for name, page in pages.items():
-        yield f"api/{name}.md", page.encode()
+        yield f"api/{name}.rst", page.encode()
 
 
 def write_source() -> None:

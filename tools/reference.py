@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import textwrap
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
@@ -22,7 +23,7 @@ Homes = dict[tuple[str, int], str]
 
 
 def module_pages() -> dict[str, str]:
-    """A page for each public module that is there, in Markdown, by the module's name."""
+    """A page for each public module that is there, in reStructuredText, by the module's name."""
     modules: dict[str, ModuleType] = {}
     for name in MODULES:
         if find_spec(name):
@@ -75,40 +76,34 @@ def _page(module: ModuleType, homes: Homes) -> str:
     for name in public_names(module):
         value = getattr(module, name)
         if inspect.ismodule(value):
-            rows.append(f"* - [{name}]({value.__name__}.md)\n  - {_summary(value)}")
+            rows.append(f"   * - :doc:`{name} <{value.__name__}>`\n     - {_summary(value)}")
             continue
         home = homes[name, id(value)]
-        rows.append(f"* - {{py:obj}}`{name} <{home}.{name}>`\n  - {_summary(value)}")
+        rows.append(f"   * - :py:obj:`{name} <{home}.{name}>`\n     - {_summary(value)}")
         if home == here:
-            bodies.append(_body(here, name, value, homes))
-    table = "\n".join(["```{list-table}", ":widths: auto", "", *rows, "```"])
-    described = f"```{{eval-rst}}\n.. automodule:: {here}\n   :no-members:\n```"
-    return f"# {here}\n\n{described}\n\n{table}\n\n" + "\n\n".join(bodies) + "\n"
+            bodies.append("\n".join(_body(here, name, value, homes)))
+    table = "\n".join([".. list-table::", "   :widths: auto", "", *rows])
+    described = f".. automodule:: {here}\n   :no-members:"
+    return "\n\n".join([_heading(here, "="), described, table, *bodies]) + "\n"
+
+
+def _heading(text: str, line: str) -> str:
+    return f"{text}\n{line * len(text)}"
 
 
 def _summary(value: Any) -> str:
-    """The first sentence of a docstring, as Markdown."""
-    text = inspect.getdoc(value) or ""
-    line = REFERENCE.sub("", text.split("\n\n")[0]).replace("\n", " ").replace("``", "`")
-    parts = line.split("`")
-    parts[::2] = [re.sub(r"([*<_%\[\]])", r"\\\1", part) for part in parts[::2]]
-    return "`".join(parts)
+    """The first paragraph of a docstring, on a line."""
+    first = (inspect.getdoc(value) or "").split("\n\n")[0]
+    return REFERENCE.sub("", first).replace("\n", " ")
 
 
-def _body(module: str, name: str, value: Any, homes: Homes) -> str:
+def _body(module: str, name: str, value: Any, homes: Homes) -> list[str]:
     """What has Sphinx explain an object; a value that is neither class nor function is only named."""
     if inspect.isclass(value):
-        lines = _class_lines(module, name, value, homes)
-    elif inspect.isroutine(value):
-        lines = [f".. autofunction:: {module}.{name}"]
-    else:
-        lines = [
-            f".. py:data:: {module}.{name}",
-            f"   :value: {value!r}",
-            "",
-            f"   {_summary(value)}",
-        ]
-    return "\n".join(["```{eval-rst}", *lines, "```"])
+        return _class_lines(module, name, value, homes)
+    if inspect.isroutine(value):
+        return [f".. autofunction:: {module}.{name}"]
+    return [f".. py:data:: {module}.{name}", f"   :value: {value!r}", "", f"   {_summary(value)}"]
 
 
 def _class_lines(module: str, name: str, value: type, homes: Homes) -> list[str]:
@@ -129,16 +124,10 @@ def magics_page() -> str:
     """The magics with their options, as ``%%tape?`` shows them."""
     from tapemagic.ipython.magics import TapeMagics
 
-    parts = ["# Magics", "", "`%load_ext tapemagic` brings them into a notebook."]
+    parts = [_heading("Magics", "="), "``%load_ext tapemagic`` brings them into a notebook."]
     for kind, prefix in (("cell", "%%"), ("line", "%")):
         for name in sorted(TapeMagics.magics[kind]):
             method: Callable[..., Any] = getattr(TapeMagics, str(TapeMagics.magics[kind][name]))
-            parts += [
-                "",
-                f"## `{prefix}{name}`",
-                "",
-                "```text",
-                inspect.getdoc(method) or "",
-                "```",
-            ]
-    return "\n".join(parts) + "\n"
+            text = textwrap.indent(inspect.getdoc(method) or "", "   ")
+            parts += [_heading(f"``{prefix}{name}``", "-"), f".. code-block:: text\n\n{text}"]
+    return "\n\n".join(parts) + "\n"

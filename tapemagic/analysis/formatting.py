@@ -154,6 +154,12 @@ def label(name: str) -> str:
     return clipped(printable(name), LONGEST_LINE)
 
 
+def own_name(variable: Any) -> str:
+    """The name that a Variable was made with, without the ``:0`` that TensorFlow puts behind it."""
+    name: str = getattr(variable, "name", "unnamed")
+    return name.removesuffix(":0")
+
+
 def format_cell_value(value: Any, is_target: bool) -> str | None:
     """The repr of a cell's value; None if the report shows it already, or its repr may differ between runs."""
     if value is None or is_target or not _has_stable_repr(value):

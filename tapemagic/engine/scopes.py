@@ -85,6 +85,8 @@ def call_in_scope(
     parameters : callable, optional
         Of a layer: gives the number of elements of its variables, when it has returned.
     """
+    if not scope.kind:
+        return call(*args, **kwargs)
     given = _arrays((args, kwargs))
     scope.inputs = tuple(x.shape for x in given)
     scope.given = tuple(map(_identified, given))
@@ -92,6 +94,13 @@ def call_in_scope(
     scope.outputs = tuple(x.shape for x in _arrays(outputs))
     scope.parameters = parameters() if parameters else None
     return outputs
+
+
+def call_named(name: str, function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function of this package, or one in its place, whose loops and calls a report is to show with a name."""
+    if is_observed():
+        return call_in_scope(Scope(name, ""), function, args, {})
+    return function(*args)
 
 
 def scope_called(frame: FrameType) -> Scope | None:

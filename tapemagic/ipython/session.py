@@ -8,7 +8,7 @@ from typing import Any, Self
 from tapemagic.analysis.explain.advice import way, way_out
 from tapemagic.analysis.explain.explain import Explanation, explain
 from tapemagic.analysis.explain.query import Program, Question
-from tapemagic.analysis.formatting import label, subscript
+from tapemagic.analysis.formatting import label, own_name, subscript
 from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.failure.failure import Failure
@@ -23,7 +23,7 @@ from tapemagic.ipython.callsites import CallSites
 from tapemagic.ipython.celltape import CellTape
 from tapemagic.ipython.floating_point import FloatingPointWarnings
 from tapemagic.ipython.runcell import Cell
-from tapemagic.ipython.watchable import is_number, is_watchable, watchable
+from tapemagic.ipython.watchable import is_number, is_watchable, maker, watchable
 
 HIDDEN = {"In", "Out"}
 """The names that IPython puts into every notebook."""
@@ -148,7 +148,7 @@ class Session:
 
     def _to_watch(self, name: str, value: Any) -> Traced:
         """The tensor to watch in place of a value; types of lists are kept in `lists`."""
-        made: Traced = watchable(name, value)
+        made: Traced = watchable(name, value, maker(self.cell.namespace))
         if isinstance(value, CONTAINERS):
             self.lists[name] = type(value).__name__
         return made
@@ -300,7 +300,7 @@ class Session:
         A Variable without a name is named by the expression for it in a list, dict or object. The target of a loop is
         the last choice: it stood for others, too.
         """
-        own = {id_of(x): label(getattr(x, "name", "unnamed")) for x in values}
+        own = {id_of(x): label(own_name(x)) for x in values}
         used, others = self.notebook()
         looped = [(name, x) for name, x in used if name in self.cell.looped]
         used = [(name, x) for name, x in used if name not in self.cell.looped]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,15 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Traced | int | float | complex | np.number | np.bool_)
 
 
-def watchable(name: str, value: Any) -> Any:
+def maker(namespace: Mapping[str, Any]) -> Callable[[Any], Any]:
+    """The function that makes tensors of the numbers of a notebook: TensorFlow's where it imports `tapemagic.tf`."""
+    tensorflow = sys.modules.get("tapemagic.tf")
+    if tensorflow is None or not any(value is tensorflow for value in list(namespace.values())):
+        return constant
+    return lambda value: (constant if isinstance(value, np.ndarray) else tensorflow.constant)(value)
+
+
+def watchable(name: str, value: Any, make: Callable[[Any], Any] = constant) -> Any:
     """The tensor for a tape to watch in place of a value.
 
     Raises
@@ -40,7 +50,7 @@ def watchable(name: str, value: Any) -> Any:
             f"works entry by entry, and nothing is masked. If that is meant, write {name} = np.array({name})"
         )
     try:
-        return constant(value)
+        return make(value)
     except (TypeError, ValueError):
         raise UsageError(
             f"%%tape cannot watch {name!r}, which is {_kind_of(value)}: a watched variable is a real number, an "

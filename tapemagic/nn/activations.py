@@ -9,19 +9,23 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from tapemagic.engine.operations import activations as engine
-from tapemagic.engine.operations.activations import gelu, relu6, selu, silu
+from tapemagic.engine.operations import exponentials, logistic
 from tapemagic.engine.operations.common import operand, real
-from tapemagic.engine.operations.exponentials import log_softmax, softmax
-from tapemagic.engine.operations.logistic import (
-    hard_sigmoid,
-    log_sigmoid,
-    sigmoid,
-    softplus,
-    softsign,
-)
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import ShapeError
 from tapemagic.nn.identifiers import find
+
+gelu = engine.gelu
+relu6 = engine.relu6
+selu = engine.selu
+silu = swish = engine.silu
+hard_sigmoid = logistic.hard_sigmoid
+log_sigmoid = logistic.log_sigmoid
+sigmoid = logistic.sigmoid
+softplus = logistic.softplus
+softsign = logistic.softsign
+log_softmax = exponentials.log_softmax
+softmax = exponentials.softmax
 
 
 def linear(x: Any) -> Any:
@@ -327,7 +331,6 @@ def sparsemax(x: Any, axis: int = -1) -> Any:
     return engine.relu(x - (total - 1) / size)
 
 
-swish = silu
 hard_swish = hard_silu
 
 _TABLE: dict[str, Any] = {

@@ -53,6 +53,19 @@ def lengths(value: Any, what: str, rank: int) -> tuple[int, ...]:
     return each(value, rank, what)
 
 
+def axis(value: Any, what: str) -> int:
+    """A whole number, negative or not.
+
+    Examples
+    --------
+    >>> axis(-1, "axis of Concatenate")
+    -1
+    """
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return int(value)
+    raise OptionError(f"{what} has to be a whole number, not {value!r}: write axis=-1")
+
+
 def channels_last(data_format: Any, kind: str) -> None:
     """Refuse any layout but that with channels last."""
     if data_format not in {None, "channels_last"}:

@@ -6,6 +6,7 @@ from typing import Any
 
 from tapemagic.engine.operations.common import operand
 from tapemagic.engine.operations.selection import cast
+from tapemagic.engine.tensor.coercion import require_plain
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import UnsupportedArgumentError
@@ -23,7 +24,7 @@ def real_numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
     NotNumbersError
         If it is not made of numbers.
     UnsupportedArgumentError
-        If the numbers are complex.
+        If the numbers are complex, or in an ``np.matrix`` or a masked array.
 
     Examples
     --------
@@ -34,6 +35,7 @@ def real_numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
     array([1., 2.])
     """
     if not isinstance(x, Traced):
+        require_plain(type(x))
         listed = isinstance(x, list | tuple | float)
         x = operand(x)
         if dtype is None and listed and not isinstance(x, Traced):

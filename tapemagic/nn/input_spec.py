@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import ShapeError
 
 Shape = tuple[int | None, ...]
@@ -56,24 +57,23 @@ class InputSpec:
         """The error for inputs of a shape that a layer does not take."""
         if not isinstance(shape, tuple):
             return ShapeError(
-                f"the layer {layer.name!r} is called on one array or tensor with the axes ({self.axes}), not on "
-                f"{shape if isinstance(shape, str) else 'several'}"
+                f"the layer {layer.path!r} takes one array or tensor with the axes ({self.axes}), not {shown(shape)}"
             )
         if not self.least <= len(shape) <= self.most:
             return ShapeError(
-                f"the layer {layer.name!r} takes inputs with the axes ({self.axes}), and got the shape "
+                f"the layer {layer.path!r} takes inputs with the axes ({self.axes}), and got the shape "
                 f"{shape}{_advice(self, len(shape))}"
             )
         wrong = [(axis, n) for axis, n in self.lengths if shape[axis] not in (n, None)]
         wanted = " and ".join(f"the length {n} along axis {axis}" for axis, n in wrong)
         return ShapeError(
-            f"the layer {layer.name!r} was built for inputs of the shape {layer.built_shape}, and got the shape "
+            f"the layer {layer.path!r} was built for inputs of the shape {layer.built_shape}, and got the shape "
             f"{shape}: it needs {wanted}"
         )
 
 
 def _advice(spec: InputSpec, count: int) -> str:
-    """What to write for an input that lacks one axis."""
+    """Advice for an input that lacks one axis."""
     if count != spec.least - 1:
         return ""
     missing = ["for a batch of one, write x[None]"] if spec.axes.startswith("batch") else []

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.operations.common import array
 from tapemagic.engine.operations.selection import cast
-from tapemagic.engine.recording import silence
 from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced, unwrap
@@ -65,6 +65,9 @@ class Layer(Module):
         Of the variables, and of floating-point inputs, which are cast to it; `nn.config.floatx` if left out.
     activity_regularizer : str, callable or Regularizer, optional
         Adds a term for each output to `losses`.
+    input_shape, input_dim : tuple of int or None, int, optional
+        Of the first layer of a `Sequential` model, the shape of its input without the batch, or its only length: the
+        same as an `Input` before it.
 
     Raises
     ------
@@ -122,6 +125,8 @@ class Layer(Module):
         trainable: bool = True,
         dtype: DTypeLike | None = None,
         activity_regularizer: Any = None,
+        input_shape: Any = None,
+        input_dim: int | None = None,
         **unknown: Any,
     ) -> None:
         if unknown:
@@ -130,11 +135,17 @@ class Layer(Module):
             )
         super().__init__(name)
         self.activity_regularizer = activity_regularizer and regularizers.get(activity_regularizer)
+        self.declared_shape = input_shape if input_dim is None else (input_dim,)
         self._dtype = float_name(dtype)
         self._regularized: list[tuple[Variable, Any]] = []
         self._added_losses: list[Any] = []
         if not trainable:
             self.trainable = False
+
+    @property
+    def path(self) -> str:
+        """The names of the layers around this one and its own, joined by slashes."""
+        return self._path or self.name
 
     @property
     def dtype(self) -> str:
@@ -189,10 +200,10 @@ class Layer(Module):
             calls.number += 1
             self._last_call = calls.number
             training = bool(training)
-        if not self.built:
+        if self.input_spec is not None and given:
+            self._require_shape(getattr(given[0], "shape", given[0]))
+        if not self.built and (given or self.input_spec is None):
             self._build_for(given)
-        elif self.input_spec is not None and given:
-            self._require_shape(getattr(given[0], "shape", None))
         if self._takes_training:
             kwargs["training"] = training
         stack.append((self, training))
@@ -218,7 +229,7 @@ class Layer(Module):
         self.build(shapes_of(given[0]) if given else None)
 
     def _require_shape(self, shape: Any) -> None:
-        """Raise an error for inputs of a shape that the layer does not take."""
+        """Raise an error for inputs of a shape that the layer does not take, or for what has no shape."""
         spec = self.input_spec
         if spec is not None and not (shape.__class__ is tuple and spec.accepts(shape)):
             raise spec.error(self, shape)
@@ -452,9 +463,9 @@ class Layer(Module):
             return constant(x, self._dtype if x.dtype.kind in self.cast_kinds else None)
         if isinstance(x, list | tuple):
             if _is_numbers(x):
-                return self._as_input(np.array(x))
+                return self._as_input(array(x))
             return type(x)(map(self._as_input, x)) if type(x) in {list, tuple} else x
-        return x
+        return self._as_input(np.asarray(x)) if hasattr(x, "__array__") else x
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from tapemagic.engine.operations.norms import l2_normalize
-from tapemagic.errors import OptionError, ShapeError
+from tapemagic.errors import ShapeError
+from tapemagic.nn.arguments import choice, number
 from tapemagic.nn.config import epsilon
 from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.identifiers import find
+
+__all__ = [
+    "L1",
+    "L1L2",
+    "L2",
+    "OrthogonalRegularizer",
+    "Regularizer",
+    "get",
+    "l1",
+    "l1_l2",
+    "l2",
+    "orthogonal_regularizer",
+]
 
 
 class Regularizer:
@@ -65,8 +78,8 @@ class L1L2(Regularizer):
     """
 
     def __init__(self, l1: float | None = 0.0, l2: float | None = 0.0) -> None:
-        self.l1 = _factor(0.0 if l1 is None else l1, "l1")
-        self.l2 = _factor(0.0 if l2 is None else l2, "l2")
+        self.l1 = number(0.0 if l1 is None else l1, "l1", 0)
+        self.l2 = number(0.0 if l2 is None else l2, "l2", 0)
 
     def __call__(self, x: Any) -> Any:
         """``l1 * sum(abs(x)) + l2 * sum(x**2)``, in the dtype of `x`."""
@@ -100,7 +113,7 @@ class L1(Regularizer):
     """
 
     def __init__(self, l1: float | None = 0.01) -> None:
-        self.l1 = _factor(0.01 if l1 is None else l1, "l1")
+        self.l1 = number(0.01 if l1 is None else l1, "l1", 0)
 
     def __call__(self, x: Any) -> Any:
         """``l1 * sum(abs(x))``, in the dtype of `x`."""
@@ -128,7 +141,7 @@ class L2(Regularizer):
     """
 
     def __init__(self, l2: float | None = 0.01) -> None:
-        self.l2 = _factor(0.01 if l2 is None else l2, "l2")
+        self.l2 = number(0.01 if l2 is None else l2, "l2", 0)
 
     def __call__(self, x: Any) -> Any:
         """``l2 * sum(x**2)``, in the dtype of `x`."""
@@ -158,10 +171,8 @@ class OrthogonalRegularizer(Regularizer):
     """
 
     def __init__(self, factor: float = 0.01, mode: str = "rows") -> None:
-        self.factor = _factor(factor, "factor")
-        if mode not in {"rows", "columns"}:
-            raise OptionError(f"mode is 'rows' or 'columns', not {mode!r}: write mode='rows'")
-        self.mode = mode
+        self.factor = number(factor, "factor", 0)
+        self.mode = choice(mode, "mode", ("rows", "columns"))
 
     def __call__(self, x: Any) -> Any:
         """The mean over all pairs, 0 if there are none, in the dtype of `x`.
@@ -178,11 +189,11 @@ class OrthogonalRegularizer(Regularizer):
                 "layer"
             )
         rows = x if self.mode == "rows" else x.T
-        number = rows.shape[0]
+        length = rows.shape[0]
         least = max(epsilon() ** 2, float(np.finfo(x.dtype).tiny))
         rows = l2_normalize(rows, -1, least)
-        cosines = np.abs(rows @ rows.T) * (1 - np.eye(number, dtype=x.dtype))
-        return np.sum(cosines) * (self.factor / max(number * (number - 1), 1))
+        cosines = np.abs(rows @ rows.T) * (1 - np.eye(length, dtype=x.dtype))
+        return np.sum(cosines) * (self.factor / max(length * (length - 1), 1))
 
 
 l1 = L1
@@ -226,24 +237,3 @@ def get(identifier: Any) -> Any:
     0.05
     """
     return None if identifier is None else find(identifier, _TABLE, "a regularizer")
-
-
-def _factor(value: Any, name: str) -> float:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if number and value >= 0 and math.isfinite(value):
-        return float(value)
-    raise OptionError(f"{name} is a number from 0 on, not {value!r}: write {name}=0.01")
-
-
-__all__ = [
-    "L1",
-    "L1L2",
-    "L2",
-    "OrthogonalRegularizer",
-    "Regularizer",
-    "get",
-    "l1",
-    "l1_l2",
-    "l2",
-    "orthogonal_regularizer",
-]

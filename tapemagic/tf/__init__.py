@@ -36,13 +36,42 @@ from tapemagic.tf import (
     signal,
     version,
 )
-from tapemagic.tf.about import (
+from tapemagic.tf.compat.v1 import enable_eager_execution
+from tapemagic.tf.core.dtype import (
+    DType,
+    as_dtype,
+    bool,
+    complex64,
+    complex128,
+    double,
+    float16,
+    float32,
+    float64,
+    half,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.core.name_scope import name_scope
+from tapemagic.tf.core.shape import TensorShape
+from tapemagic.tf.core.tensor import EagerTensor as Tensor
+from tapemagic.tf.core.tensor import is_tensor
+from tapemagic.tf.core.variable import ResourceVariable as Variable
+from tapemagic.tf.core.variable import VariableAggregation, VariableSynchronization
+from tapemagic.tf.debugging import Assert, assert_equal, assert_greater, assert_less, assert_rank
+from tapemagic.tf.ops.about import (
     executing_eagerly,
     get_current_name_scope,
     get_logger,
     inside_function,
 )
-from tapemagic.tf.arrays import (
+from tapemagic.tf.ops.arrays import (
     broadcast_to,
     concat,
     ensure_shape,
@@ -66,8 +95,7 @@ from tapemagic.tf.arrays import (
     transpose,
     unstack,
 )
-from tapemagic.tf.compat.v1 import enable_eager_execution
-from tapemagic.tf.control_flow import (
+from tapemagic.tf.ops.control_flow import (
     case,
     cond,
     control_dependencies,
@@ -85,7 +113,7 @@ from tapemagic.tf.control_flow import (
     vectorized_map,
     while_loop,
 )
-from tapemagic.tf.creation import (
+from tapemagic.tf.ops.creation import (
     TensorSpec,
     cast,
     complex,
@@ -101,29 +129,8 @@ from tapemagic.tf.creation import (
     zeros,
     zeros_like,
 )
-from tapemagic.tf.creation import linspace as lin_space
-from tapemagic.tf.debugging import Assert, assert_equal, assert_greater, assert_less, assert_rank
-from tapemagic.tf.dtype import (
-    DType,
-    as_dtype,
-    bool,
-    complex64,
-    complex128,
-    double,
-    float16,
-    float32,
-    float64,
-    half,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
-from tapemagic.tf.elementwise import (
+from tapemagic.tf.ops.creation import linspace as lin_space
+from tapemagic.tf.ops.elementwise import (
     abs,
     acos,
     acosh,
@@ -165,8 +172,8 @@ from tapemagic.tf.elementwise import (
     tanh,
     truediv,
 )
-from tapemagic.tf.function import function
-from tapemagic.tf.gathering import (
+from tapemagic.tf.ops.function import function
+from tapemagic.tf.ops.gathering import (
     dynamic_partition,
     dynamic_stitch,
     gather,
@@ -179,8 +186,13 @@ from tapemagic.tf.gathering import (
     tensor_scatter_nd_sub,
     tensor_scatter_nd_update,
 )
-from tapemagic.tf.gradients import custom_gradient, grad_pass_through, recompute_grad, stop_gradient
-from tapemagic.tf.linear_algebra import (
+from tapemagic.tf.ops.gradients import (
+    custom_gradient,
+    grad_pass_through,
+    recompute_grad,
+    stop_gradient,
+)
+from tapemagic.tf.ops.linear_algebra import (
     clip_by_global_norm,
     clip_by_norm,
     eig,
@@ -190,11 +202,9 @@ from tapemagic.tf.linear_algebra import (
     norm,
     tensordot,
 )
-from tapemagic.tf.missing import missing
-from tapemagic.tf.module import Module
-from tapemagic.tf.name_scope import name_scope
-from tapemagic.tf.output import print
-from tapemagic.tf.reductions import (
+from tapemagic.tf.ops.module import Module
+from tapemagic.tf.ops.output import print
+from tapemagic.tf.ops.reductions import (
     add_n,
     argmax,
     argmin,
@@ -208,7 +218,7 @@ from tapemagic.tf.reductions import (
     reduce_prod,
     reduce_sum,
 )
-from tapemagic.tf.selection import (
+from tapemagic.tf.ops.selection import (
     argsort,
     boolean_mask,
     clip_by_value,
@@ -222,13 +232,9 @@ from tapemagic.tf.selection import (
     unravel_index,
     where,
 )
-from tapemagic.tf.shape import TensorShape
-from tapemagic.tf.tensor import EagerTensor as Tensor
-from tapemagic.tf.tensor import is_tensor
-from tapemagic.tf.variable import ResourceVariable as Variable
-from tapemagic.tf.variable import VariableAggregation, VariableSynchronization
+from tapemagic.tf.version import VERSION
 
-__version__ = version.VERSION
+__version__ = VERSION
 newaxis = None
 
 LATER = ("data", "keras")

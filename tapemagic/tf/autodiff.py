@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.tape.unconnected import UnconnectedGradients
 from tapemagic.errors import NotATensorError, ShapeError
 from tapemagic.tape import GradientTape
-from tapemagic.tf.convert import tensor
-from tapemagic.tf.creation import zeros_like
-from tapemagic.tf.missing import missing
-from tapemagic.tf.tensor import eager, is_tensor
+from tapemagic.tf.core.convert import tensor
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.core.tensor import eager, is_tensor
+from tapemagic.tf.ops.creation import zeros_like
 
 __all__ = ["ForwardAccumulator"]
 
@@ -67,13 +67,13 @@ class ForwardAccumulator:
                 raise ShapeError(f"a tangent has shape {v.shape}, and its primal {x.shape}")
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
 
-    def __enter__(self) -> ForwardAccumulator:
+    def __enter__(self) -> Self:
         self._tape.__enter__()
         self._tape.watch(self._primals)
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._tape.__exit__(*error)
+        self._tape.__exit__(None, None, None)
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The products of the Jacobians of results with the tangents; None, or zeros, where nothing is connected."""

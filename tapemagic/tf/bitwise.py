@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.tf.adapter import adapter
-from tapemagic.tf.convert import matched, tensor
-from tapemagic.tf.elementwise import checked
-from tapemagic.tf.missing import missing
+from tapemagic.tf.core.adapter import adapter
+from tapemagic.tf.core.convert import matched, tensor
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.ops.elementwise import checked
 
 __all__ = ["bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tapemagic.tf.function import functions_run_eagerly, run_functions_eagerly
-from tapemagic.tf.missing import missing
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.ops.function import functions_run_eagerly, run_functions_eagerly
 
 __all__ = [
     "LogicalDevice",

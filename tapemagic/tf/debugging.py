@@ -11,11 +11,11 @@ import numpy as np
 from tapemagic.engine.nest import leaves
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import DtypeError, ShapeError
-from tapemagic.tf.convert import matched, tensor
-from tapemagic.tf.dtype import as_dtype
+from tapemagic.tf.core.convert import matched, tensor
+from tapemagic.tf.core.dtype import as_dtype
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.core.tensor import eager, is_tensor
 from tapemagic.tf.errors import InvalidArgumentError
-from tapemagic.tf.missing import missing
-from tapemagic.tf.tensor import eager, is_tensor
 
 __all__ = [
     "Assert",
@@ -82,8 +82,8 @@ def _compare(called: str, sign: str, holds: Callable[[Any, Any], Any]) -> Any:
             wrong = ~np.asarray(held)
             raise _fail(
                 message,
-                f"Condition x {sign} y did not hold.\nFirst elements of x where it failed: {_first(a[wrong], summarize)}"
-                f"\nThose of y: {_first(b[wrong], summarize)}",
+                f"Condition x {sign} y did not hold.\nx has {_first(a[wrong], summarize)} where it failed"
+                f", and y {_first(b[wrong], summarize)}",
             )
 
     check.__name__ = check.__qualname__ = called

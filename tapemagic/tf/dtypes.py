@@ -1,7 +1,6 @@
 """Dtypes and conversions: ``tf.dtypes``."""
 
-from tapemagic.tf.creation import cast, complex, saturate_cast
-from tapemagic.tf.dtype import (
+from tapemagic.tf.core.dtype import (
     DType,
     as_dtype,
     bool,
@@ -21,7 +20,8 @@ from tapemagic.tf.dtype import (
     uint32,
     uint64,
 )
-from tapemagic.tf.missing import missing
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.ops.creation import cast, complex, saturate_cast
 
 __all__ = [
     "DType",

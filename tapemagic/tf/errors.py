@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from tapemagic.errors import DtypeError, TapeError
-from tapemagic.tf.missing import missing
+from tapemagic.tf.core.missing import missing
 
 __all__ = [
     "AlreadyExistsError",
@@ -71,7 +72,7 @@ class InternalError(OpError, RuntimeError):
 
 
 @cache
-def _also(kind: type[Exception]) -> type[InvalidArgumentError]:
+def _also(kind: Any) -> type[InvalidArgumentError]:
     """The InvalidArgumentError that is also an exception of another class."""
     return type("InvalidArgumentError", (InvalidArgumentError, kind), {"__module__": __name__})
 
@@ -87,7 +88,7 @@ def invalid_argument(error: Exception) -> InvalidArgumentError:
     """
     if isinstance(error, InvalidArgumentError):
         return error
-    kind = type(error)
+    kind: Any = type(error)
     if issubclass(InvalidArgumentError, kind):
         return InvalidArgumentError(*error.args)
     return _also(kind)(*error.args)

@@ -1,7 +1,8 @@
 """Linear algebra: ``tf.linalg``."""
 
-from tapemagic.tf.creation import eye
-from tapemagic.tf.linear_algebra import (
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.ops.creation import eye
+from tapemagic.tf.ops.linear_algebra import (
     adjoint,
     band_part,
     cholesky,
@@ -39,7 +40,6 @@ from tapemagic.tf.linear_algebra import (
     trace,
     triangular_solve,
 )
-from tapemagic.tf.missing import missing
 
 __all__ = [
     "adjoint",

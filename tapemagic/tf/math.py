@@ -1,6 +1,7 @@
 """Functions of numbers: ``tf.math``."""
 
-from tapemagic.tf.elementwise import (
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.ops.elementwise import (
     abs,
     acos,
     acosh,
@@ -73,7 +74,7 @@ from tapemagic.tf.elementwise import (
     xdivy,
     xlogy,
 )
-from tapemagic.tf.gathering import (
+from tapemagic.tf.ops.gathering import (
     segment_max,
     segment_mean,
     segment_min,
@@ -86,10 +87,9 @@ from tapemagic.tf.gathering import (
     unsorted_segment_sqrt_n,
     unsorted_segment_sum,
 )
-from tapemagic.tf.linear_algebra import l2_normalize
-from tapemagic.tf.missing import missing
-from tapemagic.tf.neural import log_softmax, softmax
-from tapemagic.tf.reductions import (
+from tapemagic.tf.ops.linear_algebra import l2_normalize
+from tapemagic.tf.ops.neural import log_softmax, softmax
+from tapemagic.tf.ops.reductions import (
     accumulate_n,
     add_n,
     argmax,
@@ -113,14 +113,14 @@ from tapemagic.tf.reductions import (
     reduce_variance,
     zero_fraction,
 )
-from tapemagic.tf.selection import (
+from tapemagic.tf.ops.selection import (
     in_top_k,
     invert_permutation,
     is_non_decreasing,
     is_strictly_increasing,
     top_k,
 )
-from tapemagic.tf.special import (
+from tapemagic.tf.ops.special import (
     bessel_i0,
     bessel_i0e,
     bessel_i1,

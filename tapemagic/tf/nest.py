@@ -7,7 +7,7 @@ from typing import Any
 
 from tapemagic.engine.nest import is_leaf, leaves, ordered, pack, parts_of
 from tapemagic.errors import OptionError
-from tapemagic.tf.missing import missing
+from tapemagic.tf.core.missing import missing
 
 __all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
 

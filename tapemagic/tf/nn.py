@@ -1,9 +1,9 @@
 """Parts of neural networks: ``tf.nn``."""
 
-from tapemagic.tf.elementwise import elu, relu, relu6, selu, sigmoid, softplus, softsign, tanh
-from tapemagic.tf.linear_algebra import l2_normalize
-from tapemagic.tf.missing import missing
-from tapemagic.tf.neural import (
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.ops.elementwise import elu, relu, relu6, selu, sigmoid, softplus, softsign, tanh
+from tapemagic.tf.ops.linear_algebra import l2_normalize
+from tapemagic.tf.ops.neural import (
     avg_pool,
     avg_pool1d,
     avg_pool2d,
@@ -42,8 +42,8 @@ from tapemagic.tf.neural import (
     weighted_cross_entropy_with_logits,
     weighted_moments,
 )
-from tapemagic.tf.reductions import zero_fraction
-from tapemagic.tf.selection import in_top_k, top_k
+from tapemagic.tf.ops.reductions import zero_fraction
+from tapemagic.tf.ops.selection import in_top_k, top_k
 
 __all__ = [
     "avg_pool",

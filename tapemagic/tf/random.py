@@ -9,10 +9,10 @@ import numpy as np
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
 from tapemagic.nn.random import set_random_seed
-from tapemagic.tf.adapter import adapter, lengths, whole
-from tapemagic.tf.convert import tensor
-from tapemagic.tf.dtype import as_dtype, float32, int32, int64
-from tapemagic.tf.missing import missing
+from tapemagic.tf.core.adapter import adapter, lengths, whole
+from tapemagic.tf.core.convert import tensor
+from tapemagic.tf.core.dtype import as_dtype, float32, int32, int64
+from tapemagic.tf.core.missing import missing
 
 __all__ = [
     "Generator",

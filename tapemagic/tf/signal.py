@@ -1,6 +1,7 @@
 """Fourier transforms and windows: ``tf.signal``."""
 
-from tapemagic.tf.fft import (
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.ops.fft import (
     fft,
     fft2d,
     fft3d,
@@ -18,7 +19,6 @@ from tapemagic.tf.fft import (
     rfft2d,
     rfft3d,
 )
-from tapemagic.tf.missing import missing
 
 __all__ = [
     "fft",

@@ -342,3 +342,29 @@ def test_the_layer_of_a_nan(run: Run) -> None:
         report = run("%%tape\ny = np.sum(log(model(X) - 9.0))")
 
     assert "y is nan since log in logarithm on line 2 is nan: " in str(report)
+
+
+def test_fit(run: Run) -> None:
+    """Epochs and steps are loops, which open to the layers of one step."""
+    run('model.compile("sgd", mse)')
+    report = run("%%tape\nhistory = model.fit(X, Y, batch_size=2, epochs=5, verbose=0)")
+
+    labels = [frame.label for frame in report.graph.frames]
+    steps = [
+        "epoch",
+        "loop: iteration 2 of 2",
+        "train_step",
+        "sequential (Sequential, 41 parameters)",
+    ]
+    assert ["fit", "loop: iteration 5 of 5", *steps] == labels
+    assert ["dense", "dense_1"] == [
+        step.layer.name for step in report.graph.steps if step.layer and step.frame == 5
+    ]
+
+
+def test_the_caption(run: Run) -> None:
+    """It says that variables are inside where all are."""
+    inside = "goes in → what comes out; its variables are inside"
+    both = run(STEP), run("%%tape\ny = np.sum(model(X)) + np.sum(model.layers[0].kernel)")
+
+    assert [True, False] == [inside in report._repr_mimebundle_()["text/html"] for report in both]

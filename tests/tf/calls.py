@@ -4,6 +4,8 @@ A row is the text of a call, and the arrays that it names. Those that are floati
 the gradient of the sum of cosines of the result's real numbers, which tells apart what a plain sum would not.
 """
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -46,7 +48,7 @@ def complexes(*shape: int, seed: int = 4) -> Any:
     return (numbers(*shape, seed=seed) + 1j * numbers(*shape, seed=seed + 1)).astype("complex64")
 
 
-X, P, I, N = numbers(2, 3), positive(2, 3), inside(2, 3), whole(2, 3)
+X, P, INSIDE, N = numbers(2, 3), positive(2, 3), inside(2, 3), whole(2, 3)
 Y, Q, M, C = (
     numbers(2, 3, seed=9),
     positive(2, 3, seed=8),
@@ -84,7 +86,7 @@ def elementwise() -> Iterator[Case]:
     for name in ABOVE_ZERO.split():
         yield Case(f"tf.math.{name}(a)", {"a": P})
     for name in WITHIN_ONE.split():
-        yield Case(f"tf.math.{name}(a)", {"a": I})
+        yield Case(f"tf.math.{name}(a)", {"a": INSIDE})
     for name in ("acosh", "erfcinv", "ndtri"):
         yield Case(f"tf.math.{name}(a)", {"a": P + 1 if name == "acosh" else P / 3})
     for name in OF_WHOLE.split():
@@ -108,7 +110,7 @@ def elementwise() -> Iterator[Case]:
     yield Case("tf.math.pow(a, 2)", {"a": N})
     yield Case("tf.math.igamma(1.5, a)", {"a": P})
     yield Case("tf.math.igammac(1.5, a)", {"a": P})
-    yield Case("tf.math.betainc(1.5, 0.5, a)", {"a": abs(I)})
+    yield Case("tf.math.betainc(1.5, 0.5, a)", {"a": abs(INSIDE)})
     yield Case("tf.math.zeta(3.0, a)", {"a": P + 1})
     yield Case(
         "tf.math.real(tf.math.squared_difference(a, b))", {"a": C, "b": complexes(2, 3, seed=11)}
@@ -524,9 +526,7 @@ def creation() -> Iterator[Case]:
         "range(3)",
     ):
         yield Case(f"tf.constant({value})", {})
-        yield Case(
-            f"tf.Variable({value}) + 0" if value not in {"True"} else "tf.Variable(True)", {}
-        )
+        yield Case(f"tf.Variable({value}) + 0" if value != "True" else "tf.Variable(True)", {})
     for call in (
         "tf.constant(1, tf.float32)",
         "tf.constant(2, shape=(2, 2))",

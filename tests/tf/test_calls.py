@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-import tapemagic.tf as tf
+from tapemagic import tf
 from tests.tf.calls import CASES, Case, run
 from tests.tf.harness import differences, load, outcome
 

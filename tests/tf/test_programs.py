@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import tapemagic.tf as tf
+from tapemagic import tf
 from tests.tf.harness import Program, differences, load, outcome, programs
 
 STORED = load("programs")

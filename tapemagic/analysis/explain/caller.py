@@ -12,6 +12,7 @@ from typing import Any
 from tapemagic.analysis.explain.explain import Explanation, explain
 from tapemagic.analysis.explain.program_text import loop_names
 from tapemagic.analysis.explain.query import Program, Question
+from tapemagic.analysis.formatting import own_name
 from tapemagic.analysis.parts import items
 from tapemagic.analysis.snapshot import Named, snapshot_of
 from tapemagic.engine.events import Place, origin_of
@@ -51,7 +52,8 @@ def explain_here(tape: Tape, target: Any, source: Any) -> Explanation | Explanat
 
     def name_of(value: Any) -> str:
         found = (name for name, other in reversed(known) if other is value and name not in passing)
-        own = value.name if isinstance(value, Variable) and value.name != "Variable" else ""
+        own = own_name(value) if isinstance(value, Variable) else ""
+        own = "" if own == "Variable" else own
         return own if type(value) in (int, str, bool, type(None)) else next(found, own)
 
     def named(node: Node, value: Any, default: str) -> list[Named]:

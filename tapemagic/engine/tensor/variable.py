@@ -289,7 +289,7 @@ def put_array(variable: Variable, array: Any) -> None:
         tape._record_event("changed", variable._id, 0)
 
 
-def _references(variable: Variable) -> tuple[int, int]:
+def _references(variable: Variable) -> tuple[float, float]:
     """The numbers of references to a variable's tensor and to its array, by Python's own count."""
     handle = variable._handle
     value = handle._value

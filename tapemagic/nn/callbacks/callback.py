@@ -23,7 +23,7 @@ class Callback:
 
     Notes
     -----
-    `logs` holds the loss and the metrics so far, as floats; those of validation have names that begin with "val_". In
+    `logs` holds the loss and the metrics so far, as floats; those of validation have names that begin with ``val_``. In
     `on_epoch_end` what is written into it is kept in the history.
 
     Examples

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.errors import OptionError
+from tapemagic.nn.arguments import number
 from tapemagic.nn.config import float_name
 from tapemagic.nn.initializers.initializer import Initializer, lengths
 from tapemagic.nn.random import generator
@@ -76,8 +77,8 @@ class RandomNormal(RandomInitializer):
 
     def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: Any = None) -> None:
         super().__init__(seed)
-        self.mean = mean
-        self.stddev = _width(stddev)
+        self.mean = number(mean, "mean")
+        self.stddev = number(stddev, "stddev", 0)
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
         """Draw numbers."""
@@ -109,8 +110,8 @@ class TruncatedNormal(RandomInitializer):
 
     def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: Any = None) -> None:
         super().__init__(seed)
-        self.mean = mean
-        self.stddev = _width(stddev)
+        self.mean = number(mean, "mean")
+        self.stddev = number(stddev, "stddev", 0)
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
         """Draw numbers."""
@@ -141,7 +142,7 @@ class RandomUniform(RandomInitializer):
 
     def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed: Any = None) -> None:
         super().__init__(seed)
-        if not minval <= maxval:
+        if number(minval, "minval") > number(maxval, "maxval"):
             raise OptionError(
                 f"the limits of random numbers are the smaller and the larger one, not {minval!r} and {maxval!r}"
             )
@@ -167,11 +168,3 @@ def truncated_normal(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
         numbers[beyond] = rng.standard_normal(count)
         beyond = np.abs(numbers) > 2
     return numbers
-
-
-def _width(stddev: float) -> float:
-    if not stddev >= 0:
-        raise OptionError(
-            f"a standard deviation is not negative, and {stddev!r} is: write stddev=0.05"
-        )
-    return stddev

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.errors import OptionError
+from tapemagic.nn.arguments import choice, number
 from tapemagic.nn.initializers.distributions import RandomInitializer, truncated_normal
 
 Axes = Sequence[int] | None
@@ -17,7 +18,7 @@ TRUNCATED = 0.8796256610342398
 """The standard deviation of a normal distribution of width 1 that is cut off at -2 and 2."""
 
 MODES = ("fan_in", "fan_out", "fan_avg")
-DISTRIBUTIONS = ("truncated_normal", "untruncated_normal", "uniform")
+DISTRIBUTIONS = ("truncated_normal", "untruncated_normal", "uniform", "normal")
 
 
 def fans(
@@ -94,29 +95,22 @@ class VarianceScaling(RandomInitializer):
         output_axes: Axes = None,
     ) -> None:
         super().__init__(seed)
-        if not scale > 0:
+        if not number(scale, "scale") > 0:
             raise OptionError(
                 f"the scale of a variance is positive, not {scale!r}: write scale=1.0"
             )
-        distribution = str(distribution).lower()
-        distribution = "truncated_normal" if distribution == "normal" else distribution
-        for given, known, what in (
-            (mode, MODES, "mode"),
-            (distribution, DISTRIBUTIONS, "distribution"),
-        ):
-            if given not in known:
-                raise OptionError(f"{what} is one of {', '.join(known)}, not {given!r}")
         self.scale = scale
-        self.mode = mode
-        self.distribution = distribution
+        self.mode = choice(mode, "mode", MODES)
+        found = choice(distribution, "distribution", DISTRIBUTIONS)
+        self.distribution = "truncated_normal" if found == "normal" else found
         self.input_axes = input_axes
         self.output_axes = output_axes
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
         """Draw numbers."""
         inputs, outputs = fans(shape, self.input_axes, self.output_axes)
-        number = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}
-        deviation = math.sqrt(self.scale / max(1, number[self.mode]))
+        counted = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}
+        deviation = math.sqrt(self.scale / max(1, counted[self.mode]))
         if self.distribution == "uniform":
             limit = math.sqrt(3) * deviation
             return rng.uniform(-limit, limit, shape)

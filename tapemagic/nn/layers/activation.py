@@ -14,7 +14,7 @@ from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layers.pointwise import Pointwise
 
 LARGE = {"float16": 3e4, "float32": 1e9, "float64": 1e9}
-"""What takes the place of minus infinity where a mask is False, as in Keras."""
+"""The number whose negative takes the place of minus infinity where a mask is False, as in Keras."""
 
 
 class Activation(Pointwise):

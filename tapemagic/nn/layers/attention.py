@@ -187,7 +187,9 @@ class MultiHeadAttention(Layer):
         self.seed = seed
         self._own = None if seed is None else generator(seed)
 
-    def __call__(self, query: Any, value: Any, key: Any = None, **kwargs: Any) -> Any:
+    def __call__(  # type: ignore[override]
+        self, query: Any, value: Any, key: Any = None, **kwargs: Any
+    ) -> Any:
         """Call the layer on a query, values and keys.
 
         Parameters
@@ -280,7 +282,7 @@ class MultiHeadAttention(Layer):
         """Raise an error for sequences that do not go together."""
         if len(value) != 3 or len(key) != 3 or value[:2] != key[:2] or query[0] != value[0]:
             raise ShapeError(
-                f"the layer {self.name!r} takes a query (batch, time, features), and values and keys (batch, length, "
+                f"the layer {self.path!r} takes a query (batch, time, features), and values and keys (batch, length, "
                 f"features) of the same batch and length, and got the shapes {query}, {value} and {key}"
             )
 
@@ -300,14 +302,14 @@ class MultiHeadAttention(Layer):
         except ValueError:
             pass
         raise ShapeError(
-            f"the layer {self.name!r} got masks of the shapes {[mask.shape for mask in masks]}, of which one does "
+            f"the layer {self.path!r} got masks of the shapes {[mask.shape for mask in masks]}, of which one does "
             f"not broadcast to (batch, time, length), here {shape}"
         )
 
     def compute_output_shape(
         self,
         query_shape: Any,
-        value_shape: Any = None,
+        value_shape: Any = None,  # noqa: ARG002
         key_shape: Any = None,  # noqa: ARG002
     ) -> Any:
         """The batch and the time of the query, and the shape of the outputs."""

@@ -67,7 +67,7 @@ class Convolution(Layer):
         channels = input_shape[-1]
         if channels is not None and channels % self.groups:
             raise ShapeError(
-                f"the layer {self.name!r} has {self.groups} groups, and got inputs of {channels} channels, in the "
+                f"the layer {self.path!r} has {self.groups} groups, and got inputs of {channels} channels, in the "
                 f"shape {input_shape}: their number has to be a multiple of {self.groups}"
             )
         self.kernel = self.add_weight(
@@ -89,7 +89,13 @@ class Convolution(Layer):
     def call(self, inputs: Any) -> Any:
         """The outputs."""
         convolve = conv1d if self.rank == 1 else conv2d
-        outputs = convolve(inputs, self.kernel, self.strides, self._padding(), self.dilation_rate)
+        try:
+            outputs = convolve(
+                inputs, self.kernel, self.strides, self._padding(), self.dilation_rate
+            )
+        except ShapeError:
+            self.compute_output_shape(inputs.shape)  # which names the layer
+            raise
         if self.bias is not None:
             outputs = outputs + self.bias
         return self.activation(outputs)
@@ -111,7 +117,7 @@ class Convolution(Layer):
             self.strides,
             self._padding(),
             self.dilation_rate,
-            type(self).__name__,
+            f"the layer {self.path!r}",
         )
         return (*batch, *found, self.filters)
 

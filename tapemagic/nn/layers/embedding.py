@@ -92,13 +92,13 @@ class Embedding(Layer):
         numbers = np.asarray(unwrap(inputs))
         if numbers.dtype.kind not in "iu":
             raise DtypeError(
-                f"the layer {self.name!r} looks whole numbers up, and got {numbers.dtype}: if they are whole, write "
+                f"the layer {self.path!r} looks whole numbers up, and got {numbers.dtype}: if they are whole, write "
                 "x.astype(int)"
             )
         if numbers.size and not (numbers.min() >= 0 and numbers.max() < self.input_dim):
             wrong = numbers[(numbers < 0) | (numbers >= self.input_dim)][0]
             raise OptionError(
-                f"the layer {self.name!r} has vectors for the numbers from 0 to {self.input_dim - 1}, and got "
+                f"the layer {self.path!r} has vectors for the numbers from 0 to {self.input_dim - 1}, and got "
                 f"{wrong}: input_dim has to be one more than the largest number"
             )
         return gather(self.embeddings, numbers)

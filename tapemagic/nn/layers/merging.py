@@ -10,7 +10,9 @@ import numpy as np
 
 from tapemagic.engine.operations.norms import l2_normalize
 from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import OptionError, ShapeError
+from tapemagic.nn.arguments import axis as whole_axis
 from tapemagic.nn.layer import Layer, shapes_of
 
 
@@ -27,11 +29,12 @@ class Merge(Layer):
 
     def call(self, inputs: Any) -> Any:
         """The inputs as one."""
-        if not (isinstance(inputs, list | tuple) and self.least <= len(inputs) <= self.most):
+        several = isinstance(inputs, list | tuple) and self.least <= len(inputs) <= self.most
+        if not several or not all(hasattr(x, "shape") for x in inputs):
             count = self.least if self.least == self.most else "several"
             raise ShapeError(
-                f"the layer {self.name!r} is called on a list of {count} inputs, not on "
-                f"{len(inputs) if isinstance(inputs, list | tuple) else 'one'}: write layer([a, b])"
+                f"the layer {self.path!r} takes a list of {count} arrays or tensors, not {shown(inputs)}: write "
+                "layer([a, b])"
             )
         self._require_batch([x.shape for x in inputs])
         return self.merge(inputs)
@@ -47,7 +50,7 @@ class Merge(Layer):
 
     def _misfit(self, shapes: list[Any], why: str) -> ShapeError:
         return ShapeError(
-            f"the layer {self.name!r} cannot merge inputs of the shapes {shapes}: {why}"
+            f"the layer {self.path!r} cannot merge inputs of the shapes {shapes}: {why}"
         )
 
 
@@ -251,18 +254,14 @@ class Concatenate(Merge):
 
     def __init__(self, axis: int = -1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        if not isinstance(axis, int):
-            raise OptionError(
-                f"the axis of Concatenate is a whole number, not {axis!r}: write axis=-1"
-            )
-        self.axis = axis
+        self.axis = whole_axis(axis, "axis of Concatenate")
 
     def merge(self, inputs: Any) -> Any:
         """The inputs along the axis."""
         try:
             return np.concatenate(inputs, axis=self.axis)
         except ValueError:
-            why = f"all axes but axis {self.axis} need the same length in all"
+            why = f"all need an axis {self.axis}, and the same lengths along all others"
             raise self._misfit(shapes_of(inputs), why) from None
 
     def _require_batch(self, shapes: list[Any]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapemagic.engine.operations.normalization import dropout, masked
 from tapemagic.engine.operations.windows import whole_numbers
-from tapemagic.errors import OptionError
+from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import number, share
 from tapemagic.nn.layers.pointwise import Pointwise
 from tapemagic.nn.random import generator
@@ -79,11 +79,14 @@ class Dropout(Noise):
             return inputs
         if self.noise_shape is None:
             return dropout(inputs, self.rate, self.generator)
-        shape = tuple(
-            length if n is None else n
-            for n, length in zip(self.noise_shape, inputs.shape, strict=True)
-        )
-        mask = np.broadcast_to(self.generator.random(shape) >= self.rate, inputs.shape)
+        pairs = list(zip(self.noise_shape, inputs.shape, strict=False))
+        if len(self.noise_shape) != inputs.ndim or any(n not in (1, None, of) for n, of in pairs):
+            raise ShapeError(
+                f"the layer {self.path!r} has noise_shape={self.noise_shape}, and got the shape {inputs.shape}: each "
+                "length has to be 1, None, or that of the input"
+            )
+        kept = self.generator.random([of if n is None else n for n, of in pairs]) >= self.rate
+        mask = np.broadcast_to(kept, inputs.shape)
         return masked(inputs, mask=mask, factor=1 / (1 - self.rate))
 
 

@@ -11,6 +11,7 @@ from tapemagic.engine.operations.windows import whole_numbers
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, change_in_place
 from tapemagic.errors import OptionError, ShapeError
+from tapemagic.nn.arguments import axis as whole_axis
 from tapemagic.nn.arguments import number
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layers.pointwise import Pointwise
@@ -50,7 +51,7 @@ class ScaledNormalization(Pointwise):
         self._axes = tuple(sorted(axis + rank if axis < 0 else axis for axis in axes))
         if not all(0 <= axis < rank for axis in self._axes) or len(set(self._axes)) < len(axes):
             raise ShapeError(
-                f"the layer {self.name!r} with axis={self.axis!r} got the shape {input_shape}, which has no such axes"
+                f"the layer {self.path!r} with axis={self.axis!r} got the shape {input_shape}, which has no such axes"
             )
         self._lengths = tuple(input_shape[axis] for axis in self._axes)
         self._broadcast = tuple(n if i in self._axes else 1 for i, n in enumerate(input_shape))
@@ -167,10 +168,7 @@ class BatchNormalization(ScaledNormalization):
             gamma_regularizer,
             **kwargs,
         )
-        if not isinstance(axis, int):
-            raise OptionError(
-                f"the axis of BatchNormalization is a whole number, not {axis!r}: write axis=-1"
-            )
+        self.axis = whole_axis(axis, "axis of BatchNormalization")
         self.momentum = number(momentum, "momentum of BatchNormalization", least=0)
         self.moving_mean_initializer = moving_mean_initializer
         self.moving_variance_initializer = moving_variance_initializer
@@ -192,6 +190,11 @@ class BatchNormalization(ScaledNormalization):
             centred = inputs - self._spread(self.moving_mean)
             return self._scaled(centred, self._spread(self.moving_variance))
         axes = tuple(i for i in range(inputs.ndim) if i not in self._axes)
+        if not inputs.size:
+            raise ShapeError(
+                f"the layer {self.path!r} takes averages over a batch, and got an empty one, of the shape "
+                f"{inputs.shape}"
+            )
         mean = np.mean(inputs, axis=axes, keepdims=True)
         centred = inputs - mean
         variance = np.mean(np.square(centred), axis=axes, keepdims=True)

@@ -156,7 +156,7 @@ class Cropping2D(Layer):
         ]
         if any(n is not None and n <= 0 for n in left):
             raise ShapeError(
-                f"the layer {self.name!r} cuts {self.cropping} off, and got the shape {tuple(input_shape)}, of which "
+                f"the layer {self.path!r} cuts {self.cropping} off, and got the shape {tuple(input_shape)}, of which "
                 "nothing would be left"
             )
         return (batch, *left, channels)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
+from tapemagic.errors import ShapeError
 from tapemagic.nn.arguments import channels_last, choice, lengths
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Layer
@@ -61,14 +62,18 @@ class Pooling(Layer):
 
     def call(self, inputs: Any) -> Any:
         """The pooled images or signals."""
-        return type(self).pool(inputs, self.pool_size, self.strides, self.padding)
+        try:
+            return type(self).pool(inputs, self.pool_size, self.strides, self.padding)
+        except ShapeError:
+            self.compute_output_shape(inputs.shape)  # which names the layer
+            raise
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The batch, the places of the window, and the channels."""
         self._require_shape(tuple(input_shape))
         batch, *known, channels = input_shape
         gaps = (1,) * self.rank
-        name = type(self).__name__
+        name = f"the layer {self.path!r}"
         found = window_places(known, self.pool_size, self.strides, self.padding, gaps, name)
         return (batch, *found, channels)
 

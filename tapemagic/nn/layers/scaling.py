@@ -128,7 +128,7 @@ class Normalization(Pointwise):
         rank = len(input_shape)
         if any(not -rank <= axis < rank for axis in self.axis):
             raise ShapeError(
-                f"the layer {self.name!r} with axis={self.axis} got the shape {input_shape}, which has no such axes"
+                f"the layer {self.path!r} with axis={self.axis} got the shape {input_shape}, which has no such axes"
             )
         self._kept = tuple(sorted(axis % rank for axis in self.axis))
         lengths = {axis: input_shape[axis] for axis in self._kept}
@@ -150,7 +150,7 @@ class Normalization(Pointwise):
             return np.broadcast_to(value, kept).reshape(self._broadcast)
         except ValueError:
             raise ShapeError(
-                f"the layer {self.name!r} was given a mean and a variance of the shape {value.shape}, and its input "
+                f"the layer {self.path!r} was given a mean and a variance of the shape {value.shape}, and its input "
                 f"has the lengths {kept} along the axes {self._kept}"
             ) from None
 
@@ -186,7 +186,7 @@ class Normalization(Pointwise):
         """
         if self.input_mean is not None:
             raise OptionError(
-                f"the layer {self.name!r} was given its mean and variance: leave them out, to find them by adapt()"
+                f"the layer {self.path!r} was given its mean and variance: leave them out, to find them by adapt()"
             )
         whole = isinstance(data, np.ndarray | Traced | list | tuple) or hasattr(data, "__array__")
         moments: list[tuple[int, Any, Any]] = []
@@ -200,7 +200,7 @@ class Normalization(Pointwise):
             if size:
                 moments.append((size, np.mean(x, axis=axes), np.var(x, axis=axes)))
         if not moments:
-            raise OptionError(f"the layer {self.name!r} cannot adapt to no data at all")
+            raise OptionError(f"the layer {self.path!r} cannot adapt to no data at all")
         sizes, means, variances = map(np.array, zip(*moments, strict=True))
         shares = (sizes / sizes.sum()).reshape((-1, *[1] * len(self._kept)))
         mean = np.sum(shares * means, axis=0)

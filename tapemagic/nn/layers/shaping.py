@@ -112,7 +112,7 @@ class Reshape(Layer):
             fits, free = bool(known) and size % known == 0, size // known if known else 0
         if not fits:
             raise ShapeError(
-                f"the layer {self.name!r} lays examples of {known} elements"
+                f"the layer {self.path!r} lays examples of {known} elements"
                 f"{' or a multiple' if -1 in self.target_shape else ''} out as {self.target_shape}, and got the shape "
                 f"{given}: its examples have {size}"
             )

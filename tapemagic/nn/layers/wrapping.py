@@ -88,7 +88,7 @@ class Lambda(Layer):
             self._hands_training_on = False
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        """What the function returns."""
+        """The value of the function."""
         told = {"training": training} if self._hands_training_on else {}
         return self.function(inputs, **told, **self.arguments)
 

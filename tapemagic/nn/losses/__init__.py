@@ -105,6 +105,7 @@ __all__ = [
     "categorical_focal_crossentropy",
     "categorical_hinge",
     "cosine_similarity",
+    "get",
     "hinge",
     "huber",
     "kl_divergence",
@@ -126,7 +127,7 @@ __all__ = [
 ]
 
 _TABLE: dict[str, Any] = {
-    name: globals()[name] for name in __all__ if name not in {"Loss", "LossFunctionWrapper"}
+    name: globals()[name] for name in __all__ if name not in {"Loss", "LossFunctionWrapper", "get"}
 }
 _FUNCTIONS = tuple(thing for thing in _TABLE.values() if not isinstance(thing, type))
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from tapemagic.engine.operations.common import operand
+from tapemagic.engine.tensor.coercion import require_plain
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, RankError, ShapeError, UnsupportedArgumentError
+from tapemagic.nn.arguments import number
+from tapemagic.nn.config import epsilon
 from tapemagic.nn.conversions import as_tensor, real_numbers
 
 
@@ -30,22 +34,41 @@ def pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
     """
     y_pred = as_tensor(real_numbers(y_pred))
     y_true = real_numbers(y_true, y_pred.dtype, "targets")
-    if not y_pred.ndim:
-        raise RankError(
-            f"a loss takes predictions with at least one axis, not the number {y_pred}: write "
-            "np.reshape(y_pred, (1, 1)) for one example with one output"
-        )
+    require_outputs(y_pred)
     if y_true.shape == y_pred.shape:
         return y_true, y_pred
     if not y_true.ndim:
         return np.broadcast_to(y_true, y_pred.shape), y_pred
     y_true, y_pred = same_rank(y_true, y_pred)
     if y_true.shape != y_pred.shape:
+        advice = "give one target for each prediction"
+        if y_true.shape in {y_pred.shape[:-1], (*y_pred.shape[:-1], 1)}:
+            advice += (
+                "; for labels that are numbers of classes there is SparseCategoricalCrossentropy"
+            )
         raise ShapeError(
-            f"targets of the shape {y_true.shape} and predictions of the shape {y_pred.shape}: give one target for "
-            "each prediction"
+            f"targets of the shape {y_true.shape} and predictions of the shape {y_pred.shape}: {advice}"
         )
     return y_true, y_pred
+
+
+def require_outputs(y_pred: Any) -> None:
+    """Raise an error for predictions without an axis, or of length 0 there.
+
+    Raises
+    ------
+    RankError
+        If there is no axis.
+    ShapeError
+        If the last one has the length 0.
+    """
+    if not y_pred.ndim:
+        raise RankError(
+            f"a loss takes predictions with at least one axis, not the number {unwrap(y_pred)}: write "
+            "np.reshape(y_pred, (1, 1)) for one example with one output"
+        )
+    if not y_pred.shape[-1]:
+        raise ShapeError(f"predictions of the shape {y_pred.shape} have no outputs")
 
 
 def same_rank(a: Any, b: Any) -> tuple[Any, Any]:
@@ -76,12 +99,14 @@ def class_numbers(y_true: Any, y_pred: Any) -> Any:
     UnsupportedArgumentError
         If labels are complex.
     """
+    require_outputs(y_pred)
+    require_plain(type(y_true))
     labels = np.asarray(unwrap(operand(y_true)))
     if labels.dtype.kind not in "iu":
         labels = _whole(labels)
     if labels.ndim == y_pred.ndim and labels.ndim and labels.shape[-1] == 1:
         labels = labels[..., 0]
-    if labels.shape != y_pred.shape[:-1] or not y_pred.ndim:
+    if labels.shape != y_pred.shape[:-1]:
         raise _shape_error(labels, y_pred)
     return labels
 
@@ -172,7 +197,36 @@ NO_LOGITS = (
 """The advice where predictions are no probabilities."""
 
 
-def share(label_smoothing: float) -> float:
+def least_probability(x: Any) -> float:
+    """The number that keeps probabilities away from 0 and 1: 1e-7, or what half precision tells from 1.
+
+    Examples
+    --------
+    >>> least_probability(np.zeros(1, "float32")), least_probability(np.zeros(1, "float16"))
+    (1e-07, 0.00048828125)
+    """
+    return max(epsilon(), float(np.finfo(x.dtype).epsneg))
+
+
+def class_axis(axis: Any, y_pred: Any) -> int:
+    """The axis of the classes, counted from the end.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If there is no such axis.
+    OptionError
+        If it is no whole number.
+    """
+    if isinstance(axis, bool) or not isinstance(axis, int | np.integer):
+        raise OptionError(
+            f"axis is the number of the axis of the classes, not {axis!r}: write axis=-1"
+        )
+    rank: int = y_pred.ndim
+    return normalize_axis_index(int(axis), rank) - rank
+
+
+def share(label_smoothing: Any) -> float:
     """A share of label smoothing.
 
     Raises
@@ -180,11 +234,11 @@ def share(label_smoothing: float) -> float:
     OptionError
         If it is not from 0 to 1.
     """
-    if not 0 <= label_smoothing <= 1:
+    if number(label_smoothing, "label_smoothing", 0) > 1:
         raise OptionError(
             f"label_smoothing is a share from 0 to 1, not {label_smoothing!r}: write label_smoothing=0.1"
         )
-    return label_smoothing
+    return float(label_smoothing)
 
 
 def kind_of_targets(targets: tuple[int, ...], predictions: tuple[int, ...]) -> str:

@@ -9,9 +9,9 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.logistic import sigmoid
 from tapemagic.engine.operations.losses import sigmoid_cross_entropy
-from tapemagic.nn.config import epsilon
 from tapemagic.nn.losses.arguments import (
     NO_LOGITS,
+    least_probability,
     pair,
     require_probabilities,
     share,
@@ -241,5 +241,6 @@ _NOT_BINARY = (
 def _from_probabilities(y_true: Any, y_pred: Any) -> Any:
     """The cross-entropy of each probability."""
     require_probabilities(y_pred, NO_LOGITS)
-    y_pred = np.clip(y_pred, epsilon(), 1 - epsilon())
+    least = least_probability(y_pred)
+    y_pred = np.clip(y_pred, least, 1 - least)
     return -(y_true * np.log(y_pred) + (1 - y_true) * np.log(1 - y_pred))

@@ -10,9 +10,10 @@ from numpy.typing import DTypeLike
 from tapemagic.engine.operations.exponentials import softmax
 from tapemagic.engine.operations.losses import softmax_cross_entropy
 from tapemagic.errors import ShapeError
-from tapemagic.nn.config import epsilon
 from tapemagic.nn.losses.arguments import (
     NO_LOGITS,
+    class_axis,
+    least_probability,
     pair,
     require_probabilities,
     share,
@@ -223,7 +224,7 @@ class CategoricalFocalCrossentropy(KnownLoss):
 def _targets(y_true: Any, y_pred: Any, label_smoothing: float, axis: int) -> tuple[Any, Any]:
     """Targets, smoothed, and predictions."""
     y_true, y_pred = pair(y_true, y_pred)
-    if -y_pred.ndim <= axis < y_pred.ndim and y_pred.shape[axis] == 1:
+    if y_pred.shape[class_axis(axis, y_pred)] == 1:
         raise ShapeError(
             f"predictions of the shape {y_pred.shape} have one class, which is always right: for two classes in one "
             "output there is BinaryCrossentropy"
@@ -237,4 +238,5 @@ def _scaled(y_pred: Any, axis: int) -> Any:
     """Probabilities that add up to 1, away from 0 and 1."""
     require_probabilities(y_pred, NO_LOGITS, bounded=False)
     y_pred = y_pred / np.sum(y_pred, axis=axis, keepdims=True)
-    return np.clip(y_pred, epsilon(), 1 - epsilon())
+    least = least_probability(y_pred)
+    return np.clip(y_pred, least, 1 - least)

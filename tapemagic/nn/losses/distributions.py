@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.nn.config import epsilon
-from tapemagic.nn.losses.arguments import pair
+from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.errors import OptionError
+from tapemagic.nn.losses.arguments import least_probability, pair, require_probabilities
 from tapemagic.nn.losses.loss import KnownLoss
 
 Reduction = str | None
@@ -29,6 +30,8 @@ def kl_divergence(y_true: Any, y_pred: Any) -> Any:
 
     Raises
     ------
+    OptionError
+        If one of them is no probability.
     ShapeError
         If the shapes differ.
     UnsupportedArgumentError
@@ -46,7 +49,10 @@ def kl_divergence(y_true: Any, y_pred: Any) -> Any:
     Tensor([0.1438], dtype=float32)
     """
     y_true, y_pred = pair(y_true, y_pred)
-    y_true, y_pred = np.clip(y_true, epsilon(), 1), np.clip(y_pred, epsilon(), 1)
+    for values, what in ((y_true, "target"), (y_pred, "prediction")):
+        require_probabilities(values, "a divergence compares probabilities", what=what)
+    least = least_probability(y_pred)
+    y_true, y_pred = np.clip(y_true, least, 1), np.clip(y_pred, least, 1)
     return np.sum(y_true * np.log(y_true / y_pred), axis=-1)
 
 
@@ -94,6 +100,8 @@ def poisson(y_true: Any, y_pred: Any) -> Any:
 
     Raises
     ------
+    OptionError
+        If a prediction is negative.
     ShapeError
         If the shapes differ.
     UnsupportedArgumentError
@@ -107,7 +115,14 @@ def poisson(y_true: Any, y_pred: Any) -> Any:
     Tensor([1.1534], dtype=float32)
     """
     y_true, y_pred = pair(y_true, y_pred)
-    return np.mean(y_pred - y_true * np.log(y_pred + epsilon()), axis=-1)
+    least = least_probability(y_pred)
+    values = np.asarray(unwrap(y_pred))
+    if np.min(values, initial=0) < -least:
+        raise OptionError(
+            f"the prediction {np.min(values):.6g} is no mean of a Poisson distribution, which is positive: let the "
+            "model end in an exponential or softplus"
+        )
+    return np.mean(y_pred - y_true * np.log(y_pred + least), axis=-1)
 
 
 class Poisson(KnownLoss):

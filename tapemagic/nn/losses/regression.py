@@ -158,7 +158,8 @@ def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
     Tensor([50.], dtype=float32)
     """
     y_true, y_pred = pair(y_true, y_pred)
-    return 100 * np.mean(np.abs((y_true - y_pred) / np.maximum(np.abs(y_true), epsilon())), axis=-1)
+    size = np.maximum(np.abs(y_true), epsilon())
+    return 100 * np.mean(np.abs((y_true - y_pred) / size), axis=-1)
 
 
 class MeanAbsolutePercentageError(KnownLoss):

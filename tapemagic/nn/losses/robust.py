@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.errors import OptionError
+from tapemagic.nn.arguments import number
 from tapemagic.nn.losses.arguments import pair
 from tapemagic.nn.losses.loss import KnownLoss
 
@@ -117,7 +118,9 @@ def log_cosh(y_true: Any, y_pred: Any) -> Any:
     """
     y_true, y_pred = pair(y_true, y_pred)
     error = y_pred - y_true
-    return np.mean(np.logaddexp(error, -error) - math.log(2), axis=-1)
+    with np.errstate(invalid="ignore"):  # NumPy warns of NaN that was there
+        both = np.logaddexp(error, -error)
+    return np.mean(both - math.log(2), axis=-1)
 
 
 class LogCosh(KnownLoss):
@@ -145,7 +148,7 @@ class LogCosh(KnownLoss):
         super().__init__(log_cosh, reduction, name, dtype)
 
 
-def _positive(delta: float) -> float:
-    if not delta > 0:
+def _positive(delta: Any) -> float:
+    if not number(delta, "delta") > 0:
         raise OptionError(f"delta is a positive number, not {delta!r}: write delta=1.0")
-    return delta
+    return float(delta)

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.losses import sparse_softmax_cross_entropy
-from tapemagic.nn.config import epsilon
 from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.losses.arguments import (
     NO_LOGITS,
+    class_axis,
     class_numbers,
+    least_probability,
     require_classes,
     require_probabilities,
 )
@@ -70,8 +71,8 @@ def sparse_categorical_crossentropy(
     Tensor([0.], dtype=float32)
     """
     y_pred = as_tensor(real_numbers(y_pred))
-    if axis not in (-1, y_pred.ndim - 1):
-        y_pred = np.moveaxis(y_pred, axis, -1)
+    if (place := class_axis(axis, y_pred)) != -1:
+        y_pred = np.moveaxis(y_pred, place, -1)
     labels = class_numbers(y_true, y_pred)
     if ignore_class is not None:
         counted = labels != ignore_class
@@ -80,7 +81,8 @@ def sparse_categorical_crossentropy(
     require_classes(labels, y_pred.shape[-1])
     if not from_logits:
         require_probabilities(y_pred, NO_LOGITS)
-        y_pred = np.log(np.clip(y_pred, epsilon(), 1 - epsilon()))
+        least = least_probability(y_pred)
+        y_pred = np.log(np.clip(y_pred, least, 1 - least))
     losses = sparse_softmax_cross_entropy(labels, y_pred)
     return losses if ignore_class is None else np.where(counted, losses, 0)
 
@@ -135,7 +137,8 @@ class SparseCategoricalCrossentropy(KnownLoss):
         """Compute the losses, weight and reduce them; as of `Loss`, without the examples of the ignored class."""
         if self.ignore_class is not None:
             y_pred = as_tensor(real_numbers(y_pred))
-            labels = class_numbers(y_true, np.moveaxis(y_pred, self.axis, -1))
+            classes_last = np.moveaxis(y_pred, class_axis(self.axis, y_pred), -1)
+            labels = class_numbers(y_true, classes_last)
             sample_weight = self._without_ignored(labels, sample_weight, y_pred.dtype)
         return super().__call__(y_true, y_pred, sample_weight)
 

@@ -268,10 +268,3 @@ _ACCURACIES: dict[str, Any] = {
     "sparse": SparseCategoricalAccuracy,
     "categorical": CategoricalAccuracy,
 }
-
-
-__all__ = [
-    name
-    for name, value in globals().items()
-    if name[0] != "_" and getattr(value, "__module__", "").startswith(__name__)
-]

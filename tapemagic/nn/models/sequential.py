@@ -94,6 +94,8 @@ class Sequential(Model):
             self._begin_with(layer)
             return
         self._require_new(layer)
+        if layer.declared_shape is not None and not self._stack and self._input is None:
+            self._begin_with(InputLayer(shape=layer.declared_shape, dtype=layer.dtype))
         if self._input is not None:
             self._results.append(layer(self._results[-1] if self._results else self._input.output))
         self._stack.append(layer)

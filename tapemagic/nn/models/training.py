@@ -13,6 +13,7 @@ import numpy as np
 
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.recording import silence
+from tapemagic.engine.scopes import call_named
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import ModelError, NonFiniteError, OptionError
@@ -395,27 +396,40 @@ class Trainer:
         )
         self.history = history
         self.stop_training = False
-        logs: Logs | None = None
         with _closed(progress), between_steps() as interrupt:
-            told.call("on_train_begin", None)
-            for epoch in range(initial_epoch, epochs):
-                told.call("on_epoch_begin", epoch, None)
-                self.reset_metrics()
-                found = self._epoch(batches, told, epoch, interrupt)
-                if found is None:
-                    break
-                logs = found
-                if validation is not None and _validates(epoch, validation_freq):
-                    values = self._test(validation, told, interrupt)
-                    logs.update((f"val_{name}", value) for name, value in values.items())
-                told.call("on_epoch_end", epoch, logs)
-                interrupt()
-                if self.stop_training:
-                    break
-            if getattr(self.optimizer, "use_ema", False) and self.optimizer.built:
-                self.optimizer.finalize_variable_values(self.trainable_variables)
-            told.call("on_train_end", logs)
+            span = range(initial_epoch, epochs)
+            call_named("fit", self._epochs, span, batches, validation, validation_freq, told, interrupt)
         return history
+
+    def _epochs(
+        self,
+        span: range,
+        batches: Batches,
+        validation: Any,
+        validation_freq: Any,
+        told: CallbackList,
+        interrupt: Callable[[], None],
+    ) -> None:
+        """Train for some epochs, and validate after those that `validation_freq` says."""
+        logs: Logs | None = None
+        told.call("on_train_begin", None)
+        for epoch in span:
+            told.call("on_epoch_begin", epoch, None)
+            self.reset_metrics()
+            found = call_named("epoch", self._epoch, batches, told, epoch, interrupt)
+            if found is None:
+                break
+            logs = found
+            if validation is not None and _validates(epoch, validation_freq):
+                values = self._test(validation, told, interrupt)
+                logs.update((f"val_{name}", value) for name, value in values.items())
+            told.call("on_epoch_end", epoch, logs)
+            interrupt()
+            if self.stop_training:
+                break
+        if getattr(self.optimizer, "use_ema", False) and self.optimizer.built:
+            self.optimizer.finalize_variable_values(self.trainable_variables)
+        told.call("on_train_end", logs)
 
     def _epoch(
         self, batches: Batches, told: CallbackList, epoch: int, interrupt: Callable[[], None]
@@ -428,7 +442,7 @@ class Trainer:
             for number, (data, rows) in enumerate(epoch_batches):
                 told.call("on_train_batch_begin", number, None)
                 try:
-                    logs = self.train_step(data)
+                    logs = call_named("train_step", self.train_step, data)
                     if kept is not None:
                         _require_finite_loss(logs, kept)
                 except NonFiniteError as error:

@@ -42,8 +42,10 @@ def get(identifier: Any) -> Optimizer | None:
     Examples
     --------
     >>> from tapemagic import nn
-    >>> nn.optimizers.get("adam")
-    <Adam name='adam', learning_rate=0.001>
+    >>> nn.optimizers.get(nn.optimizers.SGD(0.5, name="fast"))
+    <SGD name='fast', learning_rate=0.5>
+    >>> type(nn.optimizers.get("adam")).__name__
+    'Adam'
     """
     if identifier is None or isinstance(identifier, Optimizer):
         return identifier

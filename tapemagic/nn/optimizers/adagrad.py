@@ -68,7 +68,7 @@ class Adagrad(ArrayOptimizer):
         return (("accumulator",),)
 
     def first_value(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        """What the sums begin with."""
+        """The value that the sums begin with."""
         return np.full(shape, self.initial_accumulator_value, dtype)
 
     def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:

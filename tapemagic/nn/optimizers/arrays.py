@@ -28,10 +28,10 @@ class ArrayOptimizer(Optimizer):
         return ()
 
     def first_value(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        """What is kept for a variable before the first step."""
+        """The value of what is kept for a variable before the first step."""
         return np.zeros(shape, dtype)
 
-    def numbers(self, rate: Any, dtype: Any) -> Any:
+    def numbers(self, rate: Any, dtype: Any) -> Any:  # noqa: ARG002 (for those that override it)
         """Whatever `rule` needs that is the same for all variables of a dtype in one step; the learning rate alone.
 
         Parameters

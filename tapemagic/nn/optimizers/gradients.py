@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,10 +68,21 @@ def require_trained(variables: Sequence[Any]) -> None:
             )
 
 
+Explain = Callable[[Any], str]
+
+
 def as_arrays(
-    gradients: Sequence[Any], variables: Sequence[Variable]
+    gradients: Sequence[Any], variables: Sequence[Variable], explain: Explain | None = None
 ) -> tuple[list[Any], list[Variable]]:
     """The gradients as arrays of the dtypes of their variables, and these, without those whose gradient is None.
+
+    Parameters
+    ----------
+    gradients : sequence of Tensor, array or None
+    variables : sequence of Variable
+        As many.
+    explain : callable, optional
+        Says why the gradient of a variable is None.
 
     Raises
     ------
@@ -82,32 +94,42 @@ def as_arrays(
         If all of them are None.
     ShapeError
         If a gradient has not the shape of its variable.
+
+    Warns
+    -----
+    UserWarning
+        If some of them are None.
     """
-    found = [
-        (_as_array(gradient, variable), variable)
-        for gradient, variable in zip(gradients, variables, strict=True)
-        if gradient is not None
-    ]
-    if not found:
-        raise OptionError(
-            f"No gradients provided for any variable: the gradients of {_names(variables)} are all None. The loss "
-            f"does not depend on them as far as the tape saw; {_ASK}"
+    arrays, changed, missing = [], [], []
+    for gradient, variable in zip(gradients, variables, strict=True):
+        if gradient is None:
+            missing.append(variable)
+        else:
+            arrays.append(_as_array(gradient, variable))
+            changed.append(variable)
+    if missing:
+        why = (
+            "\n".join(map(explain, missing)) if explain else "tape.explain(loss, variable) says why"
         )
-    if len(found) < len(variables):
-        _warn([v for g, v in zip(gradients, variables, strict=True) if g is None])
-    arrays, changed = zip(*found, strict=True)
-    return list(arrays), list(changed)
+        if not arrays:
+            raise OptionError(
+                f"No gradients provided for any variable: those of {_names(missing)} are all None.\n{why}"
+            )
+        warnings.warn(
+            f"Gradients do not exist for variables {_names(missing)} when minimizing the loss, so that these stay as "
+            f"they are.\n{why}",
+            stacklevel=_depth(),
+        )
+    return arrays, changed
 
 
-_ASK = "tape.explain(loss, variable) says why"
-
-
-def _warn(variables: Sequence[Variable]) -> None:
-    warnings.warn(
-        f"Gradients do not exist for variables {_names(variables)} when minimizing the loss: they are None, and "
-        f"these variables stay as they are; {_ASK}",
-        stacklevel=4,
-    )
+def _depth() -> int:
+    """The number of calls from a function of this module to the program that uses the package."""
+    frame: Any = sys._getframe(1)
+    depth = 1
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("tapemagic."):
+        frame, depth = frame.f_back, depth + 1
+    return depth
 
 
 def _as_array(gradient: Any, variable: Variable) -> Any:

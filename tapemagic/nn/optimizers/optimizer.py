@@ -9,7 +9,7 @@ from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, put_array
 from tapemagic.errors import OptionError
-from tapemagic.nn.optimizers.gradients import as_arrays, require_trained, split_pairs
+from tapemagic.nn.optimizers.gradients import Explain, as_arrays, require_trained, split_pairs
 from tapemagic.nn.optimizers.learning_rate import LearningRate
 from tapemagic.nn.optimizers.options import above, count, number, refuse_unknown
 from tapemagic.nn.optimizers.steps import Steps
@@ -109,15 +109,19 @@ class Optimizer(Steps, LearningRate):
         self.global_clipnorm = given.get("global_clipnorm")
         self.use_ema = bool(use_ema)
         self.ema_momentum = number(ema_momentum, "ema_momentum", 0, 1)
-        self.ema_overwrite_frequency = ema_overwrite_frequency and count(
-            ema_overwrite_frequency, "ema_overwrite_frequency", 1
-        )
+        self.ema_overwrite_frequency = ema_overwrite_frequency
+        if ema_overwrite_frequency is not None:
+            self.ema_overwrite_frequency = count(
+                ema_overwrite_frequency, "ema_overwrite_frequency", 1
+            )
         self.loss_scale_factor = (
             None if loss_scale_factor is None else above(loss_scale_factor, "loss_scale_factor")
         )
-        self.gradient_accumulation_steps = gradient_accumulation_steps and count(
-            gradient_accumulation_steps, "gradient_accumulation_steps", 2
-        )
+        self.gradient_accumulation_steps = gradient_accumulation_steps
+        if gradient_accumulation_steps is not None:
+            self.gradient_accumulation_steps = count(
+                gradient_accumulation_steps, "gradient_accumulation_steps", 2
+            )
         super().__init__(name)
         self._start_with(learning_rate)
 
@@ -235,9 +239,13 @@ class Optimizer(Steps, LearningRate):
         DtypeError, NotATensorError, OptionError, ShapeError
             As of `apply_gradients`; also if there are not as many gradients as variables.
         """
-        gradients = list(grads)
-        variables = self._as_many(gradients, trainable_variables)
-        arrays, changed = as_arrays(gradients, variables)
+        self._apply(list(grads), trainable_variables)
+
+    def _apply(
+        self, gradients: list[Any], given: Iterable[Variable] | None, explain: Explain | None = None
+    ) -> None:
+        variables = self._as_many(gradients, given)
+        arrays, changed = as_arrays(gradients, variables, explain)
         rate = self._rate()
         if not self.built:
             self.build(variables)
@@ -280,19 +288,20 @@ class Optimizer(Steps, LearningRate):
         Variable(0.375, name='Variable')
         """
         if callable(loss):
-            with tape or GradientTape() as tape:
-                value = loss()
+            tape = tape or GradientTape()
+            with tape:
+                loss = loss()
         elif tape is None:
             raise OptionError(
                 "minimize needs the tape that recorded the loss: write minimize(loss, variables, tape=tape), or give "
                 "a function of no arguments that computes it"
             )
-        else:
-            value = loss
         found = var_list() if callable(var_list) else var_list
         variables = [found] if isinstance(found, Variable) else list(found)
         require_trained(variables)
-        return self.apply_gradients(zip(tape.gradient(value, variables), variables, strict=True))
+        gradients = tape.gradient(loss, variables)
+        self._apply(gradients, variables, lambda *named: str(tape.explain(loss, *named)))
+        return self._iterations
 
     def get_config(self) -> dict[str, Any]:
         """The options that the optimizer was made with.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from difflib import get_close_matches
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -28,12 +27,14 @@ def number(value: Any, name: str, least: float = -math.inf, most: float = math.i
     >>> number(1, "momentum", 0, 1)
     1.0
     """
-    plain = (
-        value.item() if isinstance(value, np.generic | np.ndarray) and value.ndim == 0 else value
-    )
-    if isinstance(plain, Real) and not isinstance(plain, bool) and math.isfinite(plain):
-        if least <= plain <= most:
-            return float(plain)
+    plain = value.item() if isinstance(value, np.ndarray | np.generic) and not value.ndim else value
+    if isinstance(plain, int | float) and not isinstance(plain, bool):
+        try:
+            found = float(plain)
+        except OverflowError:
+            found = math.inf
+        if math.isfinite(found) and least <= found <= most:
+            return found
     raise OptionError(f"{name} is {_range(least, most)}, not {value!r}")
 
 

@@ -11,7 +11,7 @@ from tapemagic.nn.optimizers.options import number
 
 
 class SGD(ArrayOptimizer):
-    """Gradient descent: ``w -= learning_rate * g``; with momentum [1]_, ``v = momentum * v - learning_rate * g; w += v``.
+    """Gradient descent, with momentum.
 
     Parameters
     ----------
@@ -27,6 +27,10 @@ class SGD(ArrayOptimizer):
     ------
     OptionError
         If an option is out of its range or unknown.
+
+    Notes
+    -----
+    ``w -= learning_rate * g``; with momentum [1]_, ``v = momentum * v - learning_rate * g`` and ``w += v``.
 
     References
     ----------

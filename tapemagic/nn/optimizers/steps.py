@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -163,7 +164,7 @@ class Steps(State):
 
     def _decay(self, variable: Variable, rate: Any) -> None:
         def decay(array: Any) -> None:
-            lost = np.multiply(array, self.weight_decay, out=self.scratch(array))
+            lost = np.multiply(array, float(self.weight_decay or 0), out=self.scratch(array))
             np.multiply(lost, rate, out=lost)
             np.subtract(array, lost, out=array)
 
@@ -171,8 +172,7 @@ class Steps(State):
 
     def _accumulate(self, gradients: Sequence[Any], variables: Sequence[Variable]) -> None:
         for gradient, variable in zip(gradients, variables, strict=True):
-            total = self._sums[self._places[id(variable)]]
-            change_in_place(total, lambda array, g=gradient: np.add(array, g, out=array))
+            change_in_place(self._sums[self._places[id(variable)]], partial(_add, gradient))
 
     def _means(self, gradients: Sequence[Any], variables: Sequence[Variable]) -> list[Any]:
         sums = [unwrap(self._sums[self._places[id(variable)]]) for variable in variables]
@@ -184,13 +184,16 @@ class Steps(State):
         done = self.steps_done
         momentum = self.ema_momentum if done else 0.0
         for variable, average in zip(self._trained, self._averages, strict=True):
-
-            def move(array: Any, value: Any = unwrap(variable)) -> None:
-                part = np.multiply(value, 1 - momentum, out=self.scratch(array))
-                np.multiply(array, momentum, out=array)
-                np.add(array, part, out=array)
-
-            change_in_place(average, move)
+            change_in_place(average, partial(self._move, unwrap(variable), momentum))
         if self.ema_overwrite_frequency and (done + 1) % self.ema_overwrite_frequency == 0:
             for variable in self._trained:
                 self._overwrite(variable)
+
+    def _move(self, value: Any, momentum: float, average: Any) -> None:
+        part = np.multiply(value, 1 - momentum, out=self.scratch(average))
+        np.multiply(average, momentum, out=average)
+        np.add(average, part, out=average)
+
+
+def _add(gradient: Any, total: Any) -> None:
+    np.add(total, gradient, out=total)

@@ -6,16 +6,16 @@ from importlib import import_module
 from typing import Any
 
 from tapemagic.errors import UnsupportedArgumentError
-from tapemagic.tf.creation import cast, linspace
-from tapemagic.tf.dtype import float32, float64, int32
-from tapemagic.tf.elementwise import divide
-from tapemagic.tf.missing import missing
+from tapemagic.tf.core.dtype import float32, float64, int32
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.core.variable import ResourceVariable
+from tapemagic.tf.ops.creation import cast, linspace
+from tapemagic.tf.ops.elementwise import divide
 from tapemagic.tf.random import normal as random_normal
 from tapemagic.tf.random import set_seed as set_random_seed
 from tapemagic.tf.random import shuffle as random_shuffle
 from tapemagic.tf.random import truncated_normal
 from tapemagic.tf.random import uniform as random_uniform
-from tapemagic.tf.variable import ResourceVariable
 
 __all__ = [
     "assign",

@@ -1,7 +1,7 @@
 """TensorFlow 1's ``tf.contrib``, of which only ``eager`` is here."""
 
 from tapemagic.tf.contrib import eager
-from tapemagic.tf.missing import missing
+from tapemagic.tf.core.missing import missing
 
 __all__ = ["eager"]
 

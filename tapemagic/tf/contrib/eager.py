@@ -11,13 +11,13 @@ from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.tensor.messages import require_function
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.tape import GradientTape
-from tapemagic.tf.about import executing_eagerly
-from tapemagic.tf.convert import tensor
-from tapemagic.tf.function import function as defun
-from tapemagic.tf.gradients import custom_gradient
-from tapemagic.tf.missing import missing
-from tapemagic.tf.tensor import eager
-from tapemagic.tf.variable import ResourceVariable as Variable
+from tapemagic.tf.core.convert import tensor
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.core.tensor import eager
+from tapemagic.tf.core.variable import ResourceVariable as Variable
+from tapemagic.tf.ops.about import executing_eagerly
+from tapemagic.tf.ops.function import function as defun
+from tapemagic.tf.ops.gradients import custom_gradient
 
 Function = Callable[..., Any]
 
@@ -110,7 +110,7 @@ def implicit_value_and_gradients(f: Function) -> Function:
 
 
 def implicit_gradients(f: Function) -> Function:
-    """A function that computes the gradients of `f` with respect to the variables that it reads, in pairs with these."""
+    """A function that computes the gradients of `f` with respect to the variables that it reads, in pairs."""
     both = implicit_value_and_gradients(f)
     return wraps(f)(lambda *args, **kwargs: both(*args, **kwargs)[1])
 

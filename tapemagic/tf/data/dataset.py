@@ -11,9 +11,9 @@ import numpy as np
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import OptionError, ShapeError
+from tapemagic.tf.core.tensor import eager
 from tapemagic.tf.data.elements import arrays_in, arrays_of, each, padded, stacked
 from tapemagic.tf.random import numpy_generator
-from tapemagic.tf.tensor import eager
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
@@ -446,7 +446,7 @@ class Dataset:
         OptionError
             If there is no element.
         """
-        from tapemagic.tf.creation import TensorSpec
+        from tapemagic.tf.ops.creation import TensorSpec
 
         first = next(self._elements(), None)
         if first is None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import ShapeError
-from tapemagic.tf.convert import tensor
+from tapemagic.tf.core.convert import tensor
 
 
 def arrays_of(value: Any) -> Any:

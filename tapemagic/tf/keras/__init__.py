@@ -8,6 +8,7 @@ Examples
 <tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[6., 6.]], dtype=float32)>
 """
 
+from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import activations as activations
 from tapemagic.tf.keras import backend as backend
 from tapemagic.tf.keras import datasets as datasets
@@ -22,7 +23,6 @@ from tapemagic.tf.keras import utils as utils
 from tapemagic.tf.keras.layers import Input as Input
 from tapemagic.tf.keras.models import Model as Model
 from tapemagic.tf.keras.models import Sequential as Sequential
-from tapemagic.tf.missing import missing
 
 __all__ = [
     "Input",

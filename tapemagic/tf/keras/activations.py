@@ -1,8 +1,8 @@
 """Activations: ``tf.keras.activations``."""
 
 from tapemagic import nn
+from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import adapted
-from tapemagic.tf.missing import missing
 
 _NAMES = adapted.adapt(nn.activations, __name__)
 globals().update(_NAMES)

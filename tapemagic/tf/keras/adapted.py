@@ -11,9 +11,9 @@ import numpy as np
 
 from tapemagic import nn
 from tapemagic.engine.tensor.tensor import Traced, plain
-from tapemagic.tf.adapter import adapter
-from tapemagic.tf.tensor import Eager, eager
-from tapemagic.tf.variable import ResourceVariable
+from tapemagic.tf.core.adapter import adapter
+from tapemagic.tf.core.tensor import Eager, eager
+from tapemagic.tf.core.variable import ResourceVariable
 
 
 def plain_in(value: Any) -> Any:

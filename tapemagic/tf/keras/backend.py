@@ -2,7 +2,7 @@
 
 from tapemagic.nn.config import epsilon, floatx, set_floatx
 from tapemagic.nn.module import clear_names
-from tapemagic.tf.missing import missing
+from tapemagic.tf.core.missing import missing
 
 
 def clear_session() -> None:

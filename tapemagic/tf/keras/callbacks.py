@@ -1,8 +1,8 @@
 """Callbacks of ``fit``: ``tf.keras.callbacks``."""
 
 from tapemagic import nn
+from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import adapted
-from tapemagic.tf.missing import missing
 
 _NAMES = adapted.adapt(nn.callbacks, __name__)
 globals().update(_NAMES)

@@ -1,8 +1,8 @@
 """Initializers: ``tf.keras.initializers``."""
 
 from tapemagic import nn
+from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import adapted
-from tapemagic.tf.missing import missing
 
 _NAMES = adapted.adapt(nn.initializers, __name__, adapted.Initializer, nn.initializers.Initializer)
 globals().update(_NAMES)

@@ -1,8 +1,8 @@
 """Layers: ``tf.keras.layers``."""
 
 from tapemagic import nn
+from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import adapted
-from tapemagic.tf.missing import missing
 
 _NAMES = adapted.adapt(nn.layers, __name__, adapted.Layer, nn.layers.Layer)
 globals().update(_NAMES)

@@ -1,8 +1,8 @@
 """Losses: ``tf.keras.losses``."""
 
 from tapemagic import nn
+from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import adapted
-from tapemagic.tf.missing import missing
 
 _NAMES = adapted.adapt(nn.losses, __name__, adapted.Loss, nn.losses.Loss)
 globals().update(_NAMES)

@@ -1,8 +1,8 @@
 """Metrics: ``tf.keras.metrics``."""
 
 from tapemagic import nn
+from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import adapted
-from tapemagic.tf.missing import missing
 
 _NAMES = adapted.adapt(nn.metrics, __name__, adapted.Metric, nn.metrics.Metric)
 globals().update(_NAMES)

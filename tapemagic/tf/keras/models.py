@@ -1,8 +1,8 @@
 """Models: ``tf.keras.models``."""
 
 from tapemagic import nn
+from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras.adapted import Model
-from tapemagic.tf.missing import missing
 
 
 class Sequential(Model, nn.Sequential):  # noqa: D101 (that of tapemagic.nn)

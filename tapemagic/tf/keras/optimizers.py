@@ -1,8 +1,8 @@
 """Optimizers: ``tf.keras.optimizers``."""
 
 from tapemagic import nn
+from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import adapted
-from tapemagic.tf.missing import missing
 
 _NAMES = adapted.adapt(nn.optimizers, __name__)
 globals().update(_NAMES)

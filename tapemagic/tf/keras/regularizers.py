@@ -1,8 +1,8 @@
 """Regularizers: ``tf.keras.regularizers``."""
 
 from tapemagic import nn
+from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import adapted
-from tapemagic.tf.missing import missing
 
 _NAMES = adapted.adapt(nn.regularizers, __name__, adapted.Regularizer, nn.regularizers.Regularizer)
 globals().update(_NAMES)

@@ -6,8 +6,8 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
-from tapemagic.tf.convert import tensor
-from tapemagic.tf.missing import missing
+from tapemagic.tf.core.convert import tensor
+from tapemagic.tf.core.missing import missing
 from tapemagic.tf.random import set_seed
 
 

@@ -21,7 +21,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "adam_global_clipnorm": {"of": "Adam", "global_clipnorm": 0.7, "weight_decay": 0.01},
     "adamw": {"of": "AdamW", "learning_rate": 0.02},
     "nadam": {"of": "Nadam", "learning_rate": 0.02},
-    "nadam_ema": {"of": "Nadam", "use_ema": True, "ema_momentum": 0.7, "ema_overwrite_frequency": 20},
+    "nadam_ema": {
+        "of": "Nadam",
+        "use_ema": True,
+        "ema_momentum": 0.7,
+        "ema_overwrite_frequency": 20,
+    },
     "adamax": {"of": "Adamax", "beta_1": 0.8, "weight_decay": 0.02},
     "rmsprop": {"of": "RMSprop"},
     "rmsprop_centered": {"of": "RMSprop", "centered": True, "rho": 0.5, "epsilon": 1e-2},
@@ -89,7 +94,7 @@ for _name, _options in SETTINGS.items():
 
 
 @case
-def schedules(k: Any, rng: np.random.Generator) -> Arrays:
+def schedules(k: Any, _rng: np.random.Generator) -> Arrays:
     """Every schedule over its whole course."""
     return {
         name: np.stack([k.array(made(k, schedule)(step)) for step in range(100)])

@@ -91,7 +91,9 @@ def forget_bias(k: Any, rng: np.random.Generator) -> Arrays:
 
 def attended(k: Any, rng: np.random.Generator, inputs: list[Any], **given: Any) -> Arrays:
     """The outputs of attention with weights from a generator, and gradients in all variables and inputs."""
-    made = {key: given.pop(key) for key in ("value_dim", "use_bias", "output_shape") if key in given}
+    made = {
+        key: given.pop(key) for key in ("value_dim", "use_bias", "output_shape") if key in given
+    }
     layer = k.layers.MultiHeadAttention(2, 3, **made)
     several = [k.variable(x.astype("float32")) for x in inputs]
     layer(*several)

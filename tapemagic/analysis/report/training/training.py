@@ -14,6 +14,7 @@ from tapemagic.analysis.formatting import (
     clipped,
     derivative_symbol,
     format_number,
+    own_name,
     without_subscript,
 )
 from tapemagic.analysis.report.subject import Subject
@@ -223,7 +224,7 @@ def _courses(subject: Subject, steps: Sequence[GradientStep]) -> list[_Course]:
             number = id_of(variable)
             if number not in found:
                 found[number] = _Course(
-                    clipped(subject.known_names.get(number) or variable.name, LONGEST_NAME),
+                    clipped(subject.known_names.get(number) or own_name(variable), LONGEST_NAME),
                     not variable.shape and variable.dtype.kind == "f",
                     number in assigned,
                 )

@@ -10,6 +10,30 @@ from tapemagic.nn import activations, initializers
 from tapemagic.nn.layers.recurrent.recurrent import Recurrent
 
 
+class ForgetBias:
+    """The initializer of the bias of an LSTM whose forget gates begin open: ones for them, and others for the rest.
+
+    Parameters
+    ----------
+    rest : str, callable or Initializer
+        For the other gates.
+
+    Examples
+    --------
+    >>> ForgetBias("zeros")((8,))
+    array([0., 0., 1., 1., 0., 0., 0., 0.], dtype=float32)
+    """
+
+    def __init__(self, rest: Any) -> None:
+        self.rest = initializers.get(rest)
+
+    def __call__(self, shape: tuple[int, ...], dtype: Any = None) -> Any:
+        """An array of a shape and a dtype."""
+        units = shape[0] // LSTM.gates
+        first, rest = (self.rest((n * units,), dtype=dtype) for n in (1, 2))
+        return np.concatenate([first, initializers.get("ones")((units,), dtype=dtype), rest])
+
+
 class LSTM(Recurrent):
     """A recurrent layer with long short-term memory [1]_.
 
@@ -121,15 +145,7 @@ class LSTM(Recurrent):
         self.unit_forget_bias = bool(unit_forget_bias)
 
     def _bias(self) -> Any:
-        if not self.unit_forget_bias:
-            return self.bias_initializer
-        given, ones = initializers.get(self.bias_initializer), initializers.get("ones")
-        n = self.units
-
-        def initial(shape: Any, dtype: Any = None) -> Any:  # noqa: ARG001 (an initializer's parameters)
-            return np.concatenate([given((n,), dtype), ones((n,), dtype), given((2 * n,), dtype)])
-
-        return initial
+        return ForgetBias(self.bias_initializer) if self.unit_forget_bias else self.bias_initializer
 
     def step(self, x: Any, states: list[Any]) -> list[Any]:
         """The new output and the new cell."""

@@ -85,7 +85,9 @@ class Recurrent(Layer):
                 f"{kind} has no recurrent_dropout: write dropout={recurrent_dropout!r} for the inputs"
             )
 
-    def __call__(self, sequences: Any, initial_state: Any = None, **kwargs: Any) -> Any:
+    def __call__(  # type: ignore[override]
+        self, sequences: Any, initial_state: Any = None, **kwargs: Any
+    ) -> Any:
         """Call the layer on sequences.
 
         Parameters
@@ -142,7 +144,7 @@ class Recurrent(Layer):
         batch, length, _ = sequences.shape
         if not length:
             raise ShapeError(
-                f"the layer {self.name!r} got sequences without a step, of the shape {sequences.shape}"
+                f"the layer {self.path!r} got sequences without a step, of the shape {sequences.shape}"
             )
         states = self._initial(initial_state, batch)
         steps = self._inputs(sequences, training)
@@ -191,7 +193,7 @@ class Recurrent(Layer):
         return [x.reshape((batch, x.shape[-1])) for x in steps]
 
     def _input_bias(self) -> Any:
-        """What is added to the inputs times the kernel."""
+        """The bias that is added to the inputs times the kernel."""
         return self.bias
 
     def _initial(self, given: Any, batch: int) -> list[Any]:
@@ -201,10 +203,10 @@ class Recurrent(Layer):
             zeros = constant(np.zeros(shape, self.dtype))
             return [zeros] * self.state_count
         states = list(given) if isinstance(given, list | tuple) else [given]
-        if len(states) != self.state_count or any(state.shape != shape for state in states):
+        found = [getattr(state, "shape", state) for state in states]
+        if found != [shape] * self.state_count:
             raise ShapeError(
-                f"the layer {self.name!r} takes an initial_state of {self.state_count} × {shape}, and got "
-                f"{[state.shape for state in states]}"
+                f"the layer {self.path!r} takes an initial_state of {self.state_count} × {shape}, and got {found}"
             )
         return states
 
@@ -213,7 +215,7 @@ class Recurrent(Layer):
         mask = np.asarray(mask).astype(bool)
         if mask.shape != shape:
             raise ShapeError(
-                f"the layer {self.name!r} takes a mask with one truth value for each step, of the shape {shape}, and "
+                f"the layer {self.path!r} takes a mask with one truth value for each step, of the shape {shape}, and "
                 f"got {mask.shape}"
             )
         return list(mask.T[..., None])

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-PACKAGE = __name__.rpartition(".")[0]
+PACKAGE = "tapemagic.tf"
 
 NAMESPACES = (
     "math",

@@ -10,10 +10,10 @@ import numpy as np
 from tapemagic.engine.operations import norms
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, UnsupportedArgumentError
-from tapemagic.tf.adapter import adapter, axes
-from tapemagic.tf.convert import matched, tensor
-from tapemagic.tf.elementwise import checked
+from tapemagic.tf.core.adapter import adapter, axes
+from tapemagic.tf.core.convert import matched, tensor
 from tapemagic.tf.errors import InvalidArgumentError
+from tapemagic.tf.ops.elementwise import checked
 
 
 def _turned(x: Any, transpose: bool, adjoint: bool) -> Any:
@@ -116,18 +116,15 @@ def einsum(equation: str, *inputs: Any, **options: Any) -> Any:
 def norm_of(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:
     """A norm of vectors or matrices."""
     x = checked("norm", x, "fc")
-    axis = axes(axis)
-    if ord == "euclidean" or (ord == 2 and not isinstance(axis, tuple)):
-        return np.linalg.vector_norm(x, axis=axis, keepdims=bool(keepdims))
-    if ord in {"fro"} and axis is None:
-        return np.linalg.vector_norm(x, keepdims=bool(keepdims))
+    axis, kept = axes(axis), bool(keepdims)
+    if ord == "euclidean" or (ord == "fro" and axis is None):
+        return _vector_norm(x, axis=axis, keepdims=kept)
     if isinstance(axis, tuple):
-        return (
-            np.linalg.matrix_norm(np.moveaxis(x, axis, (-2, -1)), ord=ord)
-            if not keepdims
-            else np.linalg.norm(x, ord=ord, axis=axis, keepdims=True)
-        )
-    return np.linalg.vector_norm(x, ord=ord, axis=axis, keepdims=bool(keepdims))
+        return np.linalg.norm(x, ord=ord, axis=axis, keepdims=kept)
+    return _vector_norm(x, ord=ord, axis=axis, keepdims=kept)
+
+
+_vector_norm: Any = np.linalg.vector_norm
 
 
 @adapter

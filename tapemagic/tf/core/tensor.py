@@ -12,11 +12,11 @@ from tapemagic.engine.tensor.methods import MissingAttribute
 from tapemagic.engine.tensor.operators import COMPARISONS, DISPATCHED, RECORDED
 from tapemagic.engine.tensor.tensor import Tensor, Traced, computed, plain, tensors_in, unwrap
 from tapemagic.engine.tensor.variable import Slice
-from tapemagic.tf import printing
-from tapemagic.tf.convert import operand, tensor
-from tapemagic.tf.dtype import DType, as_dtype
+from tapemagic.tf.core import printing
+from tapemagic.tf.core.convert import operand, tensor
+from tapemagic.tf.core.dtype import DType, as_dtype
+from tapemagic.tf.core.shape import TensorShape
 from tapemagic.tf.errors import InvalidArgumentError, invalid_argument
-from tapemagic.tf.shape import TensorShape
 
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 """TensorFlow's name of the only device that there is."""
@@ -198,6 +198,8 @@ Binary = Callable[[Any, Any], Any]
 _TRUE_QUOTIENT = {"b": np.float32, "h": np.float32, "B": np.float32, "H": np.float32}
 """The dtype of a quotient of whole numbers of 8 or 16 bits; of others it is float64."""
 
+_astype: Any = np.astype
+
 _LOGICAL = frozenset({"and", "or", "xor"})
 
 
@@ -208,7 +210,7 @@ def quotient_dtype(dtype: Any) -> Any:
 
 def _operator(name: str, compute: Binary) -> Binary:
     """An operator that takes operands of one dtype alone."""
-    symbol = name.removeprefix("r") if name not in {"rshift"} else name
+    symbol = name.removeprefix("r") if name != "rshift" else name
     whole_division = symbol in {"floordiv", "mod"}
 
     def forward(self: Any, other: Any) -> Any:
@@ -223,7 +225,7 @@ def _operator(name: str, compute: Binary) -> Binary:
                 )
             if symbol == "truediv":
                 wide = quotient_dtype(dtype)
-                self, other = np.astype(plain(self), wide), np.astype(tensor(other, dtype), wide)
+                self, other = _astype(plain(self), wide), _astype(tensor(other, dtype), wide)
             elif whole_division:
                 divisor = self if name.startswith("r") else other
                 if not np.all(unwrap(divisor)):

@@ -10,10 +10,10 @@ import numpy as np
 from tapemagic.engine.operations import selection
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
-from tapemagic.tf.adapter import adapter, axes, lengths, whole
-from tapemagic.tf.convert import common_dtype, matched, operand, tensor
-from tapemagic.tf.dtype import bool as bool_
-from tapemagic.tf.dtype import float32, int32, numpy_dtype
+from tapemagic.tf.core.adapter import adapter, axes, lengths, whole
+from tapemagic.tf.core.convert import common_dtype, matched, operand, tensor
+from tapemagic.tf.core.dtype import bool as bool_
+from tapemagic.tf.core.dtype import float32, int32, numpy_dtype
 from tapemagic.tf.errors import InvalidArgumentError
 
 
@@ -66,16 +66,11 @@ def one_hot(
      [0. 0. 1.]], shape=(2, 3), dtype=float32)
     """
     given = [x for x in (on_value, off_value) if x is not None]
-    wanted = (
-        numpy_dtype(dtype) if dtype is not None else common_dtype(given) if given else float32.dtype
-    )
+    otherwise = common_dtype(given) if given else float32.dtype
+    wanted = otherwise if dtype is None else numpy_dtype(dtype)
     hot = np.expand_dims(whole(indices), -1) == np.arange(int(depth))
-    on = (
-        tensor(1 if on_value is None else on_value, wanted)
-        if on_value is None
-        else _number(on_value, wanted)
-    )
-    off = _number(0 if off_value is None else off_value, wanted)
+    on = wanted.type(1) if on_value is None else _number(on_value, wanted)
+    off = wanted.type(0) if off_value is None else _number(off_value, wanted)
     found = np.where(hot, on, off)
     return found if axis in {None, -1} else np.moveaxis(found, -1, axes(axis))
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.tensor.tensor import Traced, unwrap, wrap
-from tapemagic.tf.adapter import adapter, axes, lengths
-from tapemagic.tf.convert import PYTHON_NUMBERS, array, matched, tensor
-from tapemagic.tf.dtype import DType, as_dtype, float32, numpy_dtype
+from tapemagic.tf.core.adapter import adapter, axes, lengths
+from tapemagic.tf.core.convert import PYTHON_NUMBERS, array, matched, tensor
+from tapemagic.tf.core.dtype import DType, as_dtype, float32, numpy_dtype
+from tapemagic.tf.core.shape import TensorShape
+from tapemagic.tf.core.tensor import eager
 from tapemagic.tf.errors import InvalidArgumentError
-from tapemagic.tf.shape import TensorShape
-from tapemagic.tf.tensor import eager
 
 
 @adapter

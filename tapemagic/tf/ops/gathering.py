@@ -11,8 +11,8 @@ import numpy as np
 
 from tapemagic.engine.operations import gathering
 from tapemagic.engine.tensor.tensor import unwrap
-from tapemagic.tf.adapter import adapter, axes, lengths, whole
-from tapemagic.tf.convert import matched, tensor
+from tapemagic.tf.core.adapter import adapter, axes, lengths, whole
+from tapemagic.tf.core.convert import matched, tensor
 from tapemagic.tf.errors import InvalidArgumentError
 
 

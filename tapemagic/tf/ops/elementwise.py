@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations import activations, errorfunction, logistic
-from tapemagic.tf.adapter import adapter
-from tapemagic.tf.convert import matched, operand, tensor
+from tapemagic.tf.core.adapter import adapter
+from tapemagic.tf.core.convert import matched, operand, tensor
+from tapemagic.tf.core.tensor import quotient_dtype
 from tapemagic.tf.errors import InvalidArgumentError
-from tapemagic.tf.tensor import quotient_dtype
 
 Function = Callable[..., Any]
 

@@ -11,10 +11,10 @@ from tapemagic.engine.operations import activations, convolution, exponentials, 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, UnsupportedArgumentError
 from tapemagic.tf import random
-from tapemagic.tf.adapter import adapter, axes, lengths, whole
-from tapemagic.tf.convert import matched, operand, tensor
-from tapemagic.tf.elementwise import checked
+from tapemagic.tf.core.adapter import adapter, axes, lengths, whole
+from tapemagic.tf.core.convert import matched, operand, tensor
 from tapemagic.tf.errors import InvalidArgumentError
+from tapemagic.tf.ops.elementwise import checked
 
 
 @adapter
@@ -333,7 +333,7 @@ def conv2d_transpose(
     dilations: Any = None,
     name: str | None = None,
 ) -> Any:
-    """The gradient of a convolution as an operation: images of `output_shape`, of which the convolution has the shape of the input."""
+    """The gradient of a convolution as an operation: images of the shape `output_shape`."""
     _channels_last(data_format)
     x, kernel = matched("conv2d_transpose", input, filters)
     shape = lengths(output_shape)

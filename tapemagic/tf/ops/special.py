@@ -9,10 +9,10 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import UnsupportedArgumentError
-from tapemagic.tf.adapter import adapter, axes
-from tapemagic.tf.convert import matched, tensor
-from tapemagic.tf.elementwise import checked
+from tapemagic.tf.core.adapter import adapter, axes
+from tapemagic.tf.core.convert import matched, tensor
 from tapemagic.tf.errors import InvalidArgumentError
+from tapemagic.tf.ops.elementwise import checked
 
 
 def _scipy(name: str, needed: str) -> Callable[..., Any]:

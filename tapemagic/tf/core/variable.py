@@ -11,12 +11,15 @@ from tapemagic.engine.events import record_exit, record_text
 from tapemagic.engine.tensor.tensor import Tensor, Traced, unwrap
 from tapemagic.engine.tensor.variable import Slice, Variable
 from tapemagic.errors import OptionError
-from tapemagic.tf import printing
-from tapemagic.tf.convert import operand, tensor
+from tapemagic.tf.core import printing
+from tapemagic.tf.core.convert import operand, tensor
+from tapemagic.tf.core.name_scope import scoped
+from tapemagic.tf.core.shape import TensorShape
+from tapemagic.tf.core.tensor import Eager, eager
 from tapemagic.tf.errors import InvalidArgumentError
-from tapemagic.tf.name_scope import scoped
-from tapemagic.tf.shape import TensorShape
-from tapemagic.tf.tensor import Eager, eager
+
+_own_name: Any = vars(Variable)["name"]
+"""The place of a variable's name."""
 
 
 class VariableSynchronization(enum.Enum):
@@ -106,13 +109,13 @@ class ResourceVariable(Eager, Variable):
         self.constraint = constraint
 
     @property
-    def name(self) -> str:  # type: ignore[override] # the slot of the engine's variable, with TensorFlow's ending
+    def name(self) -> str:
         """The name, with the scopes around it in front and ``:0`` behind."""
-        return f"{Variable.name.__get__(self)}:0"  # type: ignore[attr-defined]
+        return f"{_own_name.__get__(self)}:0"
 
     @name.setter
     def name(self, name: str) -> None:
-        Variable.name.__set__(self, name)  # type: ignore[attr-defined]
+        _own_name.__set__(self, name)
 
     @property
     def synchronization(self) -> VariableSynchronization:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.tf.adapter import adapter, axes, lengths
-from tapemagic.tf.convert import tensor
-from tapemagic.tf.dtype import numpy_dtype
-from tapemagic.tf.elementwise import checked
+from tapemagic.tf.core.adapter import adapter, axes, lengths
+from tapemagic.tf.core.convert import tensor
+from tapemagic.tf.core.dtype import numpy_dtype
 from tapemagic.tf.errors import InvalidArgumentError
+from tapemagic.tf.ops.elementwise import checked
 
 
 def _narrow(found: Any, x: Any) -> Any:
@@ -51,7 +51,10 @@ def _real(called: str, transform: Any, count: int, kinds: str) -> Any:
         return _narrow(transform(x, s=sizes, axes=_over(x, count, called)), x)
 
     computed.__name__ = computed.__qualname__ = called
-    computed.__doc__ = f"The {'inverse ' * called.startswith('i')}Fourier transform of real numbers along the last {_AXES[count]}."
+    computed.__doc__ = (
+        f"The {'inverse ' * called.startswith('i')}Fourier transform of real numbers "
+    )
+    computed.__doc__ += f"along the last {_AXES[count]}."
     return adapter(computed)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from tapemagic.tf.name_scope import current
+from tapemagic.tf.core.name_scope import current
 
 
 def executing_eagerly() -> bool:

@@ -12,9 +12,9 @@ from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.tensor.messages import require_function, shown
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import OptionError, UnsupportedArgumentError
-from tapemagic.tf.convert import PYTHON_NUMBERS, tensor
+from tapemagic.tf.core.convert import PYTHON_NUMBERS, tensor
+from tapemagic.tf.core.tensor import eager
 from tapemagic.tf.errors import InvalidArgumentError
-from tapemagic.tf.tensor import eager
 
 
 class Function:
@@ -38,6 +38,7 @@ class Function:
         return Function(bound, self.input_signature)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the function, with its arrays and numbers as tensors."""
         if self.input_signature is not None:
             args = self._signed(args)
         given = pack((args, kwargs), map(_argument, leaves((args, kwargs))))
@@ -77,7 +78,7 @@ def _matching(x: Any, spec: Any) -> Any:
     held = eager(tensor(x, None if isinstance(x, Traced) else spec.dtype))
     if not spec.is_compatible_with(held):
         raise InvalidArgumentError(
-            f"the argument {shown(x)} has shape {held.shape} and dtype {held.dtype.name}, and input_signature has {spec}"
+            f"the argument {shown(x)} has shape {held.shape} and dtype {held.dtype.name}, and not {spec}"
         )
     return held
 

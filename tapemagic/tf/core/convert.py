@@ -11,7 +11,7 @@ from tapemagic.engine.tensor.coercion import cast_exactly, private_array
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Traced, plain, tensors_in, unwrap, wrap
 from tapemagic.errors import DtypeError
-from tapemagic.tf.dtype import as_dtype, numpy_dtype
+from tapemagic.tf.core.dtype import as_dtype, numpy_dtype
 from tapemagic.tf.errors import InvalidArgumentError, MixedDtypesError, invalid_argument
 
 PYTHON_NUMBERS = (bool, int, float, complex)
@@ -58,7 +58,7 @@ def _stacked(values: Iterable[Any], dtype: Any) -> Any:
     """The tensor of nested lists that have tensors in them."""
     parts = [tensor(x, dtype) for x in values]
     try:
-        return np.stack(parts)  # type: ignore[call-overload]
+        return np.stack(parts)
     except ValueError as error:
         raise invalid_argument(error) from None
 

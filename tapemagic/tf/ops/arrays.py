@@ -9,9 +9,9 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import OptionError
-from tapemagic.tf.adapter import adapter, axes, lengths, whole
-from tapemagic.tf.convert import matched, operand, tensor
-from tapemagic.tf.dtype import int32, numpy_dtype
+from tapemagic.tf.core.adapter import adapter, axes, lengths, whole
+from tapemagic.tf.core.convert import matched, operand, tensor
+from tapemagic.tf.core.dtype import int32, numpy_dtype
 from tapemagic.tf.errors import InvalidArgumentError
 
 
@@ -87,7 +87,7 @@ def stack(values: Any, axis: Any = 0, name: str = "stack") -> Any:
 
 def _several(values: Any, called: str) -> Any:
     """The tensors in a list, or the slices of a tensor along its first axis."""
-    if isinstance(values, Traced) or isinstance(values, np.ndarray):
+    if isinstance(values, (Traced, np.ndarray)):
         return list(tensor(values)) if np.ndim(values) > 1 else [tensor(values)]
     if not isinstance(values, (list, tuple)) or not values:
         raise OptionError(f"{called} takes a list of tensors: write tf.{called}([x, y], axis=0)")
@@ -173,7 +173,7 @@ def pad(
     >>> print(tf.pad([1.0, 2.0], [[1, 2]]))
     tf.Tensor([0. 1. 2. 0. 0.], shape=(5,), dtype=float32)
     """
-    known = _MODES.get(str(mode).upper())
+    known: Any = _MODES.get(str(mode).upper())
     if known is None:
         raise OptionError(f"pad has the modes {', '.join(_MODES)}, not {mode!r}")
     held = _tensor(tensor)
@@ -218,7 +218,7 @@ def identity_n(input: Any, name: str | None = None) -> Any:
 
 
 @adapter
-def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> Any:
+def meshgrid(*args: Any, indexing: Any = "xy", name: str | None = None) -> Any:
     """The coordinates of the points of a grid, a tensor for each axis, as a list."""
     return list(np.meshgrid(*matched("meshgrid", *args), indexing=indexing))
 

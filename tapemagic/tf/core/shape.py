@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import ShapeError
@@ -36,10 +36,12 @@ class TensorShape(tuple[Any, ...]):
 
     __slots__ = ()
 
-    def __new__(cls, dims: Iterable[Any]) -> TensorShape:
+    def __new__(cls, dims: Iterable[Any]) -> Self:
         """Make a shape of lengths."""
-        if isinstance(dims, TensorShape):
-            return dims
+        if dims is None:
+            raise ShapeError(
+                "a TensorShape has a number of axes here: give a list, with None for lengths not known"
+            )
         return super().__new__(cls, map(_length, _listed(dims)))
 
     @property
@@ -89,12 +91,12 @@ class TensorShape(tuple[Any, ...]):
             raise ShapeError(f"Shape {self} must have rank {rank}")
 
     def with_rank(self, rank: int) -> TensorShape:
-        """This shape, if it has as many axes."""
+        """The same shape, if it has as many axes."""
         self.assert_has_rank(rank)
         return self
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
-        """This shape, if it has as many axes or more."""
+        """The same shape, if it has as many axes or more."""
         if len(self) < rank:
             raise ShapeError(f"Shape {self} must have rank at least {rank}")
         return self

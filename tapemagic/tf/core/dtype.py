@@ -130,7 +130,7 @@ class DType:
 
     def __eq__(self, other: object) -> Any:
         if other.__class__ is DType:
-            return self.dtype is other.dtype or self.dtype == other.dtype  # type: ignore[attr-defined]
+            return self.dtype is other.dtype or self.dtype == other.dtype
         if other is None:
             return False
         try:
@@ -211,7 +211,7 @@ def as_dtype(type_value: Any) -> DType:
     tf.float32
     """
     if type_value.__class__ is DType:
-        return type_value  # type: ignore[no-any-return]
+        return type_value
     if isinstance(type_value, np.dtype):
         known = _OF_OBJECT.get(type_value)
         if known is not None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import OptionError
-from tapemagic.tf.printing import summary
+from tapemagic.tf.core.printing import summary
 
 
 def print(

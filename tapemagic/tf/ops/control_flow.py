@@ -11,10 +11,10 @@ import numpy as np
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
-from tapemagic.tf.adapter import adapter
-from tapemagic.tf.convert import tensor
+from tapemagic.tf.core.adapter import adapter
+from tapemagic.tf.core.convert import tensor
+from tapemagic.tf.core.tensor import eager
 from tapemagic.tf.errors import InvalidArgumentError
-from tapemagic.tf.tensor import eager
 
 Function = Callable[..., Any]
 
@@ -63,18 +63,20 @@ def case(
         raise InvalidArgumentError(
             "more than one of the conditions is true, and exclusive=True allows one"
         )
-    if not chosen and default is None:
+    first = chosen[0] if chosen else default
+    if first is None:
         raise InvalidArgumentError("none of the conditions is true, and there is no default")
-    return _tensors((chosen or [default])[0]())
+    return _tensors(first())
 
 
 def switch_case(
     branch_index: Any, branch_fns: Any, default: Function | None = None, name: str = "switch_case"
 ) -> Any:
-    """The result of the function with a number; for a number without one, of `default`, or else of the last function."""
+    """The result of the function with a number; for a number without one, of `default`, or else of the last one."""
     functions = dict(branch_fns if isinstance(branch_fns, dict) else _numbered(branch_fns))
     otherwise = default if default is not None else functions[max(functions)]
-    return _tensors(functions.get(int(branch_index), otherwise)())
+    chosen: Any = functions.get(int(branch_index), otherwise)
+    return _tensors(chosen())
 
 
 def _numbered(functions: Any) -> Any:
@@ -163,7 +165,7 @@ def _stacked(rows: list[Any]) -> Any:
             "there are no slices to call the function with: the first axis is empty"
         )
     columns = zip(*map(leaves, rows), strict=True)
-    return pack(rows[0], [np.stack([tensor(x) for x in column]) for column in columns])  # type: ignore[call-overload]
+    return pack(rows[0], [np.stack([tensor(x) for x in column]) for column in columns])
 
 
 def _folded(fn: Function, elems: Any, initializer: Any, from_end: bool) -> list[Any]:

@@ -10,9 +10,11 @@ from tapemagic.engine.functions import custom_gradient as custom
 from tapemagic.engine.functions import recompute_grad as recomputing
 from tapemagic.engine.functions import stop_gradient as stopping
 from tapemagic.engine.nest import leaves, pack
+from tapemagic.engine.tensor.messages import require_function
 from tapemagic.engine.tensor.tensor import Traced, plain
-from tapemagic.tf.convert import tensor
-from tapemagic.tf.tensor import eager
+from tapemagic.errors import CustomGradientError
+from tapemagic.tf.core.convert import tensor
+from tapemagic.tf.core.tensor import eager
 
 Function = Callable[..., Any]
 
@@ -46,7 +48,8 @@ def custom_gradient(f: Function | None = None) -> Any:
     """
     if f is None:
         return custom_gradient
-    inner = custom.custom_gradient(f if not callable(f) else _on_eager(f))
+    require_function(f, CustomGradientError)
+    inner = custom.custom_gradient(_on_eager(f))
     return _Eager(inner, f)
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from tapemagic.engine.nest import ordered
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import OptionError
-from tapemagic.tf.name_scope import current, name_scope
+from tapemagic.tf.core.name_scope import current, name_scope
 
 F = TypeVar("F", bound=Callable[..., Any])
 

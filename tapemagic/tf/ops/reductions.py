@@ -8,11 +8,11 @@ import numpy as np
 
 from tapemagic.engine.operations import exponentials
 from tapemagic.engine.tensor.precision import precise_sum
-from tapemagic.tf.adapter import adapter, axes
-from tapemagic.tf.convert import matched, tensor
-from tapemagic.tf.dtype import as_dtype, int64, numpy_dtype
-from tapemagic.tf.elementwise import checked
+from tapemagic.tf.core.adapter import adapter, axes
+from tapemagic.tf.core.convert import matched, tensor
+from tapemagic.tf.core.dtype import as_dtype, int64, numpy_dtype
 from tapemagic.tf.errors import InvalidArgumentError
+from tapemagic.tf.ops.elementwise import checked
 
 _NUMBERS = "iufc"
 
@@ -21,7 +21,8 @@ def summed(x: Any, axis: Any, keepdims: Any = False) -> Any:
     """The sum in the dtype of the elements."""
     if x.dtype.kind in "iu":
         return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
-    return precise_sum(x, axis, bool(keepdims))
+    inside = None if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, x.ndim)
+    return precise_sum(x, inside, bool(keepdims))
 
 
 @adapter

@@ -10,9 +10,9 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import NoDerivativeError
-from tapemagic.tf.convert import tensor
+from tapemagic.tf.core.convert import tensor
+from tapemagic.tf.core.tensor import eager
 from tapemagic.tf.errors import OpError, invalid_argument
-from tapemagic.tf.tensor import eager
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -1,0 +1,1 @@
+"""The functions, by kind; modules such as `tapemagic.tf.math` list them under TensorFlow's names."""

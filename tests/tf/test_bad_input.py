@@ -1,0 +1,134 @@
+"""Wrong values, dtypes, shapes and options get an error that says what was wrong and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tapemagic import tf
+from tapemagic.errors import TapeError
+
+F, D, N, B = (
+    tf.constant([1.0, 2.0]),
+    tf.constant([1.0], tf.float64),
+    tf.constant([1, 2]),
+    tf.constant([True]),
+)
+V = tf.Variable([1.0, 2.0])
+Invalid = tf.errors.InvalidArgumentError
+
+CASES: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    (lambda: F + N, Invalid, "not float32 and int32: write tf.cast(x, tf.float32)"),
+    (lambda: F * D, Invalid, "float32 and float64"),
+    (lambda: V - D, Invalid, "float32 and float64"),
+    (lambda: N + 1.5, Invalid, "int32 and float32"),
+    (lambda: N + np.array([0.5, 1.5]), Invalid, "int32 and float64"),
+    (lambda: F + 1j, Invalid, "complex"),
+    (lambda: F > N, Invalid, "tf.cast"),
+    (lambda: B + B, Invalid, "truth values"),
+    (lambda: tf.add(F, N), Invalid, "add takes tensors of one dtype"),
+    (lambda: tf.concat([F, N], 0), Invalid, "concat takes tensors of one dtype"),
+    (lambda: tf.matmul(tf.ones((1, 1)), tf.ones((1, 1), tf.float64)), Invalid, "matmul"),
+    (lambda: tf.where([True, False], F, N), Invalid, "where"),
+    (
+        lambda: tf.sin(N),
+        Invalid,
+        "sin does not take whole numbers, here of int32: write tf.cast(x, tf.float32)",
+    ),
+    (lambda: tf.sqrt(4), Invalid, "sqrt"),
+    (lambda: tf.reduce_sum(B), Invalid, "truth values"),
+    (lambda: tf.reduce_all(F), Invalid, "reduce_all"),
+    (lambda: F + tf.constant([1.0, 2.0, 3.0]), Invalid, "(2,) (3,)"),
+    (lambda: tf.ones((2, 3)) @ tf.ones((2, 3)), Invalid, "mismatch"),
+    (lambda: tf.matmul(F, F), Invalid, "two axes or more"),
+    (lambda: F[5], Invalid, "out of bounds"),
+    (lambda: F[5], IndexError, "out of bounds"),
+    (lambda: tf.gather(F, [7]), Invalid, "not in [0, 2)"),
+    (lambda: tf.reshape(F, (3, 3)), Invalid, "cannot reshape"),
+    (lambda: tf.reduce_sum(F, axis=3), Invalid, "axis 3"),
+    (lambda: tf.split(F, 3), Invalid, "equal parts"),
+    (lambda: N // 0, Invalid, "division by zero"),
+    (lambda: N**-1, Invalid, "negative"),
+    (lambda: tf.linalg.inv(tf.zeros((2, 2))), Invalid, "not invertible"),
+    (lambda: tf.add_n([F, tf.ones(3)]), Invalid, "one shape"),
+    (lambda: tf.constant("text"), TapeError, "numbers"),
+    (lambda: tf.constant(None), TapeError, "numbers"),
+    (lambda: tf.constant([[1, 2], [3]]), TapeError, "rows differ"),
+    (lambda: tf.constant(1.5, tf.int32), TypeError, "Cannot convert 1.5"),
+    (lambda: tf.constant([1, 2, 3], shape=(2, 2)), Invalid, "3 elements"),
+    (lambda: tf.constant(D, tf.float32), Invalid, "tf.cast(x, tf.float32)"),
+    (lambda: tf.constant(1.0, "string"), TapeError, "not text"),
+    (lambda: tf.cast(F, "bfloat16"), TypeError, "no bfloat16"),
+    (tf.Variable, TapeError, "begins with a value"),
+    (lambda: tf.Variable(1.0, shape=(2,)), ValueError, "Shapes"),
+    (lambda: V.assign([1.0, 2.0, 3.0]), ValueError, "keeps its shape"),
+    (lambda: V.assign(D), Invalid, "float64"),
+    (lambda: tf.Variable(2).assign(2.5), Invalid, "tf.cast"),
+    (lambda: V.__iadd__(1), RuntimeError, "assign_add"),
+    (lambda: F.__setitem__(0, 1.0), TypeError, "cannot be written into"),
+    (lambda: hash(F), TypeError, "x.ref()"),
+    (lambda: {V: 1}, TypeError, "x.ref()"),
+    (lambda: F.name, AttributeError, "no name"),
+    (lambda: bool(F), ValueError, "ambiguous"),
+    (lambda: tf.function(lambda x: x, jit_compile=True), TapeError, "XLA is not here"),
+    (
+        lambda: tf.function(lambda x: x).get_concrete_function(F),
+        TapeError,
+        "call the function itself",
+    ),
+    (
+        lambda: tf.function(lambda x: x, input_signature=[tf.TensorSpec([3])])(F),
+        Invalid,
+        "input_signature",
+    ),
+    (lambda: tf.function(3), TapeError, "a function is to be given"),
+    (lambda: tf.Module(name="a b"), ValueError, "not a valid module name"),
+    (lambda: tf.nn.dropout(F, 1.0), TapeError, "rate"),
+    (
+        lambda: tf.nn.conv2d(tf.ones((1, 3, 3, 1)), tf.ones((2, 2, 1, 1)), 1, "VALID", "NCHW"),
+        TapeError,
+        "tf.transpose",
+    ),
+    (lambda: tf.random.uniform([2], maxval=None, dtype=tf.int32), TapeError, "maxval"),
+    (lambda: tf.random.stateless_normal([2], seed=1), TapeError, "two whole numbers"),
+    (lambda: tf.random.set_seed("a"), TapeError, "a whole number"),
+    (lambda: tf.sort(F, direction="UP"), TapeError, "DESCENDING"),
+    (lambda: tf.pad(F, [[1, 1]], mode="WRAP"), TapeError, "SYMMETRIC"),
+    (lambda: tf.debugging.assert_equal(F, [1.0, 3.0], "wrong"), Invalid, "wrong"),
+    (lambda: tf.debugging.assert_near(F, [1.0, 2.1]), Invalid, "tolerance"),
+    (lambda: tf.debugging.check_numerics([1.0, np.nan], "loss"), Invalid, "loss : Tensor had NaN"),
+    (lambda: tf.debugging.assert_rank(F, 2), ValueError, "rank 2"),
+    (lambda: tf.ensure_shape(F, [3]), Invalid, "not compatible"),
+    (lambda: tf.TensorShape(None), ValueError, "None"),
+    (tf.compat.v1.disable_eager_execution, TapeError, "no graphs"),
+    (
+        lambda: tf.while_loop(lambda i: i < 3, lambda i: i, [0], back_prop=False),
+        TapeError,
+        "tf.stop_gradient",
+    ),
+    (lambda: tf.custom_gradient(3), TapeError, "a function is to be given"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "words"), CASES, ids=[words for _, _, words in CASES])
+def test_an_error_says_what_is_wrong(
+    call: Callable[[], Any], error: type[Exception], words: str
+) -> None:
+    """With the class that TensorFlow raises, which is also one of `tapemagic.errors`."""
+    with pytest.raises(error) as caught:
+        call()
+
+    assert words in str(caught.value)
+
+
+def test_an_operation_that_fails_leaves_the_tape_usable() -> None:
+    """And what was recorded before stays."""
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(V * V)
+        with pytest.raises(Invalid):
+            V + N
+
+    np.testing.assert_array_equal([2.0, 4.0], tape.gradient(y, V).numpy())

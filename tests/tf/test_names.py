@@ -1,0 +1,98 @@
+"""The names that tapemagic.tf offers are TensorFlow's, and what is missing says what to write instead."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+from tapemagic import tf
+from tests.tf.harness import load
+
+TENSORFLOW = load("names")
+OLD = {"enable_eager_execution", "lin_space", "contrib"}
+"""Names of TensorFlow 1, for the fourth seed."""
+
+NOT_IN_NUMPY = {"approx_max_k", "approx_min_k", "sobol_sample", "special"}
+"""What tf.math has and this has not."""
+
+
+def offered(namespace: str) -> set[str]:
+    """The public names of a namespace here."""
+    path = "tapemagic.tf" + ("" if namespace == "tf" else f".{namespace}")
+    return set(importlib.import_module(path).__all__)
+
+
+@pytest.mark.parametrize("namespace", [name for name in TENSORFLOW if name != "compat.v1"])
+def test_every_name_is_one_of_tensorflow(namespace: str) -> None:
+    """Nothing is offered that a program could not find in TensorFlow 2.21."""
+    unknown = offered(namespace) - set(TENSORFLOW[namespace])
+
+    assert unknown <= (OLD if namespace == "tf" else set())
+
+
+def test_all_names_are_there() -> None:
+    """Each name of each ``__all__`` can be read."""
+    for namespace in TENSORFLOW:
+        module = importlib.import_module(
+            "tapemagic.tf" + ("" if namespace == "tf" else f".{namespace}")
+        )
+        for name in module.__all__:
+            assert getattr(module, name) is not None or name == "newaxis"
+
+
+def test_tf_math_is_whole() -> None:
+    """Of the 132 names of tf.math four are missing."""
+    assert NOT_IN_NUMPY == set(TENSORFLOW["math"]) - offered("math")
+    assert 132 == len(TENSORFLOW["math"])
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("reduce_summ", "did you mean tf.reduce_sum"),
+        ("log", "write tf.math.log"),
+        ("distribute", "there is one processor here"),
+        ("saved_model", "save_weights"),
+        ("xla", "nothing is compiled here"),
+        ("summary", "matplotlib"),
+        ("sparse", "dense"),
+        ("ragged", "tf.sequence_mask"),
+        ("strings", "Python's str"),
+        ("image", "NumPy"),
+        ("lookup", "a dict of Python"),
+        ("gradients", "tape.gradient(y, x)"),
+        ("math.reduce_summ", "did you mean tf.math.reduce_sum"),
+        ("math.matmul", "write tf.linalg.matmul"),
+        ("linalg.LinearOperatorDiag", "tf.linalg.matmul with a matrix"),
+        ("nn.reluu", "tf.nn.relu"),
+        ("random.norma", "tf.random.normal"),
+        ("debugging.assert_nearly", "tf.debugging.assert_near"),
+        ("convolve_it", "NumPy's functions"),
+    ],
+)
+def test_a_missing_name_says_what_to_write(path: str, words: str) -> None:
+    """An AttributeError, as for any module, with the words to write in its place."""
+    *parents, name = path.split(".")
+    module = tf
+    for parent in parents:
+        module = getattr(module, parent)
+    with pytest.raises(AttributeError, match=f"tf.{path}") as caught:
+        getattr(module, name)
+
+    assert words in str(caught.value)
+    assert not hasattr(module, name)
+
+
+def test_tapemagic_does_not_load_tf() -> None:
+    """``import tapemagic`` is light; Keras and data sets are loaded when they are first used."""
+    code = (
+        "import sys, tapemagic\n"
+        "assert 'tapemagic.tf' not in sys.modules\n"
+        "import tapemagic.tf as tf\n"
+        "assert 'tapemagic.tf.keras' not in sys.modules and 'tapemagic.tf.data' not in sys.modules\n"
+        "assert 'keras' in dir(tf) and 'scipy' not in sys.modules and 'IPython' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
