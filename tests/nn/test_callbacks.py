@@ -60,7 +60,9 @@ def test_early_stopping_keeps_the_best() -> None:
     """Training stops after some epochs without improvement, and the best weights return."""
     model = model_of()
     kept: list[Any] = []
-    keep = nn.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: kept.append(model.get_weights()))
+    keep = nn.callbacks.LambdaCallback(
+        on_epoch_end=lambda epoch, logs: kept.append(model.get_weights())
+    )
     stop = nn.callbacks.EarlyStopping("score", mode="max", patience=2, restore_best_weights=True)
     history = model.fit(
         X, Y, epochs=9, verbose=0, callbacks=[Values("score", [1, 3, 2, 2.5, 9]), keep, stop]
@@ -73,7 +75,9 @@ def test_early_stopping_keeps_the_best() -> None:
 
 def test_a_number_that_cannot_be_watched() -> None:
     """A name that is not there warns with those that are; one that does not tell what is better asks for a mode."""
-    with pytest.warns(UserWarning, match="watches 'val_loss', which is not there: the logs hold 'loss'"):
+    with pytest.warns(
+        UserWarning, match="watches 'val_loss', which is not there: the logs hold 'loss'"
+    ):
         model_of().fit(X, Y, verbose=0, callbacks=[nn.callbacks.EarlyStopping()])
     stop = nn.callbacks.EarlyStopping("score")
     with pytest.raises(OptionError, match="mode='max' or mode='min'"):
@@ -90,7 +94,11 @@ def test_checkpoints(tmp_path: Path) -> None:
     each = nn.callbacks.ModelCheckpoint(tmp_path / "{epoch:02d}-{val_accuracy:.1f}.npz")
     model.fit(X, Y, epochs=3, verbose=0, callbacks=[values, best, each])
 
-    assert sorted(path.name for path in tmp_path.glob("*.npz")) == ["01-1.0.npz", "02-3.0.npz", "03-2.0.npz"]
+    assert sorted(path.name for path in tmp_path.glob("*.npz")) == [
+        "01-1.0.npz",
+        "02-3.0.npz",
+        "03-2.0.npz",
+    ]
     other, second = model_of(), model_of()
     other.load_weights(tmp_path / "new" / "best.npz")
     second.load_weights(tmp_path / "02-3.0.npz", optimizer=True)
@@ -123,7 +131,9 @@ def test_lines_without_times(verbose: Any, capsys: pytest.CaptureFixture[str]) -
     """Where nobody watches, fit prints a line for each epoch, the same each time, and nothing else."""
     model_of(0.0).fit(X, Y, epochs=2, verbose=verbose, validation_data=(X, Y))
 
-    expected = "Epoch 1/2 - loss: 1.0000 - val_loss: 1.0000\nEpoch 2/2 - loss: 1.0000 - val_loss: 1.0000\n"
+    expected = (
+        "Epoch 1/2 - loss: 1.0000 - val_loss: 1.0000\nEpoch 2/2 - loss: 1.0000 - val_loss: 1.0000\n"
+    )
     assert capsys.readouterr() == (expected, "")
 
 
@@ -216,5 +226,11 @@ def test_nothing_prints_an_address() -> None:
     history = model.fit(X, Y, epochs=2, verbose=0)
 
     assert repr(history) == "<History of 2 epochs: loss>"
-    for thing in (model, model.optimizer, model.inputs, *model.metrics, nn.callbacks.EarlyStopping()):
+    for thing in (
+        model,
+        model.optimizer,
+        model.inputs,
+        *model.metrics,
+        nn.callbacks.EarlyStopping(),
+    ):
         assert " at 0x" not in repr(thing)

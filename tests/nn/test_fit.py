@@ -37,7 +37,9 @@ def test_a_step_is_the_tapes_gradient() -> None:
                 self.add_loss(0.1 * np.sum(inputs**2))
                 return inputs
 
-        dense = nn.Dense(1, kernel_initializer="ones", kernel_regularizer=lambda w: 0.5 * np.sum(w**2))
+        dense = nn.Dense(
+            1, kernel_initializer="ones", kernel_regularizer=lambda w: 0.5 * np.sum(w**2)
+        )
         return nn.Sequential([nn.Input((3,)), dense, Penalty()]), nn.optimizers.Adam(0.1)
 
     model, optimizer = build()
@@ -260,7 +262,9 @@ def interrupt_at(batch: int) -> nn.callbacks.Callback:
     return Interrupt()
 
 
-@pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="needs signals")
+@pytest.mark.skipif(
+    threading.current_thread() is not threading.main_thread(), reason="needs signals"
+)
 def test_an_interrupt_comes_between_steps() -> None:
     """An interrupt waits for the end of a step; history and model are those of finished epochs and steps."""
     model = line(nn.optimizers.Adam(0.1))
@@ -301,7 +305,10 @@ class Function(nn.Layer):
     ("function", "words"),
     [
         (np.log, r"the loss is nan\. It arose in the layer 'culprit': log of -?[\d.e-]+ gave nan"),
-        (lambda x: np.sqrt(x * 0), r"though the loss is .* 'culprit': the derivative of sqrt\(-?0\.0\) gave -?inf"),
+        (
+            lambda x: np.sqrt(x * 0),
+            r"though the loss is .* 'culprit': the derivative of sqrt\(-?0\.0\) gave -?inf",
+        ),
         (lambda x: 1 / (x - x), r"'culprit': divide of 1 and 0\.0 gave inf"),
     ],
 )
@@ -331,7 +338,9 @@ def test_data_that_are_not_finite() -> None:
     y[3] = np.inf
 
     for shuffle in (True, False):
-        with pytest.raises(NonFiniteError, match=r"example 17 of the data: .* x is nan at \[\d+, 2\]"):
+        with pytest.raises(
+            NonFiniteError, match=r"example 17 of the data: .* x is nan at \[\d+, 2\]"
+        ):
             line().fit(x, Y, shuffle=shuffle, verbose=0)
     with pytest.raises(NonFiniteError, match="example 3 of the data"):
         line().fit(X, y, shuffle=False, verbose=0)
@@ -361,20 +370,32 @@ def test_a_step_of_ones_own_that_is_not_finite_is_undone() -> None:
         ({"x": X[:0], "y": Y[:0]}, ShapeError, "no examples"),
         ({"x": 3.0}, Exception, "x is the single number 3.0"),
         ({"y": np.array(["cat"] * 40)}, NotNumbersError, "y holds text such as 'cat'.*np.unique"),
-        ({"x": pd.DataFrame({"a": X[:, 0], "b": "t"})}, NotNumbersError, "x holds text such as 't'"),
+        (
+            {"x": pd.DataFrame({"a": X[:, 0], "b": "t"})},
+            NotNumbersError,
+            "x holds text such as 't'",
+        ),
         ({"x": None}, OptionError, "no data"),
         ({"y": None}, ModelError, "there are none"),
         ({"sample_weight": np.ones(3)}, ShapeError, "sample_weight has 3"),
         ({"batch_size": 0}, OptionError, "batch_size"),
         ({"epochs": 1.5}, OptionError, "epochs"),
         ({"verbose": 3}, OptionError, "verbose"),
-        ({"callbacks": [nn.callbacks.EarlyStopping]}, OptionError, r"write nn.callbacks.EarlyStopping\(\)"),
+        (
+            {"callbacks": [nn.callbacks.EarlyStopping]},
+            OptionError,
+            r"write nn.callbacks.EarlyStopping\(\)",
+        ),
         ({"validation_split": 1.0}, OptionError, "between 0 and 1"),
         ({"validation_split": 0.999}, OptionError, "leaves one part empty"),
         ({"validation_data": X}, OptionError, r"validation_data is \(x, y\)"),
         ({"validation_data": (X[:, :2], Y)}, ShapeError, "'line' was built for"),
         ({"x": iter([(X, Y)])}, OptionError, "leave y and sample_weight out"),
-        ({"x": iter([(X, Y)]), "y": None, "epochs": 2}, OptionError, "ended after 0 batches of epoch 2"),
+        (
+            {"x": iter([(X, Y)]), "y": None, "epochs": 2},
+            OptionError,
+            "ended after 0 batches of epoch 2",
+        ),
         ({"x": iter([(X, Y, Y, Y)]), "y": None}, OptionError, "a tuple of 4"),
         ({"class_weight": {0: 1}, "sample_weight": Y}, OptionError, "not both"),
     ],

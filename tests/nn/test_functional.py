@@ -18,7 +18,9 @@ def test_a_model_computes_what_its_layers_compute() -> None:
     """Layers, operators, indices and NumPy's functions between inputs and outputs are called on data as they stand."""
     a, b = nn.Input((4,), name="a"), nn.Input((4,), name="b")
     hidden = nn.Dense(3)
-    model = nn.Model([a, b], np.tanh(hidden(a)) * 2 - hidden(b)[:, ::-1] / np.array([1.0, 2.0, 4.0]))
+    model = nn.Model(
+        [a, b], np.tanh(hidden(a)) * 2 - hidden(b)[:, ::-1] / np.array([1.0, 2.0, 4.0])
+    )
 
     expected = np.tanh(hidden(X)) * 2 - hidden(2 * X)[:, ::-1] / np.array([1, 2, 4], "float32")
 
@@ -97,7 +99,9 @@ def test_a_layer_that_does_not_fit_names_both() -> None:
     """A shape that does not fit is found when the model is put together."""
     hidden = nn.Dense(3, name="hidden")(nn.Input((4,)))
 
-    with pytest.raises(ShapeError, match=r"'picture' \(Conv2D\) cannot be called on the output of 'hidden'"):
+    with pytest.raises(
+        ShapeError, match=r"'picture' \(Conv2D\) cannot be called on the output of 'hidden'"
+    ):
         nn.layers.Conv2D(2, 3, name="picture")(hidden)
     with pytest.raises(ShapeError, match="output of 'hidden'.* and the output of 'other'"):
         hidden @ nn.Dense(5, name="other")(nn.Input((4,)))

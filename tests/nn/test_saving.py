@@ -22,7 +22,9 @@ Y = np.arange(12) % 3
 def classifier(units: int = 5) -> nn.Sequential:
     """A compiled classifier."""
     model = nn.Sequential([nn.Input((4,)), nn.Dense(units, activation="relu"), nn.Dense(3)])
-    model.compile("adam", nn.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
+    model.compile(
+        "adam", nn.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"]
+    )
     return model
 
 
@@ -56,7 +58,12 @@ def test_weights_by_paths(tmp_path: Path) -> None:
     other.load_weights(tmp_path / "a.npz")
 
     with np.load(tmp_path / "a.npz") as stored:
-        assert list(stored) == ["layers/0/kernel", "layers/0/bias", "layers/1/kernel", "layers/1/bias"]
+        assert list(stored) == [
+            "layers/0/kernel",
+            "layers/0/bias",
+            "layers/1/kernel",
+            "layers/1/bias",
+        ]
     assert same(model.get_weights(), other.get_weights())
     assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]
 

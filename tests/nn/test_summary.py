@@ -18,7 +18,9 @@ def text_of(model: nn.Model, **options: object) -> str:
 
 def test_a_stack() -> None:
     """A stack has a row for each layer, and totals with bytes."""
-    model = nn.Sequential([nn.Input((784,)), nn.Dense(128, name="hidden"), nn.Dense(10, name="out")])
+    model = nn.Sequential(
+        [nn.Input((784,)), nn.Dense(128, name="hidden"), nn.Dense(10, name="out")]
+    )
     model.get_layer("hidden").trainable = False
     model.compile("sgd", "mse")
     text = text_of(model)
@@ -70,7 +72,10 @@ def test_a_class_of_ones_own() -> None:
     model = Own()
     model(np.ones((2, 4)))
 
-    assert "│ dense_of_own (Dense)           │ (None, 3)                │           15 │" in text_of(model)
+    assert (
+        "│ dense_of_own (Dense)           │ (None, 3)                │           15 │"
+        in text_of(model)
+    )
 
 
 def test_a_width_without_room() -> None:

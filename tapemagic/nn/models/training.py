@@ -398,7 +398,9 @@ class Trainer:
         self.stop_training = False
         with _closed(progress), between_steps() as interrupt:
             span = range(initial_epoch, epochs)
-            call_named("fit", self._epochs, span, batches, validation, validation_freq, told, interrupt)
+            call_named(
+                "fit", self._epochs, span, batches, validation, validation_freq, told, interrupt
+            )
         return history
 
     def _epochs(

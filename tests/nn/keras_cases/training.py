@@ -16,7 +16,9 @@ def start(model: Any, rng: np.random.Generator) -> None:
 
 def result(history: Any, model: Any) -> Arrays:
     """The numbers of all epochs, and the weights after them."""
-    numbers = {name: np.array(values, "float32") for name, values in sorted(history.history.items())}
+    numbers = {
+        name: np.array(values, "float32") for name, values in sorted(history.history.items())
+    }
     return numbers | {f"weight_{n}": w for n, w in enumerate(model.get_weights())}
 
 
@@ -67,7 +69,10 @@ def two_inputs(k: Any, rng: np.random.Generator) -> Arrays:
         loss_weights={"price": 0.5, "kind": 2.0},
     )
     data = [rng.normal(size=(20, n)).astype("float32") for n in (3, 2)]
-    targets = [rng.normal(size=(20, 1)).astype("float32"), rng.integers(0, 2, (20, 1)).astype("float32")]
+    targets = [
+        rng.normal(size=(20, 1)).astype("float32"),
+        rng.integers(0, 2, (20, 1)).astype("float32"),
+    ]
     history = model.fit(data, targets, batch_size=10, epochs=3, shuffle=False, verbose=0)
     outputs = model.predict({"a": data[0], "b": data[1]}, verbose=0)
     return result(history, model) | {f"output_{n}": x for n, x in enumerate(outputs)}
