@@ -246,7 +246,9 @@ class Trainer:
         gradients = tape.gradient(loss, variables) if variables else []
         step.require_finite(data, loss, variables, gradients)
         if variables:
-            self.optimizer.apply(gradients, variables)
+            self.optimizer.apply(
+                gradients, variables, lambda *named: str(tape.explain(loss, *named))
+            )
         else:
             warnings.warn(
                 f"the model {self.name!r} has no variables to train: all are frozen, or none",
@@ -397,7 +399,9 @@ class Trainer:
         self.stop_training = False
         with _closed(progress), between_steps() as interrupt:
             span = range(initial_epoch, epochs)
-            call_named("fit", self._epochs, span, batches, validation, validation_freq, told, interrupt)
+            call_named(
+                "fit", self._epochs, span, batches, validation, validation_freq, told, interrupt
+            )
         return history
 
     def _epochs(
