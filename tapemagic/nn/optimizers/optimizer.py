@@ -210,7 +210,7 @@ class Optimizer(Steps, LearningRate):
 
         Notes
         -----
-        After an error every variable is as it was.
+        All is checked before anything is changed: after one of these errors every variable is as it was.
 
         Examples
         --------
