@@ -59,7 +59,7 @@ def test_derivatives_to_second_order(name: str) -> None:
 
     tm.check_gradients(lambda x: loss(y_true, x), y_pred)
     if y_true.dtype.kind == "f":
-        tm.check_gradients(lambda x: loss(x, y_pred), y_true)
+        tm.check_gradients(lambda x: loss(x, tm.constant(y_pred)), y_true)
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,14 @@ def test_derivatives_from_logits(name: str) -> None:
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_dtype_of_the_predictions(name: str) -> None:
-    """Losses and gradients are in the dtype of the predictions, or in that which the loss was made with."""
+    """Losses and gradients are in the dtype of tensors, or in that of the loss; arrays are taken in floatx."""
     for dtype in ("float16", "float32", "float64"):
         value, gradient = value_and_gradient(getattr(losses, name)(), *batch(name, dtype))
 
         assert dtype == value.dtype
         assert dtype == gradient.dtype
     assert getattr(losses, name)(dtype="float64")(*batch(name, "float32")).dtype == "float64"
+    assert getattr(losses, name)()(*batch(name)).dtype == "float32"
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -237,7 +238,7 @@ def test_losses_for_data(name: str, targets: Any, predictions: Any, expected: st
 def test_one_mean_in_place_of_two(name: str) -> None:
     """The mean over a batch is that of the losses of its examples, of objects and of functions by name."""
     y_true, y_pred = batch(name)
-    loss = getattr(losses, name)()
+    loss, y_pred = getattr(losses, name)(), tm.constant(y_pred)
     each = loss.fn(y_true, y_pred)
 
     assert each.shape == (4,)

@@ -12,7 +12,13 @@ import pytest
 
 import tapemagic as tm
 from tapemagic import nn
-from tapemagic.errors import NotNumbersError, OptionError, ShapeError, UnsupportedArgumentError
+from tapemagic.errors import (
+    DtypeError,
+    NotNumbersError,
+    OptionError,
+    ShapeError,
+    UnsupportedArgumentError,
+)
 from tapemagic.nn import losses, metrics
 
 HALVES = np.full((2, 2), 0.5)
@@ -271,6 +277,11 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: metrics.confusion_matrix([0, 1], HALVES),
         UnsupportedArgumentError,
         "whole numbers",
+    ),
+    "fractions as weights": (
+        lambda: metrics.confusion_matrix([0, 1], [0, 1], weights=[0.5, 1]),
+        DtypeError,
+        "0.5 does not fit into int32",
     ),
     "one-hot in a matrix": (
         lambda: metrics.confusion_matrix(np.eye(2, dtype=int), np.eye(2, dtype=int)),

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
+from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import OptionError
-from tapemagic.nn.config import float_name
+from tapemagic.nn.config import float_name, floatx
 from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.losses.arguments import same_rank
 from tapemagic.nn.losses.reduction import MEANS, known_reduction, reduced
@@ -32,7 +33,7 @@ class Loss:
         the same: the sum divided by the number of losses. "mean_with_sample_weight" divides by the sum of the weights.
         None and "none" leave them as they are.
     dtype : {'float32', 'float64', 'float16'}, optional
-        What to compute in; that of the predictions if left out.
+        What to compute in. Left out, that of predictions that are tensors, and `nn.config.floatx` for arrays.
 
     Raises
     ------
@@ -43,7 +44,7 @@ class Loss:
 
     Notes
     -----
-    In Keras, `dtype` is float32 if it is left out, also for predictions in double precision.
+    In Keras, a loss without `dtype` computes in float32, also where predictions are tensors in double precision.
 
     Examples
     --------
@@ -71,7 +72,7 @@ class Loss:
 
     @property
     def dtype(self) -> str | None:
-        """The name of the dtype to compute in; None for that of the predictions."""
+        """The name of the dtype to compute in; None if the loss was made without one."""
         return self._dtype
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
@@ -119,8 +120,14 @@ class Loss:
 
     def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
         """Targets and predictions as tensors of one dtype."""
-        y_pred = as_tensor(real_numbers(y_pred, self._dtype))
+        y_pred = self._predictions(y_pred)
         return as_tensor(real_numbers(y_true, y_pred.dtype, "targets")), y_pred
+
+    def _predictions(self, y_pred: Any) -> Any:
+        """Predictions as a tensor in the dtype to compute in."""
+        if self._dtype is None and isinstance(y_pred, Traced):
+            return real_numbers(y_pred)
+        return as_tensor(real_numbers(y_pred, self._dtype or floatx()))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}>"
@@ -204,4 +211,4 @@ class KnownLoss(LossFunctionWrapper):
         return reduced(errors(y_true, y_pred, **self._options), None, self.reduction)
 
     def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
-        return y_true, y_pred if self._dtype is None else real_numbers(y_pred, self._dtype)
+        return y_true, self._predictions(y_pred)

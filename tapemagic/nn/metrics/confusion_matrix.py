@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.common import count, operand, whole
+from tapemagic.engine.tensor.coercion import cast_exactly
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError
 
@@ -30,7 +31,7 @@ def confusion_matrix(
     num_classes : int, optional
         The number of classes. Left out, one more than the largest number in `labels` and `predictions`.
     weights : array_like, optional
-        How much each example counts.
+        How much each example counts; for fractions, give ``dtype=float``.
     dtype : dtype, optional
         Of the result.
 
@@ -41,6 +42,8 @@ def confusion_matrix(
 
     Raises
     ------
+    DtypeError
+        If a weight does not fit into `dtype`.
     OptionError
         If a number is negative, or not smaller than `num_classes`.
     ShapeError
@@ -80,7 +83,7 @@ def confusion_matrix(
     if weights is None:
         found = np.bincount(places, minlength=size * size)
     else:
-        given = np.asarray(unwrap(operand(weights)), float)
+        given = cast_exactly(np.asarray(unwrap(operand(weights))), dtype)
         if given.ndim and given.shape != rows.shape:
             raise ShapeError(
                 f"weights of the shape {given.shape} do not fit labels of the shape {rows.shape}: give one for each"
