@@ -6,7 +6,7 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo lab test test-fast test-lowest lint format front-end build doctest tests course browser notebooks table figure gallery \
+.PHONY: help demo lab test test-fast test-lowest lint format front-end build doctest tests course docs binder browser notebooks table figure gallery \
         animation coverage bench bench-browser crosscheck clean course-ready dev-ready browser-ready
 
 help:  ## list the commands
@@ -18,7 +18,7 @@ demo: course-ready  ## run the quickstart notebook, print its reports, write a p
 lab: course-ready  ## open the course in JupyterLab
 	$(PY) -m jupyterlab $(ROOT_FLAG) notebooks/01-quickstart.ipynb
 
-test: lint doctest tests course browser  ## everything that CI checks
+test: lint doctest tests course docs browser  ## everything that CI checks
 
 test-fast: dev-ready  ## the unit tests alone: no kernel, notebook or browser, nothing that takes its time
 	$(PYTEST) -n 2 -p no:nbval -m "not kernel and not browser and not thorough"
@@ -55,13 +55,21 @@ tests: dev-ready
 	$(PYTEST) -n 2 -m "not browser"
 
 course: dev-ready
+	$(PY) tools/badges.py --check
 	$(PY) tools/notebooks.py --check
 	$(PYTEST) -n 2 --dist loadfile --nbval --nbval-current-env notebooks
+
+docs: dev-ready  ## build the documentation site in build/docs; LINKS=1 also asks for the pages of others
+	$(PY) -m tools.docs $(if $(LINKS),--links)
+
+binder: dev-ready  ## build the environment of binder/ in a fresh place, and run every notebook in it
+	$(PY) tools/binder.py
 
 browser: dev-ready browser-ready
 	$(PYTEST) -n 2 --dist loadfile -m browser tests/browser
 
 notebooks: dev-ready  ## execute all notebooks in place, without widget state
+	$(PY) tools/badges.py
 	$(PY) tools/notebooks.py
 
 table: dev-ready  ## write docs/coverage.md: which functions of NumPy are differentiable
@@ -88,6 +96,8 @@ bench:  ## compare with other libraries, in an environment of its own (.venv-ben
 	.venv-bench/bin/python -m benchmarks.run
 	.venv-bench/bin/python -m benchmarks.matrices
 	.venv-bench/bin/python -m benchmarks.convolution
+	.venv-bench/bin/python -m benchmarks.training_step
+	.venv-bench/bin/python -m benchmarks.regression
 	.venv-bench/bin/python -m benchmarks.scaling
 	.venv-bench/bin/python -m benchmarks.report
 

@@ -72,16 +72,31 @@ def training(operations: int) -> str:
     )
 
 
-STEP = 15
+def layers(operations: int) -> str:
+    """Steps of training of a model of three layers, of twenty-eight operations each."""
+    return (
+        f"for step in range({max(1, round(operations / STEP_OF_LAYERS))}):\n"
+        "    with tm.GradientTape() as inner:\n"
+        "        y = error(c, model(A))\n"
+        "    gradients = inner.gradient(y, model.trainable_variables)\n"
+        "    optimizer.apply_gradients(zip(gradients, model.trainable_variables))\n"
+    )
+
+
+STEP, STEP_OF_LAYERS = 15, 28
 CELLS: dict[str, Callable[[int], str]] = {
     "loop": loop,
     "straight line": straight,
     "training": training,
+    "layers": layers,
 }
 SETUP = """
 import numpy as np, tapemagic as tm
+from tapemagic import nn
 A = np.random.default_rng(0).normal(size=(20, 3))
 c = A @ np.array([1.0, -2.0, 0.5]) + 0.3
+model = nn.Sequential([nn.Dense(8, activation="relu"), nn.Dense(8, activation="relu"), nn.Dense(1)])
+error, optimizer = nn.losses.MeanSquaredError(), nn.optimizers.SGD(0.01)
 """
 
 
@@ -154,7 +169,9 @@ def widget(book: Notebook, runs: int = RUNS) -> None:
         ("the steps", STEPS, steps),
         ("the widget adds", dict.fromkeys((10, 20, 100), ADDED), added),
     ):
-        print(f"| {name}, ms | " + " | ".join(CELLS) + " | bound |\n|--:|--:|--:|--:|--:|")
+        print(
+            f"| {name}, ms | " + " | ".join(CELLS) + " | bound |\n|--:|" + "--:|" * (len(CELLS) + 1)
+        )
         for operations, bound in bounds.items():
             found = [measure(book, cell(operations), runs) for cell in CELLS.values()]
             cells = [f"{one:.1f}" + " (!)" * (one > bound) for one in found]

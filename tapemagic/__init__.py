@@ -18,8 +18,7 @@ from importlib import import_module
 from typing import Any
 
 from tapemagic.engine import rules as _rules  # noqa: F401 (fills the table)
-
-__version__ = "0.1.0"
+from tapemagic.version import __version__ as __version__
 
 
 @cache

@@ -22,7 +22,13 @@
     │   └── ImmutableVariableError (RuntimeError)   ``v += 1`` on a Variable
     ├── NoDerivativeError (LookupError)        a NumPy function without a derivative rule
     ├── GradientError (AssertionError)         a derivative that differs from the difference quotient
+    ├── ModelError (ValueError)                a model that is not complete, not built or not compiled
+    ├── WeightsError (ValueError)              weights of another model, or a file that holds none
+    ├── NonFiniteError (ArithmeticError)       a loss or gradient in training that is nan or infinite
     ├── SaveError (OSError)                    a report that cannot be written to a file
+    ├── DataFileError (ValueError)             a data file that is truncated, corrupt, or another than was asked for
+    ├── MissingDataError (FileNotFoundError)   a data file that is not there
+    ├── DownloadError (OSError)                a data file that cannot be downloaded
     └── RuleError (RuntimeError)               a derivative rule that returned a value that is no gradient
 
 Each also derives from the built-in exception which TensorFlow, or NumPy, raises in its place.
@@ -109,8 +115,44 @@ class GradientError(TapeError, AssertionError):
     """A derivative by the tape differs from the difference quotient."""
 
 
+class ModelError(TapeError, ValueError):
+    """A model was put together wrongly, or used before it was built or compiled."""
+
+
+class WeightsError(TapeError, ValueError):
+    """Weights belong to another model, or a file holds none."""
+
+
+class NonFiniteError(TapeError, ArithmeticError):
+    """The loss of a step of training, or one of its gradients, is nan or infinite.
+
+    Attributes
+    ----------
+    epoch, batch : int or None
+        The step in which it arose, both numbers from 0 on; None outside of `fit`.
+    row : int or None
+        The place in the batch of an example that is not finite itself.
+    """
+
+    epoch: int | None = None
+    batch: int | None = None
+    row: int | None = None
+
+
 class SaveError(TapeError, OSError):
     """A report cannot be written to a file."""
+
+
+class DataFileError(TapeError, ValueError):
+    """A data file is truncated or corrupt, or holds something else than was asked for."""
+
+
+class MissingDataError(TapeError, FileNotFoundError):
+    """A data file is not where it was looked for."""
+
+
+class DownloadError(TapeError, OSError):
+    """A data file cannot be downloaded, or another file came in its place."""
 
 
 class RuleError(TapeError, RuntimeError):

@@ -22,8 +22,9 @@ _ANALYSIS = ("analysis.snapshot", "analysis.formatting", "analysis.parts", "anal
 
 # A module, or all of a folder, and what it may import of this package beside itself.
 ALLOWED: dict[str, tuple[str, ...]] = {
-    "": ("errors", "engine", "tape", "ipython"),
+    "": ("errors", "engine", "tape", "ipython", "version"),
     "errors": (),
+    "version": (),
     "nbval": (),
     "engine": ("engine.tensor",),
     "engine.registry": ("errors",),
@@ -31,9 +32,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.events": ("errors", "engine.registry", "engine.recording"),
     "engine.tensor": _VALUES,
     "engine.nest": _VALUES,
+    "engine.scopes": (*_VALUES, "engine.nest"),
     "engine.operations": (*_VALUES, "engine.nest"),
     "engine.rules": (*_VALUES, "engine.nest", "engine.operations"),
-    "engine.tape": (*_VALUES, "engine.nest", "engine.operations"),
+    "engine.tape": (*_VALUES, "engine.nest", "engine.scopes", "engine.operations"),
     "engine.functions": _TAPE,
     "engine.gradcheck": _TAPE,
     "analysis": (),
@@ -46,25 +48,30 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "analysis.report": ("errors", "engine", *_ANALYSIS, "analysis.explain", "analysis.nonfinite"),
     "analysis.mistakes": ("errors", "engine"),
     "analysis.likely_mistake": ("errors", "engine", *_ANALYSIS, "analysis.mistakes"),
+    "nn.datasets": ("errors",),
     "tape": ("engine", "analysis"),
-    "tf": ("errors", "engine", "tape", "nn"),
     "display": ("errors", "analysis"),
     "ipython": ("errors", "engine", "analysis", "display", "tape"),
+    "nn": ("errors", "engine", "tape", "analysis"),
+    "tf": ("errors", "engine", "tape", "nn", "version"),
 }
 
 # The same for packages from elsewhere, beside the standard library.
 ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "": ("IPython",),
     "errors": (),
+    "version": (),
     "nbval": (),
     "engine": ("numpy",),
     "engine.rules.special": ("numpy", "scipy"),
     "analysis": ("numpy", "executing"),
     "display": ("numpy", "graphviz", "pygraphviz", "anywidget", "traitlets", "IPython"),
     "display.curves": ("matplotlib",),
-    "tf": ("numpy",),
+    "nn.datasets": ("numpy", "tqdm"),
     "tf.ops.special": ("numpy", "scipy"),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
+    "nn": ("numpy", "tqdm"),
+    "tf": ("numpy",),
 }
 
 

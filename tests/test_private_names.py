@@ -14,6 +14,7 @@ SHARED = {
     "_read": "engine.tensor",
     "_trainable": "engine.tensor",
     "_tracked": "engine.recording",
+    "_notes_scopes": "engine.recording",
     "_append": "engine.recording",
     "_add_bytes": "engine.recording",
     "_prune": "engine.recording",

@@ -18,7 +18,7 @@ import pytest
 import tapemagic
 
 PUBLIC = tapemagic.__all__
-FOLDERS = {"analysis", "display", "engine", "ipython", "nbval", "nn", "tape", "tf"}
+FOLDERS = {"analysis", "display", "engine", "ipython", "nbval", "nn", "tape", "tf", "version"}
 EXAMPLES = re.compile(r"Examples\n *-{8}\n\s*\S")
 
 

@@ -47,6 +47,14 @@ for step in range(50):
     for w, g in zip([W1, b1, W2], inner.gradient(loss, [W1, b1, W2])):
         w.assign_sub(0.05 * g)"""
 
+LAYERS_TRAINING = """\
+%%tape
+for step in range(50):
+    with tm.GradientTape() as inner:
+        loss = error(labels, model(X))
+    gradients = inner.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))"""
+
 LINE = """\
 x = np.linspace(0, 2, 20)
 labels = 3 * x + 2
@@ -61,6 +69,17 @@ for step in range({steps}):
     dw, db = inner.gradient(loss, [w, b])
     w.assign_sub({rate} * dw)
     b.assign_sub({rate} * db)"""
+
+LAYERS = """\
+from tapemagic import nn
+nn.set_random_seed(0)
+X = np.random.default_rng(0).normal(size=(32, 2))
+labels = np.sin(X[:, :1]) + X[:, 1:]
+hidden = nn.Dense(16, activation='relu', dtype='float64', name='hidden')
+output = nn.Dense(1, dtype='float64', name='output')
+model = nn.Sequential([hidden, output], dtype='float64', name='model')
+error = nn.losses.MeanSquaredError(name='error')
+optimizer = nn.optimizers.SGD(0.1)"""
 
 PICTURE = """\
 rows, columns = np.mgrid[:28, :28]
@@ -153,6 +172,8 @@ CELLS = (
         (LINE,),
     ),
     Cell("network-training", "Training of a network, with dead units", TRAINING, (MODEL,)),
+    Cell("layers", "A model of layers", "%%tape\nloss = error(labels, model(X))", (LAYERS,)),
+    Cell("layers-training", "Training of a model of layers", LAYERS_TRAINING, (LAYERS,)),
     Cell(
         "exploding",
         "A learning rate that is too large",

@@ -15,6 +15,7 @@ from nbclient.exceptions import CellExecutionError
 
 ROOT = Path(__file__).resolve().parents[1]
 COURSE = ROOT / "notebooks"
+TEACHING = ROOT / "docs" / "teaching"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -97,15 +98,22 @@ def renew(path: Path) -> list[str]:
     return complaints(notebook)
 
 
+def all_notebooks() -> list[Path]:
+    """The lessons, and those that show an instructor how to write one."""
+    return [*sorted(COURSE.glob("*.ipynb")), *sorted(TEACHING.rglob("*.ipynb"))]
+
+
 def main() -> int:
     """Renew or check the notebooks named on the command line, or all of the course."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing, and fail at a fault")
-    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all in notebooks/")
+    parser.add_argument(
+        "notebooks", nargs="*", type=Path, help="default: notebooks/, docs/teaching/"
+    )
     options = parser.parse_args()
 
     failed = False
-    for path in options.notebooks or sorted(COURSE.glob("*.ipynb")):
+    for path in options.notebooks or all_notebooks():
         notes = complaints(nbformat.read(path, as_version=4)) if options.check else renew(path)
         print(f"{path.name}: {'; '.join(notes) or 'in order'}", flush=True)
         failed = failed or bool(notes)

@@ -74,6 +74,8 @@ ONE_LINE = 24
 """The most characters of a name and a value in one line of a box."""
 LONGEST = 48
 """The most characters of a name, value or line that are shown."""
+LONGEST_TITLE = 80
+"""The most characters of the title of a layer's frame."""
 
 
 def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None) -> str:
@@ -134,6 +136,8 @@ def dot(graph: Graph, lines: Sequence[str] = (), inserts: Inserts | None = None)
             source.edge(f"s{step.index}", f"n{value}")
         for value in step.assigned:
             source.edge(f"s{step.index}", f"n{value}", style="dashed", label="assigned")
+        for layer in step.changed:
+            source.edge(f"s{step.index}", f"s{layer}", style="dashed", label="assigned")
     return str(source.source)
 
 
@@ -189,7 +193,8 @@ class Places:
                 made.add(value)
         for value, readers in enumerate(self._readers):
             if value not in made and readers:
-                self.frame[value] = self._common(readers)
+                frame = self._common(readers)
+                self.frame[value] = self._around(frame, graph.values[value])
         self._repeated = {
             value
             for value, readers in enumerate(self._readers)
@@ -204,6 +209,14 @@ class Places:
         top = self._path(readers[0].frame)[-1:]
         is_computation = top and self._graph.frames[top[0]].kind == "computation"
         return first[0] if first else top[0] if is_computation else None
+
+    def _around(self, frame: int | None, value: Value) -> int | None:
+        """The frame of a value that no operation made: what a layer is given, is outside of its frame."""
+        is_given = any(step.kind == "layer" for step in self._readers[value.index])
+        if (value.name or is_given) and value.role != "variable":
+            while frame is not None and self._graph.frames[frame].kind == "layer":
+                frame = self._graph.frames[frame].parent
+        return frame
 
     def _path(self, frame: int | None) -> list[int]:
         """A frame and those around it, the innermost first."""
@@ -237,9 +250,10 @@ def _frame(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
     _nodes(source, frame, drawn)
     for index, inner in enumerate(drawn.graph.frames):
         if inner.parent == frame:
+            longest = LONGEST_TITLE if inner.kind == "layer" else LONGEST
             with source.subgraph(name=f"cluster_{index}") as cluster:
                 cluster.attr(
-                    label=str(graphviz.escape(printable(shortened(inner.label)))),
+                    label=str(graphviz.escape(printable(clipped(inner.label, longest)))),
                     style="rounded,filled",
                     color=GROUND,
                     fillcolor=FRAME,
@@ -353,6 +367,9 @@ def orders_with_gradients(graph: Graph) -> set[int]:
 def operation_label(step: Step, insert: Sequence[str] = ()) -> str:
     """The label of an operation: its symbol, or its name, and the lines that stand for a small picture."""
     label = [SYMBOLS.get(step.name, shortened(printable(step.name)))]
+    if step.layer:
+        words = filter(None, (step.name, step.layer.about, step.layer.shapes))
+        label = [shortened(printable(line)) for line in words]
     if step.hidden:
         label.append(f"… {step.hidden:,} not shown")
     return "\\n".join([*(str(graphviz.escape(line)) for line in label), *insert])
@@ -400,7 +417,8 @@ def tooltip(text: str) -> str:
 
 def operation_tooltip(step: Step, graph: Graph, lines: Sequence[str]) -> str:
     """The tooltip of an operation: its name, source line and local derivatives; of a repeated input it is a sum."""
-    words = [step.name, source_line(step.line, lines)]
+    layer = [step.layer.about, step.layer.shapes] if step.layer else []
+    words = [step.name, *layer, source_line(step.line, lines)]
     slopes: dict[int, list[str]] = {}
     for position, slope in step.slopes:
         slopes.setdefault(step.inputs[position], []).append(slope)

@@ -98,6 +98,7 @@ class Recorder(Protocol):
     """The interface of a tape to the functions that record."""
 
     _recording: bool
+    _notes_scopes: bool
     _rewatched: dict[int, int] | None
     _tracked: dict[int, int]
     _append: Callable[[Any], None]

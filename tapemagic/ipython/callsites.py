@@ -6,6 +6,7 @@ import sys
 from types import CodeType, FrameType
 
 from tapemagic.engine.events import origin_of
+from tapemagic.engine.scopes import Scope, scope_called
 from tapemagic.engine.tape.observer import Call, Site
 
 END = 1 << 24
@@ -23,10 +24,12 @@ class CallSites:
     Attributes
     ----------
     calls : list of Call
-        The calls of the user's functions in which operations were recorded; the first is the top level of the cell.
+        The calls of the user's functions, and of layers, in which operations were recorded; the first is the top level
+        of the cell.
 
     Notes
     -----
+    The frame of a layer is that of its method `call`, whoever wrote it: so its loops are seen as the user's are.
     The frames of the last place are kept until `forget` is called, so that a new call has a frame of its own.
     """
 
@@ -37,6 +40,7 @@ class CallSites:
         self._frame: FrameType | None = None  # the innermost
         self._within: FrameType | None = None  # the innermost one of the cell
         self._call_index = self._start = 0
+        self._layers: dict[Scope, int] = {}
         self._body: CodeType | None = None
         self._entry: FrameType | None = None
         self._run = 0
@@ -49,7 +53,7 @@ class CallSites:
     def here(self) -> tuple[int | None, int, int, int]:
         """The place of the operation that is being recorded, in the order of `Site`."""
         entry = frame = sys._getframe(1)
-        while origin_of(frame.f_code.co_filename) != "":
+        while not _is_place(frame):
             if frame.f_back is None:
                 return Site()
             entry, frame = frame, frame.f_back
@@ -74,7 +78,7 @@ class CallSites:
         return END if self._is_top(frame) and frame.f_code is not self._body else 0
 
     def _found(self, frame: FrameType | None) -> list[tuple[FrameType, int]]:
-        """The user's frames from one to the top level, each with the index of its call."""
+        """The user's frames, and those of layers, from one to the top level, each with the index of its call."""
         known = {id(other): (other, call) for other, call in self._chain}
         new: list[FrameType] = []
         found: list[tuple[FrameType, int]] = []
@@ -83,7 +87,7 @@ class CallSites:
                 at = [other for other, _ in self._chain].index(frame)
                 found = self._chain[at:]
                 break
-            if origin_of(frame.f_code.co_filename) == "":
+            if _is_place(frame):
                 new.append(frame)
                 if self._is_top(frame):
                     break
@@ -112,10 +116,22 @@ class CallSites:
             within = self._cell_frame(outer)
             line = None if within is None else within.f_lineno
             site = Site(line, call, self._start_of(above) + above.f_lasti, self._run)
-        self.calls.append(Call(code.co_name, code, site))
+        scope = scope_called(frame)
+        if scope is None:
+            self.calls.append(Call(code.co_name, code, site))
+        elif scope in self._layers:  # whose method is no function of Python, but calls several
+            return self._layers[scope]
+        else:
+            self._layers[scope] = len(self.calls)
+            self.calls.append(Call(scope.name, code, site, scope if scope.kind else None))
         return len(self.calls) - 1
 
     def _cell_frame(self, chain: list[tuple[FrameType, int]]) -> FrameType | None:
         """The innermost frame of the cell."""
         inside = (frame for frame, _ in chain if frame.f_code.co_filename == self._filename)
         return next(inside, None)
+
+
+def _is_place(frame: FrameType) -> bool:
+    """Whether operations are recorded in the name of a frame: one of the user's, or of a layer."""
+    return origin_of(frame.f_code.co_filename) == "" or scope_called(frame) is not None

@@ -128,6 +128,8 @@ class Session:
     def named(self, name: str, value: Any) -> Any:
         """Record an assignment by the cell; return the value to bind, which is a tensor if the name is watched."""
         line = self.cell.line()
+        if name in self.lists and not self.observer.tracks(value):
+            del self.lists[name]
         value = self._bind(name, value)
         if line is not None:
             self.assigned[name] = line
@@ -147,8 +149,6 @@ class Session:
     def _to_watch(self, name: str, value: Any) -> Traced:
         """The tensor to watch in place of a value; types of lists are kept in `lists`."""
         made: Traced = watchable(name, value, maker(self.cell.namespace))
-        if not isinstance(value, Traced):
-            self.lists.pop(name, None)
         if isinstance(value, CONTAINERS):
             self.lists[name] = type(value).__name__
         return made

@@ -8,6 +8,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
+from tapemagic.nn.random import set_random_seed
 from tapemagic.tf.core.adapter import adapter, lengths, whole
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.dtype import as_dtype, float32, int32, int64
@@ -56,7 +57,7 @@ class _State:
 
 
 def set_seed(seed: int) -> None:
-    """Seed all random operations: from here on the same program draws the same numbers.
+    """Seed all random operations, and those of Keras: from here on the same program draws the same numbers.
 
     They are others than TensorFlow's for the same seed.
 
@@ -72,6 +73,7 @@ def set_seed(seed: int) -> None:
     if not isinstance(seed, (int, np.integer)):
         raise OptionError(f"a seed is a whole number, not {seed!r}")
     _state.reset(int(seed) % 2**64)
+    set_random_seed(int(seed) % 2**64)
 
 
 def _real(dtype: Any, called: str) -> Any:
@@ -350,6 +352,11 @@ class Generator:
 
 
 _state = _State()
+
+
+def numpy_generator(seed: int | None = None) -> np.random.Generator:
+    """NumPy's generator for an operation with a seed, or for all those without one; `set_seed` renews both."""
+    return _state.generator(seed)
 
 
 def get_global_generator() -> Generator:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from tapemagic.version import __version__
 
-VERSION = f"{import_module('tapemagic').__version__} (tapemagic)"
+VERSION = f"{__version__} (tapemagic)"
 GIT_VERSION = COMPILER_VERSION = "none: nothing is compiled"
 
 __all__ = ["COMPILER_VERSION", "GIT_VERSION", "VERSION"]

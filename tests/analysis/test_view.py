@@ -13,6 +13,7 @@ from tapemagic.analysis.report.graph.view import (
     most_iterations,
     plan,
 )
+from tapemagic.engine.scopes import Scope
 
 
 def loop(start: int, iterations: int, size: int = 1) -> Block:
@@ -132,3 +133,31 @@ def test_most_iterations() -> None:
     assert 0 == most_iterations(cell(0, 1))
     assert 2 == most_iterations(cell(outer))
     assert 5 == most_iterations(cell(outer, Block("call", (loop(20, 5),), "f")))
+
+
+def layer(*parts: int | Block) -> Block:
+    """A call of a layer."""
+    holds = any(isinstance(part, Block) for part in parts)
+    return Block("layer", parts, "layer", scope=Scope("layer", "Layer"), holds_layers=holds)
+
+
+def test_layers() -> None:
+    """Those that hold layers are open down to a depth; others are closed, whatever room there is."""
+    tree = cell(layer(layer(0, 1), layer(layer(2), 3)), layer(4), 5)
+
+    assert ["layer 1: 0-1 in 0", "layer 1: 2-3 in 0", "layer 1: 4-4", "5"] == shown(
+        plan(tree, View(), 6)
+    )
+    assert ["layer 1: 0-3", "layer 1: 4-4", "5"] == shown(plan(tree, View(layers=0), 6))
+    deeper = shown(plan(tree, View(layers=2), 6))
+    assert ["layer 1: 0-1 in 0", "layer 1: 2-2 in 1", "3 in 1"] == deeper[:3]
+
+
+def test_layers_that_are_opened() -> None:
+    """One level at a time: layers in the one that is opened stay closed."""
+    tree = cell(layer(layer(0, 1), layer(layer(2), 3)), layer(4), 5)
+
+    found = plan(tree, View(layers=0), 6, openings=Openings({"0": 1, "1": 1}))
+    assert ["layer 1: 0-1 in 0", "layer 1: 2-3 in 0", "4 in 1", "5"] == shown(found)
+    inner = plan(tree, View(), 6, openings=Openings({"0.1": 1}))
+    assert ["layer 1: 0-1 in 0", "layer 1: 2-2 in 1", "3 in 1"] == shown(inner)[:3]

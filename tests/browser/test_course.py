@@ -12,7 +12,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.jupyter import REPORT, Lab
 from tests.browser.looks import keep, turn_to
 
-COURSE = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+COURSE = sorted(NOTEBOOKS.glob("*.ipynb"))
 
 
 # Cells that are out of sight have no outputs in the page, so each is scrolled to.
@@ -46,6 +47,7 @@ def test_a_notebook_runs_to_its_end(lab: Lab, path: Path) -> None:
     cells = nbformat.read(path, as_version=4).cells
     meant = sum("raises-exception" in cell.metadata.get("tags", []) for cell in cells)
 
+    shutil.copy(NOTEBOOKS / "binder.svg", lab.folder)
     with lab.opened(Path(shutil.copy(path, lab.folder)), width=1200) as page:
         assert [] == page.evaluate(LOOK_THROUGH)
         assert meant == len(failed := page.evaluate(FAILED)), failed

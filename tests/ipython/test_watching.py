@@ -350,6 +350,17 @@ def test_a_list_becomes_an_array(run: Run, before: str) -> None:
     assert "" == notes(run("%%tape v\ny = v + v").findings)
 
 
+@pytest.mark.parametrize("value", ["3.0", "tm.Variable(3.0)", "tm.constant(3.0)"])
+def test_a_list_that_the_cell_replaces(run: Run, value: str) -> None:
+    """A list from before the cell is of no account if the cell gives its name to something else."""
+    run("v = [1.0, 2.0]")
+
+    report = run(f"%%tape v\nv = {value}\ny = v * v")
+
+    assert {"dy/dv": "6.0"} == gradients(report)
+    assert "" == notes(report.findings)
+
+
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 @pytest.mark.parametrize("value", ["[[1.0, 2.0]]", "np.eye(30)"])
 def test_a_matrix_in_reach_is_shown(run: Run, value: str) -> None:

@@ -25,6 +25,8 @@ MODULES = (
     "modules_guide",
     "custom_gradients",
     "training_loops",
+    "datasets",
+    "keras_guides",
 )
 VALUES = Path(__file__).with_name("values")
 

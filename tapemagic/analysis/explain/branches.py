@@ -159,7 +159,9 @@ def branch_taken(q: Question) -> str:
         if q.evidence.records[position][-1] == id_of(q.target):
             _, call, offset, _ = origins.sites[position]
             code, name = origins.calls[call].code, origins.calls[call].name
-            if not call or code is None or offset // 2 >= len(code.co_code) // 2:
+            if not call or code is None or origin_of(code.co_filename) != "":
+                return ""
+            if offset // 2 >= len(code.co_code) // 2:
                 return ""
             line = list(code.co_positions())[offset // 2][0] or 0
             place = Place(code.co_filename, line, "")

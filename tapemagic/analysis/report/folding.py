@@ -1,4 +1,4 @@
-"""Folding: the operations of a recording as a tree of loops, iterations, calls of functions, and derivatives."""
+"""Folding: the operations of a recording as a tree of loops, iterations, calls of functions and layers, derivatives."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from types import CodeType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from tapemagic.analysis.snapshot import Snapshot
+from tapemagic.engine.events import origin_of
 from tapemagic.engine.registry import NUMBERED
-from tapemagic.engine.tape.observer import Call
+from tapemagic.engine.scopes import Scope
+from tapemagic.engine.tape.observer import Call, Origins
 
 Part: TypeAlias = "int | Block"
 """The position of an operation in the recording, or operations that belong together."""
 
-BlockKind = Literal["cell", "loop", "iteration", "call", "derivative"]
+BlockKind = Literal["cell", "loop", "iteration", "call", "layer", "derivative"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,17 +28,21 @@ class Block:
 
     Attributes
     ----------
-    kind : {'cell', 'loop', 'iteration', 'call', 'derivative'}
+    kind : {'cell', 'loop', 'iteration', 'call', 'layer', 'derivative'}
         The whole recording; a loop, whose parts are its iterations; one iteration; a call of a function that the user
-        wrote; the operations of one reverse sweep.
+        wrote; one of a layer; the operations of one reverse sweep.
     parts : tuple of int and Block
         In the order of the tape.
     name : str
-        Of a call, the name of the function.
+        Of a call, the name of the function; of a layer, its own, without those of the layers around it.
     order : int
         Of a derivative, its order.
     lines : (int, int) or None
         The first and the last line of the cell that its operations belong to.
+    scope : Scope or None
+        Of a layer, what is known of the call.
+    holds_layers : bool
+        Whether there is a layer in it.
     """
 
     kind: BlockKind
@@ -44,6 +50,8 @@ class Block:
     name: str = ""
     order: int = 0
     lines: tuple[int, int] | None = None
+    scope: Scope | None = None
+    holds_layers: bool = False
 
     def positions(self) -> Iterator[int]:
         """The positions of all its operations, in the order of the tape."""
@@ -76,6 +84,8 @@ class _Entry(NamedTuple):
     repeats: Repeats = ""
     """Whether one call, of sum() say, may make many: additions, and what generators compute."""
     lines: tuple[int, int] | None = None
+    layer: str = ""
+    """The path of the layer whose call the part is; empty for another part."""
 
 
 def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
@@ -91,7 +101,7 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
     -------
     Block
         Of the kind 'cell'. A loop that went round once is no block, and neither is a call of a lambda function, a
-        comprehension, or of a function by itself.
+        comprehension, or of a function by itself. Neither is a loop over different layers, each of them called once.
 
     Notes
     -----
@@ -113,14 +123,26 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
             if _is_transparent(entry.call, calls):
                 kind: Repeats = "generator" if calls[entry.call].name == "<genexpr>" else ""
                 entries += [
-                    _Entry(entry.offset, entry.run, x.part, 0, kind, x.lines or entry.lines)
+                    _Entry(
+                        entry.offset, entry.run, x.part, 0, kind, x.lines or entry.lines, x.layer
+                    )
                     for x in made
                 ]
             else:
-                block = _block("call", made, calls[entry.call].name)
-                entries.append(entry._replace(part=block, lines=entry.lines))
+                entries.append(_entry_of_call(entry, made, snapshot.origins))
         folded[number] = _folded(entries, _loops(code), code)
     return _block("cell", folded[0])
+
+
+def _entry_of_call(entry: _Entry, made: Sequence[_Entry], origins: Origins) -> _Entry:
+    """A call with the parts of what it ran in a block."""
+    name, _, site, scope = origins.calls[entry.call]
+    if scope is None:
+        return entry._replace(part=_block("call", made, name))
+    around = origins.layer_around(site.call)
+    block = _block("layer", made, name.removeprefix(f"{around}/") if around else name)
+    block = replace(block, scope=scope, lines=block.lines or entry.lines)
+    return entry._replace(part=block, lines=entry.lines or block.lines, layer=name)
 
 
 def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]:
@@ -164,12 +186,16 @@ def _one(line: int | None) -> tuple[int, int] | None:
 def _block(kind: BlockKind, entries: Sequence[_Entry], name: str = "") -> Block:
     lines = [entry.lines for entry in entries if entry.lines]
     extent = (min(a for a, _ in lines), max(b for _, b in lines)) if lines else None
-    return Block(kind, tuple(x.part for x in entries if x.part is not None), name, lines=extent)
+    parts = tuple(x.part for x in entries if x.part is not None)
+    layers = any(isinstance(x, Block) and (x.scope or x.holds_layers) for x in parts)
+    return Block(kind, parts, name, lines=extent, holds_layers=layers)
 
 
 def _is_transparent(number: int, calls: Sequence[Call]) -> bool:
     """Whether the operations of a call belong to the function that called it."""
     call = calls[number]
+    if call.scope is not None:
+        return False
     if call.name.startswith("<"):
         return True
     outer = call.site.call
@@ -239,7 +265,8 @@ def _loop(turns: Sequence[Sequence[_Entry]]) -> _Entry:
     """The iterations of a loop as one block."""
     block = _block("loop", [entry for turn in turns for entry in turn])
     iterations = tuple(_block("iteration", turn) for turn in turns)
-    return turns[0][0]._replace(part=replace(block, parts=iterations), call=0, lines=block.lines)
+    found = replace(block, parts=iterations)
+    return turns[0][0]._replace(part=found, call=0, lines=block.lines, layer="")
 
 
 def _outermost(offset: int, loops: Sequence[Loop]) -> Loop | None:
@@ -266,7 +293,18 @@ def _looped(
     folded = [_folded(turn, inner, code) for turn in turns]
     if len(folded) == 1:
         return folded[0]
-    return [_loop(folded)]
+    if _is_stack(folded):
+        return [entry for turn in folded for entry in turn]
+    found = _loop(folded)
+    if code and origin_of(code.co_filename) != "":  # the loop of a layer is on no line of the cell
+        found = found._replace(part=replace(found.part, lines=None))  # type: ignore[type-var]
+    return [found]
+
+
+def _is_stack(turns: Sequence[Sequence[_Entry]]) -> bool:
+    """Whether a loop calls a layer in each iteration, and no layer in two of them."""
+    layers = [{entry.layer for entry in turn if entry.layer} for turn in turns]
+    return all(layers) and sum(map(len, layers)) == len(set().union(*layers))
 
 
 def _outermost_of_both(a: int, b: int, loops: Sequence[Loop]) -> Loop | None:

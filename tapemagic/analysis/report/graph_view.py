@@ -66,7 +66,10 @@ class Keyed:
 
 
 class Constant(NamedTuple):
-    """A constant of a graph: its name, its value, and the record and the place in it where the graph has it from."""
+    """A constant of a graph: its name, its value, and the record and the place in it where the graph has it from.
+
+    An array may be the input of a layer, and in no record.
+    """
 
     name: str
     value: Any
@@ -144,7 +147,7 @@ def keyed_values(subject: Subject, drawn: DrawnGraph, keys: KeyMaker) -> list[Ke
     """The values of a drawn graph, in its order, with their keys."""
     numbers = {index: i for i, index in drawn.values.items()}
     values, graph = drawn.graph.values, drawn.graph
-    constants: dict[int, Constant] = {}
+    constants = {k: Constant(values[k].name, x, -1, -1) for k, x in drawn.given.items()}
     for step, (_, what) in zip(graph.steps, drawn.plan.items, strict=True):
         if isinstance(what, int):
             given = [x for x in enumerate(subject.records[what].values) if x[1] is not None]

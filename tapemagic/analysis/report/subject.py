@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
@@ -159,6 +160,12 @@ class Subject:
     def levels(self) -> Mapping[int, int]:
         """The orders of the derivatives, taken by the report, to which values belong, by id; of others it is 0."""
         return levels(self.snapshot, self.found)
+
+    @cached_property
+    def given_to_layers(self) -> AbstractSet[int]:
+        """The identities of the arrays that layers were given, maybe after a cast."""
+        scopes = (call.scope for call in self.whole.origins.calls if call.scope)
+        return {id(array) for scope in scopes for _, array in scope.given}
 
     @cached_property
     def norms(self) -> dict[int, float]:

@@ -74,8 +74,16 @@ def shows_none(graph: Graph) -> bool:
 
 
 def signs(graph: Graph) -> list[str]:
-    """Sentences on the words beside edges, and on small pictures of arrays."""
+    """Sentences on the words beside edges and in the boxes of layers, and on small pictures of arrays."""
     words = []
+    if any(step.layer for step in graph.steps):
+        said = (
+            "In the box of a layer or loss: its name, its class, a layer's number of parameters, and the shapes of "
+            "what goes in → what comes out"
+        )
+        words.append(
+            said if _shows_variables_of_layers(graph) else f"{said}; its variables are inside"
+        )
     if has_room_for_labels(graph) and any(map(edge_labels, graph.steps)):
         words.append("Beside an edge: the local derivative")
         if any(value.gradient is not None for value in graph.values):
@@ -83,6 +91,12 @@ def signs(graph: Graph) -> list[str]:
     if any(value.gradient_summary for value in graph.values):
         words.append("Small pictures: the array, and its gradient to the right of it")
     return words
+
+
+def _shows_variables_of_layers(graph: Graph) -> bool:
+    """Whether a closed layer reads variables that have boxes of their own, since others read them, too."""
+    read = {value for step in graph.steps if step.layer for value in step.inputs}
+    return any(graph.values[k].role == "variable" for k in read)
 
 
 def chain_rule(graph: Graph) -> str:

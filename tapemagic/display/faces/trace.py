@@ -62,7 +62,7 @@ def headings(part: TracePart) -> tuple[str, str]:
 def forward(row: TraceRow) -> str:
     """The value of a row as an equation; the words of a heading."""
     if row.words:
-        words = row.words if row.kind == "folded" else f"{row.words}:"
+        words = row.told if row.kind == "folded" else f"{row.words}:"
         return INDENT * len(row.path) + printable(words)
     return INDENT * len(row.path) + printable(row.equation)
 

@@ -112,8 +112,16 @@ def sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Any:
         )
     inside(labels, logits.shape[-1], "labels")
     y, _ = minus_largest(logits, (logits.ndim - 1,))
-    chosen = np.take_along_axis(y, labels[..., None], -1)[..., 0]
+    chosen = y[places_of(labels)]
     return _log_sum_exp(y, -1) - chosen
+
+
+def places_of(labels: Any) -> tuple[Any, ...]:
+    """The index of the labels' elements in an array with one more axis, that of the classes."""
+    labels = np.asarray(labels, np.intp)
+    if labels.ndim == 1:
+        return np.arange(labels.size), labels
+    return *np.indices(labels.shape, sparse=True), labels
 
 
 @primitive

@@ -24,13 +24,17 @@ def primitive(function: F) -> F:
     """Make a function of arrays an operation: with tensors among its arguments, it is recorded like a NumPy function.
 
     The function itself computes on arrays; called with a tensor, or a list that holds one, it is
-    recorded. Its rules are given with ``vjp(function, ...)``.
+    recorded. Its rules are given with ``vjp(function, ...)``. An argument that is no value, but stands for one, has a
+    method ``__tape_function__(function, args, kwargs)``, which is called instead.
     """
 
     @wraps(function)
     def recorded(*args: Any, **kwargs: Any) -> Any:
         if tensors_in(args) or (kwargs and tensors_in(kwargs.values())):
             return call(recorded, args, kwargs)
+        for x in args:
+            if hasattr(x, "__tape_function__"):
+                return x.__tape_function__(recorded, args, kwargs)
         return function(*args, **kwargs)
 
     return recorded  # type: ignore[return-value]

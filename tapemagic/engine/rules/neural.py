@@ -33,6 +33,7 @@ from tapemagic.engine.operations.logistic import (
     softsign,
 )
 from tapemagic.engine.operations.losses import (
+    places_of,
     sigmoid_cross_entropy,
     softmax_cross_entropy,
     sparse_softmax_cross_entropy,
@@ -140,8 +141,12 @@ def _cross_entropy_logits(g, _y, labels, logits, axis=-1):
 
 def _sparse_cross_entropy(g, _y, labels, logits):
     """The softmax of the logits, minus 1 at the label."""
-    hit = np.expand_dims(labels, -1) == np.arange(logits.shape[-1])
-    return np.expand_dims(g, -1) * (softmax(logits) - hit)
+    shares = softmax(logits)
+    if isinstance(shares, np.ndarray):
+        shares[places_of(labels)] -= 1
+    else:
+        shares = shares - (np.expand_dims(labels, -1) == np.arange(logits.shape[-1]))
+    return np.expand_dims(g, -1) * shares
 
 
 # fmt: off

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.recording import tick
+from tapemagic.engine.scopes import Scope
 from tapemagic.engine.tape.gradient_steps import GradientStep, GradientSteps
 from tapemagic.engine.tape.recorder import contents_of
 from tapemagic.engine.tape.sweep import Gradients
@@ -26,7 +27,8 @@ class Site(NamedTuple):
     line : int or None
         The line of the cell.
     call : int
-        The index of the call of a function that the user wrote, in `Origins.calls`; 0 for the top level of the cell.
+        The index of the call of a function that the user wrote, or of a layer, in `Origins.calls`; 0 for the top
+        level of the cell.
     offset : int
         The offset of the instruction in the code of that function.
     run : int
@@ -40,20 +42,24 @@ class Site(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call of a function that the user wrote.
+    """A call of a function that the user wrote, or of a layer.
 
     Attributes
     ----------
     name : str
         The function's name; empty for the top level of the cell.
     code : code object or None
+        Of a layer, that of its method `call`.
     site : Site
         The place that called it.
+    scope : Scope or None
+        Of a layer, what is known of it.
     """
 
     name: str = ""
     code: CodeType | None = None
     site: Site = Site()
+    scope: Scope | None = None
 
 
 class GradientCall(NamedTuple):
@@ -107,7 +113,7 @@ class Origins(NamedTuple):
     sites : sequence of Site
         For each record, the place in the program that recorded it; plain tuples in the order of `Site`.
     calls : sequence of Call
-        The calls of the user's functions in which operations were recorded; the first is the top level.
+        The calls of the user's functions, and of layers, in which operations were recorded; the first is the top level.
     sweeps : sequence of (int, tuple of int)
         For each reverse sweep, the number of records before it, and the ids of what it differentiated.
     steps : sequence of GradientStep
@@ -132,6 +138,15 @@ class Origins(NamedTuple):
     def lines(self) -> Sequence[int | None]:
         """For each record, the line of the cell that recorded it."""
         return [site[0] for site in self.sites]
+
+    def layer_around(self, call: int) -> str:
+        """The path of the innermost layer to which a call belongs, by its index in `calls`; empty if there is none."""
+        while call:
+            _, _, site, scope = self.calls[call]
+            if scope is not None:
+                return scope.name
+            call = site.call
+        return ""
 
 
 def nowhere() -> tuple[int | None, int, int, int]:
@@ -169,7 +184,7 @@ class Observer(Tape):
         self._steps = GradientSteps()
         self._taken: dict[Any, GradientCall] = {}
         super().__init__(True, watch_accessed_variables)
-        self._keeps = True
+        self._keeps = self._notes_scopes = True
         self._warned = True
 
     def _clear(self) -> None:
@@ -251,11 +266,13 @@ class Observer(Tape):
         # a rule that takes gradients, as that of recompute_grad, is a part of the derivative that applies it
         order = self._depths[-1] or 1 + max((self._order_of.get(i, 0) for i in targets), default=0)
         self._depths.append(order)
+        self._notes_scopes = False
         self._sweeps.append((len(self._records), tuple(targets)))
         self._seeds += [(seed._value, i) for i, seed in targets.items()]
 
     def _sweep_ends(self) -> None:
         self._depths.pop()
+        self._notes_scopes = not self._depths[-1]
 
     def _gradient_taken(
         self,

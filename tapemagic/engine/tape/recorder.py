@@ -90,6 +90,7 @@ class Recorder:
     """
 
     _paused = _entered = _usable = _recording = _warned = _keeps = False
+    _notes_scopes = False
     _event_counts: dict[Place | None, int] | None = None
     _last_connections: Connections | None = None
     _last_leaves: AbstractSet[int] = frozenset()

@@ -160,7 +160,9 @@ def require_numbers(operation: Operation, values: list[Any], error: Exception) -
 def of_numbers(dtype: DTypeLike) -> np.dtype[Any]:
     """The dtype that a tensor gets, as NumPy's dtype object."""
     try:
-        found = None if hasattr(dtype, "__array__") and not isinstance(dtype, type) else np.dtype(dtype)
+        found = (
+            None if hasattr(dtype, "__array__") and not isinstance(dtype, type) else np.dtype(dtype)
+        )
     except (TypeError, ValueError, RecursionError):
         found = None
     if found is None or found.kind not in NUMBERS:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ class Variable(Traced):
 
     @property
     def trainable(self) -> bool:
-        """Whether tapes watch this variable by themselves; set at creation."""
+        """Whether tapes watch this variable by themselves."""
         return self._trainable
 
     def read_value(self) -> Tensor:
@@ -235,6 +236,91 @@ def reset(variable: Variable, value: Any) -> None:
     Variable(2.0, name='Variable')
     """
     variable._handle = wrap(variable._fitting(private_array(value)), variable._id)
+
+
+def change_in_place(variable: Variable, change: Callable[[Any], object]) -> None:
+    """Let a function write into a variable's array, or into a copy if anything else still reads that array.
+
+    So an optimizer allocates nothing, and what a tape or a view of the variable has kept stays as it was.
+
+    Parameters
+    ----------
+    variable : Variable
+    change : callable
+        Called with an array of the variable's shape and dtype, which it may write into. If it raises an error, the
+        variable may be left with a part of the change.
+
+    Examples
+    --------
+    >>> v = Variable([1.0, 2.0])
+    >>> change_in_place(v, lambda array: np.multiply(array, 10.0, out=array))
+    >>> v
+    Variable([10., 20.], name='Variable')
+    """
+    array = writable_array(variable)
+    change(array)
+    put_array(variable, array)
+
+
+def writable_array(variable: Variable) -> Any:
+    """An array with a variable's value, for `put_array`: its own if nothing else reads that, else a copy."""
+    handle = variable._handle
+    array = handle._value
+    if (
+        array.__class__ is np.ndarray
+        and _count(handle) == _ALONE[0]
+        and _count(array) == _ALONE[1]
+        and array.base is None
+        and array.flags.writeable
+    ):
+        return array
+    return np.array(array)
+
+
+def put_array(variable: Variable, array: Any) -> None:
+    """Make an array of a variable's shape and dtype its value; nobody may write into that from then on.
+
+    Examples
+    --------
+    >>> v = Variable([1.0, 2.0])
+    >>> array = writable_array(v)
+    >>> array += 1.0
+    >>> put_array(v, array)
+    >>> v
+    Variable([2., 3.], name='Variable')
+    """
+    if variable._handle._value is not array:
+        variable._handle = wrap(array if array.ndim else array[()], variable._id)
+    for tape in live():
+        tape._record_event("changed", variable._id, 0)
+
+
+_count = getattr(sys, "getrefcount", lambda _: float("nan"))
+"""The number of references to an object; not equal to any number where Python does not count them."""
+
+
+def _references(variable: Variable) -> tuple[float, float]:
+    """The numbers of references to a variable's tensor and to its array, counted as `writable_array` does."""
+    handle = variable._handle
+    array = handle._value
+    return _count(handle), _count(array)
+
+
+_ALONE = _references(Variable(np.zeros(1)))
+"""The numbers of references where nothing else refers to the array: versions of Python count differently."""
+
+
+def set_trainable(variable: Variable, trainable: bool) -> None:
+    """Set whether tapes watch a variable by themselves from now on.
+
+    Examples
+    --------
+    >>> v = Variable(1.0)
+    >>> set_trainable(v, False)
+    >>> v.trainable
+    False
+    """
+    variable._trainable = bool_option(trainable, "trainable")
 
 
 def oldest_first(variables: Iterable[Variable]) -> list[Variable]:

@@ -27,7 +27,7 @@ class _ReadRecorder:
     def _ignore(self, *_: Any) -> None:
         """Record nothing."""
 
-    _recording, _rewatched = True, None
+    _recording, _rewatched, _notes_scopes = True, None, False
     _append = _prune = _add_bytes = _record_event = _sweep_begins = _sweep_ends = _ignore
     _gradient_taken = _ignore
 

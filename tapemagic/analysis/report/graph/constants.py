@@ -27,6 +27,7 @@ class ConstantNames:
 
     def __init__(self, subject: Subject) -> None:
         whole, versions = subject.whole, subject.split.versions
+        self._given = subject.given_to_layers
         both = [*subject.sources, *subject.targets]
         self.untracked: dict[int, tuple[str, Role]] = {
             id(unwrap(x)): (name, subject.roles.get(id_of(x), "watched"))
@@ -52,8 +53,9 @@ class ConstantNames:
     def _name(self, value: Any) -> str:
         """The name of a constant: that of a seed, of the same array, or of the only equal one; else empty.
 
-        A record holds a copy of an array that the program may change, which can be known by its elements alone.
-        Integers, and numbers with several names, have no name.
+        A record holds a copy of an array that the program may change, which can be known by its elements alone. So can
+        what a layer was given, once it is cast to the layer's dtype. Integers, and numbers with several names, have no
+        name.
         """
         if id(value) in self._seeds:
             return self._seeds[id(value)]
@@ -62,7 +64,12 @@ class ConstantNames:
         same = [name for name, array in self._arrays if array is value]
         if same:
             return same[0] if np.shape(value) or len(same) == 1 else ""
-        equal = {id(array): name for name, array in reversed(self._arrays) if _equal(array, value)}
+        is_given = id(value) in self._given
+        equal = {
+            id(array): name
+            for name, array in reversed(self._arrays)
+            if _equal(array, value) or (is_given and _equal_when_cast(array, value))
+        }
         return equal.popitem()[1] if len(equal) == 1 else ""
 
 
@@ -77,3 +84,11 @@ def _equal(array: Any, value: Any) -> bool:
     if not shape or np.shape(array) != shape or array.dtype != value.dtype:
         return False
     return isinstance(value, Absent) or np.array_equal(array, value, equal_nan=True)
+
+
+def _equal_when_cast(array: Any, value: Any) -> bool:
+    """Whether an array of real numbers has the elements of another one when it is cast to its dtype."""
+    if not isinstance(array, np.ndarray) or array.shape != np.shape(value):
+        return False
+    both_real = array.dtype.kind == value.dtype.kind == "f"
+    return both_real and _equal(array.astype(value.dtype), value)

@@ -20,7 +20,15 @@ from tapemagic.analysis.report.folding import Block, fold
 from tapemagic.analysis.report.graph.carried import Development
 from tapemagic.analysis.report.graph.graph import Graph, Value
 from tapemagic.analysis.report.graph.graph_builder import GraphBuilder
-from tapemagic.analysis.report.graph.view import VIEWS, NoRoomError, Openings, Plan, View, plan
+from tapemagic.analysis.report.graph.view import (
+    VIEWS,
+    VIEWS_OF_LAYERS,
+    NoRoomError,
+    Openings,
+    Plan,
+    View,
+    plan,
+)
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summaries, shared_summaries
 from tapemagic.engine.recording import Record
@@ -56,6 +64,8 @@ class DrawnGraph:
         The operations and folds of which the steps of the graph are made, one for each, in the same order.
     developments : mapping of int to sequence of Development
         The values that folded loops carry, by the indices of their steps.
+    given : mapping of int to array
+        The constants that closed layers were given, by their indices in the graph.
     """
 
     graph: Graph
@@ -64,6 +74,7 @@ class DrawnGraph:
     steps: Mapping[int, int]
     plan: Plan
     developments: Mapping[int, Sequence[Development]]
+    given: Mapping[int, Any]
 
     def marked(self, facts: Iterable[NonFinite], records: Sequence[Record]) -> Graph:
         """The graph in which the places are marked where the first nan or infinity of each target is."""
@@ -164,7 +175,7 @@ class Drawer:
     @cached_property
     def _folded(self) -> tuple[DrawnGraph, View, int | None]:
         """The graph without openings, its view, and how many parts are drawn at its ends, if not all are."""
-        for view in VIEWS:
+        for view in VIEWS_OF_LAYERS if self._tree[1].holds_layers else VIEWS:
             with suppress(NoRoomError):
                 drawn = self._drawn(view, room=self.max_nodes // 2)
                 if drawn.graph.nodes <= self.max_nodes and _depth(drawn.graph) <= MAX_DEPTH:
@@ -191,7 +202,13 @@ class Drawer:
         builder = GraphBuilder(self.subject, self.max_inputs, planned)
         graph = builder.build(self.max_nodes, spare)
         return DrawnGraph(
-            graph, positions, builder.index, builder.producer, planned, builder.developments
+            graph,
+            positions,
+            builder.index,
+            builder.producer,
+            planned,
+            builder.developments,
+            builder.given,
         )
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tapemagic.analysis.report.graph.carried import Carried
+from tapemagic.analysis.report.graph.layers import LayerCall
 from tapemagic.analysis.report.graph.view import FrameKind
 from tapemagic.analysis.report.subject import Role
 from tapemagic.analysis.report.summary import Summary
 
-StepKind = Literal["operation", "loop", "call", "derivative", "elided"]
+StepKind = Literal["operation", "loop", "call", "layer", "derivative", "elided"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Step:
 
     Attributes
     ----------
-    kind : {'operation', 'loop', 'call', 'derivative', 'elided'}
+    kind : {'operation', 'loop', 'call', 'layer', 'derivative', 'elided'}
     inputs, outputs : tuple of int
         The indices of its values in the graph.
     line : int or None
@@ -61,6 +62,8 @@ class Step:
         The index of the frame around it.
     assigned : tuple of int
         The indices of the values of variables that these operations changed.
+    changed : tuple of int
+        The indices of the layers' nodes inside of which variables are that these operations changed.
     lines : (int, int) or None
         Of several operations, the first and the last line.
     iterations : (int, int, int) or None
@@ -72,6 +75,8 @@ class Step:
     fold : str
         The key of the part that these operations are, or are a piece of, which can be opened; empty for an operation.
         It is the same in all views of a recording.
+    layer : LayerCall or None
+        Of a layer, what is known of the call.
     """
 
     index: int
@@ -92,6 +97,8 @@ class Step:
     bad: bool = False
     formulas: tuple[tuple[int, str], ...] = ()
     fold: str = ""
+    layer: LayerCall | None = None
+    changed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,7 @@ class GraphFrame:
     Attributes
     ----------
     label : str
-    kind : {'computation', 'derivative', 'call', 'iteration', 'elided'}
+    kind : {'computation', 'derivative', 'call', 'layer', 'iteration', 'elided'}
     parent : int or None
         The index of the frame around it.
     fold : str

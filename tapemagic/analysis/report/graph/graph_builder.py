@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -16,6 +16,7 @@ from tapemagic.analysis.report.dead_ends import first_and_last
 from tapemagic.analysis.report.graph.carried import Development, carried, developments
 from tapemagic.analysis.report.graph.constants import ConstantNames
 from tapemagic.analysis.report.graph.graph import Graph, GraphFrame, Step, Value
+from tapemagic.analysis.report.graph.layers import inner_variables, layer_call
 from tapemagic.analysis.report.graph.local_derivatives import local_derivative
 from tapemagic.analysis.report.graph.view import Fold, Frame, Plan
 from tapemagic.analysis.report.subject import Role, Subject
@@ -55,6 +56,9 @@ class GraphBuilder:
             for k, new in enumerate(numbers)
         }
         self.latest: dict[int, tuple[int, int]] = {}
+        self.changed: list[list[int]] = []
+        self.given: dict[int, Any] = {}
+        self.inner = inner_variables(subject, planned)
         self.lasting = lasting(subject)
 
     def build(self, room: int, spare: int = 0) -> Graph:
@@ -72,10 +76,11 @@ class GraphBuilder:
                 step,
                 outputs=tuple(outputs),
                 assigned=tuple(assigned),
+                changed=tuple(dict.fromkeys(changed)),
                 hidden=step.hidden + max(0, made - len(outputs)),
             )
-            for step, outputs, assigned, made in zip(
-                self.steps, self.outputs, self.assigned, self.made, strict=True
+            for step, outputs, assigned, changed, made in zip(
+                self.steps, self.outputs, self.assigned, self.changed, self.made, strict=True
             )
         )
         frames = tuple(map(self.frame, self.planned.frames))
@@ -92,6 +97,8 @@ class GraphBuilder:
             label = self.derivative_label(frame.order, frame.first)
             if frame.lines:
                 label += f" ({format_lines(frame.lines)})"
+        elif frame.scope is not None:
+            label = layer_call(frame.name, frame.scope).title
         elif frame.kind == "elided":
             label = f"{frame.total:,} operations"
         is_iteration = frame.kind == "iteration"
@@ -108,12 +115,13 @@ class GraphBuilder:
         return f"{ORDINALS[order - 1] if order <= len(ORDINALS) else f'{order}th'} derivative"
 
     def always_drawn(self) -> list[Named]:
-        """The sources and targets, but for variables that changed."""
+        """The sources and targets, but for variables that changed, or are inside of the boxes of layers."""
         subject = self.subject
         if not subject.snapshot.records:
             return []
         both = [*subject.sources, *subject.targets]
-        return [(name, x) for name, x in both if id_of(x) not in subject.split.versions]
+        hidden = subject.split.versions.keys() | self.inner
+        return [(name, x) for name, x in both if id_of(x) not in hidden]
 
     def add_unconnected(self, name: str, tensor: Any) -> None:
         """Add a target or watched value that is not in the graph yet."""
@@ -162,28 +170,17 @@ class GraphBuilder:
 
     def add_fold(self, fold: Fold, frame: int | None) -> None:
         """Add one node for several operations."""
-        inside: set[int] = set()
-        given: dict[int, Any] = {}
-        read: dict[int, int] = {}
         positions = list(fold.positions())
-        for position in positions:
-            record = self.subject.records[position]
-            for value, i in zip(record.values, record.ids, strict=True):
-                if i in self.version_of:
-                    variable, version = self.version_of[i]
-                    is_first = variable not in read
-                    read[variable] = max(version, read.get(variable, 0))
-                    if not is_first:
-                        continue
-                if i not in inside and self.snapshot.tracks(i):
-                    given.setdefault(i, value)
-            inside.update(record.output_ids)
+        given, read, inside = self.reads_of(positions)
         index = len(self.steps)
         developed = developments(self.subject, fold) if fold.kind == "loop" else []
         self.developments[index] = developed
-        known = [i for i in given if i in self.index or i in self.snapshot.leaves]
-        chosen = first_and_last(known or list(given), self.max_inputs)
-        shown = tuple(self.index_of(given[i], i, None) for i in chosen)
+        inputs = self.inputs_of(fold, given)
+        hidden = len(inputs if fold.scope else given)
+        inputs = first_and_last(inputs, self.max_inputs)
+        shown = tuple(self.index_of(x, i, None) for i, x in inputs)
+        tracks = self.snapshot.tracks
+        self.given |= {k: x for k, (i, x) in zip(shown, inputs, strict=True) if not tracks(i)}
         last = fold.first + len(fold.parts) - 1
         self.add(
             Step(
@@ -194,21 +191,69 @@ class GraphBuilder:
                 fold.lines[0] if fold.lines else None,
                 fold.order,
                 len(positions),
-                len(given) - len(shown),
+                hidden - len(shown),
                 kind=fold.kind,
                 frame=frame,
                 lines=fold.lines,
                 iterations=(fold.first, last, fold.total) if fold.kind == "loop" else None,
                 carried=carried(self.subject, developed),
                 fold=fold.key,
+                layer=layer_call(fold.name, fold.scope) if fold.scope else None,
             )
         )
         self.producer.update(dict.fromkeys(inside, index))
-        self.latest.update((variable, (version, index)) for variable, version in read.items())
+        if fold.kind == "layer":
+            self.link_changes(read, index)
+        else:
+            self.latest.update((variable, (version, index)) for variable, version in read.items())
         shown_results = [i for i in inside if i in self.lasting]
         for i in first_and_last(sorted(shown_results), self.max_inputs):
             value = self.lasting[i]
             self.index_of(unwrap(value), i, fold.lines[1] if fold.lines else None)
+
+    def reads_of(self, positions: Sequence[int]) -> tuple[dict[int, Any], dict[int, int], set[int]]:
+        """The values that some operations read of others, by id, the last one of each variable, and their results."""
+        given: dict[int, Any] = {}
+        read: dict[int, int] = {}
+        inside: set[int] = set()
+        for position in positions:
+            record = self.subject.records[position]
+            for value, i in zip(record.values, record.ids, strict=True):
+                variable = i
+                if i in self.version_of:
+                    variable, version = self.version_of[i]
+                    is_first = variable not in read
+                    read[variable] = max(version, read.get(variable, 0))
+                    if not is_first:
+                        continue
+                if i not in inside and self.snapshot.tracks(i) and variable not in self.inner:
+                    given.setdefault(i, value)
+            inside.update(record.output_ids)
+        return given, read, inside
+
+    def inputs_of(self, fold: Fold, given: Mapping[int, Any]) -> list[tuple[int, Any]]:
+        """The values that lead into a fold, with their ids: those with a box, or else all.
+
+        A layer reads all, and what it was given leads into it in the order of its arguments, constants too.
+        """
+        if fold.scope is None:
+            known = [i for i in given if i in self.index or i in self.snapshot.leaves]
+            return [(i, given[i]) for i in known or given]
+        tracks = self.snapshot.tracks
+        arguments = [
+            (i, given.get(i, x))
+            for i, x in fold.scope.given
+            if i in given or (np.ndim(x) and not tracks(i))
+        ]
+        first = {i for i, _ in arguments}
+        return [*arguments, *((i, x) for i, x in given.items() if i not in first)]
+
+    def link_changes(self, read: Mapping[int, int], layer: int) -> None:
+        """Add what changed the variables inside of a layer's box, if a node of this picture did."""
+        for variable, version in read.items():
+            changed, by = self.latest.get(variable, (0, -1))
+            if by >= 0 and version > changed and variable in self.inner:
+                self.changed[by].append(layer)
 
     def fold_name(self, fold: Fold, count: int, last: int) -> str:
         """The words in the node of a fold."""
@@ -222,7 +267,7 @@ class GraphBuilder:
                 else f"iterations {fold.first:,}–{last:,}"
             )
             return f"{where}, {which} of {fold.total:,}"
-        if fold.kind == "call":
+        if fold.kind in ("call", "layer"):
             return fold.name
         if fold.kind == "derivative":
             return self.derivative_label(fold.order, next(fold.positions()))
@@ -233,6 +278,7 @@ class GraphBuilder:
         self.steps.append(step)
         self.outputs.append([])
         self.assigned.append([])
+        self.changed.append([])
         self.made.append(made)
 
     def add_record(self, position: int, frame: int | None) -> None:

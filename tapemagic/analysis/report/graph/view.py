@@ -1,17 +1,18 @@
-"""Views of a recording: which of its loops, calls and derivatives are open, and what is drawn then."""
+"""Views of a recording: which of its loops, calls, layers and derivatives are open, and what is drawn then."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import inf
 from typing import Literal, NamedTuple, TypeAlias
 
 from tapemagic.analysis.report.folding import Block, Part
+from tapemagic.engine.scopes import Scope
 
-FrameKind = Literal["computation", "derivative", "call", "iteration", "elided"]
-FoldKind = Literal["loop", "call", "derivative", "elided"]
+FrameKind = Literal["computation", "derivative", "call", "layer", "iteration", "elided"]
+FoldKind = Literal["loop", "call", "layer", "derivative", "elided"]
 
 FEW_ITERATIONS, FEW_OPERATIONS = 4, 16
 """The most iterations, and operations in all of them, of a loop that is drawn whole."""
@@ -27,6 +28,8 @@ class View:
         Of short loops all iterations are drawn and of others one; of all one; none.
     calls : float
         The depth down to which calls of functions are open.
+    layers : int
+        The depth down to which layers that hold layers are open; others are closed.
     derivatives : bool
         Whether the reverse sweeps of the cell itself are open.
     order : float
@@ -37,8 +40,11 @@ class View:
     calls: float = inf
     derivatives: bool = True
     order: float = inf
+    layers: int = 1
 
 
+CLOSED = View("none", 0, False, 0, 0)
+"""The most closed view."""
 VIEWS = (
     View(),
     View("one"),
@@ -47,9 +53,20 @@ VIEWS = (
     View("one", derivatives=False, order=0),
     View("one", 1, False, 0),
     View("one", 0, False, 0),
-    View("none", 0, False, 0),
+    CLOSED,
 )
 """Views from the most open to the most closed."""
+VIEWS_OF_LAYERS = (
+    View(derivatives=False),
+    View("one", derivatives=False),
+    View("one", derivatives=False, order=1),
+    View("one", derivatives=False, order=0),
+    View("one", 1, False, 0),
+    View("one", 1, False, 0, 0),
+    View("one", 0, False, 0, 0),
+    CLOSED,
+)
+"""The same of recordings with layers, beside which the operations of reverse sweeps are too much."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +75,11 @@ class Frame:
 
     Attributes
     ----------
-    kind : {'computation', 'derivative', 'call', 'iteration', 'elided'}
+    kind : {'computation', 'derivative', 'call', 'layer', 'iteration', 'elided'}
     parent : int or None
         The index of the frame around it.
     name : str
-        Of a call, the name of the function.
+        Of a call, the name of the function; of a layer, its name.
     order : int
         Of a derivative, its order.
     number, total : int
@@ -73,6 +90,8 @@ class Frame:
         Of a derivative, the position of its first operation.
     key : str
         That of the part it shows; empty for the computation.
+    scope : Scope or None
+        Of a layer, what is known of the call.
     """
 
     kind: FrameKind
@@ -84,6 +103,7 @@ class Frame:
     lines: tuple[int, int] | None = None
     first: int = 0
     key: str = ""
+    scope: Scope | None = None
 
 
 class Fold(NamedTuple):
@@ -91,13 +111,15 @@ class Fold(NamedTuple):
 
     Attributes
     ----------
-    kind : {'loop', 'call', 'derivative', 'elided'}
+    kind : {'loop', 'call', 'layer', 'derivative', 'elided'}
     parts : sequence of int and Block
         Of a loop, its iterations.
     first, total : int
         Of a loop, the number of its first iteration here, and of all its iterations.
     key : str
         That of the part it stands for, or for a piece of which it stands.
+    scope : Scope or None
+        Of a layer, what is known of the call.
     """
 
     kind: FoldKind
@@ -108,6 +130,7 @@ class Fold(NamedTuple):
     first: int = 1
     total: int = 0
     key: str = ""
+    scope: Scope | None = None
 
     def positions(self) -> Iterator[int]:
         """The positions of its operations, in the order of the tape."""
@@ -213,6 +236,8 @@ class _Planner:
                 self.add_loop(part, frame, depth, key)
             elif part.kind == "call":
                 self.add_call(part, frame, depth, key)
+            elif part.kind == "layer":
+                self.add_layer(part, frame, depth, key)
             else:
                 self.add_derivative(part, frame, key)
 
@@ -227,6 +252,17 @@ class _Planner:
             self.add_open(block, inside, depth + 1, key, asked is not None)
         else:
             fold = Fold("call", block.parts, block.name, lines=block.lines, key=key)
+            self.items.append(Item(frame, fold))
+
+    def add_layer(self, block: Block, frame: int | None, depth: int, key: str) -> None:
+        asked = self.asked(key)
+        name, lines, scope = block.name, block.lines, block.scope
+        is_open = block.holds_layers and self.frames_around(frame, "layer") < self.view.layers
+        if is_open if asked is None else asked:
+            inside = self.open(Frame("layer", frame, name, lines=lines, key=key, scope=scope))
+            self.add_open(block, inside, depth, key, asked is not None)
+        else:
+            fold = Fold("layer", block.parts, name, lines=lines, key=key, scope=scope)
             self.items.append(Item(frame, fold))
 
     def add_derivative(self, block: Block, frame: int | None, key: str) -> None:
@@ -277,12 +313,15 @@ class _Planner:
         self.add_fold(block, start, total + 1, frame, key)
 
     def in_iteration(self, frame: int) -> bool:
-        inside: int | None = frame
+        return self.frames_around(frame, "iteration") > 0
+
+    def frames_around(self, inside: int | None, kind: FrameKind) -> int:
+        """The number of frames of a kind around what is in a frame."""
+        count = 0
         while inside is not None:
-            if self.frames[inside].kind == "iteration":
-                return True
+            count += self.frames[inside].kind == kind
             inside = self.frames[inside].parent
-        return False
+        return count
 
     def add_fold(self, block: Block, start: int, stop: int, frame: int | None, key: str) -> None:
         """Add the iterations of a loop from one to another as a fold, if there are any."""
@@ -299,14 +338,16 @@ class _Planner:
             self.add(parts, frame, depth, within)
             return
         view, iteration = self.view, self.iteration
-        self.view, self.iteration = VIEWS[-1], None
+        self.view, self.iteration = CLOSED, None
         self.add_ends(parts, self.openings.ends_inside, frame, depth, within, key)
         self.view, self.iteration = view, iteration
 
     def fits(self, parts: Numbered, frame: int, depth: int) -> bool:
         """Whether there is room for the parts of a block that is opened, as long as nothing in it is."""
         iteration = None if self.in_iteration(frame) else self.iteration
-        alone = _Planner(self.view, self.operations, iteration, self.openings.inside)
+        layers = max(0, self.view.layers - self.frames_around(frame, "layer"))
+        view = replace(self.view, layers=layers)
+        alone = _Planner(view, self.operations, iteration, self.openings.inside)
         try:
             alone.add(parts, None, depth)
         except NoRoomError:

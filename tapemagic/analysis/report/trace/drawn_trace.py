@@ -9,6 +9,7 @@ from itertools import groupby
 from tapemagic.analysis.formatting import format_lines
 from tapemagic.analysis.report.folding import Block, Part
 from tapemagic.analysis.report.graph.drawn_graph import DrawnGraph
+from tapemagic.analysis.report.graph.layers import layer_call
 from tapemagic.analysis.report.graph.view import Fold
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.trace.layout import Line, counted, laid_out, positions_of, title_of
@@ -106,7 +107,12 @@ class _Lines:
             if isinstance(what, int):
                 self.add(order, self.placed(Line((), what), path, step))
             else:
-                line = Line((), words=self.words(what, step), hidden=tuple(what.parts))
+                line = Line(
+                    (),
+                    words=self.words(what, step),
+                    hidden=tuple(what.parts),
+                    is_layer=what.kind == "layer",
+                )
                 self.add(order, self.placed(line, path, step))
 
     def add(self, order: int, line: Line) -> None:
@@ -155,6 +161,8 @@ class _Lines:
         found = self.drawn.plan.frames[frame]
         if found.kind == "call":
             return title_of(Block("call", (), found.name, lines=found.lines))
+        if found.scope is not None:
+            return str(layer_call(found.name, found.scope))
         if found.kind == "iteration":
             where = format_lines(found.lines)
             return f"{where}, iteration {found.number:,} of {found.total:,}"
@@ -167,6 +175,8 @@ class _Lines:
         name = self.drawn.graph.steps[step].name
         if fold.kind == "loop":
             return name
+        if fold.scope is not None:
+            return str(layer_call(fold.name, fold.scope))
         if fold.kind == "derivative" and self.order_of(fold.parts[0]):
             return counted(fold.parts)
         if fold.kind == "call":

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from tapemagic.analysis.formatting import format_lines
 from tapemagic.analysis.report.folding import Block, Part
+from tapemagic.analysis.report.graph.layers import layer_call
 
 MAX_ITERATIONS = 3
 """The number of iterations up to which all are shown."""
@@ -31,6 +32,8 @@ class Line:
         The index of its operation in the graph that it is laid out for.
     lines : (int, int) or None
         The lines of the cell that it belongs to.
+    is_layer : bool
+        Whether the parts that stand together are those of a layer.
     """
 
     path: tuple[str, ...]
@@ -39,6 +42,7 @@ class Line:
     hidden: tuple[Part, ...] = ()
     step: int | None = None
     lines: tuple[int, int] | None = None
+    is_layer: bool = False
 
     @cached_property
     def positions(self) -> tuple[int, ...]:
@@ -59,7 +63,7 @@ def laid_out(block: Block, room: int, open_derivatives: bool) -> list[Line]:
     """The rows for the operations of a block: about as many as there is room for.
 
     Of a loop the first and the last iteration are shown. Where there is too little room, blocks are closed, and of
-    many parts the first and the last are shown.
+    many parts the first and the last are shown. Layers are closed, but for those that hold others.
 
     Parameters
     ----------
@@ -89,12 +93,14 @@ class _Layout:
     def _count(self, block: Block) -> int:
         if block.kind == "derivative" and not self._open:
             return 1
+        if block.kind == "layer" and not block.holds_layers:
+            return 1
         if block.kind == "loop":
             shown = block.parts
             if len(shown) > MAX_ITERATIONS:
                 shown = (shown[0], shown[-1])
             return len(shown) + sum(map(self.rows, shown)) + (shown != block.parts)
-        heading = block.kind in ("call", "derivative")
+        heading = block.kind in ("call", "layer", "derivative")
         return heading + sum(map(self.rows, block.parts))
 
     def parts(self, parts: Sequence[Part], room: int, path: tuple[str, ...]) -> Iterator[Line]:
@@ -128,8 +134,9 @@ class _Layout:
             yield Line(path, words=words)
             yield from self.parts(block.parts, room - 1, (*path, words))
         else:
-            end = "" if block.kind == "loop" else f": {counted((block,))}"
-            yield Line(path, words=title_of(block) + end, hidden=(block,))
+            end = "" if block.kind in ("loop", "layer") else f": {counted((block,))}"
+            is_layer = block.kind == "layer"
+            yield Line(path, words=title_of(block) + end, hidden=(block,), is_layer=is_layer)
 
     def loop(self, block: Block, room: int, path: tuple[str, ...]) -> Iterator[Line]:
         """The rows of a loop: all iterations if they are few, else the first and the last."""
@@ -163,6 +170,8 @@ def counted(parts: Sequence[Part]) -> str:
 
 def title_of(block: Block) -> str:
     """The name of a block in words."""
+    if block.scope is not None:
+        return str(layer_call(block.name, block.scope))
     if block.kind == "call":
         where = f", {format_lines(block.lines)}" if block.lines else ""
         return f"{block.name}(){where}"

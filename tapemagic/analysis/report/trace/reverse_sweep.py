@@ -143,8 +143,8 @@ class ReverseSweep:
         """
         record = written.record
         for symbol, i in zip(written.made, several(record.output_id), strict=True):
-            if i in self._starts and not self._shares.get(i):
-                yield adjoint_step(symbol, i, self._starts[i], "seed")
+            if (begun := self.seed(i)) is not None:
+                yield adjoint_step(symbol, i, begun, "seed")
         count = 0
         for k, i in enumerate(record.ids):
             place = (written.position, k)
@@ -231,16 +231,24 @@ class ReverseSweep:
         result, adjoint = number_symbol(record.output), number_symbol(g)
         return piece, adjoint_formula(record, k, numbers, result, adjoint)
 
-    def finished_in(self, hidden: set[int]) -> dict[int, Any]:
-        """The results, by id, of shown operations whose adjoints are complete only with a share of a hidden one."""
-        found: dict[int, Any] = {}
+    def seed(self, i: int) -> Any:
+        """The gradient with which the sweep begins at a value that no operation reads; None if there is none."""
+        return None if self._shares.get(i) else self._starts.get(i)
+
+    def finished_in(self, hidden: set[int], others: Mapping[int, Any]) -> dict[int, Any]:
+        """The results, by id, of shown operations whose adjoints are complete only with a share of a hidden one.
+
+        So are those of some other values.
+        """
+        made = dict(others)
         for position in self._shown:
             record = self._subject.records[position]
-            for value, i in zip(several(record.output), several(record.output_id), strict=True):
-                places = self._shares.get(i)
-                if places and next(reversed(places))[0] in hidden:
-                    found[i] = value
-        return found
+            made.update(zip(several(record.output_id), several(record.output), strict=True))
+        return {
+            i: value
+            for i, value in made.items()
+            if (places := self._shares.get(i)) and next(reversed(places))[0] in hidden
+        }
 
 
 def adjoint_step(

@@ -143,7 +143,13 @@ class ReverseWay:
         if not self._is_reached(place.positions):
             return
         words = f"{sentences.where(place.row)}back through {place.row.words.removeprefix(MARK)}"
-        inside = [entry.equation for entry in place.row.reverse[:MOST_INSIDE]]
+        is_layer = self._graph.steps[place.step].kind == "layer"
+        inside = [
+            entry.equation
+            for entry in place.row.reverse[:MOST_INSIDE]
+            if entry.kind == "whole"
+            and not (is_layer and self._index.get(entry.value or 0) in texts)
+        ]
         if inside:
             words += f": {', '.join(inside)}"
         yield self._together(part, place, place.row.lines, words, texts, inside)

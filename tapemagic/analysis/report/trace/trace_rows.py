@@ -11,6 +11,7 @@ import numpy as np
 
 from tapemagic.analysis.formatting import format_entries, without_subscript
 from tapemagic.analysis.nonfinite import is_finite
+from tapemagic.analysis.report.dead_ends import first_and_last
 from tapemagic.analysis.report.folding import Block, Part
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
@@ -32,6 +33,8 @@ from tapemagic.engine.tensor.tensor import id_of, unwrap
 
 MAX_INPUTS = 12
 """The number of watched values that have a row."""
+MAX_RESULTS = 3
+"""The number of results of a layer that are written in its row."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class TraceRow:
         The text of a heading, or of what is folded.
     symbol, formula, latex, numbers, value : str
         Of an operation, its result, its formula as text and as LaTeX, that with numbers put in, and the result's value.
+        Of a closed layer, the value is that of its results, with their symbols.
     number : int or None
         The position of the operation in the recording.
     line : int or None
@@ -80,6 +84,11 @@ class TraceRow:
     lines: tuple[int, int] | None = None
 
     @property
+    def told(self) -> str:
+        """The words of a row, with the value of what is folded into it, if that is known."""
+        return f"{self.words}; {self.value}" if self.value else self.words
+
+    @property
     def equation(self) -> str:
         """The value of a row as an equation; empty for a heading."""
         return equation(self.symbol, self.formula, self.numbers, self.value)
@@ -107,7 +116,10 @@ class Table:
         self._boxes = boxes
         self._symbols = Symbols(subject)
         self._shown = [line.position for line in lines if line.position is not None]
-        self._reverse = ReverseSweep(subject, self._shown, [*self.inputs, *boxes])
+        found = map(self._results, lines)
+        self._of_layers = {i: value for results in found for i, value in results.items()}
+        others = [*self.inputs, *self._of_layers, *boxes]
+        self._reverse = ReverseSweep(subject, self._shown, others)
 
     @property
     def shares(self) -> Mapping[int, Mapping[Place, Share]]:
@@ -190,23 +202,50 @@ class Table:
         )
 
     def _folded(self, line: Line) -> TraceRow:
-        positions = line.positions
+        positions, found = line.positions, self._results(line)
         steps = [
+            adjoint_step(self._symbols.of(value, i), i, begun, "seed")
+            for i, value in found.items()
+            if (begun := self._reverse.seed(i)) is not None
+        ]
+        steps += [
             adjoint_step(self._symbols.of(value, i), i, self._subject.adjoints[i])
-            for i, value in self._reverse.finished_in(set(positions)).items()
+            for i, value in self._reverse.finished_in(set(positions), self._of_layers).items()
         ]
         words = f"… {line.words}"
         if developed := self._developed(line.hidden):
             words += f": {developed}"
+        results = first_and_last(list(found.items()), MAX_RESULTS)
         return TraceRow(
             "folded",
             words,
+            value="; ".join(f"{self._symbols.of(x, i).text} = {text_of(x)}" for i, x in results),
             path=line.path,
             operations=len(positions),
             reverse=tuple(steps[:MAX_STEPS]),
+            is_finite=all(is_finite(x) for _, x in results),
             step=line.step,
             lines=line.lines,
         )
+
+    def _results(self, line: Line) -> dict[int, Any]:
+        """The results of a closed layer, by id: what others read of what it computed, or the program has a name for."""
+        if not line.is_layer:
+            return {}
+        snapshot, records = self._subject.snapshot, self._subject.records
+        made = {
+            i: value
+            for position in line.positions
+            for i, value in zip(
+                records[position].output_ids, records[position].outputs, strict=True
+            )
+        }
+        return {
+            i: value
+            for i, value in made.items()
+            if i in self._subject.names
+            or any(k not in made and not snapshot.order_of(k) for k in snapshot.readers.get(i, ()))
+        }
 
     def _developed(self, parts: Sequence[Part]) -> str:
         """The range of the target in the iterations of a loop, or else of their last results, if these are numbers."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.formatting import without_subscript
+from tapemagic.analysis.formatting import label, without_subscript
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.engine.recording import Absent, Record
 from tapemagic.engine.tensor.tensor import id_of
@@ -33,17 +33,20 @@ def dead_units(subject: Subject) -> Iterator[str]:
     found: defaultdict[Any, list[int]] = defaultdict(list)
     for position, plain in enumerate(snapshot.records[: subject.operations]):
         if snapshot.origins.orders[position] == 0 and _input(Record._make(plain)) is not None:
-            site = sites[position]
-            found[calls[site[1]].code, site[2], site[0]].append(position)
+            line, call, offset, _ = sites[position]
+            code, name, layer = calls[call].code, calls[call].name, calls[call].scope
+            found[code, offset, line, name if layer else ""].append(position)
     makers: dict[int, Record] = {}
     if found:
         records = map(Record._make, snapshot.records[: subject.operations])
         makers = {
             record.output_id: record for record in records if isinstance(record.output_id, int)
         }
-    for (_, _, line), positions in found.items():
+    for (_, _, line, layer), positions in found.items():
         if len(positions) > 1:
-            yield from _sentence(subject, positions, line, makers)
+            where = f" in {label(layer)}" if layer else ""
+            where += "" if line is None else f" on line {line}"
+            yield from _sentence(subject, positions, where, makers)
 
 
 def _input(record: Record) -> int | None:
@@ -60,7 +63,7 @@ def _input(record: Record) -> int | None:
 
 
 def _sentence(
-    subject: Subject, positions: Sequence[int], line: int | None, makers: Mapping[int, Record]
+    subject: Subject, positions: Sequence[int], where: str, makers: Mapping[int, Record]
 ) -> Iterator[str]:
     records = [Record._make(subject.whole.records[position]) for position in positions]
     last, recent = records[-1], max(LEAST_RUNS, len(records) // 2)
@@ -80,7 +83,6 @@ def _sentence(
         return
     count, units = int(np.sum(now)), now.size
     name = without_subscript(subject.known_names.get(last.output_id, ""))  # type: ignore[arg-type]
-    where = "" if line is None else f" on line {line}"
     of = f" of {name}" if name else ""
     examples = last.output.size // units
     given = f" for all {examples:,} examples" if examples > 1 else ""

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tapemagic.analysis.explain.advice import listed
-from tapemagic.analysis.formatting import derivative_symbol, format_value
+from tapemagic.analysis.formatting import derivative_symbol, format_value, label
 from tapemagic.analysis.nonfinite import NonFinite, is_finite, nonfinite_on
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.verdict.numeric_warning import NumericWarning
@@ -81,7 +81,7 @@ def given_to_operand(subject: Subject, fact: NonFinite) -> Event | None:
 def _of_value(subject: Subject, fact: NonFinite) -> str:
     """The sentence on a value."""
     name, value = next((name, unwrap(x)) for name, x in subject.targets if id_of(x) == fact.target)
-    place = f"{fact.operation}{_on(fact)}"
+    place = f"{fact.operation}{_on(subject, fact)}"
     operands = operands_of(subject, fact)
     if fact.cause == "input" and operands.startswith("its input"):
         given = f"an input of {place} is {fact.result} to begin with"
@@ -99,7 +99,7 @@ def _of_value(subject: Subject, fact: NonFinite) -> str:
 
 def _of_gradient(subject: Subject, fact: NonFinite) -> str:
     """The sentence on a gradient."""
-    place = f"the derivative of {fact.operation}{_on(fact)}"
+    place = f"the derivative of {fact.operation}{_on(subject, fact)}"
     operands = operands_of(subject, fact).replace(" is ", " = ")
     operands = operands.removeprefix("its input = ").removeprefix("its inputs are ")
     begin = f"{_gradients(subject, fact)} since {place}"
@@ -139,8 +139,13 @@ def _is(value: Any) -> str:
     return f"is {format_value(value) if kind == 'inf' else kind}"
 
 
-def _on(fact: NonFinite) -> str:
-    return "" if fact.line is None else f" on line {fact.line}"
+def _on(subject: Subject, fact: NonFinite) -> str:
+    """The layer and the line of an operation, as the end of its name."""
+    origins = subject.whole.origins
+    layer = origins.layer_around(origins.sites[fact.record][1]) if origins.sites else ""
+    return (f" in {label(layer)}" if layer else "") + (
+        "" if fact.line is None else f" on line {fact.line}"
+    )
 
 
 def operands_of(subject: Subject, fact: NonFinite) -> str:

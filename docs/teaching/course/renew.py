@@ -1,0 +1,26 @@
+"""Run the notebooks of this folder in place, without widgets: those would be empty without their kernel."""
+
+import sys
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+for path in map(Path, sys.argv[1:] or sorted(Path(__file__).parent.glob("*.ipynb"))):
+    notebook = nbformat.read(path, as_version=4)
+    metadata = dict(notebook.metadata)
+    NotebookClient(
+        notebook,
+        kernel_name="python3",
+        record_timing=False,
+        store_widget_state=False,
+        resources={"metadata": {"path": str(path.parent)}},
+    ).execute()
+    notebook.metadata = nbformat.from_dict(metadata)
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            output.get("data", {}).pop(WIDGET, None)
+    nbformat.write(notebook, path)
+    print(f"{path.name}: executed")

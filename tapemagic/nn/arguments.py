@@ -1,0 +1,80 @@
+"""Checks of the arguments that layers are made with: each gives the value back, or says what to write."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.operations.windows import each
+from tapemagic.errors import OptionError
+
+
+def positive(value: Any, what: str) -> int:
+    """A whole number from 1 on.
+
+    Examples
+    --------
+    >>> positive(3, "units of Dense")
+    3
+    """
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value > 0:
+        return int(value)
+    near = f": write {what.split(maxsplit=1)[0]}={max(1, round(value))}" if _is_real(value) else ""
+    raise OptionError(f"{what} has to be a positive whole number, not {value!r}{near}")
+
+
+def share(value: Any, what: str) -> float:
+    """A number from 0 on that is less than 1, such as the rate of dropout."""
+    if _is_real(value) and 0 <= value < 1:
+        return float(value)
+    raise OptionError(f"{what} has to be a number from 0 on and less than 1, not {value!r}")
+
+
+def number(value: Any, what: str, least: float = -math.inf) -> float:
+    """A finite number, which may have to be at least `least`."""
+    if _is_real(value) and value >= least:
+        return float(value)
+    bound = "" if least == -math.inf else f" from {least:g} on"
+    raise OptionError(f"{what} has to be a number{bound}, not {value!r}")
+
+
+def choice(value: Any, what: str, names: Collection[str]) -> str:
+    """One of several names, in small letters."""
+    if isinstance(value, str) and value.lower() in names:
+        return value.lower()
+    raise OptionError(f"{what} has to be {' or '.join(map(repr, names))}, not {value!r}")
+
+
+def lengths(value: Any, what: str, rank: int) -> tuple[int, ...]:
+    """A positive whole number for each of `rank` axes, from one for each or one for all."""
+    return each(value, rank, what)
+
+
+def axis(value: Any, what: str) -> int:
+    """A whole number, negative or not.
+
+    Examples
+    --------
+    >>> axis(-1, "axis of Concatenate")
+    -1
+    """
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return int(value)
+    raise OptionError(f"{what} has to be a whole number, not {value!r}: write axis=-1")
+
+
+def channels_last(data_format: Any, kind: str) -> None:
+    """Refuse any layout but that with channels last."""
+    if data_format not in {None, "channels_last"}:
+        raise OptionError(
+            f"{kind} takes images with channels last, not data_format={data_format!r}: leave it out, and move the "
+            "axis with np.moveaxis(x, 1, -1)"
+        )
+
+
+def _is_real(value: Any) -> bool:
+    real = isinstance(value, int | float | np.integer | np.floating)
+    return real and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,12 @@
+"""Callbacks: objects that hear of each epoch and batch of training, and may stop it."""
+
+from tapemagic.nn.callbacks.callback import Callback as Callback
+from tapemagic.nn.callbacks.callback import CallbackList as CallbackList
+from tapemagic.nn.callbacks.callback import LambdaCallback as LambdaCallback
+from tapemagic.nn.callbacks.checkpoint import ModelCheckpoint as ModelCheckpoint
+from tapemagic.nn.callbacks.early_stopping import EarlyStopping as EarlyStopping
+from tapemagic.nn.callbacks.history import CSVLogger as CSVLogger
+from tapemagic.nn.callbacks.history import History as History
+from tapemagic.nn.callbacks.learning_rate import LearningRateScheduler as LearningRateScheduler
+from tapemagic.nn.callbacks.learning_rate import ReduceLROnPlateau as ReduceLROnPlateau
+from tapemagic.nn.callbacks.nonfinite import TerminateOnNaN as TerminateOnNaN

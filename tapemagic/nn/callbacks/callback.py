@@ -1,0 +1,207 @@
+"""Callback: the base class of objects that hear of the course of training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from tapemagic.engine.tensor.messages import shown
+from tapemagic.errors import OptionError
+
+Logs = Mapping[str, Any] | None
+
+
+class Callback:
+    """Base class of callbacks: write those methods that are to be called.
+
+    Attributes
+    ----------
+    model : Model
+        The model that is trained; ``self.model.stop_training = True`` ends training after the batch.
+    params : dict
+        "epochs", "steps" and "verbose" of `fit`; "steps" is None if it is not known.
+
+    Notes
+    -----
+    `logs` holds the loss and the metrics so far, as floats; those of validation have names that begin with ``val_``. In
+    `on_epoch_end` what is written into it is kept in the history.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> class Tell(nn.callbacks.Callback):
+    ...     def on_epoch_end(self, epoch, logs=None):
+    ...         print(epoch, sorted(logs))
+    >>> model = nn.Sequential([nn.Dense(1)])
+    >>> model.compile("sgd", "mse")
+    >>> history = model.fit(np.ones((4, 2)), np.ones(4), epochs=2, verbose=0, callbacks=[Tell()])
+    0 ['loss']
+    1 ['loss']
+    """
+
+    model: Any = None
+    params: Mapping[str, Any] = {}
+
+    def set_params(self, params: Mapping[str, Any]) -> None:
+        """Take `params`."""
+        self.params = params
+
+    def set_model(self, model: Any) -> None:
+        """Take the model."""
+        self.model = model
+
+    def on_train_begin(self, logs: Logs = None) -> None:
+        """Called when `fit` begins."""
+
+    def on_train_end(self, logs: Logs = None) -> None:
+        """Called when `fit` ends, but for an error or an interrupt."""
+
+    def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
+        """Called before an epoch; they are numbered from 0."""
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Called after an epoch and its validation."""
+
+    def on_train_batch_begin(self, batch: int, logs: Logs = None) -> None:
+        """Called before a step; they are numbered from 0 in each epoch."""
+
+    def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:
+        """Called after a step."""
+
+    def on_test_begin(self, logs: Logs = None) -> None:
+        """Called before an evaluation or validation."""
+
+    def on_test_end(self, logs: Logs = None) -> None:
+        """Called after an evaluation or validation."""
+
+    def on_test_batch_begin(self, batch: int, logs: Logs = None) -> None:
+        """Called before a batch is evaluated."""
+
+    def on_test_batch_end(self, batch: int, logs: Logs = None) -> None:
+        """Called after a batch was evaluated."""
+
+    def on_predict_begin(self, logs: Logs = None) -> None:
+        """Called when `predict` begins."""
+
+    def on_predict_end(self, logs: Logs = None) -> None:
+        """Called when `predict` ends."""
+
+    def on_predict_batch_begin(self, batch: int, logs: Logs = None) -> None:
+        """Called before the outputs of a batch are computed."""
+
+    def on_predict_batch_end(self, batch: int, logs: Logs = None) -> None:
+        """Called after the outputs of a batch were computed, which are ``logs["outputs"]``."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    on_batch_begin = on_train_batch_begin
+    on_batch_end = on_train_batch_end
+
+
+_OLD_NAMES = {"on_train_batch_begin": "on_batch_begin", "on_train_batch_end": "on_batch_end"}
+HOOKS = [
+    name for name in vars(Callback) if name.startswith("on_") and name not in _OLD_NAMES.values()
+]
+
+
+class CallbackList:
+    """Several callbacks as one. Each attribute named as one of their methods calls those that have it.
+
+    Parameters
+    ----------
+    callbacks : iterable of Callback
+    model : Model
+    **params
+        What the callbacks are told of the training.
+
+    Raises
+    ------
+    OptionError
+        If something is no callback.
+    """
+
+    def __init__(self, callbacks: Iterable[Any], model: Any, **params: Any) -> None:
+        self.callbacks = list(callbacks)
+        for callback in self.callbacks:
+            if isinstance(callback, type) or not all(hasattr(callback, name) for name in HOOKS):
+                raise OptionError(
+                    f"a callback is an object of a class derived from Callback, not {shown(callback)}: write "
+                    "nn.callbacks.EarlyStopping(), or nn.callbacks.LambdaCallback(on_epoch_end=function)"
+                )
+            callback.set_params(params)
+            callback.set_model(model)
+        self._methods = {hook: self._of(hook) for hook in HOOKS}
+
+    def _of(self, hook: str) -> list[Callable[..., None]]:
+        """The methods of a name that callbacks have of their own, Keras's older name standing for the new one."""
+        found = []
+        for callback in self.callbacks:
+            for name in (hook, _OLD_NAMES.get(hook, hook)):
+                method = getattr(callback, name)
+                if getattr(method, "__func__", method) is not getattr(Callback, hook):
+                    found.append(method)
+                    break
+        return found
+
+    def hears(self, hook: str) -> bool:
+        """Whether any callback has a method of its own for an event."""
+        return bool(self._methods[hook])
+
+    def call(self, hook: str, *args: Any) -> None:
+        """Call the method of every callback for an event."""
+        for method in self._methods[hook]:
+            method(*args)
+
+
+class LambdaCallback(Callback):
+    """A callback made of functions.
+
+    Parameters
+    ----------
+    on_epoch_begin, on_epoch_end, on_train_begin, on_train_end, on_train_batch_begin, on_train_batch_end : callable, \
+optional
+        Called with the arguments of the methods of these names: ``f(epoch, logs)``, ``f(logs)``, ``f(batch, logs)``.
+    **kwargs
+        Functions for the other methods of `Callback`.
+
+    Raises
+    ------
+    OptionError
+        If there is no such method, or something is no function.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> tell = nn.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: print(epoch, logs["loss"]))
+    """
+
+    def __init__(
+        self,
+        on_epoch_begin: Any = None,
+        on_epoch_end: Any = None,
+        on_train_begin: Any = None,
+        on_train_end: Any = None,
+        on_train_batch_begin: Any = None,
+        on_train_batch_end: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        given = {
+            "on_epoch_begin": on_epoch_begin,
+            "on_epoch_end": on_epoch_end,
+            "on_train_begin": on_train_begin,
+            "on_train_end": on_train_end,
+            "on_train_batch_begin": on_train_batch_begin,
+            "on_train_batch_end": on_train_batch_end,
+            **kwargs,
+        }
+        for name, function in given.items():
+            if name not in {*HOOKS, *_OLD_NAMES.values()}:
+                raise OptionError(
+                    f"callbacks have no method {name!r}: they have {', '.join(HOOKS)}"
+                )
+            if function is not None:
+                if not callable(function):
+                    raise OptionError(f"{name} is a function, not {shown(function)}")
+                setattr(self, name, function)

@@ -1,0 +1,98 @@
+"""EarlyStopping: an end to training that makes nothing better."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapemagic.nn.callbacks.callback import Logs
+from tapemagic.nn.callbacks.monitor import MonitorCallback
+
+
+class EarlyStopping(MonitorCallback):
+    """Stop training when a number has not become better for some epochs.
+
+    Parameters
+    ----------
+    monitor : str, optional
+        The name of the number.
+    min_delta : float, optional
+        By how much it has to get better to count.
+    patience : int, optional
+        The number of epochs without improvement after which training stops.
+    verbose : {0, 1}, optional
+        Whether to print a line.
+    mode : {'auto', 'min', 'max'}, optional
+        Whether less or more is better. "auto" tells it by the name.
+    baseline : float, optional
+        What is to be exceeded, too.
+    restore_best_weights : bool, optional
+        Whether to give the model the weights of the best epoch at the end.
+    start_from_epoch : int, optional
+        The number of epochs before the first that counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> model = nn.Sequential([nn.Dense(1, kernel_initializer="zeros")])
+    >>> model.compile(nn.optimizers.SGD(0.0), "mse")
+    >>> stop = nn.callbacks.EarlyStopping("loss", patience=3)
+    >>> history = model.fit(np.ones((5, 2)), np.ones(5), epochs=10, verbose=0, callbacks=[stop])
+    >>> len(history.epoch)
+    4
+    """
+
+    def __init__(
+        self,
+        monitor: str = "val_loss",
+        min_delta: float = 0,
+        patience: int = 0,
+        verbose: int = 0,
+        mode: str = "auto",
+        baseline: float | None = None,
+        restore_best_weights: bool = False,
+        start_from_epoch: int = 0,
+    ) -> None:
+        super().__init__(monitor, mode, min_delta)
+        self.patience = patience
+        self.verbose = verbose
+        self.baseline = baseline
+        self.restore_best_weights = restore_best_weights
+        self.start_from_epoch = start_from_epoch
+        self.on_train_begin()
+
+    def on_train_begin(self, logs: Logs = None) -> None:  # noqa: ARG002 (Keras's signature)
+        """Begin anew."""
+        self.wait = self.stopped_epoch = self.best_epoch = 0
+        self.best = None
+        self.best_weights: Any = None
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Compare the number with the best so far."""
+        value = self.value_in(logs)
+        if value is None or epoch < self.start_from_epoch:
+            return
+        if self.restore_best_weights and self.best_weights is None:
+            self.best_weights = self.model.get_weights()
+            self.best_epoch = epoch
+        self.wait += 1
+        if self.is_better(value, self.best):
+            self.best, self.best_epoch = value, epoch
+            if self.restore_best_weights:
+                self.best_weights = self.model.get_weights()
+            if self.baseline is None or self.is_better(value, self.baseline):
+                self.wait = 0
+        elif self.wait >= self.patience and epoch > 0:
+            self.stopped_epoch = epoch
+            self.model.stop_training = True
+
+    def on_train_end(self, logs: Logs = None) -> None:  # noqa: ARG002 (Keras's signature)
+        """Give the model the best weights, if that is wanted."""
+        if self.stopped_epoch and self.verbose:
+            print(f"Epoch {self.stopped_epoch + 1}: early stopping")
+        if self.restore_best_weights and self.best_weights is not None:
+            if self.verbose:
+                print(
+                    f"Restoring model weights from the end of the best epoch: {self.best_epoch + 1}."
+                )
+            self.model.set_weights(self.best_weights)

@@ -1,0 +1,55 @@
+"""Conversion of what users give to real numbers and tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapemagic.engine.operations.common import operand
+from tapemagic.engine.operations.selection import cast
+from tapemagic.engine.tensor.coercion import require_plain
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.errors import UnsupportedArgumentError
+from tapemagic.nn.config import floatx
+
+
+def real_numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
+    """Real numbers in a floating-point dtype: a tensor stays one, anything else becomes an array.
+
+    Without a dtype, floating-point arrays and tensors keep theirs; whole numbers, truth values and lists get
+    `nn.config.floatx`.
+
+    Raises
+    ------
+    NotNumbersError
+        If it is not made of numbers.
+    UnsupportedArgumentError
+        If the numbers are complex, or in an ``np.matrix`` or a masked array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> real_numbers([1.0, 2.0])
+    array([1., 2.], dtype=float32)
+    >>> real_numbers(np.array([1.0, 2.0]))
+    array([1., 2.])
+    """
+    if not isinstance(x, Traced):
+        require_plain(type(x))
+        listed = isinstance(x, list | tuple | float)
+        x = operand(x)
+        if dtype is None and listed and not isinstance(x, Traced):
+            dtype = floatx()
+    kind = x.dtype.kind
+    if kind == "c":
+        raise UnsupportedArgumentError(
+            f"{what} are real numbers here, not {x.dtype}: give np.real(x) or np.abs(x)"
+        )
+    if dtype is None:
+        return x if kind == "f" else cast(x, floatx())
+    return x if x.dtype == dtype else cast(x, dtype)
+
+
+def as_tensor(x: Any) -> Any:
+    """A tensor as it is, an array as a new tensor."""
+    return x if isinstance(x, Traced) else constant(x)

@@ -1,0 +1,71 @@
+"""Keras's files: four arrays in an ``.npz``."""
+
+from __future__ import annotations
+
+import io
+import lzma
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from tapemagic.errors import DataFileError
+from tapemagic.nn.datasets.idx import AGAIN
+from tapemagic.nn.datasets.split import Array, Split
+
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    LookupError,
+    MemoryError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
+"""The exceptions that reading a damaged zip file from memory may raise, with their subclasses."""
+
+NAMES = ("x_train", "y_train", "x_test", "y_test")
+
+
+def read_npz(path: Path) -> Split:
+    """The four arrays of a file such as Keras's ``mnist.npz``; other arrays in it are left alone.
+
+    All of the file's checksums are compared, and arrays of Python objects are refused, since
+    reading such an array can run any program.
+    """
+    content = io.BytesIO(path.read_bytes())
+    try:
+        with zipfile.ZipFile(content) as archive:
+            held = {name.removesuffix(".npy") for name in archive.namelist()}
+            if missing := [name for name in NAMES if name not in held]:
+                raise DataFileError(
+                    f"{path} lacks {', '.join(missing)}: expected are the arrays "
+                    f"{', '.join(NAMES)}, as in Keras's mnist.npz; it has "
+                    f"{', '.join(sorted(held)) or 'none'}."
+                )
+            x_train, y_train, x_test, y_test = (_array(path, archive, name) for name in NAMES)
+    except DataFileError:
+        raise
+    except DAMAGED as error:
+        raise DataFileError(
+            f"{path} is truncated or corrupt, or no .npz file: {error}. {AGAIN}"
+        ) from error
+    return (x_train, y_train), (x_test, y_test)
+
+
+def _array(path: Path, archive: zipfile.ZipFile, name: str) -> Array:
+    content = archive.read(f"{name}.npy")
+    try:
+        array: Array = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    except (ValueError, EOFError, MemoryError) as error:
+        raise DataFileError(
+            f"{name} in {path} cannot be read: {error}. Expected is an array of whole numbers, "
+            "saved by numpy.savez."
+        ) from error
+    return array

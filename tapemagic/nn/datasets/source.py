@@ -1,0 +1,75 @@
+"""The data sets that are downloaded: their files, and where Keras has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file as it has to come: its name, its length in bytes, and its SHA-256 sum."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+KERAS = "https://storage.googleapis.com/tensorflow/tf-keras-datasets"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data set of 28 × 28 images: its name, its address, and the files that are downloaded."""
+
+    name: str
+    url: str
+    downloads: tuple[Download, ...]
+
+    @property
+    def npz(self) -> str:
+        """The name of Keras's file."""
+        return f"{self.name}.npz"
+
+    @property
+    def function(self) -> str:
+        """The name of the function that reads it."""
+        return self.name.replace("-", "_")
+
+
+MNIST = Source(
+    "mnist",
+    KERAS,
+    (
+        Download(
+            "mnist.npz",
+            11_490_434,
+            "731c5ac602752760c8e48fbffcf8c3b850d9dc2a2aedcf2cc48468fc17b673d1",
+        ),
+    ),
+)
+FASHION_MNIST = Source(
+    "fashion-mnist",
+    KERAS,
+    (
+        Download(
+            "train-images-idx3-ubyte.gz",
+            26_421_880,
+            "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
+        ),
+        Download(
+            "train-labels-idx1-ubyte.gz",
+            29_515,
+            "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
+        ),
+        Download(
+            "t10k-images-idx3-ubyte.gz",
+            4_422_102,
+            "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
+        ),
+        Download(
+            "t10k-labels-idx1-ubyte.gz",
+            5_148,
+            "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
+        ),
+    ),
+)

@@ -1,0 +1,98 @@
+"""Initializers: the first values of variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.nn.identifiers import find, snake_case
+from tapemagic.nn.initializers.constants import Constant, Identity, Ones, Zeros
+from tapemagic.nn.initializers.distributions import RandomNormal, RandomUniform, TruncatedNormal
+from tapemagic.nn.initializers.initializer import Initializer, dtype_of
+from tapemagic.nn.initializers.orthogonal import Orthogonal
+from tapemagic.nn.initializers.scaling import (
+    GlorotNormal,
+    GlorotUniform,
+    HeNormal,
+    HeUniform,
+    LecunNormal,
+    LecunUniform,
+    VarianceScaling,
+)
+
+__all__ = [
+    "Constant",
+    "GlorotNormal",
+    "GlorotUniform",
+    "HeNormal",
+    "HeUniform",
+    "Identity",
+    "Initializer",
+    "LecunNormal",
+    "LecunUniform",
+    "Ones",
+    "Orthogonal",
+    "RandomNormal",
+    "RandomUniform",
+    "TruncatedNormal",
+    "VarianceScaling",
+    "Zeros",
+    "get",
+]
+
+_CLASSES = (
+    Constant,
+    GlorotNormal,
+    GlorotUniform,
+    HeNormal,
+    HeUniform,
+    Identity,
+    LecunNormal,
+    LecunUniform,
+    Ones,
+    Orthogonal,
+    RandomNormal,
+    RandomUniform,
+    TruncatedNormal,
+    VarianceScaling,
+    Zeros,
+)
+_TABLE: dict[str, Any] = {
+    **{snake_case(kind.__name__): kind for kind in _CLASSES},
+    **{kind.__name__: kind for kind in _CLASSES},
+    "normal": RandomNormal,
+    "one": Ones,
+    "uniform": RandomUniform,
+    "zero": Zeros,
+}
+
+
+def get(identifier: Any) -> Any:
+    """The initializer for a name, a class, an object, a function or an array; None for None.
+
+    Parameters
+    ----------
+    identifier : str, type, callable, array_like or None
+        A function is called with a shape and ``dtype=``. An array is the value itself.
+
+    Returns
+    -------
+    callable or None
+
+    Raises
+    ------
+    OptionError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> nn.initializers.get("zeros")((2,))
+    array([0., 0.], dtype=float32)
+    """
+    if isinstance(identifier, np.ndarray | np.generic | Traced):
+        value = unwrap(identifier)
+        return lambda shape, dtype=None: np.array(value, dtype_of(dtype))  # noqa: ARG005 (an initializer's signature)
+    return None if identifier is None else find(identifier, _TABLE, "an initializer")

@@ -1,0 +1,64 @@
+"""Orthogonal: initial weights that keep the lengths of vectors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tapemagic.errors import ShapeError
+from tapemagic.nn.initializers.distributions import RandomInitializer
+
+
+class Orthogonal(RandomInitializer):
+    """A random matrix with orthonormal columns, or rows if it has fewer of them, times a factor [1]_.
+
+    Parameters
+    ----------
+    gain : float, optional
+        The factor.
+    seed : int or numpy.random.Generator, optional
+        With a whole number, each call gives the same numbers; left out, the global generator.
+
+    Raises
+    ------
+    OptionError
+        If `seed` is no seed.
+
+    Notes
+    -----
+    A kernel of more than two axes is a matrix whose rows are all axes but the last. The matrices are uniformly
+    distributed: the signs of the QR decomposition of a matrix of normal numbers are chosen so that R has a positive
+    diagonal [2]_.
+
+    References
+    ----------
+    .. [1] A. M. Saxe, J. L. McClelland and S. Ganguli, "Exact solutions to the nonlinear dynamics of learning in deep
+       linear neural networks", ICLR 2014.
+    .. [2] F. Mezzadri, "How to generate random matrices from the classical compact groups", Notices of the AMS 54
+       (2007).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> q = nn.initializers.Orthogonal(seed=1)((5, 3))
+    >>> bool(np.allclose(q.T @ q, np.eye(3), atol=1e-6))
+    True
+    """
+
+    def __init__(self, gain: float = 1.0, seed: Any = None) -> None:
+        super().__init__(seed)
+        self.gain = gain
+
+    def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+        """Draw a matrix."""
+        if len(shape) < 2:
+            raise ShapeError(
+                f"orthogonal weights have at least two axes, not the shape {shape}: take another initializer"
+            )
+        rows, columns = math.prod(shape[:-1]), shape[-1]
+        q, r = np.linalg.qr(rng.standard_normal((max(rows, columns), min(rows, columns))))
+        q *= np.copysign(1, np.diagonal(r))
+        return self.gain * (q if rows >= columns else q.T).reshape(shape)

@@ -1,0 +1,313 @@
+"""Initializers whose width depends on the numbers of inputs and outputs, so that signals keep their size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from tapemagic.errors import OptionError
+from tapemagic.nn.arguments import choice, number
+from tapemagic.nn.initializers.distributions import RandomInitializer, truncated_normal
+
+Axes = Sequence[int] | None
+
+TRUNCATED = 0.8796256610342398
+"""The standard deviation of a normal distribution of width 1 that is cut off at -2 and 2."""
+
+MODES = ("fan_in", "fan_out", "fan_avg")
+DISTRIBUTIONS = ("truncated_normal", "untruncated_normal", "uniform", "normal")
+
+
+def fans(
+    shape: tuple[int, ...], input_axes: Axes = None, output_axes: Axes = None
+) -> tuple[int, int]:
+    """The numbers of inputs and outputs of a layer with a kernel of a shape.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        (inputs, outputs); of a convolution, (..., inputs, outputs), where an input or output is one element in the
+        window. A shape of one axis stands for as many inputs as outputs, none for one of each.
+    input_axes, output_axes : sequence of int, optional
+        The axes to count instead, if both are given.
+
+    Returns
+    -------
+    tuple of int
+
+    Examples
+    --------
+    >>> fans((3, 3, 8, 16)), fans((5,)), fans(())
+    ((72, 144), (5, 5), (1, 1))
+    """
+    if input_axes is not None and output_axes is not None:
+        places = (normalize_axis_tuple(axes, len(shape)) for axes in (input_axes, output_axes))
+        inputs, outputs = (math.prod(shape[n] for n in each) for each in places)
+        return inputs, outputs
+    if len(shape) < 2:
+        return math.prod(shape), math.prod(shape)
+    window = math.prod(shape[:-2])
+    return window * shape[-2], window * shape[-1]
+
+
+class VarianceScaling(RandomInitializer):
+    """Random numbers of mean 0 and variance ``scale / n``, where `n` is the number of inputs, outputs, or their mean.
+
+    Parameters
+    ----------
+    scale : float, optional
+        Positive.
+    mode : {'fan_in', 'fan_out', 'fan_avg'}, optional
+        Whether `n` is the number of inputs, outputs, or their mean; at least 1.
+    distribution : {'truncated_normal', 'untruncated_normal', 'uniform'}, optional
+        "normal" stands for "truncated_normal", that is, no number is more than 2.27 standard deviations off.
+    seed : int or numpy.random.Generator, optional
+        With a whole number, each call gives the same numbers; left out, the global generator.
+    input_axes, output_axes : sequence of int, optional
+        The axes of the inputs and outputs, if they are not the last two.
+
+    Raises
+    ------
+    OptionError
+        If an option has another value.
+
+    Notes
+    -----
+    Of a kernel (..., inputs, outputs) of a convolution, the numbers are multiplied by the size of the window.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> kernel = nn.initializers.VarianceScaling(2.0, "fan_out", "uniform", seed=1)((300, 200))
+    >>> round(float(kernel.std()), 2)
+    0.1
+    """
+
+    def __init__(
+        self,
+        scale: float = 1.0,
+        mode: str = "fan_in",
+        distribution: str = "truncated_normal",
+        seed: Any = None,
+        input_axes: Axes = None,
+        output_axes: Axes = None,
+    ) -> None:
+        super().__init__(seed)
+        if not number(scale, "scale") > 0:
+            raise OptionError(
+                f"the scale of a variance is positive, not {scale!r}: write scale=1.0"
+            )
+        self.scale = scale
+        self.mode = choice(mode, "mode", MODES)
+        found = choice(distribution, "distribution", DISTRIBUTIONS)
+        self.distribution = "truncated_normal" if found == "normal" else found
+        self.input_axes = input_axes
+        self.output_axes = output_axes
+
+    def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+        """Draw numbers."""
+        inputs, outputs = fans(shape, self.input_axes, self.output_axes)
+        counted = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}
+        deviation = math.sqrt(self.scale / max(1, counted[self.mode]))
+        if self.distribution == "uniform":
+            limit = math.sqrt(3) * deviation
+            return rng.uniform(-limit, limit, shape)
+        if self.distribution == "untruncated_normal":
+            return rng.normal(0, deviation, shape)
+        return deviation / TRUNCATED * truncated_normal(rng, shape)
+
+
+class GlorotUniform(VarianceScaling):
+    """Uniform random numbers between ±√(6 / (inputs + outputs)) [1]_, for layers with tanh and the like.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.Generator, optional
+        With a whole number, each call gives the same numbers; left out, the global generator.
+    input_axes, output_axes : sequence of int, optional
+        The axes of the inputs and outputs, if they are not the last two.
+
+    Raises
+    ------
+    OptionError
+        If `seed` is no seed.
+
+    References
+    ----------
+    .. [1] X. Glorot and Y. Bengio, "Understanding the difficulty of training deep feedforward neural networks",
+       AISTATS 2010, equation 16.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> kernel = nn.initializers.GlorotUniform(seed=1)((300, 200))
+    >>> round(float(kernel.std()), 3)
+    0.063
+    """
+
+    def __init__(self, seed: Any = None, input_axes: Axes = None, output_axes: Axes = None) -> None:
+        super().__init__(1.0, "fan_avg", "uniform", seed, input_axes, output_axes)
+
+
+class GlorotNormal(VarianceScaling):
+    """Normal random numbers of variance 2 / (inputs + outputs) [1]_, cut off at 2.27 standard deviations.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.Generator, optional
+        With a whole number, each call gives the same numbers; left out, the global generator.
+    input_axes, output_axes : sequence of int, optional
+        The axes of the inputs and outputs, if they are not the last two.
+
+    Raises
+    ------
+    OptionError
+        If `seed` is no seed.
+
+    References
+    ----------
+    .. [1] X. Glorot and Y. Bengio, "Understanding the difficulty of training deep feedforward neural networks",
+       AISTATS 2010, equation 12.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> kernel = nn.initializers.GlorotNormal(seed=1)((300, 200))
+    >>> round(float(kernel.std()), 3)
+    0.063
+    """
+
+    def __init__(self, seed: Any = None, input_axes: Axes = None, output_axes: Axes = None) -> None:
+        super().__init__(1.0, "fan_avg", "truncated_normal", seed, input_axes, output_axes)
+
+
+class HeUniform(VarianceScaling):
+    """Uniform random numbers between ±√(6 / inputs) [1]_, for layers with relu.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.Generator, optional
+        With a whole number, each call gives the same numbers; left out, the global generator.
+    input_axes, output_axes : sequence of int, optional
+        The axes of the inputs and outputs, if they are not the last two.
+
+    Raises
+    ------
+    OptionError
+        If `seed` is no seed.
+
+    References
+    ----------
+    .. [1] K. He, X. Zhang, S. Ren and J. Sun, "Delving deep into rectifiers: surpassing human-level performance on
+       ImageNet classification", ICCV 2015, equation 10.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> kernel = nn.initializers.HeUniform(seed=1)((300, 200))
+    >>> round(float(kernel.std()), 3)
+    0.082
+    """
+
+    def __init__(self, seed: Any = None, input_axes: Axes = None, output_axes: Axes = None) -> None:
+        super().__init__(2.0, "fan_in", "uniform", seed, input_axes, output_axes)
+
+
+class HeNormal(VarianceScaling):
+    """Normal random numbers of variance 2 / inputs [1]_, cut off at 2.27 standard deviations, for layers with relu.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.Generator, optional
+        With a whole number, each call gives the same numbers; left out, the global generator.
+    input_axes, output_axes : sequence of int, optional
+        The axes of the inputs and outputs, if they are not the last two.
+
+    Raises
+    ------
+    OptionError
+        If `seed` is no seed.
+
+    References
+    ----------
+    .. [1] K. He, X. Zhang, S. Ren and J. Sun, "Delving deep into rectifiers: surpassing human-level performance on
+       ImageNet classification", ICCV 2015, equation 10.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> kernel = nn.initializers.HeNormal(seed=1)((300, 200))
+    >>> round(float(kernel.std()), 3)
+    0.081
+    """
+
+    def __init__(self, seed: Any = None, input_axes: Axes = None, output_axes: Axes = None) -> None:
+        super().__init__(2.0, "fan_in", "truncated_normal", seed, input_axes, output_axes)
+
+
+class LecunUniform(VarianceScaling):
+    """Uniform random numbers between ±√(3 / inputs) [1]_.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.Generator, optional
+        With a whole number, each call gives the same numbers; left out, the global generator.
+    input_axes, output_axes : sequence of int, optional
+        The axes of the inputs and outputs, if they are not the last two.
+
+    Raises
+    ------
+    OptionError
+        If `seed` is no seed.
+
+    References
+    ----------
+    .. [1] Y. LeCun, L. Bottou, G. B. Orr and K.-R. Müller, "Efficient BackProp", in "Neural networks: tricks of the
+       trade", 1998, equation 16.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> kernel = nn.initializers.LecunUniform(seed=1)((300, 200))
+    >>> round(float(kernel.std()), 3)
+    0.058
+    """
+
+    def __init__(self, seed: Any = None, input_axes: Axes = None, output_axes: Axes = None) -> None:
+        super().__init__(1.0, "fan_in", "uniform", seed, input_axes, output_axes)
+
+
+class LecunNormal(VarianceScaling):
+    """Normal random numbers of variance 1 / inputs [1]_, cut off at 2.27 standard deviations, for layers with selu.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.Generator, optional
+        With a whole number, each call gives the same numbers; left out, the global generator.
+    input_axes, output_axes : sequence of int, optional
+        The axes of the inputs and outputs, if they are not the last two.
+
+    Raises
+    ------
+    OptionError
+        If `seed` is no seed.
+
+    References
+    ----------
+    .. [1] Y. LeCun, L. Bottou, G. B. Orr and K.-R. Müller, "Efficient BackProp", in "Neural networks: tricks of the
+       trade", 1998, equation 16.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> kernel = nn.initializers.LecunNormal(seed=1)((300, 200))
+    >>> round(float(kernel.std()), 3)
+    0.057
+    """
+
+    def __init__(self, seed: Any = None, input_axes: Axes = None, output_axes: Axes = None) -> None:
+        super().__init__(1.0, "fan_in", "truncated_normal", seed, input_axes, output_axes)

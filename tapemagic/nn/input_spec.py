@@ -1,0 +1,82 @@
+"""InputSpec: the shapes that a layer takes, checked in one place for all layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tapemagic.engine.tensor.messages import shown
+from tapemagic.errors import ShapeError
+
+Shape = tuple[int | None, ...]
+
+
+class InputSpec:
+    """The shapes that a layer takes: a number of axes, and the lengths of some of them.
+
+    Parameters
+    ----------
+    axes : str, optional
+        The names of the axes for messages, such as "batch, height, width, channels". The layer takes as many axes,
+        or more if there are dots among them, as in "batch, ..., features".
+    lengths : mapping of int to int, optional
+        The lengths that the layer was built for, by axis.
+    least : int, optional
+        The least number of axes; as many as `axes` names if left out.
+
+    Examples
+    --------
+    >>> spec = InputSpec("batch, ..., features", {-1: 3})
+    >>> spec.accepts((None, 3)), spec.accepts((2, 5, 3)), spec.accepts((2, 4)), spec.accepts((3,))
+    (True, True, False, False)
+    """
+
+    __slots__ = ("axes", "least", "lengths", "most")
+
+    def __init__(
+        self, axes: str = "...", lengths: Mapping[int, int] | None = None, least: int | None = None
+    ) -> None:
+        names = axes.split(", ")
+        count = sum(name != "..." for name in names)
+        self.axes = axes
+        self.least = count if least is None else least
+        self.most = 64 if "..." in names else count
+        self.lengths = tuple((lengths or {}).items())
+
+    def built_for(self, lengths: Mapping[int, int]) -> InputSpec:
+        """The same with the lengths that a layer was built for."""
+        return InputSpec(self.axes, lengths, self.least)
+
+    def accepts(self, shape: Shape) -> bool:
+        """Whether a layer takes inputs of a shape, in which None stands for any length."""
+        if not self.least <= len(shape) <= self.most:
+            return False
+        return all(shape[axis] in (length, None) for axis, length in self.lengths)
+
+    def error(self, layer: Any, shape: Any) -> ShapeError:
+        """The error for inputs of a shape that a layer does not take."""
+        if not isinstance(shape, tuple):
+            return ShapeError(
+                f"the layer {layer.path!r} takes one array or tensor with the axes ({self.axes}), not {shown(shape)}"
+            )
+        if not self.least <= len(shape) <= self.most:
+            return ShapeError(
+                f"the layer {layer.path!r} takes inputs with the axes ({self.axes}), and got the shape "
+                f"{shape}{_advice(self, len(shape))}"
+            )
+        wrong = [(axis, n) for axis, n in self.lengths if shape[axis] not in (n, None)]
+        wanted = " and ".join(f"the length {n} along axis {axis}" for axis, n in wrong)
+        return ShapeError(
+            f"the layer {layer.path!r} was built for inputs of the shape {layer.built_shape}, and got the shape "
+            f"{shape}: it needs {wanted}"
+        )
+
+
+def _advice(spec: InputSpec, count: int) -> str:
+    """Advice for an input that lacks one axis."""
+    if count != spec.least - 1:
+        return ""
+    missing = ["for a batch of one, write x[None]"] if spec.axes.startswith("batch") else []
+    if spec.axes.endswith("channels"):
+        missing.append("for a single channel, x[..., None]")
+    return ": " + "; ".join(missing) if missing else ""

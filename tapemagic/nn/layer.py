@@ -1,0 +1,487 @@
+"""Layer: a module that is called on arrays, and makes its variables when it first sees the shape of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from tapemagic.engine.operations.common import array
+from tapemagic.engine.operations.selection import cast
+from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.engine.tensor.variable import Variable, set_trainable
+from tapemagic.errors import ModelError, OptionError, ShapeError, UnsupportedArgumentError
+from tapemagic.nn import initializers, regularizers
+from tapemagic.nn.calls import calls
+from tapemagic.nn.config import float_name
+from tapemagic.nn.input_spec import InputSpec
+from tapemagic.nn.module import Module
+from tapemagic.nn.symbolic import call_symbolically, has_symbolic, nodes_of, symbols
+
+Shape = tuple[int | None, ...]
+
+
+def _once(build: Callable[..., None]) -> Callable[..., None]:
+    """The method `build` of a class of layers, which names the layer by its place, and does nothing a second time."""
+
+    @wraps(build)
+    def named(self: Layer, input_shape: Any = None, *shapes: Any) -> None:
+        if self.built:
+            return
+        if calls.stack and calls.stack[-1][0] is self:  # from the build of a subclass
+            build(self, input_shape, *shapes)
+            return
+        around = calls.stack[-1][0] if calls.stack else None
+        within = around._path if around is not None and around.prefixes_names else ""
+        self._path = f"{within}/{self.name}" if within else self.name
+        self._require_shape(input_shape)
+        calls.stack.append((self, False))
+        try:
+            build(self, input_shape, *shapes)
+        finally:
+            calls.stack.pop()
+        self.built_shape = input_shape
+        self.built = True
+
+    return named
+
+
+class Layer(Module):
+    """Base class of layers: write `build`, which makes the variables, and `call`, which computes.
+
+    Parameters
+    ----------
+    name : str, optional
+        The name in reports and messages. Left out, it is made of the name of the class.
+    trainable : bool, optional
+        Whether the variables are to be trained.
+    dtype : {'float32', 'float64', 'float16'}, optional
+        Of the variables, and of floating-point inputs, which are cast to it; `nn.config.floatx` if left out.
+    activity_regularizer : str, callable or Regularizer, optional
+        Adds a term for each output to `losses`.
+    input_shape, input_dim : tuple of int or None, int, optional
+        Of the first layer of a `Sequential` model, the shape of its input without the batch, or its only length: the
+        same as an `Input` before it.
+
+    Raises
+    ------
+    DtypeError
+        If `dtype` is another one.
+    OptionError
+        If `name` is no text, or the regularizer is unknown.
+    UnsupportedArgumentError
+        If there is another argument.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> class Scale(nn.Layer):
+    ...     def build(self, input_shape):
+    ...         self.factor = self.add_weight(shape=input_shape[-1:], initializer="ones", name="factor")
+    ...
+    ...     def call(self, inputs):
+    ...         return self.factor * inputs
+    >>> scale = Scale()
+    >>> scale(np.array([[1.0, 2.0]])).numpy()
+    array([[1., 2.]], dtype=float32)
+    >>> scale.factor.name
+    'scale/factor'
+    """
+
+    variable_class: type[Variable] = Variable
+    """The class of the variables that `add_weight` makes."""
+
+    prefixes_names = True
+    """Whether the names of variables in the layers inside begin with this layer's name."""
+
+    input_spec: InputSpec | None = None
+    """The shapes of inputs that the layer takes; None for all."""
+
+    cast_kinds = "f"
+    """The kinds of dtypes, as NumPy calls them, of inputs that are cast to the layer's own: "fbiu" for whole numbers
+    and truth values, too."""
+
+    is_boxed = True
+    """Whether each call is a box in a report."""
+
+    built = False
+    built_shape: Any = None
+    _path = ""
+    _losses_of = _last_call = 0
+    _initialized: Sequence[tuple[Variable, Any]] = ()
+    _takes_training = False
+
+    def __init__(
+        self,
+        *,
+        name: str | None = None,
+        trainable: bool = True,
+        dtype: DTypeLike | None = None,
+        activity_regularizer: Any = None,
+        input_shape: Any = None,
+        input_dim: int | None = None,
+        **unknown: Any,
+    ) -> None:
+        if unknown:
+            raise UnsupportedArgumentError(
+                f"{type(self).__name__} takes no argument {', '.join(map(repr, unknown))}: leave it out"
+            )
+        super().__init__(name)
+        self.activity_regularizer = activity_regularizer and regularizers.get(activity_regularizer)
+        self.declared_shape = input_shape if input_dim is None else (input_dim,)
+        self._dtype = float_name(dtype)
+        self._regularized: list[tuple[Variable, Any]] = []
+        self._added_losses: list[Any] = []
+        if not trainable:
+            self.trainable = False
+
+    @property
+    def path(self) -> str:
+        """The names of the layers around this one and its own, joined by slashes."""
+        return self._path or self.name
+
+    @property
+    def dtype(self) -> str:
+        """The name of the dtype of the variables."""
+        return self._dtype
+
+    @_once
+    def build(self, input_shape: Any) -> None:
+        """Make the variables, by `add_weight`; called before the first `call`.
+
+        Parameters
+        ----------
+        input_shape : tuple of int or None, or list of such tuples
+            The shape of the input, with None for a batch axis of unknown length; of several inputs, a list.
+        """
+
+    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Compute the output, tensors from tensors; a parameter `training` tells whether the model is being trained."""
+        raise NotImplementedError(
+            f"{type(self).__name__} computes nothing yet: give it a method call(self, inputs)"
+        )
+
+    def __call__(self, *args: Any, training: bool | None = None, **kwargs: Any) -> Any:
+        """Build the layer if it is new, and call it.
+
+        Parameters
+        ----------
+        *args
+            Arrays, tensors, or lists of them: floating-point ones are cast to the layer's dtype.
+        training : bool, optional
+            Whether the model is being trained, as dropout wants to know. Left out, the layer around this one decides;
+            without one, False.
+        **kwargs
+            Handed to `call`; the first argument may be among them, as ``inputs=``.
+
+        Returns
+        -------
+        Tensor or structure of tensors
+            What `call` returns; symbolic tensors for symbolic ones.
+        """
+        if not args and "inputs" in kwargs:
+            args = (kwargs.pop("inputs"),)
+        if has_symbolic(args) or (kwargs and has_symbolic(kwargs.values())):
+            if training is not None:
+                kwargs["training"] = training
+            return call_symbolically(self, args, kwargs)
+        given = [self._as_input(x) for x in args]
+        stack = calls.stack
+        if stack:
+            training = stack[-1][1] if training is None else bool(training)
+        else:
+            calls.number += 1
+            self._last_call = calls.number
+            training = bool(training)
+        if self.input_spec is not None and given:
+            self._require_shape(getattr(given[0], "shape", given[0]))
+        if not self.built and (given or self.input_spec is None):
+            self._build_for(given)
+        if self._takes_training:
+            kwargs["training"] = training
+        stack.append((self, training))
+        try:
+            if is_observed() and self.is_boxed:
+                scope = Scope(self._path or self.name, type(self).__name__)
+                outputs = call_in_scope(scope, self.call, given, kwargs, self.count_params)
+            else:
+                outputs = self.call(*given, **kwargs)
+            if self.activity_regularizer is not None:
+                self._penalize(outputs)
+        finally:
+            stack.pop()
+        return outputs
+
+    def _penalize(self, outputs: Any) -> None:
+        """Add the activity regularizer's term for each output to `losses`."""
+        for output in outputs if isinstance(outputs, list | tuple) else [outputs]:
+            self.add_loss(self.activity_regularizer(output))
+
+    def _build_for(self, given: list[Any]) -> None:
+        """Build the layer for the arguments of a call."""
+        self.build(shapes_of(given[0]) if given else None)
+
+    def _require_shape(self, shape: Any) -> None:
+        """Raise an error for inputs of a shape that the layer does not take, or for what has no shape."""
+        spec = self.input_spec
+        if spec is not None and not (shape.__class__ is tuple and spec.accepts(shape)):
+            raise spec.error(self, shape)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "build" in vars(cls):
+            cls.build = _once(cls.build)  # type: ignore[method-assign]
+        cls._takes_training = "training" in signature(cls.call).parameters
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of the output for the shape of an input; found by calling the layer on zeros.
+
+        Parameters
+        ----------
+        input_shape : tuple of int or None, or list of such tuples
+            None stands for a length that is not known, as that of the batch.
+
+        Returns
+        -------
+        tuple of int or None, or structure of such tuples
+
+        Examples
+        --------
+        >>> from tapemagic import nn
+        >>> nn.Dense(2).compute_output_shape((None, 3))
+        (None, 2)
+        """
+        return shapes_of(call_symbolically(self, (symbols(input_shape, self._dtype),), {}))
+
+    def add_weight(
+        self,
+        shape: Sequence[int] = (),
+        initializer: Any = None,
+        dtype: DTypeLike | None = None,
+        trainable: bool = True,
+        regularizer: Any = None,
+        name: str = "variable",
+    ) -> Variable:
+        """Make a variable of this layer; assign it to an attribute, so that the layer finds it.
+
+        Parameters
+        ----------
+        shape : sequence of int, optional
+        initializer : str, callable or Initializer, optional
+            Called as ``initializer(shape, dtype)``; "glorot_uniform" if left out, as in Keras.
+        dtype : dtype, optional
+            The layer's own if left out.
+        trainable : bool, optional
+        regularizer : str, callable or Regularizer, optional
+            Adds a term to `losses`.
+        name : str, optional
+
+        Returns
+        -------
+        Variable
+            Named by the path of the layer and `name`, such as "dense/kernel".
+
+        Raises
+        ------
+        OptionError
+            If the initializer or the regularizer is unknown.
+        ShapeError
+            If an axis has no known length, or the initializer gives another shape.
+        """
+        if any(length is None for length in shape):
+            raise ShapeError(
+                f"the variable {name!r} of {self.name!r} cannot have the shape {tuple(shape)}: every axis of a "
+                "variable has a length, so give the layer inputs whose last axes are known"
+            )
+        shape = tuple(shape)
+        dtype = self._dtype if dtype is None else dtype
+        initial = initializers.get("glorot_uniform" if initializer is None else initializer)
+        value = unwrap(initial(shape, dtype=dtype))
+        if np.shape(value) != shape:
+            raise ShapeError(
+                f"the initializer of {name!r} of {self.name!r} gave the shape {np.shape(value)}, not {shape}"
+            )
+        path = f"{self._path or self.name}/{name}"
+        variable = self.variable_class(value, trainable=trainable, name=path, dtype=dtype)
+        if trainable and not self.trainable:
+            set_trainable(variable, trainable=False)
+            self._frozen = [*self._frozen, variable]
+        self._initialized = [*self._initialized, (variable, initial)]
+        if regularizer is not None:
+            self._regularized.append((variable, regularizers.get(regularizer)))
+        return variable
+
+    def add_loss(self, loss: Any) -> None:
+        """Add a term to `losses` of this call of the model, such as a penalty on an activation.
+
+        Parameters
+        ----------
+        loss : Tensor
+            One number.
+        """
+        if self._losses_of != calls.number:
+            self._added_losses = []
+            self._losses_of = calls.number
+        self._added_losses.append(loss)
+
+    @property
+    def losses(self) -> list[Any]:
+        """The terms that regularizers and `add_loss` add to the loss, of this layer and those in it."""
+        found: list[Any] = []
+        for _, module, _ in self._walk():
+            if isinstance(module, Layer):
+                found += [regularizer(variable) for variable, regularizer in module._regularized]
+                if module._losses_of >= self._last_call:
+                    found += module._added_losses
+        return found
+
+    @property
+    def weights(self) -> list[Variable]:
+        """Keras's name for `variables`."""
+        return self.variables
+
+    @property
+    def trainable_weights(self) -> list[Variable]:
+        """Keras's name for `trainable_variables`."""
+        return self.trainable_variables
+
+    @property
+    def non_trainable_weights(self) -> list[Variable]:
+        """Keras's name for `non_trainable_variables`."""
+        return self.non_trainable_variables
+
+    @property
+    def input(self) -> Any:
+        """The symbolic tensors that the layer was called on, if it was called on such ones once."""
+        inputs = self._only_node("input").inputs
+        return inputs[0] if len(inputs) == 1 else inputs
+
+    @property
+    def output(self) -> Any:
+        """The symbolic tensors that the layer gave, if it was called on such ones once."""
+        return self._only_node("output").outputs
+
+    def _only_node(self, what: str) -> Any:
+        nodes = nodes_of(self)
+        if len(nodes) != 1:
+            raise ModelError(
+                f"the layer {self.name!r} has no {what} of its own: it was called on symbolic tensors "
+                f"{len(nodes) or 'no'} times; keep the tensor that nn.Input or the call gives"
+            )
+        return nodes[0]
+
+    def count_params(self) -> int:
+        """The number of elements of all variables.
+
+        Raises
+        ------
+        OptionError
+            If the layer was not built yet.
+
+        Examples
+        --------
+        >>> from tapemagic import nn
+        >>> layer = nn.Dense(2)
+        >>> layer.build((None, 3))
+        >>> layer.count_params()
+        8
+        """
+        if not self.built:
+            raise OptionError(
+                f"the layer {self.name!r} has no variables yet, since it does not know the shape of its input: call "
+                "it on data, or call its build((None, 3)) first"
+            )
+        return sum(variable.size for variable in self.variables)
+
+    def initialize(self) -> None:
+        """Draw the values of all variables anew, as the initializers of `add_weight` gave them at first.
+
+        Examples
+        --------
+        >>> from tapemagic import nn
+        >>> layer = nn.Dense(1, kernel_initializer="ones", use_bias=False)
+        >>> layer.build((None, 1))
+        >>> layer.set_weights([[[5.0]]])
+        >>> layer.initialize()
+        >>> layer.get_weights()
+        [array([[1.]], dtype=float32)]
+        """
+        for _, module, _ in self._walk():
+            if isinstance(module, Layer):
+                for variable, initial in module._initialized:
+                    variable.assign(initial(variable.shape, dtype=variable.dtype), read_value=False)
+
+    def get_weights(self) -> list[Any]:
+        """The values of all variables.
+
+        Returns
+        -------
+        list of numpy.ndarray
+            Copies, in the order of `variables`.
+        """
+        return [variable.numpy() for variable in self.variables]
+
+    def set_weights(self, weights: Sequence[Any]) -> None:
+        """Give all variables values, in the order of `variables`.
+
+        Parameters
+        ----------
+        weights : sequence of array_like
+            As `get_weights` returns them.
+
+        Raises
+        ------
+        ShapeError
+            If their number or a shape differs; then nothing is changed.
+        """
+        variables = self.variables
+        values = [np.asarray(unwrap(value)) for value in weights]
+        wanted = [variable.shape for variable in variables]
+        if [value.shape for value in values] != wanted:
+            built = "" if self.built else "; it is not built yet: call it on data first"
+            raise ShapeError(
+                f"the layer {self.name!r} has weights of the shapes {wanted}, not "
+                f"{[value.shape for value in values]}{built}"
+            )
+        for variable, value in zip(variables, values, strict=True):
+            variable.assign(value)
+
+    def _as_input(self, x: Any) -> Any:
+        """An argument of a call as a tensor, or a structure of them: floating-point ones of the layer's dtype."""
+        if isinstance(x, Traced):
+            dtype = x.dtype
+            kept = dtype == self._dtype or dtype.kind not in self.cast_kinds
+            return x if kept else cast(x, self._dtype)
+        if isinstance(x, np.ndarray | np.generic):
+            return constant(x, self._dtype if x.dtype.kind in self.cast_kinds else None)
+        if isinstance(x, list | tuple):
+            if _is_numbers(x):
+                return self._as_input(array(x))
+            return type(x)(map(self._as_input, x)) if type(x) in {list, tuple} else x
+        return self._as_input(np.asarray(x)) if hasattr(x, "__array__") else x
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} name={self.name}, built={self.built}>"
+
+
+def shapes_of(inputs: Any) -> Any:
+    """The shape of a tensor; of a list of tensors, the list of their shapes."""
+    if isinstance(inputs, list | tuple):
+        return [shapes_of(x) for x in inputs]
+    if isinstance(inputs, dict):
+        return {name: shapes_of(x) for name, x in inputs.items()}
+    return getattr(inputs, "shape", None)
+
+
+def _is_numbers(x: Any) -> bool:
+    """Whether something is a number, or a nested list of nothing but numbers."""
+    if isinstance(x, list | tuple):
+        return bool(x) and all(map(_is_numbers, x))
+    return isinstance(x, int | float | np.generic)

@@ -1,0 +1,286 @@
+"""Activations as layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.errors import OptionError, ShapeError
+from tapemagic.nn import activations
+from tapemagic.nn.arguments import number
+from tapemagic.nn.input_spec import InputSpec
+from tapemagic.nn.layers.pointwise import Pointwise
+
+LARGE = {"float16": 3e4, "float32": 1e9, "float64": 1e9}
+"""The number whose negative takes the place of minus infinity where a mask is False, as in Keras."""
+
+
+class Activation(Pointwise):
+    """A layer that applies an activation.
+
+    Parameters
+    ----------
+    activation : str or callable
+    **kwargs
+        `name` and `dtype`, as of `Layer`.
+
+    Raises
+    ------
+    OptionError
+        If there is no activation of that name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.Activation("relu")(np.array([-1.0, 2.0])).numpy()
+    array([0., 2.], dtype=float32)
+    """
+
+    cast_kinds = "fbiu"
+
+    def __init__(self, activation: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.activation = activations.get(activation)
+
+    def call(self, inputs: Any) -> Any:
+        """The activations."""
+        return self.activation(inputs)
+
+
+class ReLU(Pointwise):
+    """The larger of the input and 0; or with a slope below, a largest value, and another place of the bend.
+
+    Parameters
+    ----------
+    max_value : float, optional
+    negative_slope : float, optional
+    threshold : float, optional
+        All as of `nn.activations.relu`, and none negative.
+    **kwargs
+        `name` and `dtype`, as of `Layer`.
+
+    Raises
+    ------
+    OptionError
+        If a parameter is negative, or no number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.ReLU(max_value=6)(np.array([-1.0, 2.0, 8.0])).numpy()
+    array([0., 2., 6.], dtype=float32)
+    """
+
+    cast_kinds = "fbiu"
+
+    def __init__(
+        self,
+        max_value: float | None = None,
+        negative_slope: float = 0.0,
+        threshold: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.max_value = None if max_value is None else number(max_value, "max_value of ReLU", 0)
+        self.negative_slope = number(negative_slope, "negative_slope of ReLU", 0)
+        self.threshold = number(threshold, "threshold of ReLU", 0)
+
+    def call(self, inputs: Any) -> Any:
+        """The activations."""
+        return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
+
+
+class LeakyReLU(Pointwise):
+    """The input where it is positive, and `negative_slope` times it elsewhere.
+
+    Parameters
+    ----------
+    negative_slope : float, optional
+        Not negative.
+    **kwargs
+        `name` and `dtype`, as of `Layer`.
+
+    Raises
+    ------
+    OptionError
+        If the slope is negative, or no number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.LeakyReLU()(np.array([-10.0, 2.0])).numpy()
+    array([-3.,  2.], dtype=float32)
+    """
+
+    cast_kinds = "fbiu"
+
+    def __init__(self, negative_slope: float = 0.3, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.negative_slope = number(negative_slope, "negative_slope of LeakyReLU", 0)
+
+    def call(self, inputs: Any) -> Any:
+        """The activations."""
+        return activations.leaky_relu(inputs, self.negative_slope)
+
+
+class ELU(Pointwise):
+    """The input where it is positive, and ``alpha * (exp(input) - 1)`` elsewhere.
+
+    Parameters
+    ----------
+    alpha : float, optional
+    **kwargs
+        `name` and `dtype`, as of `Layer`.
+
+    Raises
+    ------
+    OptionError
+        If `alpha` is no number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.ELU()(np.array([-100.0, 2.0])).numpy()
+    array([-1.,  2.], dtype=float32)
+    """
+
+    cast_kinds = "fbiu"
+
+    def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.alpha = number(alpha, "alpha of ELU")
+
+    def call(self, inputs: Any) -> Any:
+        """The activations."""
+        return activations.elu(inputs, self.alpha)
+
+
+class PReLU(Pointwise):
+    """The input where it is positive, and a learnt slope times it elsewhere [1]_.
+
+    Parameters
+    ----------
+    alpha_initializer : str, callable or Initializer, optional
+    alpha_regularizer : str, callable or Regularizer, optional
+    shared_axes : int or sequence of int, optional
+        The axes along which one slope is shared, where 1 is the first one after the batch.
+    **kwargs
+        `name`, `trainable` and `dtype`, as of `Layer`.
+
+    Raises
+    ------
+    OptionError
+        If `shared_axes` are no whole numbers from 1 on.
+
+    References
+    ----------
+    .. [1] K. He et al., "Delving deep into rectifiers", ICCV 2015, equation 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.PReLU(alpha_initializer="ones")(np.array([[-1.0, 2.0]])).numpy()
+    array([[-1.,  2.]], dtype=float32)
+    """
+
+    input_spec = InputSpec("batch, ...")
+    cast_kinds = "fbiu"
+
+    def __init__(
+        self,
+        alpha_initializer: Any = "zeros",
+        alpha_regularizer: Any = None,
+        shared_axes: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.alpha_initializer = alpha_initializer
+        self.alpha_regularizer = alpha_regularizer
+        self.shared_axes = () if shared_axes is None else whole_numbers(shared_axes)
+        if shared_axes is not None and min(self.shared_axes, default=0) < 1:
+            raise OptionError(
+                f"the shared_axes of PReLU are whole numbers from 1 on, not {shared_axes!r}: write [1, 2]"
+            )
+
+    def build(self, input_shape: Any) -> None:
+        """Make the slopes."""
+        lengths = {
+            axis: n for axis, n in enumerate(input_shape) if axis and axis not in self.shared_axes
+        }
+        shape = tuple(lengths.get(axis, 1) for axis in range(1, len(input_shape)))
+        self.alpha = self.add_weight(
+            shape, self.alpha_initializer, regularizer=self.alpha_regularizer, name="alpha"
+        )
+        names = ", ".join(["batch", *(f"axis {i}" for i in range(1, len(input_shape)))])
+        self.input_spec = InputSpec(names, lengths)
+
+    def call(self, inputs: Any) -> Any:
+        """The activations."""
+        return activations.relu(inputs) - self.alpha * activations.relu(-inputs)
+
+
+class Softmax(Pointwise):
+    """The exponentials of the inputs over their sum along an axis.
+
+    Parameters
+    ----------
+    axis : int or sequence of int, optional
+    **kwargs
+        `name` and `dtype`, as of `Layer`.
+
+    Notes
+    -----
+    In a call, a `mask` that broadcasts to the inputs makes those outputs 0 where it is False.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.Softmax()(np.zeros((1, 3)), mask=np.array([True, True, False])).numpy()
+    array([[0.5, 0.5, 0. ]], dtype=float32)
+    """
+
+    cast_kinds = "fbiu"
+
+    def __init__(self, axis: Any = -1, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.axis = axis
+        if not whole_numbers(axis):
+            raise OptionError(
+                f"the axis of Softmax is a whole number, or several, not {axis!r}: write axis=-1"
+            )
+
+    def call(self, inputs: Any, mask: Any = None) -> Any:
+        """The shares."""
+        if mask is None:
+            return activations.softmax(inputs, whole_numbers(self.axis))
+        return masked_softmax(inputs, mask, whole_numbers(self.axis))
+
+
+def masked_softmax(x: Any, mask: Any, axis: tuple[int, ...]) -> Any:
+    """The softmax of the elements where a mask is true, and 0 elsewhere; 0 also where it is false all along the axes.
+
+    Raises
+    ------
+    ShapeError
+        If the mask does not broadcast to the shape of `x`.
+    """
+    mask = np.asarray(mask)
+    if mask.dtype.kind != "b":
+        mask = mask > 0.5
+    try:
+        fits = np.broadcast_shapes(mask.shape, x.shape) == x.shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ShapeError(
+            f"a mask of the shape {mask.shape} does not broadcast to the shape {x.shape} of what it masks"
+        )
+    return np.where(mask, activations.softmax(np.where(mask, x, -LARGE[x.dtype.name]), axis), 0)

@@ -1,0 +1,108 @@
+"""Embedding: a learnt vector for each whole number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.operations.gathering import gather
+from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.errors import DtypeError, OptionError
+from tapemagic.nn.arguments import positive
+from tapemagic.nn.layer import Layer
+
+
+class Embedding(Layer):
+    """A learnt vector for each whole number from 0 on, such as the numbers of words.
+
+    Parameters
+    ----------
+    input_dim : int
+        How many numbers there are: one more than the largest.
+    output_dim : int
+        The length of a vector.
+    embeddings_initializer : str, callable or Initializer, optional
+    embeddings_regularizer : str, callable or Regularizer, optional
+    mask_zero : bool, optional
+        Only False: masks are handed to the layers that need them, as ``mask=numbers != 0``.
+    weights : array_like, optional
+        The first vectors, of the shape (input_dim, output_dim).
+    **kwargs
+        `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
+
+    Raises
+    ------
+    OptionError
+        If a parameter has a value that it does not take; when the layer is called, if a number is not among those
+        from 0 to `input_dim` - 1.
+    DtypeError
+        When the layer is called, if the input is not made of whole numbers.
+
+    Notes
+    -----
+    From whole numbers of any shape to that shape with `output_dim` as one more axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> layer = nn.Embedding(3, 2, weights=[[0.0, 0.5], [1.0, 1.5], [2.0, 2.5]])
+    >>> layer(np.array([[2, 0]])).numpy()
+    array([[[2. , 2.5],
+            [0. , 0.5]]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        output_dim: int,
+        embeddings_initializer: Any = "uniform",
+        embeddings_regularizer: Any = None,
+        mask_zero: bool = False,
+        weights: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.input_dim = positive(input_dim, "input_dim of Embedding")
+        self.output_dim = positive(output_dim, "output_dim of Embedding")
+        self.embeddings_initializer = embeddings_initializer
+        self.embeddings_regularizer = embeddings_regularizer
+        if mask_zero:
+            raise OptionError(
+                "Embedding makes no masks, as mask_zero=True would: hand them to the layers that need them, as in "
+                "nn.LSTM(8)(vectors, mask=numbers != 0)"
+            )
+        if weights is not None:
+            one = isinstance(weights, list) and len(weights) == 1 and np.ndim(weights[0]) == 2
+            self.build((None,))
+            self.set_weights(weights if one else [weights])
+
+    def build(self, input_shape: Any) -> None:  # noqa: ARG002 (any shape will do)
+        """Make the vectors."""
+        self.embeddings = self.add_weight(
+            (self.input_dim, self.output_dim),
+            self.embeddings_initializer,
+            regularizer=self.embeddings_regularizer,
+            name="embeddings",
+        )
+
+    def call(self, inputs: Any) -> Any:
+        """The vectors of the numbers."""
+        numbers = np.asarray(unwrap(inputs))
+        if numbers.dtype.kind not in "iu":
+            raise DtypeError(
+                f"the layer {self.path!r} looks whole numbers up, and got {numbers.dtype}: if they are whole, write "
+                "x.astype(int)"
+            )
+        if numbers.size and not (numbers.min() >= 0 and numbers.max() < self.input_dim):
+            wrong = numbers[(numbers < 0) | (numbers >= self.input_dim)][0]
+            raise OptionError(
+                f"the layer {self.path!r} has vectors for the numbers from 0 to {self.input_dim - 1}, and got "
+                f"{wrong}: input_dim has to be one more than the largest number"
+            )
+        return gather(self.embeddings, numbers)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of the input, and the length of a vector."""
+        return (*input_shape, self.output_dim)

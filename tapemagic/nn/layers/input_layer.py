@@ -1,0 +1,174 @@
+"""Input: a symbolic tensor with which a model begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from tapemagic.engine.operations.selection import cast
+from tapemagic.engine.tensor.coercion import of_numbers
+from tapemagic.errors import OptionError, ShapeError
+from tapemagic.nn.config import floatx
+from tapemagic.nn.layer import Layer
+from tapemagic.nn.symbolic import Node, SymbolicTensor
+
+
+class InputLayer(Layer):
+    """The layer that stands for an input of a model; `nn.Input` makes one, and gives its output.
+
+    Parameters
+    ----------
+    shape : sequence of int or None, optional
+        Without the batch axis.
+    batch_size : int, optional
+        The length of the batch axis, if only one is to be taken.
+    dtype : dtype, optional
+        `nn.config.floatx` if left out.
+    name : str, optional
+    batch_shape : sequence of int or None, optional
+        In the place of `shape` and `batch_size`, with the batch axis.
+
+    Raises
+    ------
+    OptionError
+        If a length is no whole number from 0 on, or None; or the shape is not given, or twice.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> nn.layers.InputLayer((3,), name="pixels").output
+    <SymbolicTensor name=pixels, shape=(None, 3), dtype=float32>
+    """
+
+    def __init__(
+        self,
+        shape: Sequence[int | None] | None = None,
+        batch_size: int | None = None,
+        dtype: DTypeLike | None = None,
+        name: str | None = None,
+        batch_shape: Sequence[int | None] | None = None,
+    ) -> None:
+        super().__init__(name=name)
+        if (shape is None) == (batch_shape is None) or (
+            batch_shape is not None and batch_size is not None
+        ):
+            raise OptionError(
+                "an Input takes either shape=, without the batch axis, and perhaps batch_size=, or batch_shape=: write "
+                "nn.Input((3,)) for batches of 3 features"
+            )
+        given = (batch_size, *_lengths(shape)) if batch_shape is None else _lengths(batch_shape)
+        self.batch_shape = _lengths(given)
+        self._dtype = of_numbers(floatx() if dtype is None else dtype).name
+        self.built = True
+        self.begin()
+
+    def begin(self) -> None:
+        """Make the symbolic tensor."""
+        self.node = Node(self, (), {}, SymbolicTensor(self.batch_shape, self._dtype, self.name))
+
+    @property
+    def output(self) -> Any:
+        """The symbolic tensor."""
+        return self.node.outputs
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "node"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.begin()
+
+    def call(self, inputs: Any) -> Any:
+        """The input itself."""
+        return inputs
+
+    def convert(self, x: Any) -> Any:
+        """An array or tensor that stands for this input, with an axis of length 1 added or removed at the end.
+
+        Raises
+        ------
+        ShapeError
+            If its shape is another one.
+        """
+        shape = x.shape
+        rank = len(self.batch_shape)
+        if len(shape) == rank + 1 and shape[-1] == 1:
+            x = np.reshape(x, shape[:-1])
+        elif len(shape) == rank - 1 and self.batch_shape[-1] == 1:
+            x = np.reshape(x, (*shape, 1))
+        if len(x.shape) == rank and all(
+            n is None or n == k for n, k in zip(self.batch_shape, x.shape, strict=True)
+        ):
+            return x if x.dtype == self._dtype else cast(x, self._dtype)
+        raise ShapeError(
+            f"the input {self.name!r} takes arrays of the shape {self.batch_shape}, None standing for any length, and "
+            f"got the shape {shape}"
+        )
+
+
+def Input(  # noqa: N802 (Keras's name)
+    shape: Sequence[int | None] | None = None,
+    batch_size: int | None = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    batch_shape: Sequence[int | None] | None = None,
+) -> SymbolicTensor:
+    """Make a symbolic tensor, on which layers can be called to put a model together.
+
+    Parameters
+    ----------
+    shape : sequence of int or None, optional
+        Without the batch axis; None for a length that differs between batches.
+    batch_size : int, optional
+        The length of the batch axis, if only one is to be taken.
+    dtype : dtype, optional
+        `nn.config.floatx` if left out.
+    name : str, optional
+    batch_shape : sequence of int or None, optional
+        In the place of `shape` and `batch_size`, with the batch axis.
+
+    Returns
+    -------
+    SymbolicTensor
+
+    Raises
+    ------
+    OptionError
+        If a length is no whole number from 0 on, or None; or the shape is not given, or twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> x = nn.Input((3,))
+    >>> y = nn.Dense(2, activation="relu")(x)
+    >>> model = nn.Model(x, y)
+    >>> model(np.ones((4, 3))).shape
+    (4, 2)
+    """
+    output: SymbolicTensor = InputLayer(shape, batch_size, dtype, name, batch_shape).output
+    return output
+
+
+def _lengths(shape: Any) -> tuple[int | None, ...]:
+    """A shape as a tuple, of whole numbers and None."""
+    if isinstance(shape, int | np.integer):
+        raise OptionError(
+            f"the shape of an Input is a tuple, not {shape!r}: write shape=({shape},)"
+        )
+    try:
+        lengths = tuple(shape)
+    except TypeError:
+        raise OptionError(
+            f"the shape of an Input is a tuple, not {shape!r}: write shape=(3,)"
+        ) from None
+    for n in lengths:
+        whole = isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0
+        if not whole and n is not None:
+            raise OptionError(
+                f"the lengths in the shape of an Input are whole numbers from 0 on, or None, not {n!r} as in {lengths}"
+            )
+    return tuple(n if n is None else int(n) for n in lengths)

@@ -1,0 +1,180 @@
+"""Dropout and noise: random changes of the inputs in training, and none otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.operations.normalization import dropout, masked
+from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.errors import OptionError, ShapeError
+from tapemagic.nn.arguments import number, share
+from tapemagic.nn.layers.pointwise import Pointwise
+from tapemagic.nn.random import generator
+
+
+class Noise(Pointwise):
+    """Base class of layers with random numbers, from a generator of their own if they have a seed."""
+
+    cast_kinds = "fbiu"
+
+    def __init__(self, seed: Any = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.seed = seed
+        self._own = None if seed is None else generator(seed)
+
+    @property
+    def generator(self) -> np.random.Generator:
+        """The layer's own generator, or the global one."""
+        return generator(self._own)
+
+
+class Dropout(Noise):
+    """In training, set a random part of the inputs to 0, and multiply the others by 1 / (1 - rate) [1]_.
+
+    Parameters
+    ----------
+    rate : float
+        The probability with which an input becomes 0; at least 0 and less than 1.
+    noise_shape : tuple of int or None, optional
+        The shape of the random choice, where 1 stands for an axis along which all share it, and None for the length
+        of the input.
+    seed : int or numpy.random.Generator, optional
+        Of the random numbers; None for the global generator.
+    **kwargs
+        `name` and `dtype`, as of `Layer`.
+
+    Raises
+    ------
+    OptionError
+        If `rate`, `noise_shape` or `seed` is something else.
+
+    References
+    ----------
+    .. [1] N. Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting", Journal of
+       Machine Learning Research 15 (2014).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> layer = nn.Dropout(0.5, seed=0)
+    >>> layer(np.ones((1, 6)), training=True).numpy()
+    array([[2., 0., 0., 0., 2., 2.]], dtype=float32)
+    >>> layer(np.ones((1, 6))).numpy()
+    array([[1., 1., 1., 1., 1., 1.]], dtype=float32)
+    """
+
+    def __init__(
+        self, rate: float, noise_shape: Any = None, seed: Any = None, **kwargs: Any
+    ) -> None:
+        super().__init__(seed, **kwargs)
+        self.rate = share(rate, "rate of Dropout")
+        self.noise_shape = None if noise_shape is None else _noise_shape(noise_shape)
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        """The inputs; in training, with some of them 0."""
+        if not training or not self.rate:
+            return inputs
+        if self.noise_shape is None:
+            return dropout(inputs, self.rate, self.generator)
+        pairs = list(zip(self.noise_shape, inputs.shape, strict=False))
+        if len(self.noise_shape) != inputs.ndim or any(n not in (1, None, of) for n, of in pairs):
+            raise ShapeError(
+                f"the layer {self.path!r} has noise_shape={self.noise_shape}, and got the shape {inputs.shape}: each "
+                "length has to be 1, None, or that of the input"
+            )
+        kept = self.generator.random([of if n is None else n for n, of in pairs]) >= self.rate
+        mask = np.broadcast_to(kept, inputs.shape)
+        return masked(inputs, mask=mask, factor=1 / (1 - self.rate))
+
+
+def _noise_shape(shape: Any) -> tuple[int | None, ...]:
+    given = shape if isinstance(shape, list | tuple) else ()
+    known = tuple(n for n in given if n is not None)
+    if not given or len(whole_numbers(known)) != len(known) or min(known, default=1) < 1:
+        raise OptionError(
+            f"the noise_shape of Dropout is a tuple of lengths and None, not {shape!r}: write (None, 1, None)"
+        )
+    return tuple(given)
+
+
+class GaussianNoise(Noise):
+    """In training, add random numbers from a normal distribution around 0.
+
+    Parameters
+    ----------
+    stddev : float
+        The standard deviation; at least 0.
+    seed : int or numpy.random.Generator, optional
+        Of the random numbers; None for the global generator.
+    **kwargs
+        `name` and `dtype`, as of `Layer`.
+
+    Raises
+    ------
+    OptionError
+        If `stddev` or `seed` is something else.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> layer = nn.GaussianNoise(0.1, seed=0)
+    >>> layer(np.zeros((1, 3)), training=True).numpy().round(3)
+    array([[ 0.013, -0.013,  0.064]], dtype=float32)
+    """
+
+    def __init__(self, stddev: float, seed: Any = None, **kwargs: Any) -> None:
+        super().__init__(seed, **kwargs)
+        self.stddev = number(stddev, "stddev of GaussianNoise", least=0)
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        """The inputs; in training, with noise."""
+        if not training or not self.stddev:
+            return inputs
+        noise = self.generator.normal(0, self.stddev, inputs.shape)
+        return inputs + noise.astype(inputs.dtype)
+
+
+class GaussianDropout(Noise):
+    """In training, multiply by random numbers around 1, with the variance that dropout has [1]_.
+
+    Parameters
+    ----------
+    rate : float
+        The standard deviation is sqrt(rate / (1 - rate)); at least 0 and less than 1.
+    seed : int or numpy.random.Generator, optional
+        Of the random numbers; None for the global generator.
+    **kwargs
+        `name` and `dtype`, as of `Layer`.
+
+    Raises
+    ------
+    OptionError
+        If `rate` or `seed` is something else.
+
+    References
+    ----------
+    .. [1] N. Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting", Journal of
+       Machine Learning Research 15 (2014), section 10.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.GaussianDropout(0.5, seed=0)(np.ones((1, 3)), training=True).numpy().round(3)
+    array([[1.126, 0.868, 1.64 ]], dtype=float32)
+    """
+
+    def __init__(self, rate: float, seed: Any = None, **kwargs: Any) -> None:
+        super().__init__(seed, **kwargs)
+        self.rate = share(rate, "rate of GaussianDropout")
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        """The inputs; in training, times random numbers."""
+        if not training or not self.rate:
+            return inputs
+        noise = self.generator.normal(1, (self.rate / (1 - self.rate)) ** 0.5, inputs.shape)
+        return inputs * noise.astype(inputs.dtype)

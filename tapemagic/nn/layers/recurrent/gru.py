@@ -1,0 +1,144 @@
+"""GRU: a recurrent layer with gates that mix its output with that before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapemagic.nn import activations
+from tapemagic.nn.layers.recurrent.recurrent import Recurrent
+
+
+class GRU(Recurrent):
+    """A recurrent layer of gated recurrent units [1]_.
+
+    In each step, with the columns of ``x @ kernel`` and of ``h @ recurrent_kernel`` in three parts, z, r and c::
+
+        z = recurrent_activation(x_z + h_z)
+        r = recurrent_activation(x_r + h_r)
+        h = z * h + (1 - z) * activation(x_c + r * h_c)
+
+    Parameters
+    ----------
+    units : int
+        The number of outputs.
+    activation, recurrent_activation : str or callable, optional
+    use_bias : bool, optional
+    kernel_initializer, recurrent_initializer, bias_initializer : str, callable or Initializer, optional
+    kernel_regularizer, recurrent_regularizer, bias_regularizer : str, callable or Regularizer, optional
+    dropout : float, optional
+        In training, the share of inputs that become 0, the same in every step.
+    recurrent_dropout : float, optional
+        Only 0.
+    seed : int or numpy.random.Generator, optional
+        Of dropout.
+    return_sequences : bool, optional
+        Whether all outputs are returned, or the last one.
+    return_state : bool, optional
+        Whether the last state is returned, too.
+    go_backwards : bool, optional
+        Whether the sequences are read from their ends.
+    stateful : bool, optional
+        Only False.
+    unroll : bool, optional
+        Accepted, and without effect.
+    reset_after : bool, optional
+        Whether r is applied after the product with the recurrent kernel, as above, or before it, as in [1]_:
+        ``activation(x_c + (r * h) @ recurrent_kernel_c)``.
+    **kwargs
+        `zero_output_for_mask`; `name`, `trainable`, `dtype` and `activity_regularizer`, as of `Layer`.
+
+    Raises
+    ------
+    OptionError
+        If a parameter has a value that it does not take.
+
+    Notes
+    -----
+    The input has the shape (batch, time, features). The weights are the kernel, of shape (features, 3 units), the
+    recurrent kernel (units, 3 units), and the bias: (2, 3 units) with `reset_after`, one for each product, otherwise
+    (3 units).
+
+    References
+    ----------
+    .. [1] K. Cho et al., "Learning phrase representations using RNN encoder-decoder for statistical machine
+       translation", EMNLP 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.GRU(4)(np.zeros((2, 5, 3))).shape
+    (2, 4)
+    """
+
+    gates = 3
+
+    def __init__(
+        self,
+        units: int,
+        activation: Any = "tanh",
+        recurrent_activation: Any = "sigmoid",
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        recurrent_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
+        seed: Any = None,
+        return_sequences: bool = False,
+        return_state: bool = False,
+        go_backwards: bool = False,
+        stateful: bool = False,
+        unroll: bool = False,
+        reset_after: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            units,
+            activation=activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            recurrent_initializer=recurrent_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            recurrent_regularizer=recurrent_regularizer,
+            bias_regularizer=bias_regularizer,
+            dropout=dropout,
+            recurrent_dropout=recurrent_dropout,
+            seed=seed,
+            return_sequences=return_sequences,
+            return_state=return_state,
+            go_backwards=go_backwards,
+            stateful=stateful,
+            unroll=unroll,
+            **kwargs,
+        )
+        self.recurrent_activation = activations.get(recurrent_activation)
+        self.reset_after = bool(reset_after)
+
+    def _bias_shape(self) -> tuple[int, ...]:
+        return (2, 3 * self.units) if self.reset_after else (3 * self.units,)
+
+    def _input_bias(self) -> Any:
+        return self.bias[0] if self.reset_after and self.bias is not None else self.bias
+
+    def step(self, x: Any, states: list[Any]) -> list[Any]:
+        """The new output."""
+        (h,) = states
+        n = self.units
+        if self.reset_after:
+            inner = h @ self.recurrent_kernel
+            if self.bias is not None:
+                inner = inner + self.bias[1]
+            gates = self.recurrent_activation(x[:, : 2 * n] + inner[:, : 2 * n])
+            z, r = gates[:, :n], gates[:, n:]
+            new = self.activation(x[:, 2 * n :] + r * inner[:, 2 * n :])
+        else:
+            kernel = self.recurrent_kernel
+            gates = self.recurrent_activation(x[:, : 2 * n] + h @ kernel[:, : 2 * n])
+            z, r = gates[:, :n], gates[:, n:]
+            new = self.activation(x[:, 2 * n :] + (r * h) @ kernel[:, 2 * n :])
+        return [new + z * (h - new)]

@@ -1,0 +1,155 @@
+"""Layers around functions and other layers: Identity, Lambda and TimeDistributed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from tapemagic.errors import OptionError
+from tapemagic.nn.input_spec import InputSpec
+from tapemagic.nn.layer import Layer
+from tapemagic.nn.layers.pointwise import Pointwise
+
+
+class Identity(Pointwise):
+    """The input itself.
+
+    Parameters
+    ----------
+    **kwargs
+        `name` and `dtype`, as of `Layer`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.Identity()(np.array([1.0])).numpy()
+    array([1.], dtype=float32)
+    """
+
+    def call(self, inputs: Any) -> Any:
+        """The input."""
+        return inputs
+
+
+class Lambda(Layer):
+    """A layer that calls a function.
+
+    Parameters
+    ----------
+    function : callable
+        Of the inputs, written in NumPy; it may have a parameter `training`.
+    output_shape : tuple of int or callable, optional
+        Without the axis of the batch; or a function of the input's shape. Found by calling the layer on zeros if left
+        out.
+    arguments : mapping of str, optional
+        More arguments of the function.
+    **kwargs
+        `name` and `dtype`, as of `Layer`.
+
+    Raises
+    ------
+    OptionError
+        If `function` cannot be called.
+
+    Notes
+    -----
+    Variables that the function reads are none of the layer's: write a subclass of `Layer` for them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.Lambda(lambda x: x**2)(np.array([3.0])).numpy()
+    array([9.], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        output_shape: Any = None,
+        arguments: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        if not callable(function):
+            raise OptionError(
+                f"Lambda takes a function, not {function!r}: write Lambda(lambda x: x**2)"
+            )
+        self.function = function
+        self.output_shape = output_shape
+        self.arguments = dict(arguments or {})
+        try:
+            self._hands_training_on = "training" in signature(function).parameters
+        except ValueError:  # some functions written in C
+            self._hands_training_on = False
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        """The value of the function."""
+        told = {"training": training} if self._hands_training_on else {}
+        return self.function(inputs, **told, **self.arguments)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The given shape, or that of the output for zeros."""
+        if self.output_shape is None:
+            return super().compute_output_shape(input_shape)
+        if callable(self.output_shape):
+            return self.output_shape(input_shape)
+        return (input_shape[0], *self.output_shape)
+
+
+class TimeDistributed(Layer):
+    """A layer that is applied to each step of sequences.
+
+    Parameters
+    ----------
+    layer : Layer
+    **kwargs
+        `name` and `dtype`, as of `Layer`.
+
+    Raises
+    ------
+    OptionError
+        If `layer` is none.
+
+    Notes
+    -----
+    From (batch, time, ...) to (batch, time, ...), where the layer sees inputs of the shape (batch, ...). All steps are
+    computed at once, as a larger batch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.TimeDistributed(nn.Conv2D(4, 3))(np.zeros((2, 5, 8, 8, 1))).shape
+    (2, 5, 6, 6, 4)
+    """
+
+    input_spec = InputSpec("batch, time, ...")
+
+    def __init__(self, layer: Layer, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if not isinstance(layer, Layer):
+            raise OptionError(
+                f"TimeDistributed takes a layer, not {layer!r}: write TimeDistributed(nn.Dense(8))"
+            )
+        self.layer = layer
+
+    def build(self, input_shape: Any) -> None:
+        """Build the layer for a step."""
+        self.layer.build((None, *input_shape[2:]))
+
+    def call(self, inputs: Any) -> Any:
+        """The outputs of all steps."""
+        batch, length, *rest = inputs.shape
+        outputs = self.layer(inputs.reshape((batch * length, *rest)))
+        return np.reshape(outputs, (batch, length, *outputs.shape[1:]))
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The batch, the time, and the output of a step."""
+        self._require_shape(tuple(input_shape))
+        batch, length, *rest = input_shape
+        return (batch, length, *self.layer.compute_output_shape((None, *rest))[1:])

@@ -1,0 +1,242 @@
+"""Cross-entropies of classes, for targets with a number for each class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from tapemagic.engine.operations.exponentials import softmax
+from tapemagic.engine.operations.losses import softmax_cross_entropy
+from tapemagic.errors import ShapeError
+from tapemagic.nn.losses.arguments import (
+    NO_LOGITS,
+    class_axis,
+    least_probability,
+    pair,
+    require_probabilities,
+    share,
+)
+from tapemagic.nn.losses.loss import KnownLoss
+
+Reduction = str | None
+
+
+def categorical_crossentropy(
+    y_true: Any,
+    y_pred: Any,
+    from_logits: bool = False,
+    label_smoothing: float = 0.0,
+    axis: int = -1,
+) -> Any:
+    """The cross-entropy between target and predicted probabilities of classes.
+
+    Parameters
+    ----------
+    y_true : array_like or Tensor
+        The target probability of each class, usually 1 for one class and 0 for the others, in the shape of the
+        predictions.
+    y_pred : array_like or Tensor
+        The predicted probability of each class; they are divided by their sum. Those below 1e-7 count as 1e-7, and
+        those above 1 - 1e-7 as that.
+    from_logits : bool, optional
+        Whether the predictions are unscaled logarithms of probabilities instead, which is faster and more accurate.
+    label_smoothing : float, optional
+        The share, from 0 to 1, of the targets that is spread over all classes [1]_.
+    axis : int, optional
+        Where the classes are.
+
+    Returns
+    -------
+    Tensor
+        ``-sum(y_true * log(y_pred))``, of the shape of the predictions without `axis`, in their dtype.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If there is no such axis.
+    OptionError
+        If `label_smoothing` is no share, or a prediction is negative, unless they are logits.
+    ShapeError
+        If the shapes differ, or there is only one class.
+    UnsupportedArgumentError
+        If targets or predictions are complex.
+
+    References
+    ----------
+    .. [1] C. Szegedy, V. Vanhoucke, S. Ioffe, J. Shlens and Z. Wojna, "Rethinking the Inception architecture for
+       computer vision", CVPR 2016, section 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> np.round(nn.losses.categorical_crossentropy([[0, 1], [1, 0]], [[0.5, 0.5], [0.25, 0.75]]), 4)
+    Tensor([0.6931, 1.3863], dtype=float32)
+    """
+    y_true, y_pred = _targets(y_true, y_pred, label_smoothing, axis)
+    if from_logits:
+        return softmax_cross_entropy(y_true, y_pred, axis=axis)
+    return -np.sum(y_true * np.log(_scaled(y_pred, axis)), axis=axis)
+
+
+class CategoricalCrossentropy(KnownLoss):
+    """The loss `categorical_crossentropy`, for targets with a number for each class, averaged over the batch.
+
+    Parameters
+    ----------
+    from_logits : bool, optional
+        Whether the model gives logits, without softmax at its end.
+    label_smoothing : float, optional
+        The share, from 0 to 1, of the targets that is spread over all classes.
+    axis : int, optional
+        Where the classes are.
+    reduction, name, dtype : optional
+        As of `Loss`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> round(float(nn.losses.CategoricalCrossentropy()([[0, 1], [1, 0]], [[0.5, 0.5], [0.25, 0.75]])), 4)
+    1.0397
+    """
+
+    def __init__(
+        self,
+        from_logits: bool = False,
+        label_smoothing: float = 0.0,
+        axis: int = -1,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str = "categorical_crossentropy",
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(
+            categorical_crossentropy,
+            reduction,
+            name,
+            dtype,
+            from_logits=from_logits,
+            label_smoothing=share(label_smoothing),
+            axis=axis,
+        )
+
+
+def categorical_focal_crossentropy(
+    y_true: Any,
+    y_pred: Any,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    from_logits: bool = False,
+    label_smoothing: float = 0.0,
+    axis: int = -1,
+) -> Any:
+    """The focal cross-entropy, in which examples that are predicted well count less [1]_.
+
+    Parameters
+    ----------
+    y_true, y_pred : array_like or Tensor
+        As of `categorical_crossentropy`.
+    alpha : float or array_like, optional
+        The weight of each class.
+    gamma : float, optional
+        How much less they count: the losses are multiplied by ``(1 - y_pred)**gamma``.
+    from_logits, label_smoothing, axis : optional
+        As of `categorical_crossentropy`.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of the predictions without `axis`, in their dtype.
+
+    Raises
+    ------
+    OptionError, ShapeError, UnsupportedArgumentError
+        As of `categorical_crossentropy`.
+
+    References
+    ----------
+    .. [1] T.-Y. Lin, P. Goyal, R. Girshick, K. He and P. Dollár, "Focal loss for dense object detection", ICCV 2017,
+       equation 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> np.round(nn.losses.categorical_focal_crossentropy([[0, 1], [1, 0]], [[0.5, 0.5], [0.25, 0.75]]), 4)
+    Tensor([0.0433, 0.1949], dtype=float32)
+    """
+    y_true, y_pred = _targets(y_true, y_pred, label_smoothing, axis)
+    if from_logits:
+        y_pred = softmax(y_pred, axis)
+    y_pred = _scaled(y_pred, axis)
+    weights = np.power(1 - y_pred, gamma) * np.asarray(alpha, y_pred.dtype)
+    return -np.sum(weights * y_true * np.log(y_pred), axis=axis)
+
+
+class CategoricalFocalCrossentropy(KnownLoss):
+    """The loss `categorical_focal_crossentropy`, averaged over the batch.
+
+    Parameters
+    ----------
+    alpha : float or array_like, optional
+        The weight of each class.
+    gamma : float, optional
+        How much less well predicted examples count.
+    from_logits, label_smoothing, axis : optional
+        As of `CategoricalCrossentropy`.
+    reduction, name, dtype : optional
+        As of `Loss`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> round(float(nn.losses.CategoricalFocalCrossentropy()([[0, 1], [1, 0]], [[0.5, 0.5], [0.25, 0.75]])), 4)
+    0.1191
+    """
+
+    def __init__(
+        self,
+        alpha: Any = 0.25,
+        gamma: float = 2.0,
+        from_logits: bool = False,
+        label_smoothing: float = 0.0,
+        axis: int = -1,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str = "categorical_focal_crossentropy",
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(
+            categorical_focal_crossentropy,
+            reduction,
+            name,
+            dtype,
+            alpha=alpha,
+            gamma=gamma,
+            from_logits=from_logits,
+            label_smoothing=share(label_smoothing),
+            axis=axis,
+        )
+
+
+def _targets(y_true: Any, y_pred: Any, label_smoothing: float, axis: int) -> tuple[Any, Any]:
+    """Targets, smoothed, and predictions."""
+    y_true, y_pred = pair(y_true, y_pred)
+    if y_pred.shape[class_axis(axis, y_pred)] == 1:
+        raise ShapeError(
+            f"predictions of the shape {y_pred.shape} have one class, which is always right: for two classes in one "
+            "output there is BinaryCrossentropy"
+        )
+    if share(label_smoothing):
+        y_true = y_true * (1 - label_smoothing) + label_smoothing / y_true.shape[axis]
+    return y_true, y_pred
+
+
+def _scaled(y_pred: Any, axis: int) -> Any:
+    """Probabilities that add up to 1, away from 0 and 1."""
+    require_probabilities(y_pred, NO_LOGITS, bounded=False)
+    y_pred = y_pred / np.sum(y_pred, axis=axis, keepdims=True)
+    least = least_probability(y_pred)
+    return np.clip(y_pred, least, 1 - least)

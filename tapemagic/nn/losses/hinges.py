@@ -1,0 +1,195 @@
+"""Hinge losses: of predictions that are to be beyond a margin on the right side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.nn.losses.arguments import pair
+from tapemagic.nn.losses.loss import KnownLoss, averaged
+
+Reduction = str | None
+
+
+@averaged
+def hinge(y_true: Any, y_pred: Any) -> Any:
+    """The mean of ``maximum(1 - y_true * y_pred, 0)`` along the last axis.
+
+    Parameters
+    ----------
+    y_true : array_like or Tensor
+        -1 or 1, in the shape of the predictions, up to an axis of length 1 at the end. Where all are 0 or 1, 0 stands
+        for -1.
+    y_pred : array_like or Tensor
+        The predictions, of shape (..., outputs).
+
+    Returns
+    -------
+    Tensor
+        Of shape (...), in the dtype of the predictions.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes differ.
+    UnsupportedArgumentError
+        If one of them is complex.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> nn.losses.hinge([[-1.0, 1.0]], [[0.5, 0.5]])
+    Tensor([1.], dtype=float32)
+    """
+    y_true, y_pred = pair(y_true, y_pred)
+    return np.maximum(1 - _signs(y_true) * y_pred, 0)
+
+
+class Hinge(KnownLoss):
+    """The loss `hinge`, averaged over the batch.
+
+    Parameters
+    ----------
+    reduction, name, dtype : optional
+        As of `Loss`.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> nn.losses.Hinge()([[0, 1]], [[0.5, 0.5]])
+    Tensor(1.0, dtype=float32)
+    """
+
+    def __init__(
+        self,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str = "hinge",
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(hinge, reduction, name, dtype)
+
+
+@averaged
+def squared_hinge(y_true: Any, y_pred: Any) -> Any:
+    """The mean of ``maximum(1 - y_true * y_pred, 0)**2`` along the last axis.
+
+    Parameters
+    ----------
+    y_true : array_like or Tensor
+        -1 or 1, in the shape of the predictions, up to an axis of length 1 at the end. Where all are 0 or 1, 0 stands
+        for -1.
+    y_pred : array_like or Tensor
+        The predictions, of shape (..., outputs).
+
+    Returns
+    -------
+    Tensor
+        Of shape (...), in the dtype of the predictions.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes differ.
+    UnsupportedArgumentError
+        If one of them is complex.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> nn.losses.squared_hinge([[-1.0, 1.0]], [[0.5, 0.5]])
+    Tensor([1.25], dtype=float32)
+    """
+    y_true, y_pred = pair(y_true, y_pred)
+    return np.square(np.maximum(1 - _signs(y_true) * y_pred, 0))
+
+
+class SquaredHinge(KnownLoss):
+    """The loss `squared_hinge`, averaged over the batch.
+
+    Parameters
+    ----------
+    reduction, name, dtype : optional
+        As of `Loss`.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> nn.losses.SquaredHinge()([[0, 1]], [[0.5, 0.5]])
+    Tensor(1.25, dtype=float32)
+    """
+
+    def __init__(
+        self,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str = "squared_hinge",
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(squared_hinge, reduction, name, dtype)
+
+
+def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
+    """The amount by which the prediction of the right class fails to exceed the others by 1.
+
+    Parameters
+    ----------
+    y_true : array_like or Tensor
+        1 for the right class and 0 for the others, in the shape of the predictions.
+    y_pred : array_like or Tensor
+        The predictions, of shape (..., classes).
+
+    Returns
+    -------
+    Tensor
+        ``maximum(1 + max((1 - y_true) * y_pred) - sum(y_true * y_pred), 0)`` along the last axis; of shape (...), in
+        the dtype of the predictions.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes differ.
+    UnsupportedArgumentError
+        If one of them is complex.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> nn.losses.categorical_hinge([[0, 1, 0]], [[0.5, 0.75, 0.0]])
+    Tensor([0.75], dtype=float32)
+    """
+    y_true, y_pred = pair(y_true, y_pred)
+    right = np.sum(y_true * y_pred, axis=-1)
+    others = np.max((1 - y_true) * y_pred, axis=-1)
+    return np.maximum(others - right + 1, 0)
+
+
+class CategoricalHinge(KnownLoss):
+    """The loss `categorical_hinge`, averaged over the batch.
+
+    Parameters
+    ----------
+    reduction, name, dtype : optional
+        As of `Loss`.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> nn.losses.CategoricalHinge()([[0, 1, 0]], [[0.5, 0.75, 0.0]])
+    Tensor(0.75, dtype=float32)
+    """
+
+    def __init__(
+        self,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str = "categorical_hinge",
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(categorical_hinge, reduction, name, dtype)
+
+
+def _signs(y_true: Any) -> Any:
+    """Targets that are all 0 or 1 as -1 or 1, others as they are."""
+    values = np.asarray(unwrap(y_true))
+    return 2 * y_true - 1 if np.all((values == 0) | (values == 1)) else y_true

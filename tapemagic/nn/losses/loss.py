@@ -1,0 +1,214 @@
+"""Loss: a function of targets and predictions that training makes small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
+from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.errors import OptionError
+from tapemagic.nn.config import float_name, floatx
+from tapemagic.nn.conversions import as_tensor, real_numbers
+from tapemagic.nn.losses.arguments import same_rank
+from tapemagic.nn.losses.reduction import MEANS, known_reduction, reduced
+from tapemagic.nn.module import unique_name
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Loss:
+    """Base class of losses: write `call`, which computes one loss for each example.
+
+    Parameters
+    ----------
+    name : str, optional
+        The name in reports and messages. Left out, it is made of the name of the class.
+    reduction : {'sum_over_batch_size', 'sum', 'mean', 'mean_with_sample_weight', 'none', None}, optional
+        What becomes of the losses, times the sample weights. "sum" adds them up. "sum_over_batch_size" and "mean" are
+        the same: the sum divided by the number of losses. "mean_with_sample_weight" divides by the sum of the weights.
+        None and "none" leave them as they are.
+    dtype : {'float32', 'float64', 'float16'}, optional
+        What to compute in. Left out, that of predictions that are tensors, and `nn.config.floatx` for arrays.
+
+    Raises
+    ------
+    DtypeError
+        If `dtype` is another one.
+    OptionError
+        If `reduction` is unknown, or `name` is no text.
+
+    Notes
+    -----
+    In Keras, a loss without `dtype` computes in float32, also where predictions are tensors in double precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> class Largest(nn.losses.Loss):
+    ...     def call(self, y_true, y_pred):
+    ...         return np.max(np.abs(y_true - y_pred), axis=-1)
+    >>> loss = Largest()
+    >>> loss([[0.0, 1.0], [2.0, 3.0]], [[0.0, 5.0], [0.0, 3.0]])
+    Tensor(3.0, dtype=float32)
+    """
+
+    def __init__(
+        self,
+        name: str | None = None,
+        reduction: str | None = "sum_over_batch_size",
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        if not isinstance(name, str | None):
+            raise OptionError(f"a name is text, not {name!r}: write name='loss'")
+        self.name = name or unique_name(type(self).__name__)
+        self.reduction = known_reduction(reduction)
+        self._dtype = None if dtype is None else float_name(dtype)
+
+    @property
+    def dtype(self) -> str | None:
+        """The name of the dtype to compute in; None if the loss was made without one."""
+        return self._dtype
+
+    def call(self, y_true: Any, y_pred: Any) -> Any:
+        """Compute one loss for each example, from tensors of one dtype."""
+        raise NotImplementedError(
+            f"{type(self).__name__} computes nothing yet: give it a method call(self, y_true, y_pred)"
+        )
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        """Compute the losses, weight and reduce them.
+
+        Parameters
+        ----------
+        y_true : array_like or Tensor
+            The targets.
+        y_pred : array_like or Tensor
+            The predictions.
+        sample_weight : array_like, optional
+            A number, or one for each loss; an axis along which it is the same may have the length 1.
+
+        Returns
+        -------
+        Tensor
+            One number; without a reduction, the losses.
+
+        Raises
+        ------
+        ShapeError
+            If the shapes of targets, predictions or weights do not fit.
+        UnsupportedArgumentError
+            If they are complex.
+        """
+        given = (*self._arguments(y_true, y_pred), sample_weight)
+        if is_observed():
+            scope = Scope(self.name, type(self).__name__)
+            return call_in_scope(scope, self._reduced, given, {})
+        return self._reduced(*given)
+
+    def _reduced(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        """The losses of tensors, weighted and reduced."""
+        losses = self.call(y_true, y_pred)
+        return reduced(
+            as_tensor(real_numbers(losses, what="losses")), sample_weight, self.reduction
+        )
+
+    def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+        """Targets and predictions as tensors of one dtype."""
+        y_pred = self._predictions(y_pred)
+        return as_tensor(real_numbers(y_true, y_pred.dtype, "targets")), y_pred
+
+    def _predictions(self, y_pred: Any) -> Any:
+        """Predictions as a tensor in the dtype to compute in."""
+        if self._dtype is None and isinstance(y_pred, Traced):
+            return real_numbers(y_pred)
+        return as_tensor(real_numbers(y_pred, self._dtype or floatx()))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} name={self.name}>"
+
+
+class LossFunctionWrapper(Loss):
+    """A loss made of a function of targets and predictions.
+
+    Parameters
+    ----------
+    fn : callable
+        Called with targets and predictions, which are tensors of one dtype and, up to an axis of length 1 at the end,
+        of one rank. It returns one loss for each example.
+    reduction, name, dtype : optional
+        As of `Loss`.
+    **kwargs
+        Handed to the function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> def cubes(y_true, y_pred):
+    ...     return np.mean(np.abs(y_true - y_pred) ** 3, axis=-1)
+    >>> nn.losses.LossFunctionWrapper(cubes)([[0.0], [0.0]], [[1.0], [2.0]])
+    Tensor(4.5, dtype=float32)
+    """
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        reduction: str | None = "sum_over_batch_size",
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(name, reduction, dtype)
+        self.fn = fn
+        self._options = kwargs
+
+    def call(self, y_true: Any, y_pred: Any) -> Any:
+        """The result of the function."""
+        return self.fn(y_true, y_pred, **self._options)
+
+    def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+        return same_rank(*super()._arguments(y_true, y_pred))
+
+
+ERRORS: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""The functions of all errors whose means along an axis are losses."""
+
+
+def averaged(errors: Function) -> Function:
+    """Make a function of errors a loss function: their mean along the last axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> averaged(np.subtract)([3.0, 4.0], [1.0, 1.0])
+    np.float64(2.5)
+    """
+
+    @wraps(errors)
+    def mean(*args: Any, **kwargs: Any) -> Any:
+        return np.mean(errors(*args, **kwargs), axis=-1)
+
+    ERRORS[mean] = errors
+    return mean  # type: ignore[return-value]
+
+
+class KnownLoss(LossFunctionWrapper):
+    """A loss made of one of this package's functions, which convert their arguments by themselves.
+
+    The mean over a batch of means along an axis is computed as one mean.
+    """
+
+    def _reduced(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        errors = ERRORS.get(self.fn)
+        if errors is None or sample_weight is not None or self.reduction not in MEANS:
+            return super()._reduced(y_true, y_pred, sample_weight)
+        return reduced(errors(y_true, y_pred, **self._options), None, self.reduction)
+
+    def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+        return y_true, self._predictions(y_pred)

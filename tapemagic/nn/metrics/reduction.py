@@ -1,0 +1,172 @@
+"""Sum and mean over many batches, and the mean of what a function computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.errors import ShapeError
+from tapemagic.nn.conversions import real_numbers
+from tapemagic.nn.identifiers import snake_case
+from tapemagic.nn.losses.arguments import same_rank
+from tapemagic.nn.losses.reduction import divide_no_nan
+from tapemagic.nn.metrics.metric import Metric
+
+
+def numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
+    """Real numbers as an array."""
+    return np.asarray(unwrap(real_numbers(x, dtype, what)))
+
+
+class Sum(Metric):
+    """The sum of all values, times their weights.
+
+    Parameters
+    ----------
+    name, dtype : optional
+        As of `Metric`.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> total = nn.metrics.Sum()
+    >>> total.update_state([1.0, 3.0])
+    >>> total([5.0], sample_weight=[0.5])
+    Tensor(6.5, dtype=float32)
+    """
+
+    def __init__(self, name: str = "sum", dtype: DTypeLike | None = None) -> None:
+        super().__init__(dtype, name)
+        self.total = self.add_variable(name="total")
+
+    def update_state(self, values: Any, sample_weight: Any = None) -> None:
+        """Add values of any shape, with weights for the first axes of it."""
+        values, _ = _by_sample(values, sample_weight, np.sum, self.dtype)
+        self.total.assign_add(np.sum(values), read_value=False)
+
+    def result(self) -> Any:
+        """The sum, 0 at the beginning."""
+        return self.total.read_value()
+
+
+class Mean(Metric):
+    """The mean of all values, with weights.
+
+    Parameters
+    ----------
+    name, dtype : optional
+        As of `Metric`.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> mean = nn.metrics.Mean()
+    >>> mean.update_state([1.0, 3.0])
+    >>> mean(5.0)
+    Tensor(3.0, dtype=float32)
+    """
+
+    def __init__(self, name: str = "mean", dtype: DTypeLike | None = None) -> None:
+        super().__init__(dtype, name)
+        self.total = self.add_variable(name="total")
+        self.count = self.add_variable(name="count")
+
+    def update_state(self, values: Any, sample_weight: Any = None) -> None:
+        """Add values of any shape.
+
+        Parameters
+        ----------
+        values : array_like
+            Those along all axes but the first are averaged, and count once.
+        sample_weight : array_like, optional
+            Weights for the first axes of the values. With a single number, all values are averaged, and count once.
+
+        Raises
+        ------
+        ShapeError
+            If the weights do not fit the values.
+        UnsupportedArgumentError
+            If one of them is complex.
+        """
+        values, weights = _by_sample(values, sample_weight, np.mean, self.dtype)
+        if values.size:
+            number = values.shape[0] if values.ndim else 1
+            self.total.assign_add(np.sum(values), read_value=False)
+            self.count.assign_add(number if weights is None else np.sum(weights), read_value=False)
+
+    def result(self) -> Any:
+        """The mean, 0 at the beginning."""
+        return divide_no_nan(self.total, self.count)
+
+
+class MeanMetricWrapper(Mean):
+    """The mean of what a function of targets and predictions returns.
+
+    Parameters
+    ----------
+    fn : callable
+        Called with the targets and predictions as they were given. It returns a number for each example.
+    name, dtype : optional
+        As of `Metric`.
+    **kwargs
+        Handed to the function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> metric = nn.metrics.MeanMetricWrapper(lambda y_true, y_pred: np.abs(y_true - y_pred), name="gap")
+    >>> metric(np.array([1.0, 2.0]), np.array([1.0, 5.0]))
+    Tensor(1.5, dtype=float32)
+    """
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        **kwargs: Any,
+    ) -> None:
+        found = getattr(fn, "name", None) or snake_case(getattr(fn, "__name__", type(fn).__name__))
+        super().__init__(name or found, dtype)
+        self._fn = fn
+        self._options = kwargs
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
+        """Add a batch, given as targets, predictions and sample weights."""
+        super().update_state(self._fn(y_true, y_pred, **self._options), sample_weight)
+
+
+def _by_sample(values: Any, sample_weight: Any, reduce: Any, dtype: str) -> tuple[Any, Any]:
+    """Weighted values and weights, reduced along all axes but the first."""
+    values = numbers(values, dtype, "values")
+    if not values.size:
+        return values, None
+    weights = None
+    if sample_weight is not None:
+        weights = numbers(sample_weight, dtype, "sample weights")
+        values, weights = same_rank(values, weights)
+        values, weights = _weighted(values, weights, reduce)
+    return _first_axis(values, reduce), weights
+
+
+def _weighted(values: Any, weights: Any, reduce: Any) -> tuple[Any, Any]:
+    """Values times weights, of the rank of the weights."""
+    if values.ndim > weights.ndim:
+        values = reduce(values, axis=tuple(range(weights.ndim, values.ndim)))
+    try:
+        spread = np.broadcast_to(weights, values.shape)
+    except ValueError:
+        raise ShapeError(
+            f"sample weights of the shape {weights.shape} do not fit values of the shape {values.shape}: give one "
+            "weight for each of them"
+        ) from None
+    return values * spread, _first_axis(spread, reduce)
+
+
+def _first_axis(x: Any, reduce: Any) -> Any:
+    return reduce(x, axis=tuple(range(1, x.ndim))) if x.ndim > 1 else x

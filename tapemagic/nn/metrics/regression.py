@@ -1,0 +1,178 @@
+"""The root of the mean squared error, and the share of the variance that is explained."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from tapemagic.errors import OptionError, ShapeError
+from tapemagic.nn.losses.arguments import pair, same_rank
+from tapemagic.nn.metrics.metric import Metric, require_columns
+from tapemagic.nn.metrics.reduction import Mean, numbers
+
+AGGREGATIONS = ("uniform_average", "variance_weighted_average", None)
+
+
+class RootMeanSquaredError(Mean):
+    """The square root of the mean of the squared differences.
+
+    Parameters
+    ----------
+    name, dtype : optional
+        As of `Metric`.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> nn.metrics.RootMeanSquaredError()([[0.0], [0.0]], [[1.0], [7.0]])
+    Tensor(5.0, dtype=float32)
+    """
+
+    def __init__(
+        self, name: str = "root_mean_squared_error", dtype: DTypeLike | None = None
+    ) -> None:
+        super().__init__(name, dtype)
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
+        """Add a batch, given as targets, predictions and sample weights."""
+        y_true, y_pred = pair(numbers(y_true, self.dtype, "targets"), numbers(y_pred, self.dtype))
+        super().update_state(np.square(y_pred - y_true), sample_weight)
+
+    def result(self) -> Any:
+        """The root of the mean, 0 at the beginning."""
+        return np.sqrt(super().result())
+
+
+class R2Score(Metric):
+    """The share of the variance of the targets that predictions explain, the coefficient of determination.
+
+    Parameters
+    ----------
+    class_aggregation : {'uniform_average', 'variance_weighted_average', None}, optional
+        The mean of the scores of all outputs, the mean weighted by the variances of their targets, or each score.
+    num_regressors : int, optional
+        The number of inputs of the model, for the adjusted score; 0 for the score itself.
+    name, dtype : optional
+        As of `Metric`.
+
+    Raises
+    ------
+    OptionError
+        If an option has a value that it does not take.
+
+    Notes
+    -----
+    Of an output whose targets are all the same, the score is 0, or NaN where they are predicted exactly.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> score = nn.metrics.R2Score()
+    >>> round(float(score([[1.0], [4.0], [3.0]], [[2.0], [4.0], [4.0]])), 4)
+    0.5714
+    """
+
+    def __init__(
+        self,
+        class_aggregation: str | None = "uniform_average",
+        num_regressors: int = 0,
+        name: str = "r2_score",
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(dtype, name)
+        if class_aggregation not in AGGREGATIONS:
+            raise OptionError(
+                f"class_aggregation is one of {', '.join(map(repr, AGGREGATIONS))}, not {class_aggregation!r}"
+            )
+        if num_regressors < 0:
+            raise OptionError(f"num_regressors is a number from 0 on, not {num_regressors!r}")
+        self.class_aggregation = class_aggregation
+        self.num_regressors = num_regressors
+        self.num_samples = self.add_variable(name="num_samples")
+        self._built = False
+
+    def _build(self, outputs: int) -> None:
+        self.squared_sum, self.sum, self.total_mse, self.count = (
+            self.add_variable((outputs,), name=name)
+            for name in ("squared_sum", "sum", "residual", "count")
+        )
+        self._built = True
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        """Add a batch.
+
+        Parameters
+        ----------
+        y_true, y_pred : array_like
+            Of one shape (batch, outputs).
+        sample_weight : array_like, optional
+            One weight for each example, or each output of each.
+
+        Raises
+        ------
+        ShapeError
+            If the shapes do not fit.
+        """
+        y_true, y_pred = same_rank(
+            numbers(y_true, self.dtype, "targets"), numbers(y_pred, self.dtype)
+        )
+        if y_pred.ndim != 2 or y_true.shape != y_pred.shape:
+            raise ShapeError(
+                f"R2Score takes targets and predictions of one shape (batch, outputs), not {y_true.shape} and "
+                f"{y_pred.shape}"
+            )
+        if not self._built:
+            self._build(y_pred.shape[1])
+        require_columns(self.name, self.sum.shape[0], y_pred)
+        weights = np.ones_like(y_true)
+        if sample_weight is not None:
+            weights = numbers(sample_weight, self.dtype, "sample weights")
+            weights = weights[:, None] if weights.ndim == 1 else weights
+            try:
+                weights = np.broadcast_to(weights, y_true.shape)
+            except ValueError:
+                raise ShapeError(
+                    f"sample weights of the shape {np.shape(sample_weight)} do not fit predictions of the shape "
+                    f"{y_pred.shape}: give one weight for each example"
+                ) from None
+        for variable, change in (
+            (self.sum, y_true * weights),
+            (self.squared_sum, y_true * y_true * weights),
+            (self.total_mse, np.square(y_true - y_pred) * weights),
+            (self.count, weights),
+        ):
+            variable.assign_add(np.sum(change, axis=0), read_value=False)
+        self.num_samples.assign_add(y_true.size, read_value=False)
+
+    def result(self) -> Any:
+        """The score, or one for each output; NaN at the beginning."""
+        if not self._built:
+            return self.num_samples * np.nan
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = self.squared_sum - self.sum * (self.sum / self.count)
+            scores = 1 - self.total_mse / variance
+            scores = np.where(np.isinf(scores), 0, scores)
+            return self._adjusted(self._aggregated(scores, variance))
+
+    def _aggregated(self, scores: Any, variance: Any) -> Any:
+        if self.class_aggregation is None:
+            return scores
+        if self.class_aggregation == "uniform_average":
+            return np.mean(scores)
+        return np.sum(variance * scores) / np.sum(variance)
+
+    def _adjusted(self, score: Any) -> Any:
+        """The score, less for more inputs of the model."""
+        number, inputs = float(self.num_samples), self.num_regressors
+        if not inputs:
+            return score
+        if inputs >= number - 1:
+            warnings.warn(
+                "an adjusted R2 score needs more examples than inputs of the model: this is the plain score",
+                stacklevel=4,
+            )
+            return score
+        return 1 - (1 - score) * ((number - 1) / (number - inputs - 1))

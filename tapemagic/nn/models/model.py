@@ -1,0 +1,362 @@
+"""Model: a layer made of layers, which can be trained, evaluated, and used to predict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+from tapemagic.errors import ModelError, OptionError, WeightsError
+from tapemagic.nn.layer import Layer, shapes_of
+from tapemagic.nn.layers.operation import Operation
+from tapemagic.nn.models.graph import Graph
+from tapemagic.nn.models.summary import summary_of
+from tapemagic.nn.models.training import Trainer
+from tapemagic.nn.module import unique_name
+from tapemagic.nn.symbolic import call_symbolically, symbols
+from tapemagic.nn.weights import OPTIMIZER, read, require_same, write
+
+
+class Model(Trainer, Layer):
+    """A layer made of layers: between symbolic tensors, or in a class of one's own with a method `call`.
+
+    Parameters
+    ----------
+    inputs, outputs : SymbolicTensor, or nested structure of them, optional
+        Where the model begins and ends: all layers on the way are its own. Left out by classes with a method `call`.
+    name : str, optional
+    **kwargs
+        `trainable` and `dtype`, as of `Layer`.
+
+    Raises
+    ------
+    ModelError
+        If an output depends on an input that is none of the model's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> a, b = nn.Input((2,), name="a"), nn.Input((3,), name="b")
+    >>> model = nn.Model([a, b], nn.Dense(1)(a) * nn.Dense(1)(b))
+    >>> model([np.ones((4, 2)), np.ones((4, 3))]).shape
+    (4, 1)
+
+    A class of one's own:
+
+    >>> class Twice(nn.Model):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.dense = nn.Dense(3)
+    ...
+    ...     def call(self, inputs):
+    ...         return self.dense(self.dense(inputs))
+    >>> Twice()(np.ones((4, 3))).shape
+    (4, 3)
+    """
+
+    prefixes_names = False
+    _graph: Graph | None = None
+
+    def __init__(
+        self, inputs: Any = None, outputs: Any = None, name: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(name=name, **kwargs)
+        if (inputs is None) != (outputs is None):
+            raise OptionError("a model has both inputs and outputs: write Model(inputs, outputs)")
+        if inputs is not None:
+            self._graph = Graph(inputs, outputs)
+            calls = self._graph.layers
+            vars(self)["layers"] = [layer for layer in calls if not isinstance(layer, Operation)]
+            self.operations = [layer for layer in calls if isinstance(layer, Operation)]
+            self.cast_kinds = ""
+            self.built = True
+            if not self.trainable:
+                self.trainable = False
+
+    @property
+    def name(self) -> str:
+        """The name in reports and messages."""
+        if self._name is None:
+            self._name = unique_name(self.kind)
+        return self._name
+
+    @property
+    def kind(self) -> str:
+        """The name of the class, as a summary shows it; "Functional" for one between symbolic tensors."""
+        name = type(self).__name__
+        return "Functional" if name == "Model" and self.graph is not None else name
+
+    @property
+    def graph(self) -> Graph | None:
+        """The calls of layers between inputs and outputs; None if they are not known."""
+        return self._graph
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers that the model is made of, without those inside of them, and without operators and functions."""
+        own = vars(self).get("layers")
+        if own is None:
+            own = [module for module in self.own_modules() if isinstance(module, Layer)]
+        return list(own)
+
+    @layers.setter
+    def layers(self, layers: Any) -> None:
+        vars(self)["layers"] = layers
+
+    @property
+    def output_names(self) -> list[str] | None:
+        """The names of the layers that give the outputs; None if they are not known."""
+        return None if self.graph is None else [x.node.layer.name for x in self.graph.outputs]
+
+    @property
+    def input_dtype(self) -> Any:
+        """The dtype of the input, or of several that have the same; else None."""
+        if self.graph is None:
+            return self.dtype if self.cast_kinds else None
+        dtypes = {x.dtype for x in self.graph.inputs}
+        return dtypes.pop() if len(dtypes) == 1 and "f" == min(x.kind for x in dtypes) else None
+
+    def _build_for(self, given: list[Any]) -> None:
+        if type(self).build is Model.build:
+            self.built_shape = shapes_of(given[0]) if given else None
+            self.built = True
+        else:
+            super()._build_for(given)
+
+    def build(self, input_shape: Any = None) -> None:
+        """Build the layers of a class of one's own, by calling the model on zeros.
+
+        Parameters
+        ----------
+        input_shape : tuple of int or None, or structure of such tuples
+
+        Raises
+        ------
+        ShapeError
+            If the model does not take inputs of this shape.
+        """
+        self.built = True
+        try:
+            call_symbolically(self, (symbols(input_shape, self.dtype),), {})
+        except BaseException:
+            self.built = False
+            raise
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
+        """The layer of a name, or at an index of `layers`.
+
+        Raises
+        ------
+        OptionError
+            If there is none.
+        """
+        layers = self.layers
+        if (name is None) == (index is None):
+            raise OptionError("get_layer takes a name or an index: write get_layer('dense')")
+        if index is not None and -len(layers) <= index < len(layers):
+            return layers[index]
+        for layer in layers:
+            if layer.name == name:
+                return layer
+        raise OptionError(
+            f"the model {self.name!r} has no layer {name if index is None else index!r}: it has "
+            f"{', '.join(repr(layer.name) for layer in layers) or 'none'}"
+        )
+
+    @property
+    def input(self) -> Any:
+        """The symbolic tensors with which the model begins, in their structure."""
+        return self._graph_or_error("input").input_structure
+
+    @property
+    def output(self) -> Any:
+        """The symbolic tensors with which the model ends, in their structure."""
+        return self._graph_or_error("output").output_structure
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The symbolic tensors with which the model begins."""
+        return self._graph_or_error("inputs").inputs
+
+    @property
+    def outputs(self) -> list[Any]:
+        """The symbolic tensors with which the model ends."""
+        return self._graph_or_error("outputs").outputs
+
+    @property
+    def input_shape(self) -> Any:
+        """The shape of the input, or a list of those of several."""
+        return _one_or_all([x.shape for x in self.inputs])
+
+    @property
+    def output_shape(self) -> Any:
+        """The shape of the output, or a list of those of several."""
+        return _one_or_all([x.shape for x in self.outputs])
+
+    def _graph_or_error(self, what: str) -> Graph:
+        if self.graph is None:
+            raise ModelError(
+                f"the model {self.name!r} has no {what} yet, since the shape of its input is not known: begin it with "
+                "nn.Input((3,)), or build it"
+            )
+        return self.graph
+
+    def call(self, inputs: Any) -> Any:
+        """Compute the outputs; to be written by classes that have no inputs and outputs."""
+        if self.graph is None:
+            raise NotImplementedError(
+                f"{type(self).__name__} computes nothing yet: give it a method call(self, inputs), or write "
+                "Model(inputs, outputs)"
+            )
+        return self.graph.run(inputs)
+
+    def save_weights(self, filepath: Any, optimizer: bool = False) -> None:
+        """Write the values of all variables to a file.
+
+        Parameters
+        ----------
+        filepath : path
+            Ends in ".npz". NumPy's `load` reads it, too; the names of arrays are the paths of variables.
+        optimizer : bool, optional
+            Whether to write the state of the optimizer, too, so that training can go on from it.
+
+        Raises
+        ------
+        ModelError
+            If there is no optimizer.
+        OptionError
+            If the name of the file ends otherwise.
+        OSError
+            If the file cannot be written. What was there before is still whole.
+        """
+        state = self.state()
+        if optimizer:
+            kept = self._optimizer_or_error().variables
+            state.update((f"{OPTIMIZER}{number}", v.numpy()) for number, v in enumerate(kept))
+        write(filepath, state)
+
+    def load_weights(self, filepath: Any, optimizer: bool = False) -> None:
+        """Read the values of all variables from a file that `save_weights` wrote.
+
+        Parameters
+        ----------
+        filepath : path
+        optimizer : bool, optional
+            Whether to read the state of the optimizer, too.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is none.
+        ModelError
+            If there is no optimizer.
+        WeightsError
+            If the file is broken, or holds no state of an optimizer; or if a name is missing or unexpected, or a shape
+            differs, and then all of them are listed. Nothing is changed.
+        ShapeError
+            If the state is that of another optimizer. Nothing is changed.
+        """
+        arrays = read(filepath)
+        source = f"the file {str(filepath)!r}"
+        weights = {name: x for name, x in arrays.items() if not name.startswith(OPTIMIZER)}
+        if not optimizer:
+            self._load(weights, source)
+            return
+        kept = {
+            int(name.removeprefix(OPTIMIZER)): x
+            for name, x in arrays.items()
+            if name not in weights
+        }
+        if not kept:
+            raise WeightsError(
+                f"{source} holds no state of an optimizer: write load_weights(path), or save it with "
+                "save_weights(path, optimizer=True)"
+            )
+        ours = self._optimizer_or_error()
+        require_same(weights, self.named_variables(), repr(self.name), source)
+        if not ours.built:
+            ours.build(self.trainable_variables)
+        ours.set_weights([kept[number] for number in sorted(kept)])
+        self._load(weights, source)
+
+    def _optimizer_or_error(self) -> Any:
+        if self.optimizer is None:
+            raise ModelError(
+                f"the model {self.name!r} has no optimizer: write model.compile(optimizer='adam', loss='mse') first"
+            )
+        return self.optimizer
+
+    def summary(
+        self,
+        line_length: int | None = None,
+        positions: Any = None,
+        print_fn: Callable[[str], Any] | None = None,
+        expand_nested: bool = False,
+        show_trainable: bool = False,
+    ) -> None:
+        """Print the layers with their output shapes and numbers of parameters.
+
+        Parameters
+        ----------
+        line_length : int, optional
+            The width of the table.
+        positions : sequence of float, optional
+            The ends of the columns, as shares of the width.
+        print_fn : callable, optional
+            Called with the whole text, in the place of `print`.
+        expand_nested : bool, optional
+            Whether to show the layers inside of models, too.
+        show_trainable : bool, optional
+            Whether to show for each layer if it is trained.
+
+        Examples
+        --------
+        >>> from tapemagic import nn
+        >>> model = nn.Sequential([nn.Input((3,)), nn.Dense(2, name="hidden"), nn.Dense(1, name="out")], name="net")
+        >>> model.summary()
+        Model: "net"
+        ┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━┓
+        ┃ Layer (type)                   ┃ Output Shape             ┃      Param # ┃
+        ┡━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━┩
+        │ hidden (Dense)                 │ (None, 2)                │            8 │
+        ├────────────────────────────────┼──────────────────────────┼──────────────┤
+        │ out (Dense)                    │ (None, 1)                │            3 │
+        └────────────────────────────────┴──────────────────────────┴──────────────┘
+         Total params: 11 (44.00 B)
+         Trainable params: 11 (44.00 B)
+         Non-trainable params: 0 (0.00 B)
+        """
+        (print_fn or print)(summary_of(self, line_length, positions, expand_nested, show_trainable))
+
+
+def clone_model(model: Model) -> Model:
+    """A model of the same layers with variables of its own, whose values are drawn anew.
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    Model
+        Not compiled. Variables that were not made by `add_weight` have the values of the other model's.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> model = nn.Sequential([nn.Input((3,)), nn.Dense(2)])
+    >>> other = clone_model(model)
+    >>> bool((model.get_weights()[0] == other.get_weights()[0]).any())
+    False
+    """
+    vars_of = {**vars(model), "_compiled": None, "history": None}
+    plain = model.__class__.__new__(model.__class__)
+    vars(plain).update(vars_of)
+    other = deepcopy(plain)
+    other.initialize()
+    return other
+
+
+def _one_or_all(shapes: list[Any]) -> Any:
+    return shapes[0] if len(shapes) == 1 else shapes

@@ -1,0 +1,107 @@
+"""The origin of a loss, or of a gradient, that is not finite: found by running the step again under an observer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tapemagic.analysis.formatting import format_value
+from tapemagic.analysis.nonfinite import NonFinite, first_nonfinite, first_nonfinite_gradient
+from tapemagic.analysis.snapshot import snapshot_of
+from tapemagic.engine.nest import leaves
+from tapemagic.engine.recording import silence
+from tapemagic.engine.tape.observer import Observer, Site
+from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.nn.calls import calls
+from tapemagic.nn.models.batches import unpack_x_y_sample_weight
+
+_CAUSES = {
+    "0/0": "which is 0/0",
+    "division by zero": "a division by zero or its like",
+    "overflow": "more than the dtype can hold",
+    "outside the domain": "outside of what it is defined for",
+    "infinite derivative": "where its derivative is infinite",
+    "undefined": "which is undefined",
+}
+
+
+def explained(model: Any, data: Any, loss: Any, variable: Any) -> tuple[str, int | None]:
+    """The sentences that say where a loss, or the gradient of a variable, first was not finite; the row of bad data.
+
+    Parameters
+    ----------
+    model : Model
+        In the state in which the step began.
+    data : tuple
+        The batch.
+    loss : float
+        The loss of the step.
+    variable : Variable or None
+        One whose gradient is not finite, though the loss is.
+    """
+    if variable is None:
+        start = f"the loss is {format_value(loss)}."
+    else:
+        start = f"the gradient of {variable.name!r} is not finite, though the loss is {format_value(loss)}."
+    named = zip(("x", "y", "sample_weight"), unpack_x_y_sample_weight(data), strict=True)
+    for name, structure in named:
+        for element, index in _bad_elements(name, structure):
+            return f"{start} The data of this batch hold it: {element}.", index[0]
+    return f"{start} {_origin(model, data, variable is not None)}", None
+
+
+def _origin(model: Any, data: Any, backward: bool) -> str:
+    for variable in model.variables:
+        for element, _ in _bad_elements(repr(variable.name), variable):
+            return f"A weight is not finite already: {element}."
+    found, layer = _run_again(model, data, backward)
+    if found is None:
+        return "A second run of the step gave finite values, so that it depends on random numbers or on a state."
+    where = f"in the layer {layer!r}" if layer else "in the loss"
+    at = f" at {list(found.index)}" if found.index else ""
+    if found.cause == "input":
+        return f"It first appears {where}: {found.operation} was given {found.result}{at}."
+    operands = " and ".join(found.operands)
+    cause = _CAUSES[found.cause]
+    if found.way == "backward":
+        return f"It arose {where}: the derivative of {found.operation}({operands}) gave {found.result}{at}, {cause}."
+    return f"It arose {where}: {found.operation} of {operands} gave {found.result}{at}, {cause}."
+
+
+def _bad_elements(name: str, structure: Any) -> Iterator[tuple[str, list[int]]]:
+    """The first element of each array that is not finite, with its index."""
+    parts = [] if structure is None else leaves(structure)
+    for number, part in enumerate(parts):
+        array = np.asarray(unwrap(part))
+        if array.dtype.kind in "fc" and not np.isfinite(array).all():
+            index = np.argwhere(~np.isfinite(array))[0].tolist()
+            label = name if len(parts) == 1 else f"{name}, array {number},"
+            yield f"{label} is {format_value(array[tuple(index)])} at {index}", index
+
+
+def _run_again(model: Any, data: Any, backward: bool) -> tuple[NonFinite | None, str | None]:
+    """The first value, or gradient, of a second run that is not finite, and the name of the layer that computed it."""
+    layers: list[str | None] = []
+
+    def where() -> tuple[int | None, int, int, int]:
+        layers.append(calls.stack[-1][0].name if calls.stack else None)
+        return Site()
+
+    x, y, sample_weight = unpack_x_y_sample_weight(data)
+    observer = Observer(where)
+    with silence(), np.errstate(all="ignore"):
+        with observer:
+            for part in (x, y, sample_weight):
+                for tensor in [] if part is None else leaves(part):
+                    if isinstance(tensor, Traced) and tensor.dtype.kind == "f":
+                        observer.watch(tensor)
+            y_pred = model(x, training=True)
+            loss = model.compute_loss(x, y, y_pred, sample_weight)
+        snapshot = snapshot_of(observer)
+        if backward:
+            found = first_nonfinite_gradient(snapshot, loss)
+        else:
+            found = first_nonfinite(snapshot)
+    return found, (layers[found.record] if found else None)

@@ -1,0 +1,181 @@
+"""Sequential: a model that calls its layers one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tapemagic.engine.tensor.messages import shown
+from tapemagic.errors import ModelError, OptionError, ShapeError
+from tapemagic.nn.layer import Layer
+from tapemagic.nn.layers.input_layer import InputLayer
+from tapemagic.nn.models.graph import Graph
+from tapemagic.nn.models.model import Model
+from tapemagic.nn.symbolic import SymbolicTensor
+
+
+class Sequential(Model):
+    """A model whose layers are called one after the other, each on what the one before gave.
+
+    Parameters
+    ----------
+    layers : iterable of Layer, optional
+        The first may be an `nn.Input`, which tells the shape of the data before there is any.
+    **kwargs
+        `name`, `trainable` and `dtype`, as of `Layer`.
+
+    Raises
+    ------
+    OptionError
+        If something is no layer, or an Input is not the first.
+    ShapeError
+        If a layer does not take what the one before gives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> model = nn.Sequential([nn.Dense(4, activation="relu"), nn.Dense(1)])
+    >>> model(np.ones((2, 3))).shape
+    (2, 1)
+    >>> nn.Sequential([nn.Input((3,)), nn.Dense(4)]).output_shape
+    (None, 4)
+    """
+
+    cast_kinds = ""
+
+    def __init__(self, layers: Iterable[Layer] | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.layers = []
+        self._input: InputLayer | None = None
+        self._declared = False
+        self._results: list[Any] = []
+        if isinstance(layers, Layer | SymbolicTensor):
+            raise OptionError("Sequential takes a list of layers: write Sequential([layer])")
+        for layer in layers or ():
+            self.add(layer)
+        if not self.trainable:
+            self.trainable = False
+
+    @property
+    def _stack(self) -> list[Layer]:
+        """The layers themselves, where `layers` is a copy."""
+        stack: list[Layer] = vars(self)["layers"]
+        return stack
+
+    @property
+    def graph(self) -> Graph | None:
+        """The calls of the layers, if the shape of the input is known."""
+        if self._graph is None and self._results:
+            self._graph = Graph(self._input.output, self._results[-1])  # type: ignore[union-attr]
+        return self._graph
+
+    @property
+    def input_dtype(self) -> Any:
+        """The dtype that the first layer computes in; None if the inputs are whole numbers."""
+        if self._declared:
+            return super().input_dtype if self._results else None
+        return getattr(self._stack[0], "input_dtype", self._stack[0].dtype) if self._stack else None
+
+    def add(self, layer: Any) -> None:
+        """Put a layer at the end.
+
+        Raises
+        ------
+        OptionError
+            If it is no layer, or an Input that is not the first.
+        ShapeError
+            If the shape of the input is known, and the layer does not take what the last one gives; then it is not
+            added.
+        """
+        if isinstance(layer, SymbolicTensor) and layer.node is not None:
+            layer = layer.node.layer
+        if isinstance(layer, InputLayer):
+            self._begin_with(layer)
+            return
+        self._require_new(layer)
+        if layer.declared_shape is not None and not self._stack and self._input is None:
+            self._begin_with(InputLayer(shape=layer.declared_shape, dtype=layer.dtype))
+        if self._input is not None:
+            self._results.append(layer(self._results[-1] if self._results else self._input.output))
+        self._stack.append(layer)
+        self._graph = None
+        self.built = self._input is not None
+
+    def _begin_with(self, layer: InputLayer) -> None:
+        if self._stack or self._input is not None:
+            raise OptionError(
+                f"an Input is the first layer of a model, and {self.name!r} has "
+                f"{'an Input' if self._input is not None else 'layers'} already"
+            )
+        self._input = layer
+        self._declared = True
+
+    def _require_new(self, layer: Any) -> None:
+        if not isinstance(layer, Layer):
+            raise OptionError(
+                f"a Sequential model is made of layers, not of {shown(layer)}: write nn.Dense(3), or put a function "
+                "into nn.Activation(function)"
+            )
+        if any(layer is other for other in self._stack):
+            raise OptionError(
+                f"the layer {layer.name!r} is in the model already: write Model(inputs, outputs) to call a layer twice"
+            )
+        names = {
+            other.name for other in self._stack
+        }  # before that of the new one, which may be made now
+        if layer.name in names:
+            raise OptionError(
+                f"a layer named {layer.name!r} is in the model already: give each a name of its own"
+            )
+
+    def pop(self) -> Layer:
+        """Remove the last layer, and return it.
+
+        Raises
+        ------
+        ModelError
+            If there is none.
+        """
+        if not self._stack:
+            raise ModelError(f"the model {self.name!r} has no layers to remove")
+        del self._results[-1:]
+        self._graph = None
+        return self._stack.pop()
+
+    def build(self, input_shape: Any = None) -> None:
+        """Build the layers, each for the output of the one before.
+
+        Raises
+        ------
+        ModelError
+            If there are no layers.
+        ShapeError
+            If a layer does not take what the one before gives.
+        """
+        if not self._stack:
+            raise ModelError(f"the model {self.name!r} has no layers: write model.add(nn.Dense(3))")
+        if not isinstance(input_shape, tuple) or any(isinstance(n, tuple) for n in input_shape):
+            raise ShapeError(
+                f"a Sequential model takes one array or tensor, of a shape such as (None, 3), not {shown(input_shape)}"
+                ": write Model(inputs, outputs) for several inputs"
+            )
+        first = InputLayer(batch_shape=(None, *input_shape[1:]), dtype=self._stack[0].dtype)
+        x = first.output
+        results = [x := layer(x) for layer in self._stack]
+        self._input, self._results = first, results
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_graph": self.graph, "_results": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        nodes = self._graph.nodes if self._graph else []
+        self._results = [node.outputs for node in nodes if node.inputs]
+
+    def call(self, inputs: Any) -> Any:
+        """The output of the last layer."""
+        x = self._input.convert(inputs) if self._declared else inputs  # type: ignore[union-attr]
+        for layer in self._stack:
+            x = layer(x)
+        return x

@@ -1,0 +1,86 @@
+"""One step of training: what it may change before it is known to be good, and the error if it is not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.engine.tensor.variable import Variable, reset
+from tapemagic.errors import NonFiniteError
+from tapemagic.nn.random import generator
+
+
+class Step:
+    """What the forward pass of a step may change: variables that are not trained, and the random numbers.
+
+    Parameters
+    ----------
+    model : Model
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self._kept = [(v, unwrap(v)) for v in model.variables if not v.trainable]
+        self._random = generator().bit_generator.state
+
+    def undo(self) -> None:
+        """Give it back the values from before the step."""
+        for variable, value in self._kept:
+            reset(variable, value)
+        bits = generator().bit_generator
+        if bits.state["bit_generator"] == self._random["bit_generator"]:
+            bits.state = self._random
+
+    def require_finite(
+        self,
+        data: Any,
+        loss: Any,
+        variables: Sequence[Variable] = (),
+        gradients: Sequence[Any] = (),
+    ) -> None:
+        """Raise an error, after undoing the step so far, if the loss or a gradient is not finite.
+
+        Parameters
+        ----------
+        data : tuple
+            The batch.
+        loss : Tensor
+        variables : sequence of Variable, optional
+        gradients : sequence of Tensor or None, optional
+
+        Raises
+        ------
+        NonFiniteError
+        """
+        value = unwrap(loss)
+        bad = None
+        if np.all(np.isfinite(value)):
+            pairs = zip(variables, gradients, strict=True)
+            with np.errstate(over="ignore"):
+                bad = next((v for v, g in pairs if not is_finite(g)), None)
+            if bad is None:
+                return
+        from tapemagic.nn.models.nonfinite import explained
+
+        self.undo()
+        message, row = explained(self.model, data, value, bad)
+        self.undo()
+        error = NonFiniteError(f"{message} The weights are those from before this step.")
+        error.row = row
+        raise error
+
+
+def is_finite(gradient: Any) -> bool:
+    """Whether all elements of a gradient are finite."""
+    if gradient is None:
+        return True
+    array = unwrap(gradient)
+    if array.dtype.char in "fd" and array.flags.c_contiguous:
+        flat = array.reshape(-1)
+        if math.isfinite(np.dot(flat, flat)):
+            return True
+    return bool(np.isfinite(array).all())

@@ -1,0 +1,70 @@
+"""Optimizers: rules that change variables by their gradients, so that a loss gets smaller."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapemagic.nn.identifiers import find
+from tapemagic.nn.optimizers import schedules as schedules
+from tapemagic.nn.optimizers.adadelta import Adadelta as Adadelta
+from tapemagic.nn.optimizers.adagrad import Adagrad as Adagrad
+from tapemagic.nn.optimizers.adam import Adam as Adam
+from tapemagic.nn.optimizers.adam import AdamW as AdamW
+from tapemagic.nn.optimizers.adamax import Adamax as Adamax
+from tapemagic.nn.optimizers.lion import Lion as Lion
+from tapemagic.nn.optimizers.nadam import Nadam as Nadam
+from tapemagic.nn.optimizers.optimizer import Optimizer as Optimizer
+from tapemagic.nn.optimizers.rmsprop import RMSprop as RMSprop
+from tapemagic.nn.optimizers.sgd import SGD as SGD
+
+_CLASSES = (SGD, RMSprop, Adam, AdamW, Adadelta, Adagrad, Adamax, Nadam, Lion)
+_TABLE: dict[str, type[Optimizer]] = {kind.__name__.lower(): kind for kind in _CLASSES}
+
+
+def get(identifier: Any) -> Optimizer | None:
+    """The optimizer for a name, a class or an object.
+
+    Parameters
+    ----------
+    identifier : str, type, Optimizer or None
+        The name in capital or small letters. A class is made an object with its defaults.
+
+    Returns
+    -------
+    Optimizer or None
+        None for None.
+
+    Raises
+    ------
+    OptionError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> nn.optimizers.get(nn.optimizers.SGD(0.5, name="fast"))
+    <SGD name='fast', learning_rate=0.5>
+    >>> type(nn.optimizers.get("adam")).__name__
+    'Adam'
+    """
+    if identifier is None or isinstance(identifier, Optimizer):
+        return identifier
+    name = identifier.lower() if isinstance(identifier, str) else identifier
+    found: Optimizer = find(name, _TABLE, "an optimizer")
+    return found
+
+
+__all__ = [
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Lion",
+    "Nadam",
+    "Optimizer",
+    "RMSprop",
+    "get",
+    "schedules",
+]

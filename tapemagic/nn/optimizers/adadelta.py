@@ -1,0 +1,79 @@
+"""Adadelta: descent by gradients over the root of an average of their squares, in units of the variable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.nn.optimizers.arrays import ArrayOptimizer
+from tapemagic.nn.optimizers.average import average
+from tapemagic.nn.optimizers.options import number
+
+
+class Adadelta(ArrayOptimizer):
+    """Descent by the gradient times the root of averaged squared changes, over that of averaged squared gradients [1]_.
+
+    Parameters
+    ----------
+    learning_rate : float, LearningRateSchedule or callable, optional
+        1.0 is the form of the paper.
+    rho : float, optional
+        The part of the averages that stays in each step.
+    epsilon : float, optional
+        Added to both averages, inside of the root.
+    **options
+        Those of all optimizers; see `Optimizer`.
+
+    Raises
+    ------
+    OptionError
+        If an option is out of its range or unknown.
+
+    Notes
+    -----
+    ``s = rho * s + (1 - rho) * g**2``; the change is ``d = sqrt(u + epsilon) / sqrt(s + epsilon) * g``; then
+    ``u = rho * u + (1 - rho) * d**2`` and ``w -= learning_rate * d``.
+
+    References
+    ----------
+    .. [1] M. D. Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012, algorithm 1.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> from tapemagic import nn
+    >>> w = tm.Variable([1.0, 2.0])
+    >>> optimizer = nn.optimizers.Adadelta(learning_rate=1.0, epsilon=0.01)
+    >>> _ = optimizer.apply_gradients([(tm.constant([10.0, -0.1]), w)])
+    >>> w.numpy().round(3)
+    array([0.553, 2.098])
+    """
+
+    hyperparameters = ("rho", "epsilon")
+
+    def __init__(
+        self, learning_rate: Any = 0.001, rho: float = 0.95, epsilon: float = 1e-7, **options: Any
+    ) -> None:
+        super().__init__(learning_rate, **options)
+        self.rho = number(rho, "rho", 0, 1)
+        self.epsilon = number(epsilon, "epsilon", 0)
+
+    def kept_names(self) -> tuple[tuple[str, ...], ...]:
+        """The averages of squared gradients and of squared changes."""
+        return (("accumulated_grad", "accumulated_delta_var"),)
+
+    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
+        """Move the averages, and descend."""
+        squares, changes = kept
+        part, step = self.temporary(w)
+        np.square(g, out=part)
+        average(squares, part, self.rho)
+        np.sqrt(np.add(changes, self.epsilon, out=step), out=step)
+        np.multiply(step, g, out=step)
+        np.sqrt(np.add(squares, self.epsilon, out=part), out=part)
+        np.divide(step, part, out=step)
+        np.square(step, out=part)
+        average(changes, part, self.rho)
+        np.multiply(step, numbers, out=step)
+        np.subtract(w, step, out=w)

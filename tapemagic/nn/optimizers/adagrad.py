@@ -1,0 +1,84 @@
+"""Adagrad: descent by gradients over the root of the sum of their squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.nn.optimizers.arrays import ArrayOptimizer
+from tapemagic.nn.optimizers.options import number
+
+
+class Adagrad(ArrayOptimizer):
+    """Descent by the gradient over the root of the sum of its squares so far [1]_.
+
+    Parameters
+    ----------
+    learning_rate : float, LearningRateSchedule or callable, optional
+    initial_accumulator_value : float, optional
+        What the sum begins with.
+    epsilon : float, optional
+        Added to the sum, inside of the root.
+    **options
+        Those of all optimizers; see `Optimizer`.
+
+    Raises
+    ------
+    OptionError
+        If an option is out of its range or unknown.
+
+    Notes
+    -----
+    ``s += g**2; w -= learning_rate * g / sqrt(s + epsilon)``.
+
+    References
+    ----------
+    .. [1] J. Duchi, E. Hazan and Y. Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic
+       Optimization", JMLR 12, 2011.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> from tapemagic import nn
+    >>> w = tm.Variable([1.0, 2.0])
+    >>> optimizer = nn.optimizers.Adagrad(learning_rate=0.5, initial_accumulator_value=0.0)
+    >>> _ = optimizer.apply_gradients([(tm.constant([10.0, -0.1]), w)])
+    >>> w.numpy().round(3)
+    array([0.5, 2.5])
+    """
+
+    hyperparameters = ("initial_accumulator_value", "epsilon")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        initial_accumulator_value: float = 0.1,
+        epsilon: float = 1e-7,
+        **options: Any,
+    ) -> None:
+        super().__init__(learning_rate, **options)
+        self.initial_accumulator_value = number(
+            initial_accumulator_value, "initial_accumulator_value", 0
+        )
+        self.epsilon = number(epsilon, "epsilon", 0)
+
+    def kept_names(self) -> tuple[tuple[str, ...], ...]:
+        """The sum of squares."""
+        return (("accumulator",),)
+
+    def first_value(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """The value that the sums begin with."""
+        return np.full(shape, self.initial_accumulator_value, dtype)
+
+    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
+        """Add to the sum, and descend."""
+        (total,) = kept
+        part, step = self.temporary(w)
+        np.square(g, out=part)
+        np.add(total, part, out=total)
+        np.add(total, self.epsilon, out=part)
+        np.sqrt(part, out=part)
+        np.multiply(g, numbers, out=step)
+        np.divide(step, part, out=step)
+        np.subtract(w, step, out=w)

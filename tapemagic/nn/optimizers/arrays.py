@@ -1,0 +1,94 @@
+"""ArrayOptimizer: an optimizer whose rule is written in NumPy, and changes arrays in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.engine.tensor.variable import Variable, put_array, writable_array
+from tapemagic.nn.optimizers.optimizer import Optimizer
+from tapemagic.nn.optimizers.scratch import Scratch
+
+
+class ArrayOptimizer(Optimizer):
+    """Base class of the optimizers here: each names what it keeps for a variable, and has a method `rule`."""
+
+    def __init__(self, learning_rate: Any, **options: Any) -> None:
+        super().__init__(learning_rate, **options)
+        self._clipping = Scratch(1)
+        self._computing = Scratch(2)
+        self._numbers: dict[Any, Any] = {}
+        self._changed: list[tuple[Variable, ...]] = []
+
+    def kept_names(self) -> tuple[tuple[str, ...], ...]:
+        """The names of what is kept for each variable; what is made for one variable after another is one group."""
+        return ()
+
+    def first_value(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """The value of what is kept for a variable before the first step."""
+        return np.zeros(shape, dtype)
+
+    def numbers(self, rate: Any, dtype: Any) -> Any:  # noqa: ARG002 (for those that override it)
+        """Whatever `rule` needs that is the same for all variables of a dtype in one step; the learning rate alone.
+
+        Parameters
+        ----------
+        rate : numpy.floating
+            The learning rate.
+        dtype : type
+            That of NumPy's numbers in which to compute.
+        """
+        return rate
+
+    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
+        """Write into the array of a variable, and into the arrays of what is kept for it.
+
+        Parameters
+        ----------
+        numbers : object
+            Those of `numbers`.
+        g : numpy.ndarray
+            The gradient; not to be written into.
+        w : numpy.ndarray
+            The variable.
+        *kept : numpy.ndarray
+            In the order of `kept_names`.
+        """
+        raise NotImplementedError
+
+    def build(self, variables: Sequence[Variable]) -> None:
+        """Make what is kept for each variable."""
+        if not self.built:
+            super().build(variables)
+            columns: list[list[Variable]] = [self._trained]
+            for names in self.kept_names():
+                columns += self.add_optimizer_variables(self._trained, names, self.first_value)
+            self._changed = list(zip(*columns, strict=True))
+
+    def begin_step(self) -> None:
+        """Forget the numbers of the step before."""
+        self._numbers.clear()
+
+    def update_step(self, gradient: Any, variable: Variable, learning_rate: Any) -> None:
+        """Change one variable and what is kept for it, in place."""
+        g, rate = unwrap(gradient), unwrap(learning_rate)
+        key = rate, g.dtype
+        numbers = self._numbers.get(key)
+        if numbers is None:
+            numbers = self._numbers[key] = self.numbers(rate, g.dtype.type)
+        changed = self._changed[self._places[id(variable)]]
+        arrays = [writable_array(each) for each in changed]
+        self.rule(numbers, g, *arrays)
+        for each, array in zip(changed, arrays, strict=True):
+            put_array(each, array)
+
+    def scratch(self, like: Any) -> Any:
+        """An array of the shape and dtype of another one, which the next call gives again."""
+        return self._clipping(like)[0]
+
+    def temporary(self, like: Any) -> tuple[Any, ...]:
+        """Two arrays of the shape and dtype of another one for `rule` to compute in."""
+        return self._computing(like)

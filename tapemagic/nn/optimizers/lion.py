@@ -1,0 +1,80 @@
+"""Lion: descent by the sign of an average of gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.errors import OptionError
+from tapemagic.nn.optimizers.arrays import ArrayOptimizer
+from tapemagic.nn.optimizers.average import average
+from tapemagic.nn.optimizers.options import number
+
+
+class Lion(ArrayOptimizer):
+    """Descent by the sign of an average of gradients [1]_: every element changes by the learning rate.
+
+    Parameters
+    ----------
+    learning_rate : float, LearningRateSchedule or callable, optional
+    beta_1 : float, optional
+        The part of the average in the sum whose sign is taken; above 0.
+    beta_2 : float, optional
+        The part of the average that stays in each step.
+    **options
+        Those of all optimizers; see `Optimizer`.
+
+    Raises
+    ------
+    OptionError
+        If an option is out of its range or unknown.
+
+    Notes
+    -----
+    ``w -= learning_rate * sign(beta_1 * m + (1 - beta_1) * g)``, then ``m = beta_2 * m + (1 - beta_2) * g``.
+
+    References
+    ----------
+    .. [1] X. Chen et al., "Symbolic Discovery of Optimization Algorithms", NeurIPS 2023, program 1.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> from tapemagic import nn
+    >>> w = tm.Variable([1.0, 2.0])
+    >>> optimizer = nn.optimizers.Lion(learning_rate=0.5)
+    >>> _ = optimizer.apply_gradients([(tm.constant([10.0, -0.1]), w)])
+    >>> w
+    Variable([0.5, 2.5], name='Variable')
+    """
+
+    hyperparameters = ("beta_1", "beta_2")
+
+    def __init__(
+        self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.99, **options: Any
+    ) -> None:
+        super().__init__(learning_rate, **options)
+        self.beta_1 = number(beta_1, "beta_1", 0, 1)
+        self.beta_2 = number(beta_2, "beta_2", 0, 1)
+        if not self.beta_1:
+            raise OptionError(
+                "beta_1 is a number above 0: with 0 the average of gradients would not count"
+            )
+
+    def kept_names(self) -> tuple[tuple[str, ...], ...]:
+        """The average of gradients."""
+        return (("momentum",),)
+
+    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
+        """Descend, and move the average."""
+        (m,) = kept
+        part, step = self.temporary(w)
+        np.multiply(m, self.beta_1, out=step)
+        np.multiply(g, 1 - self.beta_1, out=part)
+        np.add(step, part, out=step)
+        np.sign(step, out=step)
+        np.multiply(step, numbers, out=step)
+        np.subtract(w, step, out=w)
+        np.copyto(part, g)
+        average(m, part, self.beta_2)

@@ -1,0 +1,100 @@
+"""RMSprop: descent by gradients over the root of an average of their squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.nn.optimizers.arrays import ArrayOptimizer
+from tapemagic.nn.optimizers.average import average
+from tapemagic.nn.optimizers.options import number
+
+
+class RMSprop(ArrayOptimizer):
+    """Descent by the gradient over the root of an average of its squares [1]_.
+
+    Parameters
+    ----------
+    learning_rate : float, LearningRateSchedule or callable, optional
+    rho : float, optional
+        The part of the average that stays in each step.
+    momentum : float, optional
+        Between 0 and 1.
+    epsilon : float, optional
+        Added to the average, inside of the root.
+    centered : bool, optional
+        Whether to divide by the root of the variance [2]_: the average of squares less the squared average.
+    **options
+        Those of all optimizers; see `Optimizer`.
+
+    Raises
+    ------
+    OptionError
+        If an option is out of its range or unknown.
+
+    Notes
+    -----
+    ``v = rho * v + (1 - rho) * g**2``, then ``w -= learning_rate * g / sqrt(v + epsilon)``; with momentum that is
+    added to ``momentum * u``, and ``w -= u``.
+
+    References
+    ----------
+    .. [1] T. Tieleman and G. Hinton, "Lecture 6.5: RMSProp", Neural Networks for Machine Learning, 2012.
+    .. [2] A. Graves, "Generating Sequences With Recurrent Neural Networks", 2013, equations 38 to 45.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> from tapemagic import nn
+    >>> w = tm.Variable([1.0, 2.0])
+    >>> optimizer = nn.optimizers.RMSprop(learning_rate=0.1)
+    >>> _ = optimizer.apply_gradients([(tm.constant([10.0, -0.1]), w)])
+    >>> w.numpy().round(3)
+    array([0.684, 2.316])
+    """
+
+    hyperparameters = ("rho", "momentum", "epsilon", "centered")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        rho: float = 0.9,
+        momentum: float = 0.0,
+        epsilon: float = 1e-7,
+        centered: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(learning_rate, **options)
+        self.rho = number(rho, "rho", 0, 1)
+        self.momentum = number(momentum, "momentum", 0, 1)
+        self.epsilon = number(epsilon, "epsilon", 0)
+        self.centered = bool(centered)
+
+    def kept_names(self) -> tuple[tuple[str, ...], ...]:
+        """The average of squares; the velocity and the average of gradients, if asked for."""
+        momentum = (("momentum",),) if self.momentum else ()
+        average = (("average_gradient",),) if self.centered else ()
+        return (("velocity",), *momentum, *average)
+
+    def rule(self, numbers: Any, g: Any, w: Any, v: Any, *kept: Any) -> None:
+        """Move the averages, and descend."""
+        part, step = self.temporary(w)
+        np.square(g, out=part)
+        average(v, part, self.rho)
+        np.copyto(step, v)
+        if self.centered:
+            mean = kept[-1]
+            np.copyto(part, g)
+            average(mean, part, self.rho)
+            np.square(mean, out=part)
+            np.subtract(step, part, out=step)
+        np.add(step, self.epsilon, out=step)
+        np.sqrt(step, out=step)
+        np.multiply(g, numbers, out=part)
+        np.divide(part, step, out=step)
+        if self.momentum:
+            u = kept[0]
+            np.multiply(u, self.momentum, out=u)
+            step = np.add(u, step, out=u)
+        np.subtract(w, step, out=w)

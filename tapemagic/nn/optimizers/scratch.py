@@ -1,0 +1,49 @@
+"""Scratch: arrays for intermediate results, kept from step to step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class Scratch:
+    """Arrays of any shape and dtype to compute in, which share their memory with those of other shapes.
+
+    A copy, or one that was pickled, begins with no memory.
+
+    Parameters
+    ----------
+    count : int
+        How many arrays a computation needs.
+
+    Examples
+    --------
+    >>> scratch = Scratch(2)
+    >>> first, second = scratch(np.ones((2, 3)))
+    >>> first.shape
+    (2, 3)
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._memory: dict[Any, Any] = {}
+        self._views: dict[Any, tuple[Any, ...]] = {}
+
+    def __call__(self, like: Any) -> tuple[Any, ...]:
+        """Arrays of the shape and dtype of another one, with whatever numbers."""
+        key = like.shape, like.dtype
+        found = self._views.get(key)
+        if found is None:
+            found = self._views[key] = self._view(like)
+        return found
+
+    def _view(self, like: Any) -> tuple[Any, ...]:
+        memory = self._memory.get(like.dtype)
+        if memory is None or memory.shape[1] < like.size:
+            memory = self._memory[like.dtype] = np.empty((self._count, like.size), like.dtype)
+            self._views = {key: views for key, views in self._views.items() if key[1] != like.dtype}
+        return tuple(row[: like.size].reshape(like.shape) for row in memory)
+
+    def __reduce__(self) -> Any:
+        return Scratch, (self._count,)

@@ -1,0 +1,80 @@
+"""SGD: stochastic gradient descent, with momentum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.nn.optimizers.arrays import ArrayOptimizer
+from tapemagic.nn.optimizers.options import number
+
+
+class SGD(ArrayOptimizer):
+    """Gradient descent, with momentum.
+
+    Parameters
+    ----------
+    learning_rate : float, LearningRateSchedule or callable, optional
+    momentum : float, optional
+        Between 0 and 1.
+    nesterov : bool, optional
+        Whether to move as Nesterov's momentum does [2]_: ``w += momentum * v - learning_rate * g``.
+    **options
+        Those of all optimizers; see `Optimizer`.
+
+    Raises
+    ------
+    OptionError
+        If an option is out of its range or unknown.
+
+    Notes
+    -----
+    ``w -= learning_rate * g``; with momentum [1]_, ``v = momentum * v - learning_rate * g`` and ``w += v``.
+
+    References
+    ----------
+    .. [1] B. T. Polyak, "Some methods of speeding up the convergence of iteration methods", 1964.
+    .. [2] I. Sutskever et al., "On the importance of initialization and momentum in deep learning", ICML 2013,
+       equations 3 and 4.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> from tapemagic import nn
+    >>> w = tm.Variable([1.0, 2.0])
+    >>> optimizer = nn.optimizers.SGD(learning_rate=0.5)
+    >>> _ = optimizer.apply_gradients([(tm.constant([1.0, -1.0]), w)])
+    >>> w
+    Variable([0.5, 2.5], name='Variable')
+    """
+
+    hyperparameters = ("momentum", "nesterov")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.01,
+        momentum: float = 0.0,
+        nesterov: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(learning_rate, **options)
+        self.momentum = number(momentum, "momentum", 0, 1)
+        self.nesterov = bool(nesterov)
+
+    def kept_names(self) -> tuple[tuple[str, ...], ...]:
+        """The velocity, if there is momentum."""
+        return (("momentum",),) if self.momentum else ()
+
+    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
+        """Descend."""
+        step, ahead = self.temporary(w)
+        np.multiply(g, numbers, out=step)
+        for v in kept:
+            np.multiply(v, self.momentum, out=v)
+            np.subtract(v, step, out=v)
+            if self.nesterov:
+                np.multiply(v, self.momentum, out=ahead)
+                np.subtract(ahead, step, out=ahead)
+            np.negative(ahead if self.nesterov else v, out=step)
+        np.subtract(w, step, out=w)

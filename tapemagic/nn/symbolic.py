@@ -1,0 +1,271 @@
+"""Symbolic tensors: shapes without values, from which a model is put together before there is data."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from tapemagic.engine.nest import leaves, pack
+from tapemagic.engine.recording import silence
+from tapemagic.engine.tensor.methods import ArrayMethods
+from tapemagic.errors import NotNumbersError, ShapeError, TapeError
+from tapemagic.nn.calls import calls
+
+Shape = tuple[int | None, ...]
+
+TRIALS = ((2, 32), (3, 64))
+"""The lengths of two trials in the place of None: of the batch axis, and of others; far apart, as strides are."""
+
+
+class SymbolicTensor(ArrayMethods, NDArrayOperatorsMixin):
+    """The shape and dtype of an array that a model is to be called on, or that one of its layers is to give.
+
+    Made by `nn.Input`, and by layers that are called on such tensors. Python's operators, indexing and NumPy's
+    functions on them become layers of the model.
+
+    Parameters
+    ----------
+    shape : tuple of int or None
+        With None for a length that is not known yet, such as that of the batch.
+    dtype : dtype
+    name : str
+    node : Node, optional
+        The call that gives it.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> x = nn.Input((3,), name="x")
+    >>> nn.Dense(2)(x).shape
+    (None, 2)
+    >>> (2 * x[:, 0]).shape
+    (None,)
+    """
+
+    __tape_function__: Callable[..., Any]
+    __array_function__: Callable[..., Any]
+    __getitem__: Callable[..., Any]
+
+    def __init__(self, shape: Shape, dtype: Any, name: str, node: Node | None = None) -> None:
+        self._shape = shape
+        self._dtype = np.dtype(dtype)
+        self.name = name
+        self.node = node
+
+    @property
+    def shape(self) -> Any:
+        """The length of each axis, None where it is not known."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements."""
+        return self._dtype  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._shape)
+
+    @property
+    def _value(self) -> NoReturn:
+        self._refuse("number of elements")
+
+    def __repr__(self) -> str:
+        return f"<SymbolicTensor name={self.name}, shape={self.shape}, dtype={self.dtype}>"
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise NotNumbersError(
+            f"the symbolic tensor {self.name!r} has a shape, {self.shape}, and no values yet, so it has no {what}: "
+            "write layers, operators and NumPy's functions of it; for anything else, a layer with a method "
+            "call(self, inputs)"
+        )
+
+    def __array_ufunc__(self, *_args: Any, **_kwargs: Any) -> Any:
+        raise NotImplementedError  # replaced by `layers.operation`
+
+    def __array__(self, *_args: Any, **_kwargs: Any) -> NoReturn:
+        self._refuse("array")
+
+    def __bool__(self) -> NoReturn:  # noqa: PLE0304
+        self._refuse("truth value")
+
+    def __float__(self) -> NoReturn:
+        self._refuse("number")
+
+    __int__ = __index__ = __complex__ = __float__
+
+    def __iter__(self) -> NoReturn:
+        self._refuse("elements to go through")
+
+    def __len__(self) -> int:
+        if not self.shape or self.shape[0] is None:
+            self._refuse("length")
+        return int(self.shape[0])
+
+
+class Node:
+    """A call of a layer on symbolic tensors.
+
+    Parameters
+    ----------
+    layer : Layer
+    args, kwargs : tuple, dict
+        The arguments, with symbolic tensors among them.
+    outputs : SymbolicTensor, or structure of them
+
+    Attributes
+    ----------
+    inputs : list of SymbolicTensor
+        Those among the arguments.
+    """
+
+    def __init__(self, layer: Any, args: Any, kwargs: dict[str, Any], outputs: Any) -> None:
+        self.layer = layer
+        self.args = args
+        self.kwargs = kwargs
+        self.outputs = outputs
+        self.inputs = list(symbolic_in((*args, *kwargs.values())))
+        for tensor in leaves(outputs):
+            tensor.node = self
+        _nodes.setdefault(self.layer, []).append(weakref.ref(self))
+
+    @cached_property
+    def keys(self) -> tuple[int, ...]:
+        """The identities of the outputs, in the order of `engine.nest.leaves`."""
+        return tuple(map(id, leaves(self.outputs)))
+
+
+_nodes: weakref.WeakKeyDictionary[Any, list[weakref.ref[Node]]] = weakref.WeakKeyDictionary()
+
+
+def nodes_of(layer: Any) -> list[Node]:
+    """The calls of a layer on symbolic tensors that still exist, oldest first."""
+    return [node for reference in _nodes.get(layer, ()) if (node := reference()) is not None]
+
+
+def symbolic_in(values: Iterable[Any]) -> Iterator[SymbolicTensor]:
+    """The symbolic tensors among values, also in lists, tuples, dicts and slices."""
+    for x in values:
+        if isinstance(x, SymbolicTensor):
+            yield x
+        elif isinstance(x, list | tuple):
+            yield from symbolic_in(x)
+        elif isinstance(x, dict):
+            yield from symbolic_in(x.values())
+
+
+def has_symbolic(args: Any) -> bool:
+    """Whether there is a symbolic tensor among the arguments of a call, also in lists, tuples and dicts."""
+    for x in args:
+        if isinstance(x, SymbolicTensor):
+            return True
+        if isinstance(x, list | tuple) and has_symbolic(x):
+            return True
+        if isinstance(x, dict) and has_symbolic(x.values()):
+            return True
+    return False
+
+
+def call_symbolically(layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Build a layer for symbolic tensors, and try it on zeros.
+
+    Returns
+    -------
+    SymbolicTensor, or structure of them
+        The shapes and dtypes that it gives.
+
+    Raises
+    ------
+    ShapeError
+        If it does not take inputs of these shapes.
+    """
+    inputs = list(symbolic_in((*args, *kwargs.values())))
+    try:
+        if not layer.built and args:
+            layer.build(_shapes(args[0]))
+        unknown = any(None in x.shape for x in inputs)
+        trials = [_trial(layer, args, kwargs, lengths) for lengths in TRIALS[: 1 + unknown]]
+    except ValueError as error:
+        if isinstance(error, TapeError) and not isinstance(error, ShapeError):
+            raise
+        raise ShapeError(
+            f"the layer {layer.name!r} ({kind_of(layer)}) cannot be called on {_described(inputs)}: {error}"
+        ) from error
+    outputs = [_symbolic(layer, *same) for same in zip(*map(leaves, trials), strict=True)]
+    return Node(layer, args, kwargs, pack(trials[0], outputs)).outputs
+
+
+def symbols(shape: Any, dtype: Any) -> Any:
+    """Symbolic tensors of a shape, or of the shapes in a structure."""
+    if isinstance(shape, dict):
+        return {name: symbols(part, dtype) for name, part in shape.items()}
+    if isinstance(shape, list) or (shape and isinstance(shape[0], tuple | list)):
+        return [symbols(part, dtype) for part in shape]
+    return SymbolicTensor(tuple(shape), dtype, "input")
+
+
+def kind_of(layer: Any) -> str:
+    """The name of a layer's class, as a summary shows it."""
+    return getattr(layer, "kind", None) or type(layer).__name__
+
+
+def _trial(layer: Any, args: Any, kwargs: dict[str, Any], lengths: tuple[int, int]) -> Any:
+    """The output of a layer for zeros in the place of symbolic tensors; the loss terms that it adds are dropped."""
+    structure = (args, kwargs)
+    values = [_zeros(x, lengths) if isinstance(x, SymbolicTensor) else x for x in leaves(structure)]
+    args, kwargs = pack(structure, values)
+    stack, calls.stack = calls.stack, []
+    try:
+        with silence(), np.errstate(all="ignore"):
+            return layer(*args, **kwargs)
+    finally:
+        calls.stack = stack
+        calls.number += 1
+
+
+def _zeros(x: SymbolicTensor, lengths: tuple[int, int]) -> Any:
+    return np.zeros(
+        [lengths[axis > 0] if n is None else n for axis, n in enumerate(x.shape)], x.dtype
+    )
+
+
+def _symbolic(layer: Any, *values: Any) -> SymbolicTensor:
+    """The symbolic tensor for an output, by its values in one trial or two."""
+    for value in values:
+        if not hasattr(value, "shape") or not hasattr(value, "dtype"):
+            raise NotNumbersError(
+                f"the layer {layer.name!r} ({kind_of(layer)}) gives {value!r}, and not a tensor or a list or dict of "
+                "tensors"
+            )
+    shapes = [value.shape for value in values]
+    if len({len(shape) for shape in shapes}) > 1:
+        raise ShapeError(
+            f"the layer {layer.name!r} gives numbers of axes that depend on the size of the batch"
+        )
+    shape = tuple(n[0] if len(set(n)) == 1 else None for n in zip(*shapes, strict=True))
+    return SymbolicTensor(shape, values[0].dtype, layer.name)
+
+
+def _shapes(x: Any) -> Any:
+    """The shapes of an argument and of those in it, as `Layer.build` takes them."""
+    if isinstance(x, list | tuple):
+        return [_shapes(part) for part in x]
+    if isinstance(x, dict):
+        return {name: _shapes(part) for name, part in x.items()}
+    return getattr(x, "shape", None)
+
+
+def _described(inputs: list[SymbolicTensor]) -> str:
+    """The symbolic tensors of a call, with the layers that give them."""
+    return " and ".join(
+        f"the output of {x.node.layer.name!r}, which has the shape {x.shape}"
+        if x.node
+        else f"an input of the shape {x.shape}"
+        for x in inputs
+    )

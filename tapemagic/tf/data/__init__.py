@@ -1,0 +1,20 @@
+"""tf.data: sequences of elements that are shuffled, put into batches, and handed out one after the other."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from tapemagic.tf.data.dataset import AUTOTUNE as AUTOTUNE
+from tapemagic.tf.data.dataset import INFINITE_CARDINALITY as INFINITE_CARDINALITY
+from tapemagic.tf.data.dataset import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
+from tapemagic.tf.data.dataset import Dataset as Dataset
+
+experimental = SimpleNamespace(
+    AUTOTUNE=AUTOTUNE,
+    INFINITE_CARDINALITY=INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY=UNKNOWN_CARDINALITY,
+    cardinality=lambda dataset: dataset.cardinality(),
+)
+"""The names from the time when tf.data was new."""
+
+__all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "experimental"]

@@ -1,0 +1,581 @@
+"""Dataset: a sequence of elements, and the methods that make other datasets of it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.recording import silence
+from tapemagic.engine.tensor.messages import shown
+from tapemagic.errors import OptionError, ShapeError
+from tapemagic.tf.core.tensor import eager
+from tapemagic.tf.data.elements import arrays_in, arrays_of, each, padded, stacked
+from tapemagic.tf.random import numpy_generator
+
+AUTOTUNE = -1
+INFINITE_CARDINALITY = -1
+UNKNOWN_CARDINALITY = -2
+
+Elements = Callable[[], Iterator[Any]]
+
+
+_WINDOW = "write from_tensor_slices of np.lib.stride_tricks.sliding_window_view(series, size)"
+_INSTEAD = {
+    "window": _WINDOW,
+    "interleave": "write flat_map, which takes one dataset after the other",
+    "save": "write np.savez of arrays",
+    "make_one_shot_iterator": "write iter(dataset)",
+    "scan": "keep the state in a generator function, and write from_generator",
+    "rejection_resample": "choose the rows with NumPy, before from_tensor_slices",
+    "": "dir(tf.data.Dataset) lists what there is; from_generator takes whatever Python computes",
+}
+"""The words to write in place of methods of TensorFlow's that are missing."""
+
+
+class Dataset:
+    """A sequence of elements, each a tensor or a tuple or dict of tensors, computed when they are asked for.
+
+    Made by one of `from_tensor_slices`, `from_tensors`, `from_generator`, `range` and `zip`; every other method gives
+    a new dataset.
+
+    Notes
+    -----
+    Functions given to `map` and `filter` are called with tensors, once for each element in each pass, and not
+    recorded by tapes. `prefetch`, `num_parallel_calls` and the like are accepted and change nothing.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> dataset = tf.data.Dataset.from_tensor_slices([1.0, 2.0, 3.0]).map(lambda x: 10 * x).batch(2)
+    >>> for batch in dataset:
+    ...     print(batch)
+    tf.Tensor([10. 20.], shape=(2,), dtype=float32)
+    tf.Tensor([30.], shape=(1,), dtype=float32)
+    """
+
+    def __init__(
+        self, elements: Elements, length: int = UNKNOWN_CARDINALITY, any_length: bool = False
+    ) -> None:
+        self._elements = elements
+        self._length = length
+        self._any_length = any_length
+
+    # -- made of data -----------------------------------------------------------------------------
+
+    @staticmethod
+    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+        """A dataset of the rows of arrays: one array, or a tuple or dict of arrays of the same length.
+
+        Raises
+        ------
+        ShapeError
+            If an array has no axes, or two have different lengths.
+
+        Examples
+        --------
+        >>> import tapemagic.tf as tf
+        >>> pairs = tf.data.Dataset.from_tensor_slices(([1, 2], [3.0, 4.0]))
+        >>> [(int(x), float(y)) for x, y in pairs]
+        [(1, 3.0), (2, 4.0)]
+        """
+        columns = arrays_of(tensors)
+        shapes = [array.shape for array in arrays_in(columns)]
+        if not shapes or () in shapes:
+            raise ShapeError(
+                "from_tensor_slices takes arrays with at least one axis, along which it takes them apart: for one "
+                "element as it is write from_tensors(...)"
+            )
+        lengths = sorted({shape[0] for shape in shapes})
+        if len(lengths) > 1:
+            raise ShapeError(
+                f"from_tensor_slices was given arrays of {lengths[0]} and of {lengths[-1]} rows: all need the same "
+                "number of rows"
+            )
+        return Rows(columns, lambda: iter(range(lengths[0])), lengths[0])
+
+    @staticmethod
+    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+        """A dataset of one element."""
+        element = arrays_of(tensors)
+        return Dataset(lambda: iter([element]), 1)
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Iterable[Any]],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Iterable[Any] = (),
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """A dataset of what a generator function yields; it is called anew for each pass.
+
+        Parameters
+        ----------
+        generator : callable
+            Called with `args`; returns an iterable of elements.
+        output_types : dtype, or structure of them, optional
+            The dtypes to which the parts of an element are cast.
+        output_signature : TensorSpec, or structure of them, optional
+            The same with shapes.
+        output_shapes, name : optional
+            Accepted for TensorFlow's sake, and not used.
+        """
+        if not callable(generator):
+            raise OptionError(
+                f"from_generator takes a function that returns an iterable, not {shown(generator)}: write "
+                "lambda: iter(...)"
+            )
+        del output_shapes, name
+        kinds = output_types if output_signature is None else each(_dtype, output_signature)
+
+        def elements() -> Iterator[Any]:
+            for element in generator(*args):
+                given = tuple(element) if isinstance(kinds, tuple) else element
+                if kinds is None:
+                    yield arrays_of(given)
+                else:
+                    yield each(lambda dtype, x: np.asarray(x, _numpy(dtype)), kinds, given)
+
+        return Dataset(elements)
+
+    @staticmethod
+    def range(*args: Any, output_type: Any = np.int64, name: str | None = None) -> Dataset:
+        """A dataset of the whole numbers of Python's ``range``."""
+        numbers = range(*(int(n) for n in args))
+        dtype = _numpy(output_type)
+        return Dataset(lambda: (np.asarray(n, dtype) for n in numbers), len(numbers))
+
+    @staticmethod
+    def zip(*datasets: Any, name: str | None = None) -> Dataset:
+        """A dataset of tuples of elements, one from each dataset, as long as the shortest."""
+        parts = datasets[0] if len(datasets) == 1 and isinstance(datasets[0], tuple) else datasets
+        lengths = [len_of(part) for part in parts]
+        return Dataset(
+            lambda: zip(*(part._elements() for part in parts), strict=False), _least(lengths)
+        )
+
+    # -- made of another dataset ------------------------------------------------------------------
+
+    def map(
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: Any = None,
+        deterministic: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """A dataset of the results of a function, which is called with the parts of a tuple as its arguments."""
+        return Dataset(
+            lambda: (_called(map_func, element) for element in self._elements()), self._length
+        )
+
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """A dataset of the elements for which a function returns True."""
+        return Dataset(lambda: (x for x in self._elements() if bool(_called(predicate, x))))
+
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
+        """A dataset of the elements of the datasets that a function returns, one after the other."""
+
+        def elements() -> Iterator[Any]:
+            for element in self._elements():
+                yield from _result(map_func, element)._elements()
+
+        return Dataset(elements)
+
+    def batch(
+        self,
+        batch_size: int,
+        drop_remainder: bool = False,
+        num_parallel_calls: Any = None,
+        deterministic: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """A dataset of batches: consecutive elements put together along a new first axis.
+
+        Parameters
+        ----------
+        batch_size : int
+        drop_remainder : bool, optional
+            Leave out a last batch that is smaller.
+        num_parallel_calls, deterministic, name : optional
+            Accepted for TensorFlow's sake, and not used.
+
+        Raises
+        ------
+        OptionError
+            If `batch_size` is no positive whole number.
+        ShapeError
+            If elements have different shapes; raised when they are read.
+        """
+        size = _positive(batch_size, "batch_size")
+        return Dataset(
+            lambda: map(self._together, _groups(self._items(), size, drop_remainder)),
+            _groups_of(self._length, size, drop_remainder),
+            any_length=not drop_remainder,
+        )
+
+    def padded_batch(
+        self,
+        batch_size: int,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """A dataset of batches of elements of different lengths, filled up with zeros."""
+        if padded_shapes is not None or padding_values is not None:
+            raise OptionError(
+                "padded_batch fills up with zeros to the longest element of each batch here: leave padded_shapes and "
+                "padding_values out, and pad in map(...) for anything else"
+            )
+        size = _positive(batch_size, "batch_size")
+        return Dataset(
+            lambda: map(padded, _groups(self._elements(), size, drop_remainder)),
+            _groups_of(self._length, size, drop_remainder),
+        )
+
+    def unbatch(self, name: str | None = None) -> Dataset:
+        """A dataset of the rows of all elements."""
+
+        def elements() -> Iterator[Any]:
+            for element in self._elements():
+                for row in range(len(arrays_in(element)[0])):
+                    yield each(lambda array, row=row: array[row], element)
+
+        return Dataset(elements)
+
+    def shuffle(
+        self,
+        buffer_size: int,
+        seed: int | None = None,
+        reshuffle_each_iteration: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """A dataset of the same elements in a random order.
+
+        Parameters
+        ----------
+        buffer_size : int
+            The number of elements among which the next one is chosen. From the number of all elements on every order
+            is equally likely.
+        seed : int, optional
+            Gives the same order in every run; ``tf.random.set_seed`` does, too.
+        reshuffle_each_iteration : bool, optional
+            Take another order in every pass; True if left out.
+        name : str, optional
+            Accepted for TensorFlow's sake, and not used.
+
+        Raises
+        ------
+        OptionError
+            If `buffer_size` is no positive whole number, or `seed` no seed.
+        """
+        size = _positive(buffer_size, "buffer_size")
+        numbers = numpy_generator(seed)
+        again = reshuffle_each_iteration in {None, True}
+        once = None if again else int(numbers.integers(2**63))
+
+        def chosen(items: Iterator[Any]) -> Iterator[Any]:
+            rng = numbers if once is None else np.random.default_rng(once)
+            buffer = list(itertools.islice(items, size))
+            for item in items:
+                place = int(rng.integers(len(buffer)))
+                yield buffer[place]
+                buffer[place] = item
+            for place in rng.permutation(len(buffer)):
+                yield buffer[place]
+
+        return self._reordered(chosen, self._length)
+
+    def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
+        """A dataset that goes through this one several times; without end if `count` is left out or -1."""
+        endless = count is None or count == -1
+
+        def again() -> Iterator[Any]:
+            for _ in itertools.count() if endless else range(int(count or 0)):
+                empty = True
+                for item in self._items():
+                    empty = False
+                    yield item
+                if empty:
+                    return
+
+        length = _times(self._length, None if endless else int(count or 0))
+        return self._like(again, length)
+
+    def take(self, count: int, name: str | None = None) -> Dataset:
+        """A dataset of the first elements; of all for -1."""
+        if count == -1:
+            return self
+        length = _least([self._length, int(count)])
+        return self._reordered(lambda items: itertools.islice(items, int(count)), length)
+
+    def skip(self, count: int, name: str | None = None) -> Dataset:
+        """A dataset of all but the first elements; of none for -1."""
+        if count == -1:
+            return self.take(0)
+        length = max(0, self._length - int(count)) if self._length >= 0 else self._length
+        return self._reordered(lambda items: itertools.islice(items, int(count), None), length)
+
+    def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
+        """A dataset of every `num_shards`-th element, beginning with the one at `index`."""
+        step = _positive(num_shards, "num_shards")
+        if not 0 <= index < step:
+            raise OptionError(f"index is a number from 0 to {step - 1}, not {index}")
+        length = len(range(index, self._length, step)) if self._length >= 0 else self._length
+        return self._reordered(
+            lambda items: itertools.islice(items, int(index), None, step), length
+        )
+
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """A dataset of the elements before the first one for which a function returns False."""
+        return Dataset(
+            lambda: itertools.takewhile(lambda x: bool(_called(predicate, x)), self._elements())
+        )
+
+    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+        """A dataset of the elements of this one, and then of another one."""
+        lengths = [self._length, len_of(dataset)]
+        total = min(lengths) if min(lengths) < 0 else sum(lengths)
+        if INFINITE_CARDINALITY in lengths:
+            total = INFINITE_CARDINALITY
+        return Dataset(lambda: itertools.chain(self._elements(), dataset._elements()), total)
+
+    def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
+        """A dataset of pairs: the number of an element, from `start` on, and the element."""
+        return Dataset(
+            lambda: ((np.asarray(n), x) for n, x in enumerate(self._elements(), int(start))),
+            self._length,
+        )
+
+    def cache(self, filename: str = "", name: str | None = None) -> Dataset:
+        """A dataset that keeps the elements of its first whole pass in memory."""
+        if filename:
+            raise OptionError(
+                "a cache in a file is not there: write cache(), which keeps it in memory"
+            )
+        kept: list[Any] = []
+        complete = [False]
+
+        def elements() -> Iterator[Any]:
+            if complete[0]:
+                yield from kept
+                return
+            found = []
+            for element in self._elements():
+                found.append(element)
+                yield element
+            kept[:] = found
+            complete[0] = True
+
+        return Dataset(elements, self._length, self._any_length)
+
+    def prefetch(self, buffer_size: Any = None, name: str | None = None) -> Dataset:
+        """The dataset itself: there is nothing that could be fetched in advance."""
+        return self
+
+    def with_options(self, options: Any, name: str | None = None) -> Dataset:
+        """The dataset itself: there are no options."""
+        return self
+
+    def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
+        """The result of a function of this dataset."""
+        return transformation_func(self)
+
+    # -- read -------------------------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[Any]:
+        return (each(_handed_out, element) for element in self._elements())
+
+    def as_numpy_iterator(self) -> Iterator[Any]:
+        """The elements as NumPy arrays and numbers."""
+        return (each(lambda x: x.copy()[()], element) for element in self._elements())
+
+    def reduce(
+        self,
+        initial_state: Any,
+        reduce_func: Callable[..., Any],
+        name: str | None = None,
+    ) -> Any:
+        """The last state of a function of a state and an element that returns the next state."""
+        state = each(_handed_out, arrays_of(initial_state))
+        with silence():
+            for element in self:
+                state = eager(reduce_func(state, element))
+        return state
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """The only element.
+
+        Raises
+        ------
+        OptionError
+            If there is none, or more than one.
+        """
+        found = list(itertools.islice(iter(self), 2))
+        if len(found) != 1:
+            raise OptionError(
+                f"get_single_element() takes a dataset of one element, and this one has {'more' if found else 'none'}"
+            )
+        return found[0]
+
+    def cardinality(self) -> Any:
+        """The number of elements: -1 without end, -2 if it is not known."""
+        return eager(np.asarray(self._length))
+
+    def __len__(self) -> int:
+        if self._length < 0:
+            how = "without end" if self._length == INFINITE_CARDINALITY else "of unknown length"
+            raise _NoLengthError(
+                f"The dataset is {how}: count its elements with reduce(0, lambda n, _: n + 1)"
+            )
+        return self._length
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def element_spec(self) -> Any:
+        """The shapes and dtypes of an element, found by computing the first one; the length of a batch is None.
+
+        Raises
+        ------
+        OptionError
+            If there is no element.
+        """
+        from tapemagic.tf.ops.creation import TensorSpec
+
+        first = next(self._elements(), None)
+        if first is None:
+            raise OptionError("an empty dataset has no element to tell shapes and dtypes of")
+        batch = (None,) if self._any_length else ()
+        return each(lambda x: TensorSpec((*batch, *x.shape[len(batch) :]), x.dtype), first)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"a dataset has no method {name!r} here: {_INSTEAD.get(name, _INSTEAD[''])}",
+            name=name,
+            obj=self,
+        )
+
+    def __repr__(self) -> str:
+        how = {INFINITE_CARDINALITY: "without end", UNKNOWN_CARDINALITY: "of unknown length"}
+        return f"<Dataset {how.get(self._length, f'of {self._length} elements')}>"
+
+    # -- for Rows, whose elements can be told by the number of a row ----------------------------------
+
+    def _items(self) -> Iterator[Any]:
+        """What the order of elements is made of: the elements themselves."""
+        return self._elements()
+
+    def _together(self, items: list[Any]) -> Any:
+        """A batch of several items."""
+        return stacked(items)
+
+    def _like(self, items: Elements, length: int) -> Dataset:
+        """A dataset of some of these items in another order."""
+        return Dataset(items, length, self._any_length)
+
+    def _reordered(self, order: Callable[[Iterator[Any]], Iterator[Any]], length: int) -> Dataset:
+        return self._like(lambda: order(iter(self._items())), length)
+
+
+class Rows(Dataset):
+    """A dataset of rows of arrays, in an order that is given by their numbers; a batch is taken at once."""
+
+    def __init__(self, columns: Any, rows: Callable[[], Iterator[int]], length: int) -> None:
+        super().__init__(lambda: (each(lambda x, n=n: x[n], columns) for n in rows()), length)
+        self._columns = columns
+        self._rows = rows
+
+    def _items(self) -> Iterator[int]:
+        return self._rows()
+
+    def _together(self, items: list[int]) -> Any:
+        return each(lambda array: array[items], self._columns)
+
+    def _like(self, items: Elements, length: int) -> Dataset:
+        return Rows(self._columns, items, length)
+
+
+class _NoLengthError(OptionError, TypeError):
+    """A dataset without a known length was asked for it."""
+
+
+def len_of(dataset: Any) -> int:
+    """The number of elements of a dataset, or -1 or -2."""
+    if not isinstance(dataset, Dataset):
+        raise OptionError(
+            f"this takes datasets, not {shown(dataset)}: write tf.data.Dataset.from_tensor_slices(...) around it"
+        )
+    return int(dataset.cardinality())
+
+
+def _handed_out(array: Any) -> Any:
+    return eager(np.array(array))
+
+
+def _result(function: Callable[..., Any], element: Any) -> Any:
+    """The result of a user's function of an element, without any tape."""
+    given = each(_handed_out, element)
+    with silence():
+        return function(*given) if isinstance(given, tuple) else function(given)
+
+
+def _called(function: Callable[..., Any], element: Any) -> Any:
+    result = _result(function, element)
+    if result is None:
+        name = getattr(function, "__name__", "the function")
+        raise OptionError(f"{name} returned None for an element: it has to return the new one")
+    return arrays_of(result)
+
+
+def _groups(items: Iterator[Any], size: int, drop_remainder: bool) -> Iterator[list[Any]]:
+    while group := list(itertools.islice(items, size)):
+        if len(group) == size or not drop_remainder:
+            yield group
+
+
+def _groups_of(length: int, size: int, drop_remainder: bool) -> int:
+    if length < 0:
+        return length
+    return length // size if drop_remainder else -(-length // size)
+
+
+def _least(lengths: list[int]) -> int:
+    """The length of what ends with the first of several."""
+    if UNKNOWN_CARDINALITY in lengths:
+        return UNKNOWN_CARDINALITY
+    known = [length for length in lengths if length >= 0]
+    return min(known) if known else INFINITE_CARDINALITY
+
+
+def _times(length: int, count: int | None) -> int:
+    if count == 0 or length == 0:
+        return 0
+    if count is None:
+        return INFINITE_CARDINALITY
+    return length if length < 0 else length * count
+
+
+def _positive(number: Any, name: str) -> int:
+    try:
+        count = int(number)
+    except (TypeError, ValueError):
+        count = 0
+    if count < 1 or count != number:
+        raise OptionError(
+            f"{name} is a whole number from 1 on, not {shown(number)}: write {name}=32"
+        )
+    return count
+
+
+def _dtype(spec: Any) -> Any:
+    return getattr(spec, "dtype", spec)
+
+
+def _numpy(dtype: Any) -> Any:
+    return np.dtype(getattr(dtype, "as_numpy_dtype", dtype))

@@ -1,0 +1,43 @@
+"""Keras's names with TensorFlow's tensors: ``tf.keras``, the part of it that `tapemagic.nn` has.
+
+Examples
+--------
+>>> import tapemagic.tf as tf
+>>> layer = tf.keras.layers.Dense(2, activation="relu", kernel_initializer="ones")
+>>> layer(tf.constant([[1.0, 2.0, 3.0]]))
+<tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[6., 6.]], dtype=float32)>
+"""
+
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.keras import activations as activations
+from tapemagic.tf.keras import backend as backend
+from tapemagic.tf.keras import datasets as datasets
+from tapemagic.tf.keras import initializers as initializers
+from tapemagic.tf.keras import layers as layers
+from tapemagic.tf.keras import losses as losses
+from tapemagic.tf.keras import metrics as metrics
+from tapemagic.tf.keras import models as models
+from tapemagic.tf.keras import optimizers as optimizers
+from tapemagic.tf.keras import regularizers as regularizers
+from tapemagic.tf.keras import utils as utils
+from tapemagic.tf.keras.layers import Input as Input
+from tapemagic.tf.keras.models import Model as Model
+from tapemagic.tf.keras.models import Sequential as Sequential
+
+__all__ = [
+    "Input",
+    "Model",
+    "Sequential",
+    "activations",
+    "backend",
+    "datasets",
+    "initializers",
+    "layers",
+    "losses",
+    "metrics",
+    "models",
+    "optimizers",
+    "regularizers",
+    "utils",
+]
+__getattr__ = missing(__name__, __all__)

@@ -1,0 +1,130 @@
+"""The classes and functions of tapemagic.nn with TensorFlow's tensors and variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from types import FunctionType, ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tapemagic import nn
+from tapemagic.engine.tensor.tensor import Traced, plain
+from tapemagic.tf.core.adapter import adapter
+from tapemagic.tf.core.tensor import Eager, eager
+from tapemagic.tf.core.variable import ResourceVariable
+
+
+def plain_in(value: Any) -> Any:
+    """A structure with the engine's own tensors and variables' values in the place of TensorFlow's tensors."""
+    if isinstance(value, Eager):
+        return plain(value)
+    kind = value.__class__
+    if kind is tuple or kind is list:
+        return kind(map(plain_in, value))
+    if kind is dict:
+        return {name: plain_in(x) for name, x in value.items()}
+    return value
+
+
+def _on_eager_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a user's class that is called with TensorFlow's tensors."""
+
+    @wraps(method)
+    def called(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return method(self, *_tensors(args), **{name: _tensors(x) for name, x in kwargs.items()})
+
+    return called
+
+
+def _tensors(value: Any) -> Any:
+    """A structure with TensorFlow's tensors in the place of the engine's, and of arrays."""
+    return eager(value) if isinstance(value, Traced | np.ndarray | list | tuple | dict) else value
+
+
+class Adapted:
+    """Mixed into a class of tapemagic.nn: its results are TensorFlow's tensors, and so is what a subclass is given."""
+
+    given: ClassVar[tuple[str, ...]] = ()
+    """The methods that a user writes, and that are called with TensorFlow's tensors."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        for name in cls.given:
+            method = vars(cls).get(name)
+            if isinstance(method, FunctionType):
+                setattr(cls, name, _on_eager_tensors(method))
+        super().__init_subclass__(**kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it, with TensorFlow's tensors as results."""
+        found = super().__call__(*plain_in(args), **plain_in(kwargs))  # type: ignore[misc]
+        return eager(found)
+
+
+class Layer(Adapted, nn.Layer):  # noqa: D101 (that of tapemagic.nn)
+    __doc__ = nn.Layer.__doc__
+
+    given: ClassVar[tuple[str, ...]] = ("call",)
+    variable_class = ResourceVariable
+
+    @property
+    def losses(self) -> list[Any]:
+        """The terms that regularizers and `add_loss` add to the loss, of this layer and those in it."""
+        return [eager(loss) for loss in super().losses]
+
+
+class Model(Layer, nn.Model):  # noqa: D101 (that of tapemagic.nn)
+    __doc__ = nn.Model.__doc__
+
+    given: ClassVar[tuple[str, ...]] = ("call", "train_step", "test_step", "predict_step")
+
+
+class Loss(Adapted, nn.losses.Loss):  # noqa: D101 (that of tapemagic.nn)
+    __doc__ = nn.losses.Loss.__doc__
+
+    given: ClassVar[tuple[str, ...]] = ("call",)
+
+
+class Metric(Adapted, nn.metrics.Metric):  # noqa: D101 (that of tapemagic.nn)
+    __doc__ = nn.metrics.Metric.__doc__
+
+    given: ClassVar[tuple[str, ...]] = ("update_state",)
+
+    def result(self) -> Any:
+        """The value of the metric so far."""
+        return eager(super().result())
+
+
+class Initializer(Adapted, nn.initializers.Initializer):  # noqa: D101 (that of tapemagic.nn)
+    __doc__ = nn.initializers.Initializer.__doc__
+
+
+class Regularizer(Adapted, nn.regularizers.Regularizer):  # noqa: D101 (that of tapemagic.nn)
+    __doc__ = nn.regularizers.Regularizer.__doc__
+
+
+def adapt(
+    module: ModuleType, into: str, base: type | None = None, original: type | None = None
+) -> dict[str, Any]:
+    """The public names of a module of tapemagic.nn, for a module of tf.keras of the name `into`.
+
+    Subclasses of `original` get the mix-in `base`, which stands in the place of `original` itself; what functions
+    return becomes TensorFlow's tensors; everything else stays as it is.
+    """
+    found: dict[str, Any] = {}
+    for name in module.__all__:
+        value = getattr(module, name)
+        if value is original:
+            value = base
+        elif base is not None and isinstance(value, type) and issubclass(value, original or value):
+            members = {
+                "__doc__": value.__doc__,
+                "__module__": into,
+                "__qualname__": value.__qualname__,
+            }
+            value = type(value.__name__, (base, value), members)
+        elif isinstance(value, FunctionType) and name != "get":
+            value = adapter(value)
+        found[name] = value
+    return found

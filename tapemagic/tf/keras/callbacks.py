@@ -1,0 +1,11 @@
+"""Callbacks of ``fit``: ``tf.keras.callbacks``."""
+
+from tapemagic import nn
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.keras import adapted
+
+_NAMES = adapted.adapt(nn.callbacks, __name__)
+globals().update(_NAMES)
+
+__all__ = list(_NAMES)
+__getattr__ = missing(__name__, __all__)

@@ -1,0 +1,22 @@
+"""Pictures of handwritten digits: ``tf.keras.datasets.mnist``."""
+
+from typing import Any
+
+from tapemagic.nn import datasets
+
+
+def load_data(path: Any = None) -> Any:
+    """Load 60,000 pictures for training and 10,000 for testing; download them if they are not there yet.
+
+    Parameters
+    ----------
+    path : str or path, optional
+        A folder, or an ``.npz`` file, to read instead; see `tapemagic.nn.datasets.mnist`.
+
+    Returns
+    -------
+    tuple
+        ``(x_train, y_train), (x_test, y_test)``: arrays of uint8, of the shapes (60000, 28, 28), (60000,),
+        (10000, 28, 28) and (10000,).
+    """
+    return datasets.mnist(path, download=path is None)

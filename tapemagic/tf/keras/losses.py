@@ -1,0 +1,11 @@
+"""Losses: ``tf.keras.losses``."""
+
+from tapemagic import nn
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.keras import adapted
+
+_NAMES = adapted.adapt(nn.losses, __name__, adapted.Loss, nn.losses.Loss)
+globals().update(_NAMES)
+
+__all__ = list(_NAMES)
+__getattr__ = missing(__name__, __all__)

@@ -1,0 +1,11 @@
+"""Metrics: ``tf.keras.metrics``."""
+
+from tapemagic import nn
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.keras import adapted
+
+_NAMES = adapted.adapt(nn.metrics, __name__, adapted.Metric, nn.metrics.Metric)
+globals().update(_NAMES)
+
+__all__ = list(_NAMES)
+__getattr__ = missing(__name__, __all__)

@@ -1,0 +1,11 @@
+"""Optimizers: ``tf.keras.optimizers``."""
+
+from tapemagic import nn
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.keras import adapted
+
+_NAMES = adapted.adapt(nn.optimizers, __name__)
+globals().update(_NAMES)
+
+__all__ = list(_NAMES)
+__getattr__ = missing(__name__, __all__)

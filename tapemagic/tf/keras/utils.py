@@ -1,0 +1,87 @@
+"""Helpers: ``tf.keras.utils``."""
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.errors import OptionError
+from tapemagic.tf.core.convert import tensor
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.random import set_seed
+
+
+def set_random_seed(seed: int) -> None:
+    """Seed the random numbers of layers, initializers and ``tf.random``, as ``tf.random.set_seed`` does.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> tf.keras.utils.set_random_seed(1)
+    """
+    set_seed(seed)
+
+
+def to_categorical(x: Any, num_classes: int | None = None) -> Any:
+    """Class numbers as rows with a one in the place of the class.
+
+    Parameters
+    ----------
+    x : array_like of int
+        The classes, from 0 on.
+    num_classes : int, optional
+        One more than the largest class if left out.
+
+    Returns
+    -------
+    numpy.ndarray of float64
+        Of the shape of `x`, without a last axis of length 1, and one more axis of length `num_classes`.
+
+    Raises
+    ------
+    OptionError
+        If a class is negative, no whole number, or too large.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> tf.keras.utils.to_categorical([0, 2])
+    array([[1., 0., 0.],
+           [0., 0., 1.]])
+    """
+    given = np.asarray(unwrap(tensor(x)))
+    classes = given.astype(np.int64)
+    if np.any(classes != given):
+        raise OptionError("classes are whole numbers: give to_categorical the labels 0, 1, 2, ...")
+    if classes.ndim > 1 and classes.shape[-1] == 1:
+        classes = classes[..., 0]
+    count = int(classes.max(initial=-1)) + 1 if num_classes is None else int(num_classes)
+    wrong = classes[(classes < 0) | (classes >= count)]
+    if wrong.size:
+        raise OptionError(
+            f"the class {wrong[0]} is not one of 0 to {count - 1}: give num_classes={wrong[0] + 1} or more"
+        )
+    return np.eye(count)[classes]
+
+
+def normalize(x: Any, axis: int = -1, order: int = 2) -> Any:
+    """An array divided by its norm along an axis; where that is 0, the array itself.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> tf.keras.utils.normalize([[3.0, 4.0]], order=1).round(3)
+    array([[0.429, 0.571]], dtype=float32)
+    """
+    values = np.asarray(unwrap(tensor(x)))
+    norms = np.atleast_1d(np.linalg.norm(values, order, axis))
+    norms[norms == 0] = 1
+    return values / np.expand_dims(norms, axis)
+
+
+__all__ = ["normalize", "set_random_seed", "to_categorical"]
+__getattr__ = missing(__name__, __all__)

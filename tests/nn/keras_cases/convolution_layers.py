@@ -1,0 +1,131 @@
+"""Convolutions, poolings and layers that reshape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.nn.keras_cases import Arrays, case, joined, of_layer
+
+IMAGES = (2, 7, 6, 3)
+SIGNALS = (2, 9, 4)
+
+
+@case
+def conv2d(k: Any, rng: np.random.Generator) -> Arrays:
+    """Strides, padding, dilation, groups and activations of two-dimensional convolutions."""
+    settings: dict[str, dict[str, Any]] = {
+        "valid": {"activation": "relu"},
+        "same": {"padding": "same", "use_bias": False},
+        "strides": {"padding": "same", "strides": 2},
+        "strides of two": {"strides": (3, 2), "padding": "SAME"},
+        "dilation": {"dilation_rate": (2, 1), "activation": "tanh"},
+        "dilation same": {"dilation_rate": 2, "padding": "same"},
+        "groups": {"groups": 3},
+        "flat kernel": {"kernel_size": (1, 4)},
+    }
+    x = rng.normal(size=IMAGES)
+    return joined(
+        {
+            name: of_layer(k, k.layers.Conv2D(**{"filters": 6, "kernel_size": 3} | given), x, rng)
+            for name, given in settings.items()
+        }
+    )
+
+
+@case
+def conv1d(k: Any, rng: np.random.Generator) -> Arrays:
+    """Strides, padding, also causal, and dilation of one-dimensional convolutions."""
+    settings: dict[str, dict[str, Any]] = {
+        "valid": {"activation": "relu"},
+        "same": {"padding": "same", "strides": 2},
+        "causal": {"padding": "causal"},
+        "causal with strides": {"padding": "causal", "strides": 2},
+        "causal with dilation": {"padding": "causal", "dilation_rate": 2},
+        "groups": {"groups": 2, "use_bias": False},
+    }
+    x = rng.normal(size=SIGNALS)
+    return joined(
+        {
+            name: of_layer(k, k.layers.Conv1D(filters=4, kernel_size=3, **given), x, rng)
+            for name, given in settings.items()
+        }
+    )
+
+
+@case
+def pooling2d(k: Any, rng: np.random.Generator) -> Arrays:
+    """Maxima and averages over windows, with ties among the maxima."""
+    settings: dict[str, dict[str, Any]] = {
+        "plain": {},
+        "same": {"padding": "same"},
+        "overlapping": {"pool_size": (3, 2), "strides": (2, 1)},
+        "overlapping same": {"pool_size": 3, "strides": 2, "padding": "same"},
+    }
+    x = np.round(rng.normal(size=IMAGES))
+    kinds = ("MaxPooling2D", "AveragePooling2D")
+    return joined(
+        {
+            f"{kind} {name}": of_layer(
+                k, getattr(k.layers, kind)(**{"pool_size": 2} | given), x, rng
+            )
+            for kind in kinds
+            for name, given in settings.items()
+        }
+    )
+
+
+@case
+def pooling1d(k: Any, rng: np.random.Generator) -> Arrays:
+    """Maxima and averages over windows of signals."""
+    x = rng.normal(size=SIGNALS)
+    return joined(
+        {
+            f"{kind} {padding}": of_layer(k, getattr(k.layers, kind)(3, 2, padding=padding), x, rng)
+            for kind in ("MaxPooling1D", "AveragePooling1D")
+            for padding in ("valid", "same")
+        }
+    )
+
+
+@case
+def global_pooling(k: Any, rng: np.random.Generator) -> Arrays:
+    """Maxima, with ties, and averages over all of an image or signal."""
+    found = {}
+    for axes, shape in (("1D", SIGNALS), ("2D", IMAGES)):
+        x = np.round(rng.normal(size=shape))
+        for kind in (f"GlobalMaxPooling{axes}", f"GlobalAveragePooling{axes}"):
+            for keepdims in (False, True):
+                layer = getattr(k.layers, kind)(keepdims=keepdims)
+                found[f"{kind} {keepdims}"] = of_layer(k, layer, x, rng)
+    return joined(found)
+
+
+@case
+def global_average_of_masked(k: Any, rng: np.random.Generator) -> Arrays:
+    """The average of the steps of signals that a mask lets through."""
+    mask = np.arange(SIGNALS[1]) < np.array([[9], [4]])
+    layer = k.layers.GlobalAveragePooling1D()
+    return of_layer(k, layer, rng.normal(size=SIGNALS), rng, mask=mask)
+
+
+@case
+def shapes(k: Any, rng: np.random.Generator) -> Arrays:
+    """The layers that only move elements."""
+    layers = k.layers
+    x = rng.normal(size=IMAGES)
+    vectors = rng.normal(size=(2, 3))
+    return joined(
+        {
+            "flatten": of_layer(k, layers.Flatten(), x, rng),
+            "flatten whole numbers": of_layer(
+                k, layers.Flatten(), np.arange(6).reshape(2, 3, 1), rng
+            ),
+            "flatten scalars": of_layer(k, layers.Flatten(), rng.normal(size=4), rng),
+            "reshape": of_layer(k, layers.Reshape((6, -1)), x, rng),
+            "reshape to scalars": of_layer(k, layers.Reshape(()), rng.normal(size=(4, 1)), rng),
+            "permute": of_layer(k, layers.Permute((3, 1, 2)), x, rng),
+            "repeat": of_layer(k, layers.RepeatVector(4), vectors, rng),
+        }
+    )

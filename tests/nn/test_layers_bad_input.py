@@ -1,0 +1,185 @@
+"""Layers given wrong shapes, dtypes or parameters say which layer it is, what it takes, and what it got."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tapemagic import nn
+from tapemagic.errors import DtypeError, OptionError, ShapeError, UnsupportedArgumentError
+
+zeros = np.zeros
+
+
+def built(layer: Any, *shapes: tuple[int, ...]) -> Any:
+    """A layer that was called on zeros."""
+    layer(*(zeros(shape) for shape in shapes))
+    return layer
+
+
+SHAPES: dict[str, tuple[Callable[[], Any], str]] = {
+    "dense features": (
+        lambda: built(nn.Dense(2, name="d"), (4, 3))(zeros((4, 5))),
+        "the layer 'd' was built for inputs of the shape (4, 3), and got the shape (4, 5): it needs the length 3",
+    ),
+    "dense vector": (lambda: nn.Dense(2)(zeros(3)), "write x[None]"),
+    "dense number": (
+        lambda: nn.Dense(2)(3.0),
+        "takes one array or tensor with the axes (batch, ..., features), not 3.0",
+    ),
+    "dense list": (lambda: nn.Dense(2)([zeros((2, 3))] * 2), "takes one array or tensor"),
+    "dense built directly": (lambda: nn.Dense(2).build((3,)), "got the shape (3,)"),
+    "convolution without channels": (
+        lambda: nn.Conv2D(2, 3)(zeros((2, 8, 8))),
+        "takes inputs with the axes (batch, height, width, channels), and got the shape (2, 8, 8)",
+    ),
+    "convolution channels": (
+        lambda: built(nn.Conv2D(2, 3), (2, 8, 8, 1))(zeros((2, 8, 8, 3))),
+        "was built for inputs of the shape (2, 8, 8, 1), and got the shape (2, 8, 8, 3)",
+    ),
+    "convolution of few pixels": (
+        lambda: built(nn.Conv2D(2, 3, name="c"), (2, 8, 8, 1))(zeros((2, 2, 8, 1))),
+        "the layer 'c' cannot fit a window that spans 3 × 3 into axes of 2 × 8",
+    ),
+    "groups": (
+        lambda: nn.Conv2D(4, 3, groups=2)(zeros((1, 5, 5, 3))),
+        "has 2 groups, and got inputs of 3 channels",
+    ),
+    "pooling": (lambda: nn.MaxPooling1D(3, name="p")(zeros((1, 2, 1))), "the layer 'p' cannot fit"),
+    "global pooling": (
+        lambda: nn.GlobalAveragePooling2D()(zeros((2, 3))),
+        "and got the shape (2, 3)",
+    ),
+    "reshape": (
+        lambda: nn.Reshape((3, 3))(zeros((2, 8))),
+        "lays examples of 9 elements out as (3, 3)",
+    ),
+    "reshape by a multiple": (lambda: nn.Reshape((-1, 3))(zeros((2, 8))), "its examples have 8"),
+    "noise shape": (
+        lambda: nn.Dropout(0.5, noise_shape=(None, 1))(zeros((2, 3, 4)), training=True),
+        "noise_shape=(None, 1), and got the shape (2, 3, 4)",
+    ),
+    "empty batch": (
+        lambda: nn.BatchNormalization()(zeros((0, 3)), training=True),
+        "got an empty one",
+    ),
+    "missing axis": (lambda: nn.LayerNormalization(axis=2)(zeros((2, 3))), "has no such axes"),
+    "features of a sequence": (
+        lambda: built(nn.LSTM(2), (2, 5, 3))(zeros((2, 5, 4))),
+        "it needs the length 3 along axis -1",
+    ),
+    "no steps": (lambda: nn.GRU(2)(zeros((2, 0, 3))), "without a step"),
+    "initial state": (
+        lambda: nn.LSTM(2)(zeros((2, 5, 3)), initial_state=zeros((2, 2))),
+        "takes an initial_state of 2 × (2, 2), and got [(2, 2)]",
+    ),
+    "mask": (
+        lambda: nn.GRU(2)(zeros((2, 5, 3)), mask=np.ones((2, 4))),
+        "of the shape (2, 5), and got (2, 4)",
+    ),
+    "values of attention": (
+        lambda: built(nn.MultiHeadAttention(2, 3, name="m"), (2, 4, 5), (2, 6, 3))(
+            zeros((2, 4, 5)), zeros((2, 6, 4))
+        ),
+        "the layer 'm/key' was built for inputs of the shape (2, 6, 3)",
+    ),
+    "batches of attention": (
+        lambda: nn.MultiHeadAttention(2, 3)(zeros((2, 4, 5)), zeros((3, 4, 5))),
+        "of the same batch and length",
+    ),
+    "mask of attention": (
+        lambda: nn.MultiHeadAttention(2, 3)(
+            zeros((2, 4, 5)), zeros((2, 6, 5)), attention_mask=np.ones((2, 4, 5))
+        ),
+        "does not broadcast to (batch, time, length), here (2, 4, 6)",
+    ),
+    "one input": (lambda: nn.Add()(zeros((2, 3))), "write layer([a, b])"),
+    "sum": (lambda: nn.Add()([zeros((2, 3)), zeros((2, 4))]), "their axes do not broadcast"),
+    "batches of a sum": (
+        lambda: nn.Add()([zeros((2, 3)), zeros((1, 3))]),
+        "their batches have different lengths",
+    ),
+    "difference of three": (lambda: nn.Subtract()([zeros((2, 3))] * 3), "takes a list of 2"),
+    "concatenation": (lambda: nn.Concatenate()([zeros((2, 3)), zeros((3, 3))]), "[(2, 3), (3, 3)]"),
+    "dot": (lambda: nn.Dot(1)([zeros((2, 3)), zeros((2, 4))]), "need the same length"),
+    "moments": (
+        lambda: nn.Normalization(mean=[1.0, 2.0], variance=[1.0, 2.0])(zeros((2, 3))),
+        "a mean and a variance of the shape (2,)",
+    ),
+    "glu": (lambda: nn.activations.glu(zeros((2, 3))), "has to be even"),
+    "mask of a softmax": (
+        lambda: nn.Softmax()(zeros((2, 3)), mask=np.ones((4, 3))),
+        "does not broadcast",
+    ),
+    "cropping": (lambda: nn.Cropping2D(2)(zeros((1, 4, 4, 1))), "nothing would be left"),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes(name: str) -> None:
+    """A wrong shape raises a ShapeError that says what is wrong."""
+    call, text = SHAPES[name]
+    with pytest.raises(ShapeError, match=re.escape(text)):
+        call()
+
+
+PARAMETERS: dict[str, tuple[Callable[[], Any], str]] = {
+    "no units": (
+        lambda: nn.Dense(0),
+        "units of Dense has to be a positive whole number, not 0: write units=1",
+    ),
+    "units with fractions": (lambda: nn.Dense(2.5), "not 2.5: write units=2"),  # type: ignore[arg-type]
+    "units nan": (lambda: nn.Dense(float("nan")), "not nan"),  # type: ignore[arg-type]
+    "units of a text": (lambda: nn.LSTM("8"), "units of LSTM"),  # type: ignore[arg-type]
+    "activation": (lambda: nn.Dense(2, activation="rleu"), "did you mean 'relu'?"),
+    "kernel size": (lambda: nn.Conv2D(2, (3, 3, 3)), "a sequence of 2 of them, not (3, 3, 3)"),
+    "padding": (lambda: nn.Conv2D(2, 3, padding="full"), "has to be 'valid' or 'same', not 'full'"),
+    "causal images": (lambda: nn.Conv2D(2, 3, padding="causal"), "'valid' or 'same'"),
+    "strides and dilation": (lambda: nn.Conv1D(2, 3, strides=2, dilation_rate=2), "not both"),
+    "groups": (lambda: nn.Conv1D(4, 3, groups=3), "4 is none of 3"),
+    "channels first": (
+        lambda: nn.MaxPooling2D(data_format="channels_first"),
+        "np.moveaxis(x, 1, -1)",
+    ),
+    "rate": (lambda: nn.Dropout(1), "from 0 on and less than 1, not 1"),
+    "rate nan": (lambda: nn.Dropout(float("nan")), "not nan"),
+    "seed": (lambda: nn.Dropout(0.5, seed=-1), "not -1"),
+    "heads": (lambda: nn.MultiHeadAttention(0, 3), "num_heads of MultiHeadAttention"),
+    "vectors": (lambda: nn.Embedding(True, 3), "input_dim of Embedding"),
+    "masks": (lambda: nn.Embedding(4, 3, mask_zero=True), "mask=numbers != 0"),
+    "large number": (lambda: nn.Embedding(4, 3)([[1, 4]]), "from 0 to 3, and got 4"),
+    "negative number": (lambda: nn.Embedding(4, 3)([[-1, 2]]), "from 0 to 3, and got -1"),
+    "stateful": (lambda: nn.GRU(4, stateful=True), "return_state=True"),
+    "two free axes": (lambda: nn.Reshape((-1, -1)), "of which one may be -1"),
+    "order": (lambda: nn.Permute((0, 1)), "not (0, 1)"),
+    "axis": (lambda: nn.BatchNormalization(axis=[1]), "write axis=-1"),  # type: ignore[arg-type]
+    "mean alone": (lambda: nn.Normalization(mean=1.0), "together, or neither"),
+    "no data": (lambda: nn.Normalization().adapt([]), "no data at all"),
+    "function": (lambda: nn.Lambda(3), "takes a function"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_parameters(name: str) -> None:
+    """A wrong parameter, or a number without a vector, raises an OptionError that says what to write."""
+    call, text = PARAMETERS[name]
+    with pytest.raises(OptionError, match=re.escape(text)):
+        call()
+
+
+def test_fractions_have_no_vectors() -> None:
+    """An embedding looks up whole numbers only."""
+    with pytest.raises(DtypeError, match="got float32: if they are whole"):
+        nn.Embedding(4, 3)([[1.0]])
+
+
+def test_unknown_argument() -> None:
+    """An argument that a layer does not have is named."""
+    with pytest.raises(
+        UnsupportedArgumentError, match="Dense takes no argument 'kernel_constraint'"
+    ):
+        nn.Dense(2, kernel_constraint="nonneg")
