@@ -206,7 +206,7 @@ def test_modules_in_lists_dicts_and_cycles() -> None:
         other = copied(root)
         assert list(other.state()) == expected
         assert other.children["left"][0].parent is other
-        other.load_state(dict.fromkeys(expected, 7.0))
+        other.load_state({name: 7.0 for name in expected})
         assert [v.numpy() for v in other.variables] == [7, 7, 7]
     assert root.own.numpy() == 1
 

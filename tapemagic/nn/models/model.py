@@ -115,7 +115,7 @@ class Model(Trainer, Layer):
         if self.graph is None:
             return self.dtype if self.cast_kinds else None
         dtypes = {x.dtype for x in self.graph.inputs}
-        return dtypes.pop() if len(dtypes) == 1 and min(x.kind for x in dtypes) == "f" else None
+        return dtypes.pop() if len(dtypes) == 1 and "f" == min(x.kind for x in dtypes) else None
 
     def _build_for(self, given: list[Any]) -> None:
         if type(self).build is Model.build:
