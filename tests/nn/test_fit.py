@@ -183,8 +183,8 @@ def test_several_outputs_by_name() -> None:
     assert list(found) == ["loss", "a_loss", "b_loss"]
     assert np.allclose(list(found.values()), [losses[0] + losses[1] / 2, *losses], rtol=1e-5)
     assert np.allclose(list(found.values()), model.evaluate(X, [Y, np.ones((40, 2))], verbose=0))
+    model.compile("sgd", {"c": "mse"})
     with pytest.raises(OptionError, match="'c', and the outputs of the model are 'a', 'b'"):
-        model.compile("sgd", {"c": "mse"})
         model.fit(X, targets, verbose=0)
 
 
@@ -254,7 +254,7 @@ def interrupt_at(batch: int) -> nn.callbacks.Callback:
     class Interrupt(nn.callbacks.Callback):
         count = 0
 
-        def on_train_batch_begin(self, number: int, logs: Any = None) -> None:
+        def on_train_batch_begin(self, _number: int, _logs: Any = None) -> None:
             self.count += 1
             if self.count == batch:
                 os.kill(os.getpid(), signal.SIGINT)
@@ -350,14 +350,14 @@ def test_a_step_of_ones_own_that_is_not_finite_is_undone() -> None:
     """A train_step of one's own may have changed weights before its loss is seen: those of the epoch's begin return."""
 
     class Own(nn.Sequential):
-        def train_step(self, data: Any) -> Any:
+        def train_step(self, _data: Any) -> Any:
             self.variables[0].assign_add([[1.0]])
             return {"loss": np.inf if self.variables[0].numpy() > 3 else 1.0}
 
     model = Own([nn.Input((1,)), nn.Dense(1, kernel_initializer="zeros")])
     model.compile("sgd")
 
-    with pytest.raises(NonFiniteError, match="in epoch 2, step 2: .* train_step of its own"):
+    with pytest.raises(NonFiniteError, match=r"in epoch 2, step 2: .* train_step of its own"):
         model.fit(np.ones((4, 1)), batch_size=2, epochs=5, verbose=0)
 
     assert model.get_weights()[0] == 2
@@ -426,3 +426,25 @@ def test_models_that_are_not_ready() -> None:
         line(loss_weights=["accuracy"])
     with pytest.raises(OptionError, match="metrics are given in a list"):
         line(metrics="accuracy")
+
+
+def test_a_loss_of_many_numbers() -> None:
+    """A loss that was not reduced is refused with the way to reduce it."""
+    with pytest.raises(ShapeError, match=r"the shape \(32,\), and is to be one number"):
+        line(loss=nn.losses.MeanSquaredError(reduction="none")).fit(X, Y, verbose=0)
+
+
+def test_attributes_of_ones_own() -> None:
+    """A class of one's own may have an optimizer and a loss as attributes, without compile."""
+
+    class Own(nn.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.optimizer = nn.optimizers.SGD(0.5)
+            self.loss = "my loss"
+
+    model = Own()
+
+    assert isinstance(model.optimizer, nn.optimizers.SGD)
+    assert model.loss == "my loss"
+    assert not model.compiled

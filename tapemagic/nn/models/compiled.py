@@ -33,7 +33,7 @@ class LossTracker(Metric):
         super().__init__(name=name)
         self.total = self.count = 0.0
 
-    def update_state(self, value: Any, sample_weight: float = 1) -> None:  # type: ignore[override]
+    def update_state(self, value: Any, sample_weight: float = 1) -> None:
         """Add the loss of a batch."""
         self.total += float(unwrap(value)) * sample_weight
         self.count += sample_weight
@@ -75,8 +75,8 @@ def outputs_by_name(outputs: Any, names: Sequence[str] | None, what: str) -> dic
         names = [f"output_{k}" for k in range(len(found))]
     if len(names) != len(found):
         raise ShapeError(
-            f"the model has {len(names)} outputs, {', '.join(map(repr, names))}, and {what} has {len(found)} parts: give "
-            "a list with one for each, or a dict by their names"
+            f"the model has {len(names)} outputs, {', '.join(map(repr, names))}, and {what} has {len(found)} parts: "
+            "give a list with one for each, or a dict by their names"
         )
     return dict(zip(names, found, strict=True))
 
@@ -87,7 +87,7 @@ def is_several(outputs: Any) -> bool:
 
 
 class Part:
-    """What belongs to one output, such as its loss."""
+    """The loss of one output, with its weight and its mean."""
 
     def __init__(self, loss: Loss, weight: float | None, tracker: LossTracker | None) -> None:
         self.loss, self.weight, self.tracker = loss, weight, tracker
@@ -112,7 +112,8 @@ class CompiledLoss:
         for weight in leaves(weights):
             if weight is not None and not isinstance(weight, float | int | np.number):
                 raise OptionError(
-                    f"loss_weights are numbers, not {shown(weight)}: write metrics=... for metrics, which stand behind them"
+                    f"loss_weights are numbers, not {shown(weight)}: write metrics=... for metrics, "
+                    "which stand behind them"
                 )
         self._parts: dict[str, Part] | None = None
 
@@ -169,7 +170,7 @@ class CompiledLoss:
 
 
 def _for_each(given: Any, names: list[str], what: str) -> dict[str, Any]:
-    """What was given for each output: the same for all, or by names, or in a list; None where there is none."""
+    """The part of each output in what was given: the same for all, or by names, or in a list; else None."""
     if isinstance(given, Mapping):
         unknown = [name for name in given if name not in names]
         if unknown:
@@ -226,7 +227,7 @@ class CompiledMetrics(Metric):
         """The metrics themselves; none before the first batch, whose shapes choose among accuracies."""
         return [metric for _, _, metric, _ in self._found or ()]
 
-    def update_state(self, y: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
+    def update_state(self, y: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Add a batch."""
         if not any(self.given):
             return

@@ -107,7 +107,11 @@ class Model(Trainer, Layer):
     @property
     def output_names(self) -> list[str] | None:
         """The names of the layers that give the outputs; None if they are not known."""
-        return None if self.graph is None else [x.node.layer.name for x in self.graph.outputs]
+        return (
+            None
+            if self.graph is None
+            else [x.node.layer.name for x in self.graph.outputs if x.node]
+        )
 
     @property
     def input_dtype(self) -> Any:
@@ -115,7 +119,7 @@ class Model(Trainer, Layer):
         if self.graph is None:
             return self.dtype if self.cast_kinds else None
         dtypes = {x.dtype for x in self.graph.inputs}
-        return dtypes.pop() if len(dtypes) == 1 and "f" == min(x.kind for x in dtypes) else None
+        return dtypes.pop() if len(dtypes) == 1 and all(x.kind == "f" for x in dtypes) else None
 
     def _build_for(self, given: list[Any]) -> None:
         if type(self).build is Model.build:
