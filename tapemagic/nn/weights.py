@@ -65,11 +65,11 @@ def read(path: Any) -> dict[str, Any]:
     """
     path = _npz(path)
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             return dict(stored)
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError, IsADirectoryError):
         raise
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
         raise WeightsError(
             f"the file {str(path)!r} cannot be read: it is broken, or was not written by save_weights"
         ) from error

@@ -107,8 +107,13 @@ class CompiledLoss:
 
     def __init__(self, loss: Any, weights: Any, names: Sequence[str] | None) -> None:
         self.given, self.weights, self.names = loss, weights, names
-        if not isinstance(loss, list | tuple | Mapping):
+        if not is_several(loss):
             _loss(loss)  # an unknown name is said at once
+        for weight in leaves(weights):
+            if weight is not None and not isinstance(weight, float | int | np.number):
+                raise OptionError(
+                    f"loss_weights are numbers, not {shown(weight)}: write metrics=... for metrics, which stand behind them"
+                )
         self._parts: dict[str, Part] | None = None
 
     @property

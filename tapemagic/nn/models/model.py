@@ -8,6 +8,7 @@ from typing import Any
 
 from tapemagic.errors import ModelError, OptionError, WeightsError
 from tapemagic.nn.layer import Layer, shapes_of
+from tapemagic.nn.layers.operation import Operation
 from tapemagic.nn.models.graph import Graph
 from tapemagic.nn.models.summary import summary_of
 from tapemagic.nn.models.training import Trainer
@@ -65,7 +66,9 @@ class Model(Trainer, Layer):
             raise OptionError("a model has both inputs and outputs: write Model(inputs, outputs)")
         if inputs is not None:
             self._graph = Graph(inputs, outputs)
-            vars(self)["layers"] = self._graph.layers
+            calls = self._graph.layers
+            vars(self)["layers"] = [layer for layer in calls if not isinstance(layer, Operation)]
+            self.operations = [layer for layer in calls if isinstance(layer, Operation)]
             self.cast_kinds = ""
             self.built = True
             if not self.trainable:
@@ -91,7 +94,7 @@ class Model(Trainer, Layer):
 
     @property
     def layers(self) -> list[Layer]:
-        """The layers that the model is made of, without those inside of them."""
+        """The layers that the model is made of, without those inside of them, and without operators and functions."""
         own = vars(self).get("layers")
         if own is None:
             own = [module for module in self.own_modules() if isinstance(module, Layer)]

@@ -70,6 +70,13 @@ class Sequential(Model):
             self._graph = Graph(self._input.output, self._results[-1])  # type: ignore[union-attr]
         return self._graph
 
+    @property
+    def input_dtype(self) -> Any:
+        """The dtype that the first layer computes in; None if the inputs are whole numbers."""
+        if self._declared:
+            return super().input_dtype if self._results else None
+        return getattr(self._stack[0], "input_dtype", self._stack[0].dtype) if self._stack else None
+
     def add(self, layer: Any) -> None:
         """Put a layer at the end.
 

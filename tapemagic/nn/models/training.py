@@ -242,11 +242,14 @@ class Trainer:
         with GradientTape() as tape:
             y_pred = self(x, training=True)
             loss = self._loss(x, y, y_pred, sample_weight, training=True)
+        step.require_finite(data, loss)
         variables = [variable for variable in self.variables if variable.trainable]
         gradients = tape.gradient(loss, variables) if variables else []
         step.require_finite(data, loss, variables, gradients)
         if variables:
-            self.optimizer.apply(gradients, variables)
+            self.optimizer.apply(
+                gradients, variables, lambda *named: str(tape.explain(loss, *named))
+            )
         else:
             warnings.warn(
                 f"the model {self.name!r} has no variables to train: all are frozen, or none",
@@ -385,7 +388,7 @@ class Trainer:
         history = History()
         progress = [Progress(_verbosity(verbose))] if _verbosity(verbose) else []
         told = CallbackList(
-            [history, *_listed(callbacks), *progress],
+            [*_listed(callbacks), history, *progress],
             self,
             epochs=epochs,
             initial_epoch=initial_epoch,
@@ -397,7 +400,9 @@ class Trainer:
         self.stop_training = False
         with _closed(progress), between_steps() as interrupt:
             span = range(initial_epoch, epochs)
-            call_named("fit", self._epochs, span, batches, validation, validation_freq, told, interrupt)
+            call_named(
+                "fit", self._epochs, span, batches, validation, validation_freq, told, interrupt
+            )
         return history
 
     def _epochs(
