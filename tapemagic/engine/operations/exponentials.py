@@ -179,7 +179,8 @@ SHORT, MANY = 16, 256
 
 def reduced(ufunc: np.ufunc, x: Any, axes: tuple[int, ...], **options: Any) -> Any:
     """``ufunc.reduce`` of an array along axes, which stay."""
-    if axes == (x.ndim - 1,) and 0 < x.shape[-1] <= SHORT and x.size >= MANY:
+    short = axes == (x.ndim - 1,) and 0 < x.shape[-1] <= SHORT
+    if short and x.size >= MANY and x.dtype.char in "fd":
         columns = x.reshape(-1, x.shape[-1]).T.copy()
         return ufunc.reduce(columns, axis=0, **options).reshape(*x.shape[:-1], 1)
     return ufunc.reduce(x, axis=axes, keepdims=True, **options)

@@ -264,9 +264,15 @@ def change_in_place(variable: Variable, change: Callable[[Any], object]) -> None
 
 def writable_array(variable: Variable) -> Any:
     """An array with a variable's value, for `put_array`: its own if nothing else reads that, else a copy."""
-    own = _references(variable) == _ALONE
-    array = variable._handle._value
-    if own and array.__class__ is np.ndarray and array.base is None and array.flags.writeable:
+    handle = variable._handle
+    array = handle._value
+    if (
+        array.__class__ is np.ndarray
+        and _count(handle) == _ALONE[0]
+        and _count(array) == _ALONE[1]
+        and array.base is None
+        and array.flags.writeable
+    ):
         return array
     return np.array(array)
 
@@ -289,15 +295,16 @@ def put_array(variable: Variable, array: Any) -> None:
         tape._record_event("changed", variable._id, 0)
 
 
-def _references(variable: Variable) -> tuple[float, float]:
-    """The numbers of references to a variable's tensor and to its array, by Python's own count."""
-    handle = variable._handle
-    value = handle._value
-    return _count(handle), _count(value)
-
-
 _count = getattr(sys, "getrefcount", lambda _: float("nan"))
 """The number of references to an object; not equal to any number where Python does not count them."""
+
+
+def _references(variable: Variable) -> tuple[float, float]:
+    """The numbers of references to a variable's tensor and to its array, counted as `writable_array` does."""
+    handle = variable._handle
+    array = handle._value
+    return _count(handle), _count(array)
+
 
 _ALONE = _references(Variable(np.zeros(1)))
 """The numbers of references where nothing else refers to the array: versions of Python count differently."""

@@ -72,17 +72,9 @@ Explain = Callable[[Any], str]
 
 
 def as_arrays(
-    gradients: Sequence[Any], variables: Sequence[Variable], explain: Explain | None = None
-) -> tuple[list[Any], list[Variable]]:
-    """The gradients as arrays of the dtypes of their variables, and these, without those whose gradient is None.
-
-    Parameters
-    ----------
-    gradients : sequence of Tensor, array or None
-    variables : sequence of Variable
-        As many.
-    explain : callable, optional
-        Says why the gradient of a variable is None.
+    gradients: Sequence[Any], variables: Sequence[Variable]
+) -> tuple[list[Any], list[Variable], list[Variable]]:
+    """The gradients as arrays of the dtypes of their variables, these, and the variables whose gradient is None.
 
     Raises
     ------
@@ -90,15 +82,8 @@ def as_arrays(
         If a gradient is complex, or not made of numbers.
     NotATensorError
         If a gradient is neither a tensor nor an array.
-    OptionError
-        If all of them are None.
     ShapeError
         If a gradient has not the shape of its variable.
-
-    Warns
-    -----
-    UserWarning
-        If some of them are None.
     """
     arrays, changed, missing = [], [], []
     for gradient, variable in zip(gradients, variables, strict=True):
@@ -107,20 +92,29 @@ def as_arrays(
         else:
             arrays.append(_as_array(gradient, variable))
             changed.append(variable)
-    if missing:
-        why = (
-            "\n".join(map(explain, missing)) if explain else "tape.explain(loss, variable) says why"
-        )
-        if not arrays:
-            raise OptionError(
-                f"No gradients provided for any variable: those of {_names(missing)} are all None.\n{why}"
-            )
-        warnings.warn(
-            f"Gradients do not exist for variables {_names(missing)} when minimizing the loss, so that these stay as "
-            f"they are.\n{why}",
-            stacklevel=_depth(),
-        )
-    return arrays, changed
+    return arrays, changed, missing
+
+
+def none_at_all(missing: Sequence[Variable], explain: Explain | None) -> OptionError:
+    """The error for gradients that are all None."""
+    names = [variable.name for variable in missing]
+    return OptionError(
+        f"No gradients provided for any variable: those of {names} are all None.\n{_why(missing, explain)}"
+    )
+
+
+def warn_of(missing: Sequence[Variable], explain: Explain | None) -> None:
+    """Warn that the gradients of some variables are None."""
+    names = [variable.name for variable in missing]
+    warnings.warn(
+        f"Gradients do not exist for variables {names} when minimizing the loss, so that these stay as they are.\n"
+        f"{_why(missing, explain)}",
+        stacklevel=_depth(),
+    )
+
+
+def _why(missing: Sequence[Variable], explain: Explain | None) -> str:
+    return "\n".join(map(explain, missing)) if explain else "tape.explain(loss, variable) says why"
 
 
 def _depth() -> int:
@@ -156,7 +150,3 @@ def _as_array(gradient: Any, variable: Variable) -> Any:
             "numbers, such as that of a real loss"
         )
     return value.astype(dtype)
-
-
-def _names(variables: Sequence[Variable]) -> list[str]:
-    return [variable.name for variable in variables]

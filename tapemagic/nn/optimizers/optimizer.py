@@ -9,7 +9,14 @@ from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, put_array
 from tapemagic.errors import OptionError
-from tapemagic.nn.optimizers.gradients import Explain, as_arrays, require_trained, split_pairs
+from tapemagic.nn.optimizers.gradients import (
+    Explain,
+    as_arrays,
+    none_at_all,
+    require_trained,
+    split_pairs,
+    warn_of,
+)
 from tapemagic.nn.optimizers.learning_rate import LearningRate
 from tapemagic.nn.optimizers.options import above, count, number, refuse_unknown
 from tapemagic.nn.optimizers.steps import Steps
@@ -124,6 +131,7 @@ class Optimizer(Steps, LearningRate):
             )
         super().__init__(name)
         self._start_with(learning_rate)
+        self._warned: set[tuple[int, ...]] = set()
 
     def build(self, variables: Sequence[Variable]) -> None:
         """Make what is kept for each variable; called before the first step. One that is built stays as it is.
@@ -198,11 +206,11 @@ class Optimizer(Steps, LearningRate):
         Warns
         -----
         UserWarning
-            If some gradients are None. Their variables stay as they are.
+            If some gradients are None, the first time for these variables. They stay as they are.
 
         Notes
         -----
-        After an error every variable is as it was.
+        All is checked before anything is changed: after one of these errors every variable is as it was.
 
         Examples
         --------
@@ -224,7 +232,10 @@ class Optimizer(Steps, LearningRate):
         return self._iterations
 
     def apply(
-        self, grads: Iterable[Any], trainable_variables: Iterable[Variable] | None = None
+        self,
+        grads: Iterable[Any],
+        trainable_variables: Iterable[Variable] | None = None,
+        explain: Explain | None = None,
     ) -> None:
         """Make a step, as `apply_gradients`, with gradients and variables apart.
 
@@ -233,20 +244,22 @@ class Optimizer(Steps, LearningRate):
         grads : iterable of Tensor or None
         trainable_variables : iterable of Variable, optional
             Those that the optimizer was built for, if left out.
+        explain : callable, optional
+            Called with a variable whose gradient is None; gives the text that says why, for the warning or the error.
 
         Raises
         ------
         DtypeError, NotATensorError, OptionError, ShapeError
             As of `apply_gradients`; also if there are not as many gradients as variables.
         """
-        self._apply(list(grads), trainable_variables)
-
-    def _apply(
-        self, gradients: list[Any], given: Iterable[Variable] | None, explain: Explain | None = None
-    ) -> None:
-        variables = self._as_many(gradients, given)
-        arrays, changed = as_arrays(gradients, variables, explain)
+        gradients = list(grads)
+        variables = self._as_many(gradients, trainable_variables)
+        arrays, changed, missing = as_arrays(gradients, variables)
+        if not arrays:
+            raise none_at_all(missing, explain)
         rate = self._rate()
+        if missing:
+            self._warn_once(missing, explain)
         if not self.built:
             self.build(variables)
         self._step(arrays, changed, rate)
@@ -300,7 +313,7 @@ class Optimizer(Steps, LearningRate):
         variables = [found] if isinstance(found, Variable) else list(found)
         require_trained(variables)
         gradients = tape.gradient(loss, variables)
-        self._apply(gradients, variables, lambda *named: str(tape.explain(loss, *named)))
+        self.apply(gradients, variables, lambda *named: str(tape.explain(loss, *named)))
         return self._iterations
 
     def get_config(self) -> dict[str, Any]:
@@ -324,6 +337,13 @@ class Optimizer(Steps, LearningRate):
         rate = self._learning_rate
         text = f"{float(rate):.7g}" if isinstance(rate, Variable) else shown(rate)
         return f"<{type(self).__name__} name={self.name!r}, learning_rate={text}>"
+
+    def _warn_once(self, missing: Sequence[Variable], explain: Explain | None) -> None:
+        """Warn of gradients that are None, unless that was done before: a reason takes its time to be found."""
+        which = tuple(map(id, missing))
+        if which not in self._warned:
+            self._warned.add(which)
+            warn_of(missing, explain)
 
     def _as_many(self, gradients: Sequence[Any], variables: Iterable[Any] | None) -> list[Variable]:
         """The variables of a step, after they were found to be as many as the gradients, and known."""

@@ -268,5 +268,5 @@ class State:
         return deepcopy(self, {id(variable): variable for variable in self._trained})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update(state, _warned=set())
         self._number()
