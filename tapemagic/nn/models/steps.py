@@ -220,7 +220,9 @@ class Steps:
         gradients = tape.gradient(loss, variables) if variables else []
         step.require_finite(data, loss, variables, gradients)
         if variables:
-            self.optimizer.apply(gradients, variables)
+            self.optimizer.apply(
+                gradients, variables, lambda *named: str(tape.explain(loss, *named))
+            )
         else:
             warnings.warn(
                 f"the model {self.name!r} has no variables to train: all are frozen, or none",
