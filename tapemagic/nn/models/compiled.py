@@ -36,10 +36,12 @@ class LossTracker(Metric):
         """Add the loss of a batch."""
         self.total += float(unwrap(value)) * sample_weight
         self.count += sample_weight
+        if self._dtype == "float32" and getattr(value, "dtype", None) == "float64":
+            self._dtype = "float64"
 
     def result(self) -> Any:
         """The mean, 0 at the beginning."""
-        return wrap(np.float32(self.total / self.count if self.count else 0.0))
+        return wrap(np.dtype(self._dtype).type(self.total / self.count if self.count else 0.0))
 
     def reset_state(self) -> None:
         """Begin anew."""
