@@ -34,14 +34,15 @@ def write(path: Any, arrays: Mapping[str, Any]) -> None:
         If the file cannot be written.
     """
     path = _npz(path)
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    unfinished = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             np.savez(file, allow_pickle=False, **dict(arrays))
-        os.chmod(unfinished, 0o666 & ~_umask())
-        os.replace(unfinished, path)
+        unfinished.chmod(0o666 & ~_umask())
+        unfinished.replace(path)
     except BaseException:
-        os.unlink(unfinished)
+        unfinished.unlink()
         raise
 
 
@@ -75,8 +76,8 @@ def read(path: Any) -> dict[str, Any]:
         ) from error
 
 
-def _npz(path: Any) -> Path:
-    path = Path(path)
+def _npz(given: Any) -> Path:
+    path = Path(given)
     if path.suffix != ".npz":
         raise OptionError(
             f"weights are kept in .npz files, not in {str(path)!r}: write {str(path.with_suffix('.npz'))!r}"

@@ -44,7 +44,7 @@ def test_all_events_in_their_order() -> None:
         pass
 
     for name in HOOKS:
-        setattr(Tell, name, lambda self, *args, name=name: heard.append(name.removeprefix("on_")))
+        setattr(Tell, name, lambda *_args, name=name: heard.append(name.removeprefix("on_")))
     model = model_of()
     model.fit(X, Y, batch_size=6, epochs=1, verbose=0, callbacks=[Tell()], validation_data=(X, Y))
     model.predict(X, callbacks=[Tell()])
@@ -61,7 +61,7 @@ def test_early_stopping_keeps_the_best() -> None:
     model = model_of()
     kept: list[Any] = []
     keep = nn.callbacks.LambdaCallback(
-        on_epoch_end=lambda epoch, logs: kept.append(model.get_weights())
+        on_epoch_end=lambda _epoch, _logs: kept.append(model.get_weights())
     )
     stop = nn.callbacks.EarlyStopping("score", mode="max", patience=2, restore_best_weights=True)
     history = model.fit(
@@ -198,7 +198,7 @@ def test_a_bar_is_rubbed_out_by_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(sys, "stdout", stream)
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
 
-    def fail(batch: int, logs: Any) -> None:
+    def fail(batch: int, _logs: Any) -> None:
         if batch == 1:
             raise RuntimeError("stop")
 

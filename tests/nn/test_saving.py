@@ -48,7 +48,7 @@ def same(a: list[Any], b: list[Any]) -> bool:
     return len(a) == len(b) and all(map(np.array_equal, a, b))
 
 
-COPIES: list[Callable[[Any], Any]] = [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
+COPIES: list[Callable[[Any], Any]] = [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]  # noqa: S301
 
 
 def test_weights_by_paths(tmp_path: Path) -> None:
@@ -90,8 +90,10 @@ def test_weights_of_another_model(tmp_path: Path) -> None:
     assert str(caught.value).splitlines()[1:] == [
         "- missing: layers/2/kernel, layers/2/bias",
         "- not in the model: layers/1/bias",
-        "- of another shape: layers/0/kernel (4, 5), wanted (4, 6), layers/0/bias (5,), wanted (6,), "
-        "layers/1/kernel (5, 3), wanted (6, 3)",
+        (
+            "- of another shape: layers/0/kernel (4, 5), wanted (4, 6), layers/0/bias (5,), wanted (6,), "
+            "layers/1/kernel (5, 3), wanted (6, 3)"
+        ),
     ]
     assert same(before, other.get_weights())
     with pytest.raises(WeightsError, match="no variables yet"):
@@ -206,7 +208,7 @@ def test_modules_in_lists_dicts_and_cycles() -> None:
         other = copied(root)
         assert list(other.state()) == expected
         assert other.children["left"][0].parent is other
-        other.load_state({name: 7.0 for name in expected})
+        other.load_state(dict.fromkeys(expected, 7.0))
         assert [v.numpy() for v in other.variables] == [7, 7, 7]
     assert root.own.numpy() == 1
 

@@ -15,7 +15,7 @@ from tapemagic.nn.random import generator
 
 
 class Step:
-    """What the forward pass of a step may change: variables that are not trained, and the random numbers.
+    """The state that the forward pass of a step may change: variables that are not trained, and random numbers.
 
     Parameters
     ----------

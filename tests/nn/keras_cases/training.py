@@ -86,7 +86,7 @@ def class_weights(k: Any, rng: np.random.Generator) -> Arrays:
     model.compile(k.optimizers.SGD(1.0), k.losses.SparseCategoricalCrossentropy(from_logits=True))
     stop = k.callbacks.EarlyStopping("loss", patience=2, min_delta=0.02, restore_best_weights=True)
     slower = k.callbacks.ReduceLROnPlateau("loss", factor=0.5, patience=1, min_delta=0.02)
-    rates = k.callbacks.LearningRateScheduler(lambda epoch, rate: rate * 0.9)
+    rates = k.callbacks.LearningRateScheduler(lambda _epoch, rate: rate * 0.9)
     history = model.fit(
         rng.normal(size=(12, 4)).astype("float32"),
         rng.integers(0, 3, 12),
