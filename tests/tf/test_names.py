@@ -94,6 +94,7 @@ def test_tapemagic_does_not_load_tf() -> None:
         "assert 'tapemagic.tf' not in sys.modules\n"
         "import tapemagic.tf as tf\n"
         "assert 'tapemagic.tf.keras' not in sys.modules and 'tapemagic.tf.data' not in sys.modules\n"
+        "assert 'tapemagic.nn' not in sys.modules and 'tqdm' not in sys.modules\n"
         "assert 'keras' in dir(tf) and 'scipy' not in sys.modules and 'IPython' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
