@@ -405,14 +405,13 @@ class Layer(Module):
 
         Examples
         --------
-        >>> import tapemagic as tm
         >>> from tapemagic import nn
         >>> layer = nn.Dense(1, kernel_initializer="ones", use_bias=False)
         >>> layer.build((None, 1))
         >>> layer.set_weights([[[5.0]]])
         >>> layer.initialize()
-        >>> layer.kernel
-        Variable([[1.]], dtype=float32, name='dense/kernel')
+        >>> layer.get_weights()
+        [array([[1.]], dtype=float32)]
         """
         for _, module, _ in self._walk():
             if isinstance(module, Layer):

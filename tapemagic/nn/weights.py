@@ -34,14 +34,15 @@ def write(path: Any, arrays: Mapping[str, Any]) -> None:
         If the file cannot be written.
     """
     path = _npz(path)
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    unfinished = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             np.savez(file, allow_pickle=False, **dict(arrays))
-        os.chmod(unfinished, 0o666 & ~_umask())
-        os.replace(unfinished, path)
+        unfinished.chmod(0o666 & ~_umask())
+        unfinished.replace(path)
     except BaseException:
-        os.unlink(unfinished)
+        unfinished.unlink()
         raise
 
 
@@ -65,18 +66,18 @@ def read(path: Any) -> dict[str, Any]:
     """
     path = _npz(path)
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             return dict(stored)
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError, IsADirectoryError):
         raise
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
         raise WeightsError(
             f"the file {str(path)!r} cannot be read: it is broken, or was not written by save_weights"
         ) from error
 
 
-def _npz(path: Any) -> Path:
-    path = Path(path)
+def _npz(given: Any) -> Path:
+    path = Path(given)
     if path.suffix != ".npz":
         raise OptionError(
             f"weights are kept in .npz files, not in {str(path)!r}: write {str(path.with_suffix('.npz'))!r}"

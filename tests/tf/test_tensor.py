@@ -122,6 +122,19 @@ def test_second_derivatives_are_tensors_of_tensorflow() -> None:
     np.testing.assert_allclose(np.diag(6 * V.numpy().ravel()), hessian.numpy().reshape(4, 4))
 
 
+def test_one_gradient_of_two_sources() -> None:
+    """That of a sum is the same for both: an outer tape counts it twice."""
+    a, b = tf.Variable(0.7), tf.Variable(0.4)
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = tf.sin(a + b)
+        by_a, by_b = inner.gradient(y, [a, b])
+        z = by_a * by_a + by_b * by_b
+    found = outer.gradient(z, [a, b])
+
+    np.testing.assert_allclose([-2 * np.sin(2.2)] * 2, found, rtol=1e-5)
+
+
 def test_numpy_stays_on_the_tape() -> None:
     """The difference from TensorFlow that is on purpose."""
     with tf.GradientTape() as tape:

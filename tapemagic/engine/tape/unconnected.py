@@ -63,12 +63,13 @@ def result_for(
         gradient = np.reshape(gradient, shape)[()]
     if gradient.dtype.kind == "c":
         gradient = np.conjugate(gradient)
+    result = new(kind)
+    result._id = clock[0] - GRADIENT
     if gradient.__class__ is Tensor:
         if gradient._id > 0:
-            gradient.__class__ = kind
-            return gradient
+            if kind is Tensor:
+                return gradient
+            result._id = gradient._id
         gradient = gradient._value
-    result = new(kind)
     result._value = gradient
-    result._id = clock[0] - GRADIENT
     return result

@@ -11,6 +11,11 @@ from tapemagic.errors import OptionError
 Logs = Mapping[str, Any] | None
 
 
+def say(text: str) -> None:
+    """Print a line of a callback that was asked to."""
+    print(text)  # noqa: T201
+
+
 class Callback:
     """Base class of callbacks: write those methods that are to be called.
 

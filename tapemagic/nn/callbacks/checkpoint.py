@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tapemagic.errors import OptionError
-from tapemagic.nn.callbacks.callback import Logs
+from tapemagic.nn.callbacks.callback import Logs, say
 from tapemagic.nn.callbacks.monitor import MonitorCallback
 
 
@@ -38,8 +38,8 @@ class ModelCheckpoint(MonitorCallback):
 
     Notes
     -----
-    `load_weights` of the model reads the file. It is written beside its place first, and then moved there: what is there
-    is always whole.
+    `load_weights` of the model reads the file. It is written beside its place first, and then moved there: what is
+    there is always whole.
     """
 
     def __init__(
@@ -57,7 +57,8 @@ class ModelCheckpoint(MonitorCallback):
         self.filepath = str(filepath)
         if not self.filepath.endswith(".npz"):
             raise OptionError(
-                f"weights are written to .npz files, not to {self.filepath!r}: write ModelCheckpoint('best.weights.npz')"
+                f"weights are written to .npz files, not to {self.filepath!r}: write "
+                "ModelCheckpoint('best.weights.npz')"
             )
         if save_freq != "epoch" and not (isinstance(save_freq, int) and save_freq > 0):
             raise OptionError(f"save_freq is 'epoch' or a number of batches, not {save_freq!r}")
@@ -96,7 +97,7 @@ class ModelCheckpoint(MonitorCallback):
         if self.save_best_only and not self._is_best(logs):
             return
         if self.verbose:
-            print(f"Epoch {self._epoch + 1}: saving model to {path}")
+            say(f"Epoch {self._epoch + 1}: saving model to {path}")
         path.parent.mkdir(parents=True, exist_ok=True)
         self.model.save_weights(path, optimizer=not self.save_weights_only)
 
@@ -106,12 +107,10 @@ class ModelCheckpoint(MonitorCallback):
             return True
         if not self.is_better(value, self.best):
             if self.verbose:
-                print(
-                    f"Epoch {self._epoch + 1}: {self.monitor} did not improve from {self.best:.5f}"
-                )
+                say(f"Epoch {self._epoch + 1}: {self.monitor} did not improve from {self.best:.5f}")
             return False
         if self.verbose:
             before = "inf" if self.best is None else f"{self.best:.5f}"
-            print(f"Epoch {self._epoch + 1}: {self.monitor} improved from {before} to {value:.5f}")
+            say(f"Epoch {self._epoch + 1}: {self.monitor} improved from {before} to {value:.5f}")
         self.best = value
         return True

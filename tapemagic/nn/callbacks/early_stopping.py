@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapemagic.nn.callbacks.callback import Logs
+from tapemagic.nn.callbacks.callback import Logs, say
 from tapemagic.nn.callbacks.monitor import MonitorCallback
 
 
@@ -89,10 +89,10 @@ class EarlyStopping(MonitorCallback):
     def on_train_end(self, logs: Logs = None) -> None:  # noqa: ARG002 (Keras's signature)
         """Give the model the best weights, if that is wanted."""
         if self.stopped_epoch and self.verbose:
-            print(f"Epoch {self.stopped_epoch + 1}: early stopping")
+            say(f"Epoch {self.stopped_epoch + 1}: early stopping")
         if self.restore_best_weights and self.best_weights is not None:
             if self.verbose:
-                print(
+                say(
                     f"Restoring model weights from the end of the best epoch: {self.best_epoch + 1}."
                 )
             self.model.set_weights(self.best_weights)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.errors import OptionError
-from tapemagic.nn.callbacks.callback import Callback, Logs
+from tapemagic.nn.callbacks.callback import Callback, Logs, say
 from tapemagic.nn.callbacks.monitor import MonitorCallback
 
 
@@ -54,7 +54,7 @@ class LearningRateScheduler(Callback):
             raise OptionError(f"the schedule returns the learning rate as a number, not {rate!r}")
         self.model.optimizer.learning_rate = float(rate)
         if self.verbose:
-            print(
+            say(
                 f"Epoch {epoch + 1}: LearningRateScheduler setting learning rate to {float(rate):.6g}."
             )
 
@@ -146,6 +146,6 @@ class ReduceLROnPlateau(MonitorCallback):
         new = max(rate * self.factor, self.min_lr)
         optimizer.learning_rate = new
         if self.verbose:
-            print(f"Epoch {epoch + 1}: ReduceLROnPlateau reducing learning rate to {new:.6g}.")
+            say(f"Epoch {epoch + 1}: ReduceLROnPlateau reducing learning rate to {new:.6g}.")
         self.cooldown_counter = self.cooldown
         self.wait = 0

@@ -54,8 +54,8 @@ class MonitorCallback(Callback):
         name = self.monitor.lower()
         if bool(_MORE.search(name)) == bool(_LESS.search(name)):
             raise OptionError(
-                f"{type(self).__name__} cannot tell whether more or less of {self.monitor!r} is better: give mode='max' or "
-                "mode='min'"
+                f"{type(self).__name__} cannot tell whether more or less of {self.monitor!r} is better: give "
+                "mode='max' or mode='min'"
             )
         return bool(_MORE.search(name))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tapemagic.nn.callbacks.callback import Callback, Logs
+from tapemagic.nn.callbacks.callback import Callback, Logs, say
 
 
 class TerminateOnNaN(Callback):
@@ -26,12 +26,12 @@ class TerminateOnNaN(Callback):
 
     def on_nonfinite(self, batch: int, error: Exception) -> None:  # noqa: ARG002 (for callbacks that show it)
         """Called in the place of an error."""
-        print(f"Batch {batch}: Invalid loss, terminating training")
+        say(f"Batch {batch}: Invalid loss, terminating training")
         self.model.stop_training = True
 
     def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:
         """Stop after a step of a model's own that gave such a loss."""
         loss: Any = (logs or {}).get("loss")
         if loss is not None and not math.isfinite(loss):
-            print(f"Batch {batch}: Invalid loss, terminating training")
+            say(f"Batch {batch}: Invalid loss, terminating training")
             self.model.stop_training = True

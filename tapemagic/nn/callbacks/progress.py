@@ -28,7 +28,7 @@ COUNT = "{desc}: {n_fmt} [{elapsed}{postfix}]"
 """The texts of a bar, and of a count where the end is not known."""
 
 
-class Bar(tqdm):  # type: ignore[type-arg]
+class Bar(tqdm):  # type: ignore[misc]
     """A bar without a thread of its own that watches it."""
 
     monitor_interval = 0

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from tapemagic.errors import OptionError
 from tapemagic.nn.arguments import choice, number
@@ -44,8 +45,9 @@ def fans(
     ((72, 144), (5, 5), (1, 1))
     """
     if input_axes is not None and output_axes is not None:
-        inputs, outputs = ([shape[axis] for axis in axes] for axes in (input_axes, output_axes))
-        return math.prod(inputs), math.prod(outputs)
+        places = (normalize_axis_tuple(axes, len(shape)) for axes in (input_axes, output_axes))
+        inputs, outputs = (math.prod(shape[n] for n in each) for each in places)
+        return inputs, outputs
     if len(shape) < 2:
         return math.prod(shape), math.prod(shape)
     window = math.prod(shape[:-2])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.operations.selection import cast
 from tapemagic.engine.tensor.coercion import of_numbers
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.config import floatx
@@ -101,14 +102,11 @@ class InputLayer(Layer):
         if len(x.shape) == rank and all(
             n is None or n == k for n, k in zip(self.batch_shape, x.shape, strict=True)
         ):
-            return x if x.dtype == self._dtype else self._cast(x)
+            return x if x.dtype == self._dtype else cast(x, self._dtype)
         raise ShapeError(
             f"the input {self.name!r} takes arrays of the shape {self.batch_shape}, None standing for any length, and "
             f"got the shape {shape}"
         )
-
-    def _cast(self, x: Any) -> Any:
-        return np.astype(x, self._dtype)
 
 
 def Input(  # noqa: N802 (Keras's name)

@@ -38,8 +38,8 @@ class Operation(Layer):
     >>> model = nn.Model(x, np.exp(x)[:, 0] + 1)
     >>> model(np.zeros((1, 3))).numpy()
     array([2.], dtype=float32)
-    >>> [layer.name for layer in model.layers[1:]]
-    ['exp', 'get_item', 'add']
+    >>> [layer.kind for layer in model.operations]
+    ['Exp', 'GetItem', 'Add']
     """
 
     is_boxed = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.logistic import sigmoid
@@ -16,7 +17,7 @@ from tapemagic.nn.losses.arguments import (
     require_probabilities,
     share,
 )
-from tapemagic.nn.losses.loss import KnownLoss
+from tapemagic.nn.losses.loss import ERRORS, KnownLoss
 
 Reduction = str | None
 
@@ -68,10 +69,25 @@ def binary_crossentropy(
     >>> np.round(nn.losses.binary_crossentropy([[1.0, 0.0]], [[1000.0, 0.0]], from_logits=True), 4)
     Tensor([0.3466], dtype=float32)
     """
+    return np.mean(_each(y_true, y_pred, from_logits, label_smoothing, axis), axis=axis)
+
+
+def _each(
+    y_true: Any,
+    y_pred: Any,
+    from_logits: bool = False,
+    label_smoothing: float = 0.0,
+    axis: int = -1,
+) -> Any:
+    """The cross-entropy of each prediction."""
     y_true, y_pred = _targets(y_true, y_pred, label_smoothing)
+    normalize_axis_tuple(axis, y_pred.ndim)
     if from_logits:
-        return np.mean(sigmoid_cross_entropy(y_true, y_pred), axis=axis)
-    return np.mean(_from_probabilities(y_true, y_pred), axis=axis)
+        return sigmoid_cross_entropy(y_true, y_pred)
+    return _from_probabilities(y_true, y_pred)
+
+
+ERRORS[binary_crossentropy] = _each
 
 
 class BinaryCrossentropy(KnownLoss):

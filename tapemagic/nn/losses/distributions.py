@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
 from tapemagic.nn.losses.arguments import least_probability, pair, require_probabilities
-from tapemagic.nn.losses.loss import KnownLoss
+from tapemagic.nn.losses.loss import KnownLoss, averaged
 
 Reduction = str | None
 
@@ -81,6 +81,7 @@ class KLDivergence(KnownLoss):
         super().__init__(kl_divergence, reduction, name, dtype)
 
 
+@averaged
 def poisson(y_true: Any, y_pred: Any) -> Any:
     """The mean of ``y_pred - y_true * log(y_pred)`` along the last axis.
 
@@ -122,7 +123,7 @@ def poisson(y_true: Any, y_pred: Any) -> Any:
             f"the prediction {np.min(values):.6g} is no mean of a Poisson distribution, which is positive: let the "
             "model end in an exponential or softplus"
         )
-    return np.mean(y_pred - y_true * np.log(y_pred + least), axis=-1)
+    return y_pred - y_true * np.log(y_pred + least)
 
 
 class Poisson(KnownLoss):

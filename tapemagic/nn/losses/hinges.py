@@ -9,11 +9,12 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.nn.losses.arguments import pair
-from tapemagic.nn.losses.loss import KnownLoss
+from tapemagic.nn.losses.loss import KnownLoss, averaged
 
 Reduction = str | None
 
 
+@averaged
 def hinge(y_true: Any, y_pred: Any) -> Any:
     """The mean of ``maximum(1 - y_true * y_pred, 0)`` along the last axis.
 
@@ -44,7 +45,7 @@ def hinge(y_true: Any, y_pred: Any) -> Any:
     Tensor([1.], dtype=float32)
     """
     y_true, y_pred = pair(y_true, y_pred)
-    return np.mean(np.maximum(1 - _signs(y_true) * y_pred, 0), axis=-1)
+    return np.maximum(1 - _signs(y_true) * y_pred, 0)
 
 
 class Hinge(KnownLoss):
@@ -71,6 +72,7 @@ class Hinge(KnownLoss):
         super().__init__(hinge, reduction, name, dtype)
 
 
+@averaged
 def squared_hinge(y_true: Any, y_pred: Any) -> Any:
     """The mean of ``maximum(1 - y_true * y_pred, 0)**2`` along the last axis.
 
@@ -101,7 +103,7 @@ def squared_hinge(y_true: Any, y_pred: Any) -> Any:
     Tensor([1.25], dtype=float32)
     """
     y_true, y_pred = pair(y_true, y_pred)
-    return np.mean(np.square(np.maximum(1 - _signs(y_true) * y_pred, 0)), axis=-1)
+    return np.square(np.maximum(1 - _signs(y_true) * y_pred, 0))
 
 
 class SquaredHinge(KnownLoss):
@@ -129,7 +131,7 @@ class SquaredHinge(KnownLoss):
 
 
 def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
-    """How far the prediction of the right class fails to exceed the others by 1.
+    """The amount by which the prediction of the right class fails to exceed the others by 1.
 
     Parameters
     ----------

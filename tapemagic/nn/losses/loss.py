@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
 
+import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
+from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import OptionError
-from tapemagic.nn.config import float_name
+from tapemagic.nn.config import float_name, floatx
 from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.losses.arguments import same_rank
-from tapemagic.nn.losses.reduction import known_reduction, reduced
+from tapemagic.nn.losses.reduction import MEANS, known_reduction, reduced
 from tapemagic.nn.module import unique_name
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Loss:
@@ -28,7 +33,7 @@ class Loss:
         the same: the sum divided by the number of losses. "mean_with_sample_weight" divides by the sum of the weights.
         None and "none" leave them as they are.
     dtype : {'float32', 'float64', 'float16'}, optional
-        What to compute in; that of the predictions if left out.
+        What to compute in. Left out, that of predictions that are tensors, and `nn.config.floatx` for arrays.
 
     Raises
     ------
@@ -39,7 +44,7 @@ class Loss:
 
     Notes
     -----
-    In Keras, `dtype` is float32 if it is left out, also for predictions in double precision.
+    In Keras, a loss without `dtype` computes in float32, also where predictions are tensors in double precision.
 
     Examples
     --------
@@ -67,7 +72,7 @@ class Loss:
 
     @property
     def dtype(self) -> str | None:
-        """The name of the dtype to compute in; None for that of the predictions."""
+        """The name of the dtype to compute in; None if the loss was made without one."""
         return self._dtype
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
@@ -115,8 +120,14 @@ class Loss:
 
     def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
         """Targets and predictions as tensors of one dtype."""
-        y_pred = as_tensor(real_numbers(y_pred, self._dtype))
+        y_pred = self._predictions(y_pred)
         return as_tensor(real_numbers(y_true, y_pred.dtype, "targets")), y_pred
+
+    def _predictions(self, y_pred: Any) -> Any:
+        """Predictions as a tensor in the dtype to compute in."""
+        if self._dtype is None and isinstance(y_pred, Traced):
+            return real_numbers(y_pred)
+        return as_tensor(real_numbers(y_pred, self._dtype or floatx()))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}>"
@@ -158,15 +169,46 @@ class LossFunctionWrapper(Loss):
         self._options = kwargs
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
-        """What the function returns."""
+        """The result of the function."""
         return self.fn(y_true, y_pred, **self._options)
 
     def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
         return same_rank(*super()._arguments(y_true, y_pred))
 
 
+ERRORS: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""The functions of all errors whose means along an axis are losses."""
+
+
+def averaged(errors: Function) -> Function:
+    """Make a function of errors a loss function: their mean along the last axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> averaged(np.subtract)([3.0, 4.0], [1.0, 1.0])
+    np.float64(2.5)
+    """
+
+    @wraps(errors)
+    def mean(*args: Any, **kwargs: Any) -> Any:
+        return np.mean(errors(*args, **kwargs), axis=-1)
+
+    ERRORS[mean] = errors
+    return mean  # type: ignore[return-value]
+
+
 class KnownLoss(LossFunctionWrapper):
-    """A loss made of one of this package's functions, which convert their arguments by themselves."""
+    """A loss made of one of this package's functions, which convert their arguments by themselves.
+
+    The mean over a batch of means along an axis is computed as one mean.
+    """
+
+    def _reduced(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        errors = ERRORS.get(self.fn)
+        if errors is None or sample_weight is not None or self.reduction not in MEANS:
+            return super()._reduced(y_true, y_pred, sample_weight)
+        return reduced(errors(y_true, y_pred, **self._options), None, self.reduction)
 
     def _arguments(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
-        return y_true, y_pred if self._dtype is None else real_numbers(y_pred, self._dtype)
+        return y_true, self._predictions(y_pred)

@@ -10,7 +10,8 @@ from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.conversions import real_numbers
 from tapemagic.nn.losses.arguments import same_rank
 
-REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
+MEANS = ("sum_over_batch_size", "mean", "mean_with_sample_weight")
+REDUCTIONS = (*MEANS, "sum", "none", None)
 
 
 def known_reduction(reduction: Any) -> str | None:

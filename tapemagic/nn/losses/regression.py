@@ -9,11 +9,12 @@ from numpy.typing import DTypeLike
 
 from tapemagic.nn.config import epsilon
 from tapemagic.nn.losses.arguments import pair
-from tapemagic.nn.losses.loss import KnownLoss
+from tapemagic.nn.losses.loss import KnownLoss, averaged
 
 Reduction = str | None
 
 
+@averaged
 def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
     """The mean of the squared differences along the last axis.
 
@@ -43,7 +44,7 @@ def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
     Tensor([0.5, 2. ], dtype=float32)
     """
     y_true, y_pred = pair(y_true, y_pred)
-    return np.mean(np.square(y_pred - y_true), axis=-1)
+    return np.square(y_pred - y_true)
 
 
 class MeanSquaredError(KnownLoss):
@@ -71,6 +72,7 @@ class MeanSquaredError(KnownLoss):
         super().__init__(mean_squared_error, reduction, name, dtype)
 
 
+@averaged
 def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
     """The mean of the absolute differences along the last axis.
 
@@ -101,7 +103,7 @@ def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
     Tensor([0.5, 1.5], dtype=float32)
     """
     y_true, y_pred = pair(y_true, y_pred)
-    return np.mean(np.abs(y_pred - y_true), axis=-1)
+    return np.abs(y_pred - y_true)
 
 
 class MeanAbsoluteError(KnownLoss):
@@ -128,6 +130,7 @@ class MeanAbsoluteError(KnownLoss):
         super().__init__(mean_absolute_error, reduction, name, dtype)
 
 
+@averaged
 def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
     """The mean of the absolute differences in percent of the targets, along the last axis.
 
@@ -159,7 +162,7 @@ def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
     """
     y_true, y_pred = pair(y_true, y_pred)
     size = np.maximum(np.abs(y_true), epsilon())
-    return 100 * np.mean(np.abs((y_true - y_pred) / size), axis=-1)
+    return 100 * np.abs((y_true - y_pred) / size)
 
 
 class MeanAbsolutePercentageError(KnownLoss):
@@ -186,6 +189,7 @@ class MeanAbsolutePercentageError(KnownLoss):
         super().__init__(mean_absolute_percentage_error, reduction, name, dtype)
 
 
+@averaged
 def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
     """The mean of the squared differences of the logarithms, of 1 more each, along the last axis.
 
@@ -218,7 +222,7 @@ def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
     """
     y_true, y_pred = pair(y_true, y_pred)
     logarithms = np.log1p(np.maximum(y_pred, epsilon()))
-    return np.mean(np.square(logarithms - np.log1p(np.maximum(y_true, epsilon()))), axis=-1)
+    return np.square(logarithms - np.log1p(np.maximum(y_true, epsilon())))
 
 
 class MeanSquaredLogarithmicError(KnownLoss):

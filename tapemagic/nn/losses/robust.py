@@ -11,11 +11,12 @@ from numpy.typing import DTypeLike
 from tapemagic.errors import OptionError
 from tapemagic.nn.arguments import number
 from tapemagic.nn.losses.arguments import pair
-from tapemagic.nn.losses.loss import KnownLoss
+from tapemagic.nn.losses.loss import KnownLoss, averaged
 
 Reduction = str | None
 
 
+@averaged
 def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
     """The mean of the Huber loss along the last axis: quadratic for small differences, linear for large ones [1]_.
 
@@ -57,7 +58,7 @@ def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
     y_true, y_pred = pair(y_true, y_pred)
     error = y_pred - y_true
     bounded = np.clip(error, -delta, delta)
-    return np.mean(bounded * (error - bounded / 2), axis=-1)
+    return bounded * (error - bounded / 2)
 
 
 class Huber(KnownLoss):
@@ -87,6 +88,7 @@ class Huber(KnownLoss):
         super().__init__(huber, reduction, name, dtype, delta=_positive(delta))
 
 
+@averaged
 def log_cosh(y_true: Any, y_pred: Any) -> Any:
     """The mean of the logarithm of the hyperbolic cosine of the differences, along the last axis.
 
@@ -120,7 +122,7 @@ def log_cosh(y_true: Any, y_pred: Any) -> Any:
     error = y_pred - y_true
     with np.errstate(invalid="ignore"):  # NumPy warns of NaN that was there
         both = np.logaddexp(error, -error)
-    return np.mean(both - math.log(2), axis=-1)
+    return both - math.log(2)
 
 
 class LogCosh(KnownLoss):

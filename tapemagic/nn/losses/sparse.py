@@ -136,7 +136,7 @@ class SparseCategoricalCrossentropy(KnownLoss):
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """Compute the losses, weight and reduce them; as of `Loss`, without the examples of the ignored class."""
         if self.ignore_class is not None:
-            y_pred = as_tensor(real_numbers(y_pred))
+            y_pred = self._predictions(y_pred)
             classes_last = np.moveaxis(y_pred, class_axis(self.axis, y_pred), -1)
             labels = class_numbers(y_true, classes_last)
             sample_weight = self._without_ignored(labels, sample_weight, y_pred.dtype)

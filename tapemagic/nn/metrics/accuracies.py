@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.tensor.constant import constant
-from tapemagic.errors import OptionError, ShapeError
+from tapemagic.errors import ShapeError
+from tapemagic.nn.arguments import number, positive
 from tapemagic.nn.config import floatx
 from tapemagic.nn.losses.arguments import class_numbers, pair
 from tapemagic.nn.metrics.reduction import MeanMetricWrapper, numbers
@@ -88,7 +89,7 @@ def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
     Tensor([1., 0., 1.], dtype=float32)
     """
     y_true, y_pred = map(numbers, pair(y_true, y_pred))
-    return _as_float((y_pred > threshold) == y_true)
+    return _as_float((y_pred > number(threshold, "threshold")) == y_true)
 
 
 class BinaryAccuracy(MeanMetricWrapper):
@@ -128,7 +129,8 @@ def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     Returns
     -------
     Tensor
-        Of shape (...), in `nn.config.floatx`. Of equal predictions the first one counts.
+        Of shape (...), in `nn.config.floatx`. Of equal predictions the first one counts; where one is
+        NaN, none does.
 
     Raises
     ------
@@ -142,7 +144,7 @@ def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     Tensor([1., 0.], dtype=float32)
     """
     y_true, y_pred = _one_hot_pair(y_true, y_pred)
-    return _as_float(np.argmax(y_true, axis=-1) == np.argmax(y_pred, axis=-1))
+    return _as_float(np.argmax(y_true, axis=-1) == _largest(y_pred))
 
 
 class CategoricalAccuracy(MeanMetricWrapper):
@@ -177,7 +179,8 @@ def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     Returns
     -------
     Tensor
-        Of shape (...), in `nn.config.floatx`. Of equal predictions the first one counts.
+        Of shape (...), in `nn.config.floatx`. Of equal predictions the first one counts; where one is
+        NaN, none does.
 
     Raises
     ------
@@ -310,7 +313,9 @@ def sparse_top_k_categorical_accuracy(
     y_pred = numbers(y_pred)
     labels = class_numbers(y_true, y_pred)
     if from_sorted_ids:
-        return _as_float(np.any(labels[..., None] == y_pred[..., : _positive(k)], axis=-1))
+        return _as_float(
+            np.any(labels[..., None] == y_pred[..., : positive(k, "k of top-k accuracy")], axis=-1)
+        )
     return _as_float(_in_top_k(labels, y_pred, k))
 
 
@@ -349,10 +354,10 @@ def _as_float(right: Any) -> Any:
 
 
 def _largest(y_pred: Any) -> Any:
-    """The place of the largest prediction of each example; -1 where there are no classes."""
-    if not y_pred.shape[-1]:
-        return np.full(y_pred.shape[:-1], -1)
-    return np.argmax(y_pred, axis=-1)
+    """The place of the largest prediction of each example; -1 where one is NaN."""
+    places = np.argmax(y_pred, axis=-1)
+    unknown = np.isnan(np.max(y_pred, axis=-1))
+    return np.where(unknown, -1, places) if unknown.any() else places
 
 
 def _one_hot_pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
@@ -374,10 +379,6 @@ def _in_top_k(labels: Any, y_pred: Any, k: int) -> Any:
     known = (labels >= 0) & (labels < classes)
     chosen = np.take_along_axis(y_pred, np.where(known, labels, 0)[..., None], axis=-1)
     larger = np.sum(y_pred > chosen, axis=-1)
-    return known & (larger < _positive(k)) & ~np.any(np.isnan(y_pred), axis=-1)
-
-
-def _positive(k: Any) -> int:
-    if isinstance(k, int | np.integer) and not isinstance(k, bool) and k > 0:
-        return int(k)
-    raise OptionError(f"k is a positive whole number, not {k!r}: write k=5")
+    return (
+        known & (larger < positive(k, "k of top-k accuracy")) & ~np.any(np.isnan(y_pred), axis=-1)
+    )

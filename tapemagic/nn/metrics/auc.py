@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.logistic import sigmoid
+from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.config import epsilon
 from tapemagic.nn.losses.arguments import require_probabilities
 from tapemagic.nn.losses.reduction import divide_no_nan
-from tapemagic.nn.metrics.metric import Metric
+from tapemagic.nn.metrics.metric import Metric, require_columns
 from tapemagic.nn.metrics.thresholds import Counts, counted_pair, counts, parsed_thresholds
 
 CURVES = ("ROC", "PR", "PRGAIN")
@@ -96,6 +97,8 @@ class AUC(Metric):
         if num_labels or not multi_label:
             self._build(num_labels)
 
+    true_positives: Variable
+
     def _build(self, columns: int | None) -> None:
         shape = (self.num_thresholds,) if columns is None else (self.num_thresholds, columns)
         for part in Counts._fields:
@@ -134,9 +137,8 @@ class AUC(Metric):
         """The numbers of decisions, with a column for each label if they are to be kept apart."""
         if not self.multi_label:
             if self.label_weights is not None:
-                weights = np.broadcast_to(self.label_weights, y_pred.shape) * (
-                    1 if weights is None else weights
-                )
+                given = 1 if weights is None else weights
+                weights = _spread(self.label_weights, y_pred.shape) * given
             return counts(y_true, y_pred, self.thresholds, weights)
         if y_pred.ndim != 2:
             raise ShapeError(
@@ -144,6 +146,7 @@ class AUC(Metric):
             )
         if not self._built:
             self._build(y_pred.shape[1])
+        require_columns(self.name, self.true_positives.shape[1], y_pred)
         columns = [
             counts(
                 y_true[:, n],
@@ -170,8 +173,17 @@ class AUC(Metric):
         by_label = np.sum(areas, axis=0)
         if self.label_weights is None:
             return np.mean(by_label)
-        total = np.sum(self.label_weights)
-        return divide_no_nan(np.sum(by_label * self.label_weights), total)
+        weights = _spread(self.label_weights, by_label.shape)
+        return divide_no_nan(np.sum(by_label * weights), np.sum(weights))
+
+
+def _spread(label_weights: Any, shape: tuple[int, ...]) -> Any:
+    """The weights of labels for every prediction."""
+    if label_weights.shape != shape[-1:]:
+        raise ShapeError(
+            f"{label_weights.size} label_weights do not fit predictions of the shape {shape}: give one for each column"
+        )
+    return np.broadcast_to(label_weights, shape)
 
 
 def _points(found: Counts, curve: str) -> tuple[Any, Any]:

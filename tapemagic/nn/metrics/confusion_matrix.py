@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.operations.common import operand, whole
+from tapemagic.engine.operations.common import count, operand, whole
+from tapemagic.engine.tensor.coercion import cast_exactly
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError
-from tapemagic.nn.losses.arguments import same_rank
 
 
 def confusion_matrix(
@@ -20,7 +20,7 @@ def confusion_matrix(
     weights: Any = None,
     dtype: DTypeLike = np.int32,
 ) -> Any:
-    """How often each class was taken for each.
+    """The number of times that each class was taken for each.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def confusion_matrix(
     num_classes : int, optional
         The number of classes. Left out, one more than the largest number in `labels` and `predictions`.
     weights : array_like, optional
-        How much each example counts.
+        How much each example counts; for fractions, give ``dtype=float``.
     dtype : dtype, optional
         Of the result.
 
@@ -42,10 +42,12 @@ def confusion_matrix(
 
     Raises
     ------
+    DtypeError
+        If a weight does not fit into `dtype`.
     OptionError
         If a number is negative, or not smaller than `num_classes`.
     ShapeError
-        If the shapes differ.
+        If the shapes differ, or have more than one axis.
     UnsupportedArgumentError
         If labels or predictions are not whole numbers.
 
@@ -61,17 +63,15 @@ def confusion_matrix(
            [0, 1, 0],
            [1, 0, 1]], dtype=int32)
     """
-    rows, columns = same_rank(
-        whole(operand(labels), "labels of a confusion matrix"),
-        whole(operand(predictions), "predictions of a confusion matrix"),
-    )
-    if rows.shape != columns.shape:
+    rows = _numbers(labels, "labels of a confusion matrix")
+    columns = _numbers(predictions, "predictions of a confusion matrix")
+    if rows.shape != columns.shape or rows.ndim != 1:
         raise ShapeError(
             f"labels of the shape {rows.shape} and predictions of the shape {columns.shape}: give one number of a "
             "class for each example, such as np.argmax(y_pred, axis=-1)"
         )
     largest = max(np.max(rows, initial=-1), np.max(columns, initial=-1))
-    size = int(largest) + 1 if num_classes is None else int(num_classes)
+    size = int(largest) + 1 if num_classes is None else count(num_classes, "num_classes")
     for numbers, what in ((rows, "label"), (columns, "prediction")):
         wrong = (numbers < 0) | (numbers >= size)
         if np.any(wrong):
@@ -79,10 +79,20 @@ def confusion_matrix(
                 f"the {what} {numbers[wrong].flat[0]} is not one of {size} classes, whose numbers are from 0 to "
                 f"{size - 1}"
             )
-    places = rows.ravel() * size + columns.ravel()
+    places = rows * size + columns
     if weights is None:
         found = np.bincount(places, minlength=size * size)
     else:
-        given = np.broadcast_to(np.asarray(unwrap(operand(weights)), float), rows.shape)
-        found = np.bincount(places, given.ravel(), size * size)
+        given = cast_exactly(np.asarray(unwrap(operand(weights))), dtype)
+        if given.ndim and given.shape != rows.shape:
+            raise ShapeError(
+                f"weights of the shape {given.shape} do not fit labels of the shape {rows.shape}: give one for each"
+            )
+        found = np.bincount(places, np.broadcast_to(given, rows.shape), size * size)
     return found.reshape(size, size).astype(dtype)
+
+
+def _numbers(classes: Any, what: str) -> Any:
+    """Numbers of classes, without an axis of length 1 at the end."""
+    given = whole(operand(classes), what)
+    return given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given

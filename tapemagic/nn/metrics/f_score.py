@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.config import epsilon
-from tapemagic.nn.metrics.metric import Metric
+from tapemagic.nn.metrics.metric import Metric, require_columns
 from tapemagic.nn.metrics.reduction import numbers
 
 PARTS = ("true_positives", "false_positives", "false_negatives", "intermediate_weights")
@@ -64,6 +65,8 @@ class FBetaScore(Metric):
         self.threshold = threshold
         self._built = False
 
+    true_positives: Variable
+
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Add a batch.
 
@@ -92,6 +95,8 @@ class FBetaScore(Metric):
             for part in PARTS:
                 setattr(self, part, self.add_variable(shape, name=part))
             self._built = True
+        if self.average != "micro":
+            require_columns(self.name, self.true_positives.shape[0], y_pred)
         weights = None
         if sample_weight is not None:
             weights = numbers(sample_weight, self.dtype, "sample weights").reshape(-1, 1)

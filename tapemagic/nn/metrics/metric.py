@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.errors import OptionError
+from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn import initializers
 from tapemagic.nn.config import float_name
 from tapemagic.nn.module import unique_name
@@ -153,6 +153,20 @@ class Metric:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}>"
+
+
+def require_columns(name: str, columns: int, y_pred: Any) -> None:
+    """Raise an error for a batch with another number of outputs than the first one had.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if y_pred.shape[1] != columns:
+        raise ShapeError(
+            f"the metric {name!r} counts {columns} outputs since its first batch, and got predictions of the shape "
+            f"{y_pred.shape}: make another metric for them"
+        )
 
 
 def _variables(parts: Any) -> Iterator[Variable]:

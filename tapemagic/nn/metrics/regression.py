@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.losses.arguments import pair, same_rank
-from tapemagic.nn.metrics.metric import Metric
+from tapemagic.nn.metrics.metric import Metric, require_columns
 from tapemagic.nn.metrics.reduction import Mean, numbers
 
 AGGREGATIONS = ("uniform_average", "variance_weighted_average", None)
@@ -126,6 +126,7 @@ class R2Score(Metric):
             )
         if not self._built:
             self._build(y_pred.shape[1])
+        require_columns(self.name, self.sum.shape[0], y_pred)
         weights = np.ones_like(y_true)
         if sample_weight is not None:
             weights = numbers(sample_weight, self.dtype, "sample weights")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -110,7 +110,8 @@ def _array(value: Any, what: str, dtype: Any) -> Any:
         first = next(other, None)
         text = isinstance(first, str | bytes)
         raise NotNumbersError(
-            f"{what} holds {'text' if text else 'objects'} such as {shown(first)}, of the dtype {array.dtype}: give numbers"
+            f"{what} holds {'text' if text else 'objects'} such as {shown(first)}, of the dtype {array.dtype}: "
+            "give numbers"
             + (", such as those of np.unique(values, return_inverse=True)[1]" if text else "")
         )
     if not array.ndim:
@@ -194,7 +195,7 @@ class ArrayBatches:
         self.steps = -(-self.count // batch_size) if steps is None else steps
         self._rows: Iterator[Rows] = iter(())
 
-    def epoch(self) -> Iterator[tuple[Any, Rows]]:
+    def epoch(self) -> Generator[tuple[Any, Rows]]:
         """The batches of an epoch, each as `train_step` takes it, with the numbers of its examples."""
         if not self.endless:
             self._rows = self._order()
@@ -248,7 +249,7 @@ class IteratedBatches:
         self._iterator: Iterator[Any] = iter(())
         self._epochs = 0
 
-    def epoch(self) -> Iterator[tuple[Any, Rows]]:
+    def epoch(self) -> Generator[tuple[Any, Rows]]:
         """The batches of an epoch, each as `train_step` takes it, with None for the numbers of its examples."""
         self._epochs += 1
         if not self.endless or self._epochs == 1:
@@ -359,7 +360,8 @@ def split(data: Sequence[Any], fraction: float) -> tuple[list[Any], list[Any]]:
     border = int(count * (1 - fraction))
     if border in {0, count}:
         raise OptionError(
-            f"validation_split={fraction} of {count} examples leaves one part empty: give validation_data, or more examples"
+            f"validation_split={fraction} of {count} examples leaves one part empty: give "
+            "validation_data, or more examples"
         )
 
     def part(structure: Any, rows: slice) -> Any:

@@ -12,8 +12,7 @@ from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap, wrap
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn import losses
-from tapemagic.nn.losses import Loss, LossFunctionWrapper
-from tapemagic.nn.losses.loss import KnownLoss
+from tapemagic.nn.losses import Loss
 from tapemagic.nn.metrics import Metric, get_for
 
 
@@ -33,14 +32,16 @@ class LossTracker(Metric):
         super().__init__(name=name)
         self.total = self.count = 0.0
 
-    def update_state(self, value: Any, sample_weight: float = 1) -> None:  # type: ignore[override]
+    def update_state(self, value: Any, sample_weight: float = 1) -> None:
         """Add the loss of a batch."""
         self.total += float(unwrap(value)) * sample_weight
         self.count += sample_weight
+        if self._dtype == "float32" and getattr(value, "dtype", None) == "float64":
+            self._dtype = "float64"
 
     def result(self) -> Any:
         """The mean, 0 at the beginning."""
-        return wrap(np.float32(self.total / self.count if self.count else 0.0))
+        return wrap(np.dtype(self._dtype).type(self.total / self.count if self.count else 0.0))
 
     def reset_state(self) -> None:
         """Begin anew."""
@@ -75,8 +76,8 @@ def outputs_by_name(outputs: Any, names: Sequence[str] | None, what: str) -> dic
         names = [f"output_{k}" for k in range(len(found))]
     if len(names) != len(found):
         raise ShapeError(
-            f"the model has {len(names)} outputs, {', '.join(map(repr, names))}, and {what} has {len(found)} parts: give "
-            "a list with one for each, or a dict by their names"
+            f"the model has {len(names)} outputs, {', '.join(map(repr, names))}, and {what} has {len(found)} parts: "
+            "give a list with one for each, or a dict by their names"
         )
     return dict(zip(names, found, strict=True))
 
@@ -87,7 +88,7 @@ def is_several(outputs: Any) -> bool:
 
 
 class Part:
-    """What belongs to one output, such as its loss."""
+    """The loss of one output, with its weight and its mean."""
 
     def __init__(self, loss: Loss, weight: float | None, tracker: LossTracker | None) -> None:
         self.loss, self.weight, self.tracker = loss, weight, tracker
@@ -107,8 +108,14 @@ class CompiledLoss:
 
     def __init__(self, loss: Any, weights: Any, names: Sequence[str] | None) -> None:
         self.given, self.weights, self.names = loss, weights, names
-        if not isinstance(loss, list | tuple | Mapping):
-            _loss(loss)  # an unknown name is said at once
+        if not is_several(loss):
+            losses.as_loss(loss)  # an unknown name is said at once
+        for weight in leaves(weights):
+            if weight is not None and not isinstance(weight, float | int | np.number):
+                raise OptionError(
+                    f"loss_weights are numbers, not {shown(weight)}: write metrics=... for metrics, "
+                    "which stand behind them"
+                )
         self._parts: dict[str, Part] | None = None
 
     @property
@@ -159,12 +166,12 @@ class CompiledLoss:
             if loss is not None:
                 weight = weights.get(name) if weights else self.weights
                 tracker = LossTracker(f"{name}_loss") if several else None
-                parts[name] = Part(_loss(loss), weight, tracker)
+                parts[name] = Part(losses.as_loss(loss), weight, tracker)
         return parts
 
 
 def _for_each(given: Any, names: list[str], what: str) -> dict[str, Any]:
-    """What was given for each output: the same for all, or by names, or in a list; None where there is none."""
+    """The part of each output in what was given: the same for all, or by names, or in a list; else None."""
     if isinstance(given, Mapping):
         unknown = [name for name in given if name not in names]
         if unknown:
@@ -180,20 +187,6 @@ def _for_each(given: Any, names: list[str], what: str) -> dict[str, Any]:
             )
         return dict(zip(names, given, strict=True))
     return dict.fromkeys(names, given)
-
-
-def _loss(identifier: Any) -> Loss:
-    """The loss for a name, a function or an object."""
-    found = losses.get(identifier)
-    if isinstance(found, Loss):
-        return found
-    if found is None or not callable(found):
-        raise OptionError(
-            f"a loss is given by its name, as a function or an object, not as {shown(identifier)}"
-        )
-    name = identifier if isinstance(identifier, str) else getattr(found, "__name__", None)
-    own = getattr(losses, getattr(found, "__name__", ""), None) is found
-    return (KnownLoss if own else LossFunctionWrapper)(found, name=name)
 
 
 class CompiledMetrics(Metric):
@@ -221,7 +214,7 @@ class CompiledMetrics(Metric):
         """The metrics themselves; none before the first batch, whose shapes choose among accuracies."""
         return [metric for _, _, metric, _ in self._found or ()]
 
-    def update_state(self, y: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
+    def update_state(self, y: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Add a batch."""
         if not any(self.given):
             return

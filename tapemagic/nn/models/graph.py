@@ -101,7 +101,7 @@ class Graph:
 
 
 class _Number(NamedTuple):
-    """What stands for a symbolic tensor in a graph that is copied or pickled."""
+    """A mark in the place of a symbolic tensor, in a graph that is copied or pickled."""
 
     number: int
     shape: Any

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
+from tapemagic.engine.nest import ordered
 from tapemagic.errors import ModelError, OptionError, WeightsError
 from tapemagic.nn.layer import Layer, shapes_of
+from tapemagic.nn.layers.operation import Operation
 from tapemagic.nn.models.graph import Graph
 from tapemagic.nn.models.summary import summary_of
 from tapemagic.nn.models.training import Trainer
@@ -65,7 +67,9 @@ class Model(Trainer, Layer):
             raise OptionError("a model has both inputs and outputs: write Model(inputs, outputs)")
         if inputs is not None:
             self._graph = Graph(inputs, outputs)
-            vars(self)["layers"] = self._graph.layers
+            calls = self._graph.layers
+            vars(self)["layers"] = [layer for layer in calls if not isinstance(layer, Operation)]
+            self.operations = [layer for layer in calls if isinstance(layer, Operation)]
             self.cast_kinds = ""
             self.built = True
             if not self.trainable:
@@ -91,7 +95,7 @@ class Model(Trainer, Layer):
 
     @property
     def layers(self) -> list[Layer]:
-        """The layers that the model is made of, without those inside of them."""
+        """The layers that the model is made of, without those inside of them, and without operators and functions."""
         own = vars(self).get("layers")
         if own is None:
             own = [module for module in self.own_modules() if isinstance(module, Layer)]
@@ -103,8 +107,12 @@ class Model(Trainer, Layer):
 
     @property
     def output_names(self) -> list[str] | None:
-        """The names of the layers that give the outputs; None if they are not known."""
-        return None if self.graph is None else [x.node.layer.name for x in self.graph.outputs]
+        """The names of the layers that give the outputs, or the keys of a dict of them; None if they are not known."""
+        if self.graph is None:
+            return None
+        if isinstance(self.graph.output_structure, Mapping):
+            return ordered(self.graph.output_structure)
+        return [x.node.layer.name for x in self.graph.outputs if x.node]
 
     @property
     def input_dtype(self) -> Any:
@@ -112,7 +120,7 @@ class Model(Trainer, Layer):
         if self.graph is None:
             return self.dtype if self.cast_kinds else None
         dtypes = {x.dtype for x in self.graph.inputs}
-        return dtypes.pop() if len(dtypes) == 1 and "f" == min(x.kind for x in dtypes) else None
+        return dtypes.pop() if len(dtypes) == 1 and all(x.kind == "f" for x in dtypes) else None
 
     def _build_for(self, given: list[Any]) -> None:
         if type(self).build is Model.build:

@@ -100,8 +100,5 @@ def _run_again(model: Any, data: Any, backward: bool) -> tuple[NonFinite | None,
             y_pred = model(x, training=True)
             loss = model.compute_loss(x, y, y_pred, sample_weight)
         snapshot = snapshot_of(observer)
-        if backward:
-            found = first_nonfinite_gradient(snapshot, loss)
-        else:
-            found = first_nonfinite(snapshot)
+        found = first_nonfinite_gradient(snapshot, loss) if backward else first_nonfinite(snapshot)
     return found, (layers[found.record] if found else None)

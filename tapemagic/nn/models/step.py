@@ -15,7 +15,7 @@ from tapemagic.nn.random import generator
 
 
 class Step:
-    """What the forward pass of a step may change: variables that are not trained, and the random numbers.
+    """The state that the forward pass of a step may change: variables that are not trained, and random numbers.
 
     Parameters
     ----------
@@ -36,7 +36,11 @@ class Step:
             bits.state = self._random
 
     def require_finite(
-        self, data: Any, loss: Any, variables: Sequence[Variable], gradients: Sequence[Any]
+        self,
+        data: Any,
+        loss: Any,
+        variables: Sequence[Variable] = (),
+        gradients: Sequence[Any] = (),
     ) -> None:
         """Raise an error, after undoing the step so far, if the loss or a gradient is not finite.
 
@@ -45,8 +49,8 @@ class Step:
         data : tuple
             The batch.
         loss : Tensor
-        variables : sequence of Variable
-        gradients : sequence of Tensor or None
+        variables : sequence of Variable, optional
+        gradients : sequence of Tensor or None, optional
 
         Raises
         ------

@@ -86,13 +86,18 @@ def _rows(
 ) -> Iterator[tuple[Any, list[str]]]:
     """The layers of a model with the cells of their rows."""
     mark = "   " * depth + "└ " if depth else ""
-    for layer in model.layers:
+    for layer in model.graph.layers if _is_functional(model) else model.layers:
         own = [node for node in nodes if node.layer is layer]
         count = f"{_size(layer.variables):,}" if layer.built else "0 (unbuilt)"
         cells = [f"{mark}{layer.name} ({kind_of(layer)})", _output_shape(layer, own), count]
         yield layer, [*cells, "-" if depth else _sources(own)]
         if expand and hasattr(layer, "layers") and hasattr(layer, "graph"):
             yield from _rows(layer, _nodes(layer), expand, depth + 1)
+
+
+def _is_functional(model: Any) -> bool:
+    """Whether a model is shown with its inputs and operators, as all are but stacks."""
+    return hasattr(model, "operations")
 
 
 def _output_shape(layer: Any, nodes: list[Any]) -> str:
@@ -174,8 +179,8 @@ def _cells(row: list[str], widths: list[int], aligned: list[str], border: str) -
 
 
 def _broken(cell: str, width: int) -> list[str]:
-    start = len(cell) - len(cell.lstrip())
-    lines = textwrap.wrap(cell, width, initial_indent=cell[:start], break_on_hyphens=False)
+    indent = cell[: len(cell) - len(cell.lstrip())]
+    lines = textwrap.wrap(cell.strip(), width, initial_indent=indent, break_on_hyphens=False)
     return lines or [""]
 
 
@@ -183,11 +188,11 @@ def _totals(model: Any) -> Iterator[str]:
     variables = model.variables
     trained = [v for v in variables if v.trainable]
     optimizer = getattr(model, "optimizer", None)
-    states = list(optimizer.variables) if optimizer is not None else []
+    states = list(optimizer.variables) if getattr(optimizer, "built", False) else []
     yield f" Total params: {_amount([*variables, *states])}"
     yield f" Trainable params: {_amount(trained)}"
     yield f" Non-trainable params: {_amount([v for v in variables if not v.trainable])}"
-    if states and any(layer.built for layer in model.layers):
+    if states:
         yield f" Optimizer params: {_amount(states)}"
     waiting = [layer.name for layer in model.layers if not layer.built]
     if waiting or not model.built:

@@ -173,10 +173,14 @@ _PYTHON: dict[str, type] = {"b": bool, "i": int, "u": int, "f": float, "c": comp
 
 
 def _mixed(found: Any, dtype: Any, what: str) -> MixedDtypesError:
+    """The error for two dtypes; its advice is to cast whole numbers to real ones, and the second one otherwise."""
+    low, high = (dtype, found) if _RANK[found.kind] > _RANK[dtype.kind] else (found, dtype)
     return MixedDtypesError(
-        f"{what} takes tensors of one dtype, not {dtype} and {found}: write tf.cast(x, tf.{dtype}) for the one of "
-        f"{found}"
+        f"{what} takes tensors of one dtype, not {dtype} and {found}: write tf.cast(x, tf.{high}) for the one of {low}"
     )
+
+
+_RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 
 def matched(what: str, *values: Any) -> list[Any]:

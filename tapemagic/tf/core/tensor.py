@@ -61,9 +61,10 @@ class Eager(Traced):
         dtype = unwrap(self).dtype
         if ufunc.nin == 2 and method == "__call__" and ufunc.nout == 1 and len(held) == 2:
             inputs = tuple(
-                x if isinstance(x, Traced) or x.__class__ not in _ADOPTING else operand(x, dtype)
-                for x in inputs
+                operand(x, dtype, ufunc.__name__) if x.__class__ in _ADOPTING else x for x in inputs
             )
+            if ufunc is np.true_divide and dtype.kind in "iu":
+                inputs = tuple(_astype(tensor(x), quotient_dtype(dtype)) for x in inputs)
         given, options = _plain_in(inputs), _plain_in(kwargs)
         return eager(Traced.__array_ufunc__(plain(self), ufunc, method, *given, **options))
 
@@ -132,7 +133,7 @@ class EagerTensor(Eager, Tensor):
 
     def __format__(self, spec: str) -> str:
         record_text(self, "format()")
-        return super().__format__(spec) if spec else str(self._value)
+        return super().__format__(spec) if spec else format(self._value, "")
 
     def __reduce__(self) -> Any:
         record_text(self, "pickle")
@@ -203,6 +204,14 @@ _astype: Any = np.astype
 _LOGICAL = frozenset({"and", "or", "xor"})
 
 
+_SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "matmul": "@", "mod": "%", "floordiv": "//",
+    "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+}  # fmt: skip
+"""Python's signs of the operators."""
+
+
 def quotient_dtype(dtype: Any) -> Any:
     """The dtype in which whole numbers are divided."""
     return np.dtype(_TRUE_QUOTIENT.get(dtype.char, np.float64))
@@ -217,11 +226,11 @@ def _operator(name: str, compute: Binary) -> Binary:
         if other is None or isinstance(other, (str, dict)):
             return NotImplemented
         dtype = self._value.dtype
-        other = operand(other, dtype, symbol)
+        other = operand(other, dtype, _SIGNS[symbol])
         if dtype.kind in "biu":
             if dtype.kind == "b" and symbol not in _LOGICAL:
                 raise InvalidArgumentError(
-                    f"{symbol} takes numbers, not truth values: write tf.cast(x, tf.float32), or tf.logical_and"
+                    f"{_SIGNS[symbol]} takes numbers, not truth values: write tf.cast(x, tf.float32), or tf.logical_and"
                 )
             if symbol == "truediv":
                 wide = quotient_dtype(dtype)
@@ -248,7 +257,12 @@ def _comparison(name: str, compute: Binary) -> Binary:
             raise invalid_argument(
                 TypeError(f"a tensor of numbers cannot be compared with {other!r}")
             )
-        other = operand(other, self._value.dtype, name)
+        dtype = self._value.dtype
+        other = operand(other, dtype, _SIGNS[name])
+        if dtype.kind == "c" and name not in {"eq", "ne"}:
+            raise InvalidArgumentError(
+                f"{_SIGNS[name]} takes real numbers, not {dtype}: compare tf.abs(x), or tf.math.real(x)"
+            )
         try:
             return eager(compute(self, other))
         except ValueError as error:

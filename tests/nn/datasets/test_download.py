@@ -75,6 +75,30 @@ def test_an_interrupted_download_goes_on_in_the_next_call(server: Server, tmp_pa
     assert "bytes=100000-" == server.ranges[-1]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals")
+def test_a_download_that_the_user_interrupts(server: Server, tmp_path: Path) -> None:
+    """Ctrl-C ends it, and what came is kept."""
+    stop = threading.Event()
+
+    def interrupt(handler: Handler) -> None:
+        handler.send(CONTENT[:100_000], length=len(CONTENT))
+        wait_for(lambda: any(path.stat().st_size for path in tmp_path.iterdir()))
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        stop.wait(20)
+
+    server.respond = interrupt
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            fetch(server, tmp_path)
+    finally:
+        stop.set()
+    assert ["data.bin.part"] == names(tmp_path)
+
+    server.respond = lambda handler: handler.send_part(CONTENT)
+    assert CONTENT == fetch(server, tmp_path).read_bytes()
+    assert str(server.ranges[-1]).startswith("bytes=")
+
+
 def test_a_download_that_ends_where_it_began(server: Server, tmp_path: Path) -> None:
     """Without any progress there is no endless trying."""
     server.respond = lambda handler: handler.send(b"", length=len(CONTENT))

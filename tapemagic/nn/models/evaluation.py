@@ -1,0 +1,240 @@
+"""Evaluator: evaluate and predict, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.nest import leaves, pack
+from tapemagic.engine.recording import silence
+from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.errors import OptionError
+from tapemagic.nn.callbacks.callback import CallbackList
+from tapemagic.nn.callbacks.progress import Progress
+from tapemagic.nn.models.batches import (
+    ArrayBatches,
+    Batches,
+    IteratedBatches,
+    arrays_in,
+    is_iterable_data,
+    pack_x_y_sample_weight,
+    rows_of,
+    weights_of_classes,
+)
+from tapemagic.nn.models.interrupts import between_steps
+from tapemagic.nn.models.logs import Logs, closed, listed, one_or_all, plain_logs, verbosity, whole
+from tapemagic.nn.models.steps import Steps
+
+
+class Evaluator(Steps):
+    """The part of a model that uses it on data."""
+
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: Any = "auto",
+        sample_weight: Any = None,
+        steps: int | None = None,
+        callbacks: Any = None,
+        return_dict: bool = False,
+    ) -> Any:
+        """Compute the loss and the metrics of data.
+
+        Parameters
+        ----------
+        x, y, batch_size, sample_weight : optional
+            As of `fit`.
+        verbose : 'auto', 0, 1 or 2, optional
+            0 for nothing; else a line, and, but for 2, a bar while somebody watches.
+        steps : int, optional
+            The number of batches; all of them if left out.
+        callbacks : list of Callback, optional
+        return_dict : bool, optional
+
+        Returns
+        -------
+        float, list of float, or dict of str to float
+            The loss and the metrics, in the order of the line that is printed; the loss alone if there are no metrics;
+            by their names, if `return_dict`.
+
+        Raises
+        ------
+        ModelError, NotNumbersError, OptionError, ShapeError
+            As of `fit`.
+        """
+        self.require_compiled("evaluate")
+        size = whole(32 if batch_size is None else batch_size, "batch_size", 1)
+        batches = self._batches(x, y, sample_weight, size, False, steps, None)
+        progress = [Progress(verbosity(verbose))] if verbosity(verbose) else []
+        told = CallbackList(
+            [*listed(callbacks), *progress], self, steps=batches.steps, verbose=verbose
+        )
+        with closed(progress):
+            logs = self._test(batches, told)
+        return logs if return_dict else one_or_all(logs)
+
+    def _test(
+        self, batches: Batches, told: CallbackList, interrupt: Callable[[], None] | None = None
+    ) -> Logs:
+        """Evaluate the model on batches."""
+        self.reset_metrics()
+        told.call("on_test_begin", None)
+        logs: Logs = {}
+        heard = told.hears("on_test_batch_end")
+        with silence(), closing(batches.epoch()) as epoch_batches:
+            for number, (data, _) in enumerate(epoch_batches):
+                told.call("on_test_batch_begin", number, None)
+                logs = self.test_step(data)
+                if heard:
+                    told.call("on_test_batch_end", number, plain_logs(logs))
+                if interrupt is not None:
+                    interrupt()
+        found = plain_logs(logs)
+        told.call("on_test_end", found)
+        return found
+
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: Any = 0,  # noqa: ARG002 (Keras's signature)
+        steps: int | None = None,
+        callbacks: Any = None,
+    ) -> Any:
+        """Compute the outputs for data, batch by batch; tapes record nothing of it.
+
+        Parameters
+        ----------
+        x : array_like, list or dict of array_likes, or iterable
+            As of `fit`.
+        batch_size : int, optional
+            32 if left out.
+        verbose : optional
+            Accepted for Keras's sake, and not used: nothing is printed.
+        steps : int, optional
+            The number of batches; all of them if left out.
+        callbacks : list of Callback, optional
+
+        Returns
+        -------
+        numpy.ndarray, or structure of them
+            The outputs for all examples.
+
+        Raises
+        ------
+        NotNumbersError, OptionError, ShapeError
+            As of `fit`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from tapemagic import nn
+        >>> model = nn.Sequential([nn.Dense(1, kernel_initializer="ones")])
+        >>> model.predict(np.array([[1.0, 2.0], [3.0, 4.0]]))
+        array([[3.],
+               [7.]], dtype=float32)
+        """
+        size = whole(32 if batch_size is None else batch_size, "batch_size", 1)
+        batches = self._batches(x, None, None, size, False, steps, None)
+        told = CallbackList(listed(callbacks), self, steps=batches.steps)
+        told.call("on_predict_begin", None)
+        found: list[Any] = []
+        with silence(), closing(batches.epoch()) as epoch_batches:
+            for number, (data, _) in enumerate(epoch_batches):
+                told.call("on_predict_batch_begin", number, None)
+                outputs = self.predict_step(data)
+                found.append([np.asarray(unwrap(part)) for part in leaves(outputs)])
+                told.call("on_predict_batch_end", number, {"outputs": outputs})
+        told.call("on_predict_end", None)
+        return pack(outputs, [np.concatenate(parts) for parts in zip(*found, strict=True)])
+
+    def train_on_batch(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        class_weight: Mapping[int, float] | None = None,
+        return_dict: bool = False,
+    ) -> Any:
+        """Make a step of training on a batch.
+
+        Parameters
+        ----------
+        x, y, sample_weight, class_weight : optional
+            As of `fit`, for one batch.
+        return_dict : bool, optional
+
+        Returns
+        -------
+        float, list of float, or dict of str to float
+            The loss and the metrics of this batch, as `evaluate` returns them.
+
+        Raises
+        ------
+        ModelError, NonFiniteError, NotNumbersError, OptionError, ShapeError
+            As of `fit`.
+        """
+        self.require_compiled("train_on_batch")
+        self.reset_metrics()
+        with between_steps():
+            logs = plain_logs(self.train_step(self._batch(x, y, sample_weight, class_weight)))
+        return logs if return_dict else one_or_all(logs)
+
+    def test_on_batch(
+        self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False
+    ) -> Any:
+        """Compute the loss and the metrics of a batch, as `evaluate` does."""
+        self.require_compiled("test_on_batch")
+        self.reset_metrics()
+        with silence():
+            logs = plain_logs(self.test_step(self._batch(x, y, sample_weight, None)))
+        return logs if return_dict else one_or_all(logs)
+
+    def predict_on_batch(self, x: Any) -> Any:
+        """Compute the outputs for a batch, as `predict` does."""
+        with silence():
+            outputs = self.predict_step(self._batch(x, None, None, None))
+        return pack(outputs, [np.asarray(unwrap(part)) for part in leaves(outputs)])
+
+    def _batch(self, x: Any, y: Any, sample_weight: Any, class_weight: Any) -> Any:
+        """Arrays as the batch that `train_step` takes."""
+        batches = self._batches(x, y, sample_weight, 1, False, None, class_weight)
+        if not isinstance(batches, ArrayBatches):
+            raise OptionError("a batch is made of arrays, not of an iterable: write fit(iterable)")
+        parts = [None if part is None else rows_of(part, slice(None)) for part in batches.data]
+        return pack_x_y_sample_weight(*parts)
+
+    def _batches(
+        self,
+        x: Any,
+        y: Any,
+        sample_weight: Any,
+        batch_size: int,
+        shuffle: bool,
+        steps: int | None,
+        class_weight: Any,
+    ) -> Batches:
+        """Data as batches."""
+        steps = None if steps is None else whole(steps, "the number of steps", 1)
+        if class_weight is not None and sample_weight is not None:
+            raise OptionError("give class_weight or sample_weight, not both")
+        if is_iterable_data(x):
+            if y is not None or sample_weight is not None:
+                raise OptionError(
+                    "an iterable gives the targets and weights with the inputs, as (x, y) or (x, y, sample_weight): "
+                    "leave y and sample_weight out"
+                )
+            return IteratedBatches(x, self.input_dtype, steps, class_weight)
+        if x is None:
+            raise OptionError("there are no data: write fit(x, y)")
+        x = arrays_in(x, "x", self.input_dtype)
+        y = None if y is None else arrays_in(y, "y")
+        weight = None if sample_weight is None else arrays_in(sample_weight, "sample_weight")
+        if class_weight is not None:
+            weight = weights_of_classes(y, class_weight)
+        return ArrayBatches(x, y, weight, batch_size, bool(shuffle), steps)
