@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tapemagic.engine.nest import is_leaf, leaves, ordered, pack, parts_of
+from tapemagic.engine import nest
+from tapemagic.engine.nest import ordered, parts_of
 from tapemagic.errors import OptionError
 from tapemagic.tf.core.missing import missing
+from tapemagic.tf.core.shape import TensorShape
 
 __all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
+
+
+def is_leaf(structure: Any) -> bool:
+    """Whether something is no list, tuple or dict; the shape of a tensor is none."""
+    return isinstance(structure, TensorShape) or nest.is_leaf(structure)
+
+
+def leaves(structure: Any) -> list[Any]:
+    """The leaves of a structure."""
+    return nest.leaves(structure, is_leaf=is_leaf)
 
 
 def is_nested(structure: Any) -> bool:
@@ -34,7 +46,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     count = len(leaves(structure))
     if len(flat_sequence) != count:
         raise OptionError(f"the structure has {count} leaves, and {len(flat_sequence)} were given")
-    return pack(structure, flat_sequence)
+    return nest.pack(structure, flat_sequence, is_leaf)
 
 
 def assert_same_structure(
@@ -71,7 +83,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
         raise OptionError("map_structure takes one structure or more")
     for other in structure[1:]:
         assert_same_structure(structure[0], other, kwargs.get("check_types", True))
-    return pack(structure[0], list(map(func, *map(leaves, structure))))
+    return nest.pack(structure[0], list(map(func, *map(leaves, structure))), is_leaf)
 
 
 __getattr__ = missing(__name__, __all__)

@@ -72,7 +72,10 @@ def set_seed(seed: int) -> None:
     """
     if not isinstance(seed, (int, np.integer)):
         raise OptionError(f"a seed is a whole number, not {seed!r}")
+    from tapemagic.nn.random import set_random_seed
+
     _state.reset(int(seed) % 2**64)
+    set_random_seed(int(seed) % 2**64)
     set_random_seed(int(seed) % 2**64)
 
 

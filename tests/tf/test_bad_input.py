@@ -82,7 +82,7 @@ CASES: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (
         lambda: tf.function(lambda x: x, input_signature=[tf.TensorSpec([3])])(F),
         Invalid,
-        "input_signature",
+        "not TensorSpec",
     ),
     (lambda: tf.function(3), TapeError, "a function is to be given"),
     (lambda: tf.Module(name="a b"), ValueError, "not a valid module name"),

@@ -9,7 +9,10 @@ import numpy as np
 FLOAT64 = np.dtype(np.float64)
 _DOUBLE = {"e": FLOAT64, "f": FLOAT64, "F": np.dtype(np.complex128)}
 
-FEW = {"e": 1, "f": 512, "F": 512}
+ROWS = 512
+"""The number of rows that are added up in single precision by one matrix product."""
+
+FEW = {"e": 1, "f": ROWS, "F": ROWS}
 """The number of terms up to which a sum one after the other keeps all but the last digits of a dtype."""
 
 
@@ -19,6 +22,19 @@ _reduce: Any = np.add.reduce
 def wider(dtype: Any) -> Any:
     """The dtype in which to add up numbers of a dtype: double precision for half and single, else itself."""
     return _DOUBLE.get(dtype.char, dtype)
+
+
+def _sum_of_rows(rows: Any) -> Any:
+    """The sum of many rows in single precision: of some at a time by matrix products, which are fast, then of these."""
+    ones = np.ones(ROWS, rows.dtype)
+    blocks, rest = divmod(len(rows), ROWS)
+    whole = blocks * ROWS
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = ones @ rows[:whole].reshape((blocks, ROWS, -1))
+        total = np.sum(sums, axis=0, dtype=FLOAT64) + ones[:rest] @ rows[whole:]
+        if not np.isfinite(total).all():  # parts may overflow where the sum does not
+            total = np.sum(rows, axis=0, dtype=FLOAT64)
+        return total.astype(rows.dtype)
 
 
 def precise_sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -36,6 +52,9 @@ def precise_sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
             terms *= shape[k]
         pairwise = axis is None and bare and char != "e" and x.flags.c_contiguous
         if terms > FEW[char] and not pairwise:
+            leads = bare and char == "f" and not keepdims and axis == tuple(range(len(axes)))
+            if leads and x.size > terms and x.flags.c_contiguous:
+                return _sum_of_rows(x.reshape((terms, -1))).reshape(shape[len(axes) :])
             total = np.sum(x, axis=axis, dtype=_DOUBLE[char], keepdims=keepdims)
             with np.errstate(over="ignore"):  # as where NumPy adds in half precision
                 return total.astype(x.dtype)

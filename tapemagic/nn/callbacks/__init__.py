@@ -10,3 +10,16 @@ from tapemagic.nn.callbacks.history import History as History
 from tapemagic.nn.callbacks.learning_rate import LearningRateScheduler as LearningRateScheduler
 from tapemagic.nn.callbacks.learning_rate import ReduceLROnPlateau as ReduceLROnPlateau
 from tapemagic.nn.callbacks.nonfinite import TerminateOnNaN as TerminateOnNaN
+
+__all__ = [
+    "CSVLogger",
+    "Callback",
+    "CallbackList",
+    "EarlyStopping",
+    "History",
+    "LambdaCallback",
+    "LearningRateScheduler",
+    "ModelCheckpoint",
+    "ReduceLROnPlateau",
+    "TerminateOnNaN",
+]

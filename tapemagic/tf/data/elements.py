@@ -65,5 +65,6 @@ def _pad(*arrays: Any) -> Any:
     shape = tuple(max(lengths) for lengths in zip(*(array.shape for array in arrays), strict=True))
     whole = np.zeros((len(arrays), *shape), arrays[0].dtype)
     for row, array in enumerate(arrays):
-        whole[(row, *(slice(n) for n in array.shape))] = array
+        inside: Any = (row, *(slice(n) for n in array.shape))
+        whole[inside] = array
     return whole

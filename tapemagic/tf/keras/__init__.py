@@ -11,6 +11,7 @@ Examples
 from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import activations as activations
 from tapemagic.tf.keras import backend as backend
+from tapemagic.tf.keras import callbacks as callbacks
 from tapemagic.tf.keras import datasets as datasets
 from tapemagic.tf.keras import initializers as initializers
 from tapemagic.tf.keras import layers as layers
@@ -30,6 +31,7 @@ __all__ = [
     "Sequential",
     "activations",
     "backend",
+    "callbacks",
     "datasets",
     "initializers",
     "layers",

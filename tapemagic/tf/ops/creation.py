@@ -135,6 +135,8 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
     if wanted.kind in "iuf" and held.dtype.kind in "iuf":
         low, high = wanted.limits
         own = as_dtype(held.dtype)
+        if own.is_floating and wanted.is_integer and int(held.dtype.type(high)) > high:
+            high = np.nextafter(held.dtype.type(high), held.dtype.type(0))
         held = np.clip(held, max(low, own.min), min(high, own.max))
     return cast(held, wanted)
 
@@ -243,7 +245,9 @@ def range(
     first, last, step = (wanted.type(x) for x in ends)
     if not step:
         raise InvalidArgumentError("tf.range takes a delta that is not 0")
-    count = max(0, int(np.ceil((last.item() - first.item()) / step.item())))
+    count = int(np.ceil((last.item() - first.item()) / step.item()))
+    if count < 0:
+        raise InvalidArgumentError(f"tf.range cannot go from {first} to {last} in steps of {step}")
     return (first + np.arange(count) * step).astype(wanted)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.tf.core.adapter import adapter, axes, lengths
-from tapemagic.tf.core.convert import tensor
+from tapemagic.tf.core.convert import is_python, tensor
 from tapemagic.tf.core.dtype import numpy_dtype
 from tapemagic.tf.errors import InvalidArgumentError
 from tapemagic.tf.ops.elementwise import checked
@@ -46,7 +46,8 @@ def _real(called: str, transform: Any, count: int, kinds: str) -> Any:
     """A transform between real numbers and the half of their spectrum, along the last axes."""
 
     def computed(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
-        x = checked(called, tensor(input_tensor), kinds)
+        narrow = {"c": "complex64", "f": "float32"}[kinds] if is_python(input_tensor) else None
+        x = checked(called, tensor(input_tensor, narrow), kinds)
         sizes = None if fft_length is None else lengths(fft_length)
         return _narrow(transform(x, s=sizes, axes=_over(x, count, called)), x)
 
@@ -94,7 +95,7 @@ def _window(called: str, a: float, doc: str) -> Any:
         window_length: Any, periodic: bool = True, dtype: Any = "float32", name: str | None = None
     ) -> Any:
         count = int(window_length)
-        steps = count if periodic else count - 1
+        steps = count if periodic and not count % 2 else count - 1
         if count == 1:
             return np.ones(1, numpy_dtype(dtype))
         return (a - (1 - a) * np.cos(2 * np.pi * np.arange(count) / max(steps, 1))).astype(

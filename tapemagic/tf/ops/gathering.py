@@ -267,7 +267,9 @@ def unsorted_segment_sum(
 def unsorted_segment_mean(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Any:
-    """The means of the rows with the same id."""
+    """The means of the rows with the same id; of whole numbers, in float64."""
+    held = tensor(data)
+    data = np.astype(held, np.float64) if held.dtype.kind in "iu" else held
     return _together(data, segment_ids, num_segments, False, _mean, _zero)
 
 

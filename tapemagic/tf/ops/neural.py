@@ -42,7 +42,8 @@ def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
 @adapter
 def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Any:
     """x above 0, and alpha * x below."""
-    x = checked("leaky_relu", tensor(features), "f")
+    x = checked("leaky_relu", tensor(features), "iuf")
+    x = np.astype(x, np.float32) if x.dtype.kind in "iu" else x
     return activations.leaky_relu(x, operand(alpha, x.dtype, "leaky_relu"))
 
 

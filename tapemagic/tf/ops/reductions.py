@@ -8,8 +8,8 @@ import numpy as np
 
 from tapemagic.engine.operations import exponentials
 from tapemagic.engine.tensor.precision import precise_sum
-from tapemagic.tf.core.adapter import adapter, axes
-from tapemagic.tf.core.convert import matched, tensor
+from tapemagic.tf.core.adapter import adapter, axes, whole
+from tapemagic.tf.core.convert import is_python, matched, tensor
 from tapemagic.tf.core.dtype import as_dtype, int64, numpy_dtype
 from tapemagic.tf.errors import InvalidArgumentError
 from tapemagic.tf.ops.elementwise import checked
@@ -96,14 +96,20 @@ def reduce_min(
     return _extreme(x, axis, keepdims, np.min, lambda limits: limits.max if limits else np.inf)
 
 
+def _truths(called: str, x: Any) -> Any:
+    """Truth values; an empty list counts as one of them."""
+    held = tensor(x)
+    if not held.size and is_python(x):
+        return np.zeros(held.shape, bool)
+    return checked(called, held, "b")
+
+
 @adapter
 def reduce_all(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """Whether all elements along axes are true."""
-    return np.all(
-        checked("reduce_all", tensor(input_tensor), "b"), axis=axes(axis), keepdims=keepdims
-    )
+    return np.all(_truths("reduce_all", input_tensor), axis=axes(axis), keepdims=keepdims)
 
 
 @adapter
@@ -111,9 +117,7 @@ def reduce_any(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """Whether an element along axes is true."""
-    return np.any(
-        checked("reduce_any", tensor(input_tensor), "b"), axis=axes(axis), keepdims=keepdims
-    )
+    return np.any(_truths("reduce_any", input_tensor), axis=axes(axis), keepdims=keepdims)
 
 
 @adapter
@@ -289,7 +293,8 @@ def bincount(
     name: str | None = None,
 ) -> Any:
     """The number of times that each whole number from 0 occurs, or the sum of the weights there."""
-    places = np.asarray(tensor(arr)).ravel()
+    places = whole(arr).ravel()
+    places = places if places.size else places.astype(int)
     least = 0 if minlength is None else int(minlength)
     if maxlength is not None:
         inside = places < int(maxlength)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.nn.keras_cases import Arrays, case
+from tests.nn.keras_cases import Arrays, case, joined
 
 REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
 
@@ -23,11 +23,6 @@ def of_loss(k: Any, loss: Any, y_true: Any, y_pred: Any, *weights: Any) -> Array
     return {"value": value, "gradient": k.gradients(total, [y_pred])[0]}
 
 
-def of_each(parts: dict[str, Arrays]) -> Arrays:
-    """The arrays of several losses under one name each."""
-    return {f"{name}.{key}": x for name, found in parts.items() for key, x in found.items()}
-
-
 @case
 def mean_squared_error(k: Any, rng: np.random.Generator) -> Arrays:
     """Each reduction, without and with weights."""
@@ -37,7 +32,7 @@ def mean_squared_error(k: Any, rng: np.random.Generator) -> Arrays:
         loss = k.losses.MeanSquaredError(reduction=reduction)
         parts[f"{reduction}"] = of_loss(k, loss, y_true, y_pred)
         parts[f"{reduction}_weighted"] = of_loss(k, loss, y_true, y_pred, weights)
-    return of_each(parts)
+    return joined(parts)
 
 
 @case
@@ -46,7 +41,7 @@ def squared_error_of_shapes(k: Any, rng: np.random.Generator) -> Arrays:
     loss = k.losses.MeanSquaredError()
     column, row = rng.normal(size=(4, 1)).astype("float32"), rng.normal(size=4).astype("float32")
     weights = rng.random(4)
-    return of_each(
+    return joined(
         {
             "row_column": of_loss(k, loss, row, column),
             "column_row": of_loss(k, loss, column, row),
@@ -72,7 +67,7 @@ def sparse_categorical_crossentropy(k: Any, rng: np.random.Generator) -> Arrays:
     labels = np.array([0, 2, 1, 1])
     from_logits = k.losses.SparseCategoricalCrossentropy(from_logits=True)
     loss = k.losses.SparseCategoricalCrossentropy()
-    return of_each(
+    return joined(
         {
             "logits": of_loss(k, from_logits, labels, logits),
             "logits_column": of_loss(k, from_logits, labels[:, None], logits),
@@ -98,7 +93,7 @@ def ignored_class(k: Any, rng: np.random.Generator) -> Arrays:
         loss = k.losses.SparseCategoricalCrossentropy(True, ignore_class=-1, reduction=reduction)
         parts[f"{reduction}"] = of_loss(k, loss, labels, logits)
         parts[f"{reduction}_weighted"] = of_loss(k, loss, labels, logits, weights)
-    return of_each(parts)
+    return joined(parts)
 
 
 def of_functions(k: Any, names: str, y_true: Any, y_pred: Any) -> Arrays:
@@ -107,7 +102,7 @@ def of_functions(k: Any, names: str, y_true: Any, y_pred: Any) -> Arrays:
     for name in names.split():
         function = getattr(k.losses, name)
         parts[name] = of_loss(k, function(), y_true, y_pred)
-    return of_each(parts)
+    return joined(parts)
 
 
 @case
@@ -118,7 +113,7 @@ def regression(k: Any, rng: np.random.Generator) -> Arrays:
     names = "MeanAbsoluteError MeanSquaredLogarithmicError Huber LogCosh CosineSimilarity"
     found = of_functions(k, names, y_true, y_pred)
     percent = k.losses.MeanAbsolutePercentageError()
-    found |= of_each(
+    found |= joined(
         {
             "percent": of_loss(k, percent, y_true[1:], y_pred[1:]),
             "percent_of_0": of_loss(k, percent, y_true[:1], y_pred[:1]),
@@ -137,7 +132,7 @@ def distributions(k: Any, rng: np.random.Generator) -> Arrays:
     y_true, y_pred = rng.dirichlet(np.ones(3), 4), rng.dirichlet(np.ones(3), 4)
     y_true[0], y_pred[1] = [0, 1, 0], [1, 0, 0]
     found = of_functions(k, "KLDivergence Poisson", y_true, y_pred)
-    return found | of_each(
+    return found | joined(
         {"counts": of_loss(k, k.losses.Poisson(), rng.poisson(3, (4, 2)), rng.random((4, 2)) * 5)}
     )
 
@@ -148,7 +143,7 @@ def hinges(k: Any, rng: np.random.Generator) -> Arrays:
     y_pred, zeros = rng.normal(size=(4, 3)), rng.integers(0, 2, (4, 3))
     y_pred[0, 0] = 1.0
     one_hot = np.eye(3)[[0, 2, 1, 1]]
-    return of_each(
+    return joined(
         {
             "ones": of_functions(k, "Hinge SquaredHinge", 2 * zeros - 1, y_pred),
             "zeros": of_functions(k, "Hinge SquaredHinge", zeros, y_pred),
@@ -167,7 +162,7 @@ def binary_crossentropy(k: Any, rng: np.random.Generator) -> Arrays:
     probabilities = 1 / (1 + np.exp(-logits))
     probabilities[1] = [0, 1, 0.5]
     loss = k.losses.BinaryCrossentropy
-    return of_each(
+    return joined(
         {
             "logits": of_loss(k, loss(from_logits=True), y_true, logits),
             "probabilities": of_loss(k, loss(), y_true, probabilities),
@@ -188,7 +183,7 @@ def categorical_crossentropy(k: Any, rng: np.random.Generator) -> Arrays:
     probabilities = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
     probabilities[1] = [0, 1, 0]
     loss = k.losses.CategoricalCrossentropy
-    return of_each(
+    return joined(
         {
             "logits": of_loss(k, loss(from_logits=True), y_true, logits),
             "large": of_loss(k, loss(from_logits=True), y_true, logits * 1e4),
@@ -217,7 +212,7 @@ def focal_crossentropy(k: Any, rng: np.random.Generator) -> Arrays:
     one_hot = np.eye(3)[[0, 2, 1, 1]]
     probabilities = 1 / (1 + np.exp(-logits))
     binary, categorical = k.losses.BinaryFocalCrossentropy, k.losses.CategoricalFocalCrossentropy
-    return of_each(
+    return joined(
         {
             "binary": of_loss(k, binary(), y_true, probabilities),
             "binary_logits": of_loss(k, binary(from_logits=True), y_true, logits),
@@ -258,7 +253,7 @@ def custom_losses(k: Any, rng: np.random.Generator) -> Arrays:
             return (y_pred - y_true) ** 3
 
     y_true, y_pred = rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
-    return of_each(
+    return joined(
         {
             "mean": of_loss(k, Cubes(), y_true, y_pred),
             "weighted": of_loss(k, Cubes(reduction="sum"), y_true, y_pred, rng.random((4, 1))),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.nn.keras_cases import Arrays, case
+from tests.nn.keras_cases import Arrays, case, joined
 
 
 def of_metric(k: Any, metric: Any, *batches: tuple[Any, ...]) -> Arrays:
@@ -24,11 +24,7 @@ def of_metric(k: Any, metric: Any, *batches: tuple[Any, ...]) -> Arrays:
 
 def of_metrics(k: Any, metrics: dict[str, Any], *batches: tuple[Any, ...]) -> Arrays:
     """The results of several metrics, under a name each."""
-    return {
-        f"{name}.{key}": x
-        for name, metric in metrics.items()
-        for key, x in of_metric(k, metric, *batches).items()
-    }
+    return joined({name: of_metric(k, metric, *batches) for name, metric in metrics.items()})
 
 
 def single(x: Any) -> Any:
