@@ -31,18 +31,29 @@ def test_a_watched_constant(run: Run) -> None:
     run("x = tf.constant(3.0)")
     report = run("%%tape x\ny = x * x\nz = y * y")
 
-    assert {"x": ("watched", "float32"), "y": ("intermediate", "float32"), "z": ("target", "float32")} == rows(report)
+    assert {
+        "x": ("watched", "float32"),
+        "y": ("intermediate", "float32"),
+        "z": ("target", "float32"),
+    } == rows(report)
     assert ["dz/dx = 108.0"] == gradients(report)
 
 
 def test_variables_and_a_list_on_the_left(run: Run, variables: dict[str, Any]) -> None:
     """The first seed's weights, which the report names by the notebook's names."""
-    run("w = tf.Variable([[1., 2.], [3., 4.], [5., 6.]], name='w')\nb = tf.Variable(tf.zeros(2))\nx = [[1., 2., 3.]]")
+    run(
+        "w = tf.Variable([[1., 2.], [3., 4.], [5., 6.]], name='w')\nb = tf.Variable(tf.zeros(2))\nx = [[1., 2., 3.]]"
+    )
     report = run("%%tape\ny = x @ w + b\nloss = tf.reduce_mean(y**2)")
     run("[dl_dw, dl_db] = tape.gradient(loss, [w, b])")
 
-    assert ["dloss/dw = [[22.0, 28.0], [44.0, 56.0], [66.0, 84.0]]", "dloss/db = [22.0, 28.0]"] == gradients(report)
-    assert {"EagerTensor"} == {type(variables[name]).__name__ for name in ("y", "loss", "dl_dw", "dl_db")}
+    assert [
+        "dloss/dw = [[22.0, 28.0], [44.0, 56.0], [66.0, 84.0]]",
+        "dloss/db = [22.0, 28.0]",
+    ] == gradients(report)
+    assert {"EagerTensor"} == {
+        type(variables[name]).__name__ for name in ("y", "loss", "dl_dw", "dl_db")
+    }
     np.testing.assert_array_equal([22.0, 28.0], variables["dl_db"])
 
 
@@ -70,7 +81,9 @@ def test_a_number_is_watched_as_float32(run: Run) -> None:
 
 def test_a_tape_of_the_program_in_a_training_loop(run: Run) -> None:
     """The steps and the gradients that the program took are in the report."""
-    run("w, b = tf.Variable(0.0), tf.Variable(0.0)\nxs = tf.linspace(-1., 1., 20)\nys = 10 * xs + 5")
+    run(
+        "w, b = tf.Variable(0.0), tf.Variable(0.0)\nxs = tf.linspace(-1., 1., 20)\nys = 10 * xs + 5"
+    )
     report = run(
         "%%tape -p\nfor step in range(5):\n    with tf.GradientTape() as t:\n"
         "        loss = tf.reduce_mean((w * xs + b - ys)**2)\n    dw, db = t.gradient(loss, [w, b])\n"
