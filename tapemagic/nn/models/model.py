@@ -102,8 +102,11 @@ class Model(Trainer, Layer):
         return list(own)
 
     @layers.setter
-    def layers(self, layers: Any) -> None:
-        vars(self)["layers"] = layers
+    def layers(self, layers: Any) -> None:  # noqa: ARG002 (a setter's signature)
+        raise AttributeError(
+            "a model keeps its layers as `layers` by itself: write self.blocks = [...], or another name, for a list of "
+            "your own"
+        )
 
     @property
     def output_names(self) -> list[str] | None:

@@ -47,7 +47,7 @@ class Sequential(Model):
 
     def __init__(self, layers: Iterable[Layer] | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.layers = []
+        vars(self)["layers"] = []
         self._input: InputLayer | None = None
         self._declared = False
         self._results: list[Any] = []

@@ -188,7 +188,7 @@ def _totals(model: Any) -> Iterator[str]:
     variables = model.variables
     trained = [v for v in variables if v.trainable]
     optimizer = getattr(model, "optimizer", None)
-    states = list(optimizer.variables) if getattr(optimizer, "built", False) else []
+    states = list(optimizer.variables) if optimizer is not None and optimizer.built else []
     yield f" Total params: {_amount([*variables, *states])}"
     yield f" Trainable params: {_amount(trained)}"
     yield f" Non-trainable params: {_amount([v for v in variables if not v.trainable])}"
