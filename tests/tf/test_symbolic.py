@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 
-import tapemagic.tf as tf
+from tapemagic import tf
 
 
 def test_functions_become_layers() -> None:
