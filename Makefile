@@ -96,6 +96,7 @@ bench:  ## compare with other libraries, in an environment of its own (.venv-ben
 	.venv-bench/bin/python -m benchmarks.run
 	.venv-bench/bin/python -m benchmarks.matrices
 	.venv-bench/bin/python -m benchmarks.convolution
+	.venv-bench/bin/python -m benchmarks.digits_epoch
 	.venv-bench/bin/python -m benchmarks.training_step
 	.venv-bench/bin/python -m benchmarks.regression
 	.venv-bench/bin/python -m benchmarks.scaling

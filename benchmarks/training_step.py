@@ -43,22 +43,17 @@ def by_hand() -> Step:
     def step() -> list[Any]:
         nonlocal steps
         w1, b1, w2, b2 = weights
-        hidden = images @ w1
-        hidden += b1
-        np.maximum(hidden, 0, out=hidden)
-        logits = hidden @ w2
-        logits += b2
-        logits -= logits.max(axis=1, keepdims=True)
-        chosen = logits[rows, labels]
-        np.exp(logits, out=logits)
-        total = logits.sum(axis=1, keepdims=True)
-        np.mean(np.log(total[:, 0]) - chosen)
-        g = np.divide(logits, total, out=logits)
+        hidden = np.maximum(images @ w1 + b1, 0)
+        logits = hidden @ w2 + b2
+        shifted = logits - np.max(logits, axis=1, keepdims=True)
+        exps = np.exp(shifted)
+        total = np.sum(exps, axis=1, keepdims=True)
+        np.mean(np.log(total[:, 0]) - shifted[rows, labels])
+        g = exps / total
         g[rows, labels] -= 1
         g /= len(images)
-        g_hidden = g @ w2.T
-        g_hidden *= hidden > 0
-        gradients = images.T @ g_hidden, g_hidden.sum(axis=0), hidden.T @ g, g.sum(axis=0)
+        g_hidden = (g @ w2.T) * (hidden > 0)
+        gradients = images.T @ g_hidden, np.sum(g_hidden, axis=0), hidden.T @ g, np.sum(g, axis=0)
         steps += 1
         alpha = np.float32(0.001 * np.sqrt(1 - 0.999**steps) / (1 - 0.9**steps))
         for w, gradient, (m, v, part, change) in zip(weights, gradients, kept, strict=True):

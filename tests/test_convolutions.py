@@ -459,7 +459,6 @@ def test_blocks(monkeypatch: pytest.MonkeyPatch, products: int, size: int) -> No
             patch.setattr(convolving, "PRODUCTS", products)
             patch.setattr(convolving, "ROWS", 10)
             patch.setattr(convolving, "CACHED", size)
-            patch.setattr(convolving, "PACKED", size)
             found = sums(lambda x, k, s=strides: conv2d(x, k, s, "SAME"), x.shape, kernel.shape)
         assert expected == found
 

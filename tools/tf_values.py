@@ -67,6 +67,7 @@ def main() -> None:
 
 NAMESPACES = (
     "math",
+    "math.special",
     "linalg",
     "nn",
     "signal",

@@ -72,7 +72,8 @@ def float_name(dtype: object) -> str:
         name = ""
     if name not in _FLOATS:
         raise DtypeError(
-            f"layers, losses and metrics compute in float32, float64 or float16, not in {dtype!r}: write dtype='float32'"
+            f"layers, losses and metrics compute in float32, float64 or float16, not in {dtype!r}: "
+            "write dtype='float32'"
         )
     return str(name)
 

@@ -64,7 +64,7 @@ class Layer(Module):
     dtype : {'float32', 'float64', 'float16'}, optional
         Of the variables, and of floating-point inputs, which are cast to it; `nn.config.floatx` if left out.
     activity_regularizer : str, callable or Regularizer, optional
-        Adds a term for each output to `losses`.
+        Adds a term for each output, divided by the length of the batch, to `losses`.
     input_shape, input_dim : tuple of int or None, int, optional
         Of the first layer of a `Sequential` model, the shape of its input without the batch, or its only length: the
         same as an `Input` before it.
@@ -220,9 +220,10 @@ class Layer(Module):
         return outputs
 
     def _penalize(self, outputs: Any) -> None:
-        """Add the activity regularizer's term for each output to `losses`."""
+        """Add the activity regularizer's term for each output, over the length of the batch, to `losses`."""
         for output in outputs if isinstance(outputs, list | tuple) else [outputs]:
-            self.add_loss(self.activity_regularizer(output))
+            batch = output.shape[0] if output.ndim else 1
+            self.add_loss(self.activity_regularizer(output) / max(batch, 1))
 
     def _build_for(self, given: list[Any]) -> None:
         """Build the layer for the arguments of a call."""
@@ -231,7 +232,7 @@ class Layer(Module):
     def _require_shape(self, shape: Any) -> None:
         """Raise an error for inputs of a shape that the layer does not take, or for what has no shape."""
         spec = self.input_spec
-        if spec is not None and not (shape.__class__ is tuple and spec.accepts(shape)):
+        if spec is not None and not (isinstance(shape, tuple) and spec.accepts(shape)):
             raise spec.error(self, shape)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ _UNTRACKED = frozenset({"_frozen", "_regularized", "_added_losses", "_initialize
 """Attributes whose variables are found elsewhere."""
 
 _names: Counter[str] = Counter()
+
+_known: dict[int, list[tuple[str, Module, list[tuple[str, Any]]]]] = {}
+"""The findings of `Module._walk` by the identities of modules inside of an `unchanged` block."""
 
 
 def clear_names() -> None:
@@ -102,15 +106,17 @@ class Module:
         >>> list(model.named_variables())
         ['layers/0/kernel', 'layers/0/bias', 'layers/1/kernel', 'layers/1/bias']
         """
-        found: dict[int, tuple[str, Variable]] = {}
+        found: dict[str, Variable] = {}
+        seen: set[int] = set()
         for prefix, module, parts in self._walk():
             own = [part for part in parts if isinstance(part[1], Variable)]
             if len(own) > 1:
                 own.sort(key=lambda part: not module._trains(part[1]))
             for path, variable in own:
-                if id(variable) not in found:
-                    found[id(variable)] = (f"{prefix}/{path}" if prefix else path, variable)
-        return dict(found.values())
+                if id(variable) not in seen:
+                    seen.add(id(variable))
+                    found[_free(f"{prefix}/{path}" if prefix else path, found)] = variable
+        return found
 
     def named_modules(self) -> dict[str, Module]:
         """All modules in this one by their paths, each before those in it; first itself, under the empty path.
@@ -124,7 +130,9 @@ class Module:
 
     def _walk(self) -> list[tuple[str, Module, list[tuple[str, Any]]]]:
         """The modules with their paths, and with the variables and modules among the attributes of each."""
-        found = []
+        if id(self) in _known:
+            return _known[id(self)]
+        found: dict[str, tuple[str, Module, list[tuple[str, Any]]]] = {}
         seen: set[int] = set()
         waiting: list[tuple[str, Module]] = [("", self)]
         while waiting:
@@ -132,12 +140,27 @@ class Module:
             if id(module) in seen:
                 continue
             seen.add(id(module))
+            path = _free(path, found)
             parts = _parts(module)
-            found.append((path, module, parts))
+            found[path] = (path, module, parts)
             for name, inner in reversed(parts):
                 if isinstance(inner, Module):
                     waiting.append((f"{path}/{name}" if path else name, inner))
-        return found
+        return list(found.values())
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Take for granted inside this block that no modules and variables come or go, which saves the search for them.
+
+        That is not done as long as there is a layer that was not built.
+        """
+        found = self._walk()
+        if all(getattr(module, "built", True) for _, module, _ in found):
+            _known[id(self)] = found
+        try:
+            yield
+        finally:
+            _known.pop(id(self), None)
 
     def own_modules(self) -> list[Module]:
         """The modules among the attributes, also in lists, tuples and dicts, each once; not those inside of them."""
@@ -276,6 +299,16 @@ class Module:
     def _trains(self, variable: Variable) -> bool:
         """Whether a variable of this module is trainable, or would be if the module were not frozen."""
         return variable.trainable or any(variable is other for other in self._frozen)
+
+
+def _free(path: str, taken: Container[str]) -> str:
+    """A path that is not taken: keys such as 1 and "1" lead to the same."""
+    if path not in taken:
+        return path
+    number = 2
+    while f"{path}:{number}" in taken:
+        number += 1
+    return f"{path}:{number}"
 
 
 def _copied(value: Any) -> Any:

@@ -74,7 +74,7 @@ class SymbolicTensor(ArrayMethods, NDArrayOperatorsMixin):
 
     @property
     def _value(self) -> NoReturn:
-        self._refuse("number of elements")
+        self._refuse("value, and no size")
 
     def __repr__(self) -> str:
         return f"<SymbolicTensor name={self.name}, shape={self.shape}, dtype={self.dtype}>"

@@ -8,7 +8,6 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
-from tapemagic.nn.random import set_random_seed
 from tapemagic.tf.core.adapter import adapter, lengths, whole
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.dtype import as_dtype, float32, int32, int64
@@ -72,6 +71,8 @@ def set_seed(seed: int) -> None:
     """
     if not isinstance(seed, (int, np.integer)):
         raise OptionError(f"a seed is a whole number, not {seed!r}")
+    from tapemagic.nn.random import set_random_seed  # here, since few programs need the layers
+
     _state.reset(int(seed) % 2**64)
     set_random_seed(int(seed) % 2**64)
 

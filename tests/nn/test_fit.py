@@ -376,6 +376,7 @@ def test_a_step_of_ones_own_that_is_not_finite_is_undone() -> None:
             "x holds text such as 't'",
         ),
         ({"x": None}, OptionError, "no data"),
+        ({"x": [X, X]}, ShapeError, "takes one array or tensor"),
         ({"y": None}, ModelError, "there are none"),
         ({"sample_weight": np.ones(3)}, ShapeError, "sample_weight has 3"),
         ({"batch_size": 0}, OptionError, "batch_size"),
@@ -413,6 +414,15 @@ def test_bad_input(options: dict[str, Any], error: type[Exception], words: str) 
         assert all(map(np.array_equal, before, model.get_weights()))
 
 
+def test_data_of_one_axis() -> None:
+    """Examples of one number each need an axis for their feature, unless an Input tells that."""
+    with pytest.raises(ShapeError, match=r"write x\[:, None\]"):
+        line().fit(X[:, 0], Y, verbose=0)
+    model = nn.Sequential([nn.Input((1,)), nn.Dense(1)])
+    assert model.predict(X[:, 0]).shape == (40, 1)
+    assert np.array_equal(model.predict([X[:, :1]]), model.predict(X[:, 0]))
+
+
 def test_models_that_are_not_ready() -> None:
     """A model that is not compiled, or has no loss, says what to write; unknown names are said by compile."""
     with pytest.raises(ModelError, match=r"model.compile\(.*\) before model.fit"):
@@ -448,3 +458,37 @@ def test_attributes_of_ones_own() -> None:
     assert isinstance(model.optimizer, nn.optimizers.SGD)
     assert model.loss == "my loss"
     assert not model.compiled
+
+
+def test_double_precision_is_kept() -> None:
+    """A model in double precision is trained on data in double precision, and its loss is not rounded."""
+    x = np.array([[1 + 1e-10]])
+    model = nn.Sequential([nn.Dense(1, dtype="float64", kernel_initializer="ones")])
+    model.compile(nn.optimizers.SGD(0.0), "mse")
+
+    assert model.predict(x)[0, 0] == x[0, 0]
+    assert model.evaluate(x, np.zeros((1, 1)), verbose=0) == x[0, 0] ** 2
+
+
+def test_a_dict_of_outputs() -> None:
+    """Outputs in a dict go by its keys, and not by the names of layers."""
+    x = nn.Input((3,))
+    model = nn.Model(x, {"b": nn.Dense(1, name="one")(x), "a": nn.Dense(2, name="two")(x)})
+    model.compile("sgd", {"b": "mse", "a": "mse"}, loss_weights={"a": 0.0})
+
+    found = model.evaluate(X, {"a": np.ones((40, 2)), "b": Y}, verbose=0, return_dict=True)
+
+    outputs = model.predict(X)
+    assert list(outputs) == ["b", "a"]
+    assert np.isclose(found["b_loss"], np.mean((outputs["b"] - Y) ** 2))
+    assert np.isclose(found["a_loss"], np.mean((outputs["a"] - 1) ** 2))
+    assert np.isclose(found["loss"], found["b_loss"])
+
+
+def test_an_embedding_comes_first() -> None:
+    """A stack that begins with an embedding is built for whole numbers."""
+    model = nn.Sequential([nn.layers.Embedding(9, 2), nn.layers.Flatten(), nn.Dense(1)])
+    model.build((None, 5))
+
+    assert model.output_shape == (None, 1)
+    assert model.predict(np.arange(5)[None]).shape == (1, 1)

@@ -58,6 +58,8 @@ def test_gradients_flow_through_a_model() -> None:
         (lambda x: np.concatenate([x, 2 * x], axis=-1), (None, 6, 6)),
         (lambda x: x.mean(axis=1), (None, 3)),
         (lambda x: np.where(x > 0, x, 0.0), (None, 6, 3)),
+        (lambda x: np.stack([tm.constant(np.ones((6, 3), "float32")), x[1]]), (2, 6, 3)),
+        (lambda x: tm.constant(np.ones((2, 6), "float32")) @ x, (None, 2, 3)),
         (lambda x: x @ np.ones((3, 2)), (None, 6, 2)),
         (nn.activations.relu, (None, 6, 3)),
         (nn.layers.MaxPooling1D(2), (None, 3, 3)),
@@ -192,6 +194,18 @@ def test_a_class_of_ones_own() -> None:
     assert Twice()(nn.Input((4,))).shape == (None, 4)
     with pytest.raises(NotImplementedError, match="computes nothing yet"):
         nn.Model()(X)
+
+
+def test_layers_are_the_models_own_attribute() -> None:
+    """A list of one's own named `layers` would not be seen by what is added to it."""
+
+    class Own(nn.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = [nn.Dense(1)]
+
+    with pytest.raises(AttributeError, match=r"self\.blocks"):
+        Own()
 
 
 def test_sequential_grows_and_shrinks() -> None:

@@ -228,10 +228,11 @@ def test_get_by_name(name: str) -> None:
 )
 def test_losses_for_data(name: str, targets: Any, predictions: Any, expected: str) -> None:
     """The name "crossentropy" is chosen by the shapes, and has the name that was given."""
-    found = losses.get_for(name, np.zeros(targets), np.zeros(predictions))
+    found: Any = losses.get_for(name, np.zeros(targets), np.zeros(predictions))
 
     assert found.fn is getattr(losses, expected)
-    assert found.name == name.lower()
+    assert found.name == name
+    assert type(found).__name__ == "".join(map(str.capitalize, expected.split("_")))
 
 
 @pytest.mark.parametrize("name", [name for name in CLASSES if "Sparse" not in name])

@@ -213,6 +213,30 @@ def test_modules_in_lists_dicts_and_cycles() -> None:
     assert root.own.numpy() == 1
 
 
+def test_hostile_names(tmp_path: Path) -> None:
+    """Names that mean something to others, and keys that look the same as text, lose no variable."""
+    module = nn.Module()
+    module.file = tm.Variable(1.0)
+    module.allow_pickle = {1: tm.Variable(2.0), "1": tm.Variable(3.0), "../x y": nn.Dense(1)}
+    module.allow_pickle["../x y"].build((None, 1))
+    module.again = {"a/b": tm.Variable(4.0), "a": {"b": tm.Variable(5.0)}}
+    module.models = {1: Tree(), "1": Tree()}
+
+    names = list(module.named_variables())
+    assert names[:3] == ["file", "allow_pickle/1", "allow_pickle/1:2"]
+    assert len(names) == len(module.variables) == 9
+    module.save_weights(tmp_path / "a.npz")
+    module.save_weights(tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    expected = module.state()
+    module.load_state(
+        dict.fromkeys(expected, 0.0)
+        | {"allow_pickle/../x y/kernel": [[0.0]], "allow_pickle/../x y/bias": [0.0]}
+    )
+    module.load_weights(tmp_path / "a.npz")
+    assert same(list(expected.values()), list(module.state().values()))
+
+
 def test_a_variable_keeps_its_kind_of_numbers() -> None:
     """Values that do not fit into a variable's dtype are refused."""
     layer = nn.Dense(1)

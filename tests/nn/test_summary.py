@@ -23,6 +23,7 @@ def test_a_stack() -> None:
     )
     model.get_layer("hidden").trainable = False
     model.compile("sgd", "mse")
+    model.optimizer.build(model.trainable_variables)
     text = text_of(model)
 
     assert "│ hidden (Dense)                 │ (None, 128)              │      100,480 │" in text

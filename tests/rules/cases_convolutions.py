@@ -26,6 +26,8 @@ from tapemagic.engine.operations.pooling import (
     max_pool2d,
     maximum,
     spread_average,
+    spread_chosen,
+    take_chosen,
 )
 from tapemagic.engine.operations.windows import Slide, Window
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
@@ -196,6 +198,9 @@ MAXIMA = [
     ),
 ]
 
+CHOSEN = np.random.default_rng(0).integers(0, 6, (2, 3, 2, 1))
+"""The number of an element of PLANE in each of its places."""
+
 AVERAGES = [
     *[
         pooled(
@@ -215,6 +220,16 @@ AVERAGES = [
     pooled(average, avg_pool2d, normal, (2, 1, 4, 3, 2)),
     pooled(average, avg_pool1d, normal, (2, 6, 3)),
     pooled(average, avg_pool1d, normal, (2, 7, 2), size=3, strides=2, padding="SAME"),
+    case(
+        spread_chosen,
+        lambda g: spread_chosen(g, chosen=CHOSEN, window=PLANE, lengths=(3, 4)),
+        normal(2, 3, 2, 1),
+    ),
+    case(
+        take_chosen,
+        lambda x: take_chosen(x, chosen=CHOSEN, window=PLANE),
+        normal(2, 3, 4, 1),
+    ),
     case(
         spread_average,
         lambda g: spread_average(g, window=PLANE, lengths=(3, 4)),

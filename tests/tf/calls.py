@@ -75,6 +75,10 @@ OF_TWO = (
     "divide_no_nan multiply_no_nan xdivy xlogy xlog1py greater greater_equal less less_equal equal not_equal"
 )
 OF_TWO_WHOLE = "add subtract multiply divide maximum minimum squared_difference floormod floordiv greater less equal not_equal"
+SPECIAL = (
+    "bessel_j0 bessel_j1 bessel_k0 bessel_k0e bessel_k1 bessel_k1e bessel_y0 bessel_y1 dawsn expint fresnel_cos "
+    "fresnel_sin spence"
+)
 REDUCTIONS = "sum mean prod max min variance std logsumexp euclidean_norm"
 
 
@@ -118,6 +122,8 @@ def elementwise() -> Iterator[Case]:
     for order in ("0.0", "1.0", "2.0", "[0.0, 1.0, 4.0]"):
         yield Case(f"tf.math.polygamma(tf.constant({order}), a)", {"a": P})
     yield Case("tf.math.lbeta(a)", {"a": P})
+    for name in SPECIAL.split():
+        yield Case(f"tf.math.special.{name}(a)", {"a": P})
     yield Case("tf.complex(a, b)", {"a": X, "b": Y})
 
 

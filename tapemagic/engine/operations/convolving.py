@@ -21,8 +21,8 @@ PRODUCTS = 10**6
 ROWS = 256
 """The number of rows below which the call of a matrix product costs more than the product."""
 
-CACHED, PACKED = 10**6, 4 * 10**6
-"""The bytes to process in one block: with small matrix products, and with large ones."""
+CACHED = 10**6
+"""The bytes to process in one block, which stay in a processor's cache."""
 
 
 @primitive
@@ -130,10 +130,8 @@ def _columns(x: Any, window: Window, width: int) -> Iterator[tuple[slice, Index,
 
 def _rows(depth: int, width: int, itemsize: int) -> int:
     """The number of rows to multiply at once, for matrices of the given depth and width."""
-    rows = PRODUCTS // (depth * width or 1)
-    if rows < ROWS:
-        return PACKED // (depth * itemsize)
-    return min(rows, CACHED // (depth * itemsize))
+    rows, most = PRODUCTS // (depth * width or 1), CACHED // (depth * itemsize)
+    return most if rows < ROWS else min(rows, most)
 
 
 def _blocks(shape: Lengths, ndim: int, rows: int) -> Iterator[Index]:

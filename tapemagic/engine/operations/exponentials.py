@@ -56,11 +56,15 @@ def softmax(x: Any, axis: Axis = -1) -> Any:
     array([1., 0.])
     """
     x = real(x, "softmax")
-    axes = axes_of(axis, x)
+    return plain(shares(x, axes_of(axis, x)))
+
+
+def shares(x: Any, axes: tuple[int, ...]) -> Any:
+    """The softmax of an array of real numbers along axes, as a new array."""
     y, _ = minus_largest(x, axes)
     np.exp(y, out=y)
     y /= reduced(np.add, y, axes)
-    return plain(y)
+    return y
 
 
 @primitive

@@ -206,4 +206,4 @@ def _weighted(labels: Any, y: Any, axis: int) -> Any:
 def _log_sum_exp(y: Any, axis: int) -> Any:
     """The logarithm of the sum of the exponentials of `y`; overwrites `y` with the exponentials."""
     np.exp(y, out=y)
-    return plain(np.squeeze(log_total(y, (axis,)), axis=axis))
+    return plain(log_total(y, (axis % y.ndim,)).squeeze(axis))

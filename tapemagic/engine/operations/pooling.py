@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.operations.common import where_mask
 from tapemagic.engine.operations.primitive import primitive
 from tapemagic.engine.operations.windows import (
     Lengths,
-    Slide,
     Window,
     each,
     images,
@@ -192,20 +192,36 @@ def maximum(x: Any, window: Window) -> Any:
     return y
 
 
-def maxima(x: Any, y: Any, window: Window) -> Any:
-    """The flat index in x of the first maximum y of each window."""
-    slides = (*[Slide(1)] * (x.ndim - len(window) - 1), *window, Slide(1))
-    sizes = tuple(slide.size for slide in slides)
-    before = np.zeros(y.shape, np.min_scalar_type(math.prod(sizes)))
+def first_maxima(x: Any, y: Any, window: Window) -> Any:
+    """The number of the element of each window that is its first maximum y, in row-major order."""
+    size = math.prod(slide.size for slide in window)
+    before = np.zeros(y.shape, np.min_scalar_type(size))
     sought = np.ones(y.shape, np.bool_)
     for above, below in overlaps(window, spatial(x, window)):
         sought[above] &= x[below] < y[above]
         before += sought
-    corners, taps = np.ogrid[tuple(map(slice, y.shape))], np.ogrid[tuple(map(slice, sizes))]
-    steps = [math.prod(x.shape[axis + 1 :]) for axis in range(x.ndim)]
-    offsets = sum(tap * step for tap, step in zip(taps, steps, strict=True)).ravel()
-    starts = zip(corners, slides, steps, strict=True)
-    return sum((k * slide.stride - slide.before) * n for k, slide, n in starts) + offsets[before]
+    return before
+
+
+@primitive
+def spread_chosen(g: Any, chosen: Any, window: Window, lengths: Lengths) -> Any:
+    """The gradient of `maximum`: each element of g in the place of the chosen element of its window, and 0 elsewhere.
+
+    From g of shape (..., places, channels) to (..., spatial axes, channels), where the spatial axes have `lengths`.
+    """
+    dx = np.zeros((*g.shape[: -len(lengths) - 1], *lengths, g.shape[-1]), g.dtype)
+    for number, (above, below) in enumerate(overlaps(window, lengths)):
+        dx[below] += where_mask(g[above], chosen[above] == number)
+    return dx
+
+
+@primitive
+def take_chosen(x: Any, chosen: Any, window: Window) -> Any:
+    """The chosen element of each window, in the shapes of `maximum`."""
+    y = np.zeros(_pooled(x, window), x.dtype)
+    for number, (above, below) in enumerate(overlaps(window, spatial(x, window))):
+        y[above] += where_mask(x[below], chosen[above] == number)
+    return y
 
 
 @primitive

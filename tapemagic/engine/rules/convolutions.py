@@ -16,8 +16,14 @@ from tapemagic.engine.operations.convolving import (
     kernel_gradient,
     transposed_convolution,
 )
-from tapemagic.engine.operations.pooling import average, maxima, maximum, spread_average
-from tapemagic.engine.operations.scatter import scatter_add
+from tapemagic.engine.operations.pooling import (
+    average,
+    first_maxima,
+    maximum,
+    spread_average,
+    spread_chosen,
+    take_chosen,
+)
 from tapemagic.engine.operations.windows import spatial
 from tapemagic.engine.registry import vjp
 from tapemagic.engine.rules.axes import leading_shape
@@ -109,14 +115,23 @@ vjp(kernel_gradient, _kernel_gradient_x, _kernel_gradient_g, name="conv_kernel")
 
 def _maximum(g, y, x, window):
     """The cotangent to the first maximum in each window."""
-    lead = leading_shape(g, y)
-    places = maxima(unwrap(x), unwrap(y), window).ravel()
-    index = (..., places) if lead else places
-    return scatter_add(g.reshape((*lead, y.size)), index, (*lead, x.size)).reshape(lead + x.shape)
+    chosen = first_maxima(unwrap(x), unwrap(y), window)
+    return spread_chosen(g, chosen=chosen, window=window, lengths=spatial(x, window))
 
 
 vjp(maximum, _maximum, name="max_pool")
-
+vjp(
+    spread_chosen,
+    lambda v, _dx, _g, chosen, window, lengths: take_chosen(v, chosen=chosen, window=window),
+    name="max_unpool",
+)
+vjp(
+    take_chosen,
+    lambda g, _y, _x, chosen, window: spread_chosen(
+        g, chosen=chosen, window=window, lengths=spatial(_x, window)
+    ),
+    name="take_chosen",
+)
 vjp(
     average,
     lambda g, _y, _x, window: spread_average(g, window=window, lengths=spatial(_x, window)),

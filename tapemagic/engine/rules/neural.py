@@ -24,7 +24,7 @@ from tapemagic.engine.operations.activations import (
 )
 from tapemagic.engine.operations.common import where_mask
 from tapemagic.engine.operations.errorfunction import erf, erfc
-from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, softmax
+from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, shares, softmax
 from tapemagic.engine.operations.logistic import (
     hard_sigmoid,
     log_sigmoid,
@@ -141,12 +141,12 @@ def _cross_entropy_logits(g, _y, labels, logits, axis=-1):
 
 def _sparse_cross_entropy(g, _y, labels, logits):
     """The softmax of the logits, minus 1 at the label."""
-    shares = softmax(logits)
-    if isinstance(shares, np.ndarray):
-        shares[places_of(labels)] -= 1
-    else:
-        shares = shares - (np.expand_dims(labels, -1) == np.arange(logits.shape[-1]))
-    return np.expand_dims(g, -1) * shares
+    if isinstance(logits, np.ndarray) and isinstance(g, np.ndarray):
+        slopes = shares(logits, (logits.ndim - 1,))
+        slopes[places_of(labels)] -= 1
+        return g[..., None] * slopes
+    hit = np.expand_dims(labels, -1) == np.arange(logits.shape[-1])
+    return np.expand_dims(g, -1) * (softmax(logits) - hit)
 
 
 # fmt: off

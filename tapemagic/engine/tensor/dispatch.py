@@ -325,6 +325,8 @@ def _array_function(_self: Any, func: Function, types: Any, args: Any, kwargs: A
     if len(types) > 1:
         for kind in types:
             if kind is not Tensor and kind is not np.ndarray:
+                if hasattr(kind, "__tape_function__"):
+                    return NotImplemented
                 require_plain(kind)
     return call(func, args, kwargs)
 

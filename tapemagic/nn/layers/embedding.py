@@ -37,7 +37,7 @@ class Embedding(Layer):
         If a parameter has a value that it does not take; when the layer is called, if a number is not among those
         from 0 to `input_dim` - 1.
     DtypeError
-        When the layer is called, if the input is not made of whole numbers.
+        When the layer is called, if the input is not made of whole numbers, of whatever dtype.
 
     Notes
     -----
@@ -90,10 +90,11 @@ class Embedding(Layer):
     def call(self, inputs: Any) -> Any:
         """The vectors of the numbers."""
         numbers = np.asarray(unwrap(inputs))
-        if numbers.dtype.kind not in "iu":
+        others = _others(numbers)
+        if others.size:
             raise DtypeError(
-                f"the layer {self.path!r} looks whole numbers up, and got {numbers.dtype}: if they are whole, write "
-                "x.astype(int)"
+                f"the layer {self.path!r} looks whole numbers up, and got {numbers.dtype}, such as {others[0]}: write "
+                "x.astype(int), if that is meant"
             )
         if numbers.size and not (numbers.min() >= 0 and numbers.max() < self.input_dim):
             wrong = numbers[(numbers < 0) | (numbers >= self.input_dim)][0]
@@ -101,8 +102,17 @@ class Embedding(Layer):
                 f"the layer {self.path!r} has vectors for the numbers from 0 to {self.input_dim - 1}, and got "
                 f"{wrong}: input_dim has to be one more than the largest number"
             )
-        return gather(self.embeddings, numbers)
+        return gather(self.embeddings, numbers.astype(np.intp))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The shape of the input, and the length of a vector."""
         return (*input_shape, self.output_dim)
+
+
+def _others(numbers: Any) -> Any:
+    """The elements of an array that are no whole numbers."""
+    if numbers.dtype.kind in "iu":
+        return numbers.ravel()[:0]
+    if numbers.dtype.kind == "f":
+        return numbers[numbers != np.floor(numbers)]
+    return numbers.ravel()

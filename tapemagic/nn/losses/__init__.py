@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,6 @@ from tapemagic.nn.losses.hinges import (
     squared_hinge,
 )
 from tapemagic.nn.losses.loss import (
-    KnownLoss,
     Loss,
     LossFunctionWrapper,
 )
@@ -129,7 +129,9 @@ __all__ = [
 _TABLE: dict[str, Any] = {
     name: globals()[name] for name in __all__ if name not in {"Loss", "LossFunctionWrapper", "get"}
 }
-_FUNCTIONS = tuple(thing for thing in _TABLE.values() if not isinstance(thing, type))
+_CLASSES = [thing for thing in _TABLE.values() if isinstance(thing, type)]
+_CLASS_OF: dict[Any, Any] = {kind().fn: kind for kind in _CLASSES}
+"""The class of losses for each function."""
 
 
 def get(identifier: Any) -> Any:
@@ -159,20 +161,51 @@ def get(identifier: Any) -> Any:
     return None if identifier is None else find(identifier, _TABLE, "a loss")
 
 
-def get_for(identifier: Any, y_true: Any, y_pred: Any) -> Any:
+def as_loss(identifier: Any) -> Loss:
+    """The loss for a name, a class, an object or a function, which is averaged over the batch.
+
+    Parameters
+    ----------
+    identifier : str, type, callable or Loss
+
+    Returns
+    -------
+    Loss
+        For a name, with that name.
+
+    Raises
+    ------
+    OptionError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> nn.losses.as_loss("mse")
+    <MeanSquaredError name=mse>
+    """
+    found: Any = find(identifier, _TABLE, "a loss")
+    if isinstance(found, Loss):
+        return found
+    name = identifier if isinstance(identifier, str) else getattr(found, "__name__", "loss")
+    kind = _CLASS_OF.get(found) if isinstance(found, FunctionType) else None
+    return LossFunctionWrapper(found, name=snake_case(name)) if kind is None else kind(name=name)
+
+
+def get_for(identifier: Any, y_true: Any, y_pred: Any) -> Loss:
     """The loss for a name in `compile`, where "crossentropy" and "ce" are chosen by the shapes of the data.
 
     Parameters
     ----------
-    identifier : str, callable, Loss or None
+    identifier : str, type, callable or Loss
     y_true, y_pred : array_like
         A batch of targets and predictions.
 
     Returns
     -------
-    Loss or None
-        A function is wrapped, and averaged over the batch. "crossentropy" is `binary_crossentropy` for one output,
-        `sparse_categorical_crossentropy` for labels that are numbers of classes, and else `categorical_crossentropy`.
+    Loss
+        As of `as_loss`. "crossentropy" is `BinaryCrossentropy` for one output, `SparseCategoricalCrossentropy` for
+        labels that are numbers of classes, and else `CategoricalCrossentropy`.
 
     Raises
     ------
@@ -183,23 +216,17 @@ def get_for(identifier: Any, y_true: Any, y_pred: Any) -> Any:
     --------
     >>> import numpy as np
     >>> from tapemagic import nn
-    >>> nn.losses.get_for("mse", np.zeros((4, 1)), np.zeros((4, 1)))
-    <KnownLoss name=mse>
+    >>> nn.losses.get_for("crossentropy", np.zeros(4), np.zeros((4, 10)))
+    <SparseCategoricalCrossentropy name=crossentropy>
     """
-    loss: Any
     if isinstance(identifier, str) and identifier.lower() in {"crossentropy", "ce"}:
-        loss = _CROSSENTROPIES[kind_of_targets(np.shape(y_true), np.shape(y_pred))]
-    else:
-        loss = get(identifier)
-    if loss is None or isinstance(loss, Loss):
-        return loss
-    name = identifier if isinstance(identifier, str) else getattr(loss, "__name__", "loss")
-    known = any(loss is function for function in _FUNCTIONS)
-    return (KnownLoss if known else LossFunctionWrapper)(loss, name=snake_case(name))
+        kind = kind_of_targets(np.shape(y_true), np.shape(y_pred))
+        return _CROSSENTROPIES[kind](name=identifier)  # type: ignore[no-any-return]
+    return as_loss(identifier)
 
 
-_CROSSENTROPIES = {
-    "binary": binary_crossentropy,
-    "sparse": sparse_categorical_crossentropy,
-    "categorical": categorical_crossentropy,
+_CROSSENTROPIES: dict[str, Any] = {
+    "binary": BinaryCrossentropy,
+    "sparse": SparseCategoricalCrossentropy,
+    "categorical": CategoricalCrossentropy,
 }

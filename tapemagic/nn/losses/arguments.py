@@ -149,7 +149,7 @@ def require_classes(labels: Any, classes: int) -> None:
         If a label is negative, or not smaller than the number of classes.
     """
     wrong = (labels < 0) | (labels >= classes)
-    if not np.any(wrong):
+    if not wrong.any():
         return
     at = np.argwhere(wrong)[0].tolist()
     advice = f"labels are the whole numbers from 0 to {classes - 1}"

@@ -12,8 +12,7 @@ from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap, wrap
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn import losses
-from tapemagic.nn.losses import Loss, LossFunctionWrapper
-from tapemagic.nn.losses.loss import KnownLoss
+from tapemagic.nn.losses import Loss
 from tapemagic.nn.metrics import Metric, get_for
 
 
@@ -37,10 +36,12 @@ class LossTracker(Metric):
         """Add the loss of a batch."""
         self.total += float(unwrap(value)) * sample_weight
         self.count += sample_weight
+        if self._dtype == "float32" and getattr(value, "dtype", None) == "float64":
+            self._dtype = "float64"
 
     def result(self) -> Any:
         """The mean, 0 at the beginning."""
-        return wrap(np.float32(self.total / self.count if self.count else 0.0))
+        return wrap(np.dtype(self._dtype).type(self.total / self.count if self.count else 0.0))
 
     def reset_state(self) -> None:
         """Begin anew."""
@@ -108,7 +109,7 @@ class CompiledLoss:
     def __init__(self, loss: Any, weights: Any, names: Sequence[str] | None) -> None:
         self.given, self.weights, self.names = loss, weights, names
         if not is_several(loss):
-            _loss(loss)  # an unknown name is said at once
+            losses.as_loss(loss)  # an unknown name is said at once
         for weight in leaves(weights):
             if weight is not None and not isinstance(weight, float | int | np.number):
                 raise OptionError(
@@ -165,7 +166,7 @@ class CompiledLoss:
             if loss is not None:
                 weight = weights.get(name) if weights else self.weights
                 tracker = LossTracker(f"{name}_loss") if several else None
-                parts[name] = Part(_loss(loss), weight, tracker)
+                parts[name] = Part(losses.as_loss(loss), weight, tracker)
         return parts
 
 
@@ -186,20 +187,6 @@ def _for_each(given: Any, names: list[str], what: str) -> dict[str, Any]:
             )
         return dict(zip(names, given, strict=True))
     return dict.fromkeys(names, given)
-
-
-def _loss(identifier: Any) -> Loss:
-    """The loss for a name, a function or an object."""
-    found = losses.get(identifier)
-    if isinstance(found, Loss):
-        return found
-    if found is None or not callable(found):
-        raise OptionError(
-            f"a loss is given by its name, as a function or an object, not as {shown(identifier)}"
-        )
-    name = identifier if isinstance(identifier, str) else getattr(found, "__name__", None)
-    own = getattr(losses, getattr(found, "__name__", ""), None) is found
-    return (KnownLoss if own else LossFunctionWrapper)(found, name=name)
 
 
 class CompiledMetrics(Metric):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
+from tapemagic.engine.nest import ordered
 from tapemagic.errors import ModelError, OptionError, WeightsError
 from tapemagic.nn.layer import Layer, shapes_of
 from tapemagic.nn.layers.operation import Operation
@@ -101,17 +102,20 @@ class Model(Trainer, Layer):
         return list(own)
 
     @layers.setter
-    def layers(self, layers: Any) -> None:
-        vars(self)["layers"] = layers
+    def layers(self, layers: Any) -> None:  # noqa: ARG002 (a setter's signature)
+        raise AttributeError(
+            "a model keeps its layers as `layers` by itself: write self.blocks = [...], or another name, for a list of "
+            "your own"
+        )
 
     @property
     def output_names(self) -> list[str] | None:
-        """The names of the layers that give the outputs; None if they are not known."""
-        return (
-            None
-            if self.graph is None
-            else [x.node.layer.name for x in self.graph.outputs if x.node]
-        )
+        """The names of the layers that give the outputs, or the keys of a dict of them; None if they are not known."""
+        if self.graph is None:
+            return None
+        if isinstance(self.graph.output_structure, Mapping):
+            return ordered(self.graph.output_structure)
+        return [x.node.layer.name for x in self.graph.outputs if x.node]
 
     @property
     def input_dtype(self) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import ModelError, OptionError, ShapeError
 from tapemagic.nn.layer import Layer
+from tapemagic.nn.layers.embedding import Embedding
 from tapemagic.nn.layers.input_layer import InputLayer
 from tapemagic.nn.models.graph import Graph
 from tapemagic.nn.models.model import Model
@@ -46,7 +47,7 @@ class Sequential(Model):
 
     def __init__(self, layers: Iterable[Layer] | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.layers = []
+        vars(self)["layers"] = []
         self._input: InputLayer | None = None
         self._declared = False
         self._results: list[Any] = []
@@ -76,6 +77,14 @@ class Sequential(Model):
         if self._declared:
             return super().input_dtype if self._results else None
         return getattr(self._stack[0], "input_dtype", self._stack[0].dtype) if self._stack else None
+
+    @property
+    def _first_dtype(self) -> str:
+        """The dtype of inputs to try the layers on: whole numbers for an embedding."""
+        first: Any = self
+        while isinstance(first, Sequential) and first._stack:
+            first = first._stack[0]
+        return "int64" if isinstance(first, Embedding) else str(first.dtype)
 
     def add(self, layer: Any) -> None:
         """Put a layer at the end.
@@ -155,14 +164,21 @@ class Sequential(Model):
         """
         if not self._stack:
             raise ModelError(f"the model {self.name!r} has no layers: write model.add(nn.Dense(3))")
+        input_shape = _only(input_shape)
         if not isinstance(input_shape, tuple) or any(isinstance(n, tuple) for n in input_shape):
             raise ShapeError(
                 f"a Sequential model takes one array or tensor, of a shape such as (None, 3), not {shown(input_shape)}"
                 ": write Model(inputs, outputs) for several inputs"
             )
-        first = InputLayer(batch_shape=(None, *input_shape[1:]), dtype=self._stack[0].dtype)
+        first = InputLayer(batch_shape=(None, *input_shape[1:]), dtype=self._first_dtype)
         x = first.output
-        results = [x := layer(x) for layer in self._stack]
+        try:
+            results = [x := layer(x) for layer in self._stack]
+        except ShapeError as error:
+            if len(input_shape) > 1:
+                raise
+            advice = "for examples of one number each, write x[:, None]"
+            raise ShapeError(f"{error}; {advice}") from error
         self._input, self._results = first, results
 
     def __getstate__(self) -> dict[str, Any]:
@@ -175,7 +191,14 @@ class Sequential(Model):
 
     def call(self, inputs: Any) -> Any:
         """The output of the last layer."""
-        x = self._input.convert(inputs) if self._declared else inputs  # type: ignore[union-attr]
+        x = _only(inputs)
+        if self._declared:
+            x = self._input.convert(x)  # type: ignore[union-attr]
         for layer in self._stack:
             x = layer(x)
         return x
+
+
+def _only(inputs: Any) -> Any:
+    """The one input in a list of one; anything else as it is."""
+    return inputs[0] if isinstance(inputs, list) and len(inputs) == 1 else inputs

@@ -41,6 +41,7 @@ class Steps:
     losses: Any
     variables: Any
     trainable_variables: Any
+    unchanged: Callable[[], Any]
     __call__: Callable[..., Any]
 
     @property

@@ -188,11 +188,11 @@ def _totals(model: Any) -> Iterator[str]:
     variables = model.variables
     trained = [v for v in variables if v.trainable]
     optimizer = getattr(model, "optimizer", None)
-    states = list(optimizer.variables) if optimizer is not None else []
+    states = list(optimizer.variables) if optimizer is not None and optimizer.built else []
     yield f" Total params: {_amount([*variables, *states])}"
     yield f" Trainable params: {_amount(trained)}"
     yield f" Non-trainable params: {_amount([v for v in variables if not v.trainable])}"
-    if states and any(layer.built for layer in model.layers):
+    if states:
         yield f" Optimizer params: {_amount(states)}"
     waiting = [layer.name for layer in model.layers if not layer.built]
     if waiting or not model.built:

@@ -202,7 +202,8 @@ class Trainer(Evaluator):
             for number, (data, rows) in enumerate(epoch_batches):
                 told.call("on_train_batch_begin", number, None)
                 try:
-                    logs = call_named("train_step", self.train_step, data)
+                    with self.unchanged():
+                        logs = call_named("train_step", self.train_step, data)
                     if kept is not None:
                         _require_finite_loss(logs, kept)
                 except NonFiniteError as error:

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 from tapemagic.engine.functions import tensorflow as functions
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.tensor.messages import require_function
-from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.tape import GradientTape
-from tapemagic.tf.core.convert import tensor
+from tapemagic.tf.core.convert import is_python, tensor
 from tapemagic.tf.core.missing import missing
 from tapemagic.tf.core.tensor import eager
 from tapemagic.tf.core.variable import ResourceVariable as Variable
@@ -52,8 +53,10 @@ def _is_value(y: Any) -> bool:
 
 
 def _arguments(args: tuple[Any, ...]) -> list[Any]:
-    """Arguments in TensorFlow's dtypes; variables as they are."""
-    return [x if isinstance(x, Traced) else tensor(x) for x in args]
+    """Numbers in TensorFlow's dtypes; variables, and what is made of no numbers, as they are."""
+    return [
+        tensor(x) if is_python(x) or isinstance(x, (np.ndarray, np.generic)) else x for x in args
+    ]
 
 
 def _adapted(transform: Function, function: Function, *options: Any) -> Function:

@@ -74,7 +74,7 @@ class Module:
     @property
     def variables(self) -> tuple[Any, ...]:
         """All variables of this module and those in it."""
-        return tuple(_unique(self._flatten(Variable)))
+        return tuple(self._flatten(Variable))
 
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
@@ -89,11 +89,11 @@ class Module:
     @property
     def submodules(self) -> tuple[Module, ...]:
         """The modules in this one, and those in them."""
-        return tuple(x for x in _unique(self._flatten(Module)) if x is not self)
+        return tuple(self._flatten(Module))
 
     def _flatten(self, kind: type) -> Iterator[Any]:
         """The things of a kind in this module: first its own, then those of the modules in it."""
-        return _flattened(self, kind, set())
+        return _flattened(self, kind, {id(self)})
 
     @classmethod
     def with_name_scope(cls, method: F) -> F:
@@ -118,24 +118,21 @@ class Module:
         return scoped  # type: ignore[return-value]
 
 
-def _unique(found: Iterator[Any]) -> list[Any]:
-    """Things once each, by identity."""
-    return list({id(x): x for x in found}.values())
-
-
 def _flattened(module: Module, kind: type, seen: set[int]) -> Iterator[Any]:
-    seen.add(id(module))
+    """The things of a kind in a module; a module belongs to the one that was first found to hold it."""
     attributes = vars(module)
     inner = []
     for name in sorted(attributes):
         for leaf in _leaves(attributes[name], set()):
+            if id(leaf) in seen:
+                continue
+            seen.add(id(leaf))
             if isinstance(leaf, kind):
                 yield leaf
-            if isinstance(leaf, Module) and id(leaf) not in seen:
+            if isinstance(leaf, Module):
                 inner.append(leaf)
     for leaf in inner:
-        if id(leaf) not in seen:
-            yield from _flattened(leaf, kind, seen)
+        yield from _flattened(leaf, kind, seen)
 
 
 def _leaves(value: Any, inside: set[int]) -> Iterator[Any]:

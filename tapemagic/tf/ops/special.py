@@ -15,7 +15,7 @@ from tapemagic.tf.errors import InvalidArgumentError
 from tapemagic.tf.ops.elementwise import checked
 
 
-def _scipy(name: str, needed: str) -> Callable[..., Any]:
+def scipy_function(name: str, needed: str) -> Callable[..., Any]:
     """A function of ``scipy.special``, which is asked for when it is first needed."""
     try:
         from scipy import special
@@ -26,11 +26,11 @@ def _scipy(name: str, needed: str) -> Callable[..., Any]:
     return getattr(special, name)  # type: ignore[no-any-return]
 
 
-def _one(called: str, of_scipy: str, doc: str) -> Any:
+def one(called: str, of_scipy: str, doc: str) -> Any:
     """The adapter of a function of one tensor."""
 
     def computed(x: Any, name: str | None = None) -> Any:
-        return _scipy(of_scipy, called)(checked(called, tensor(x), "f"))
+        return scipy_function(of_scipy, called)(checked(called, tensor(x), "f"))
 
     computed.__name__ = computed.__qualname__ = called
     computed.__doc__ = doc
@@ -42,26 +42,22 @@ def _two(called: str, of_scipy: str, doc: str) -> Any:
 
     def computed(x: Any, y: Any, name: str | None = None) -> Any:
         a, b = matched(called, x, y)
-        return _scipy(of_scipy, called)(checked(called, a, "f"), b)
+        return scipy_function(of_scipy, called)(checked(called, a, "f"), b)
 
     computed.__name__ = computed.__qualname__ = called
     computed.__doc__ = doc
     return adapter(computed)
 
 
-bessel_i0 = _one("bessel_i0", "i0", "The modified Bessel function of order 0.")
-bessel_i0e = _one(
-    "bessel_i0e", "i0e", "The modified Bessel function of order 0 times exp(-abs(x))."
-)
-bessel_i1 = _one("bessel_i1", "i1", "The modified Bessel function of order 1.")
-bessel_i1e = _one(
-    "bessel_i1e", "i1e", "The modified Bessel function of order 1 times exp(-abs(x))."
-)
-digamma = _one("digamma", "digamma", "The derivative of lgamma.")
-erfinv = _one("erfinv", "erfinv", "The inverse of the error function.")
-erfcinv = _one("erfcinv", "erfcinv", "The inverse of the complementary error function.")
-lgamma = _one("lgamma", "gammaln", "The logarithm of the absolute value of the gamma function.")
-ndtri = _one("ndtri", "ndtri", "The quantile of the standard normal distribution.")
+bessel_i0 = one("bessel_i0", "i0", "The modified Bessel function of order 0.")
+bessel_i0e = one("bessel_i0e", "i0e", "The modified Bessel function of order 0 times exp(-abs(x)).")
+bessel_i1 = one("bessel_i1", "i1", "The modified Bessel function of order 1.")
+bessel_i1e = one("bessel_i1e", "i1e", "The modified Bessel function of order 1 times exp(-abs(x)).")
+digamma = one("digamma", "digamma", "The derivative of lgamma.")
+erfinv = one("erfinv", "erfinv", "The inverse of the error function.")
+erfcinv = one("erfcinv", "erfcinv", "The inverse of the complementary error function.")
+lgamma = one("lgamma", "gammaln", "The logarithm of the absolute value of the gamma function.")
+ndtri = one("ndtri", "ndtri", "The quantile of the standard normal distribution.")
 xlog1py = _two("xlog1py", "xlog1py", "x * log(1 + y), element by element; 0 where x is 0.")
 
 
@@ -69,21 +65,21 @@ xlog1py = _two("xlog1py", "xlog1py", "x * log(1 + y), element by element; 0 wher
 def igamma(a: Any, x: Any, name: str | None = None) -> Any:
     """The regularized lower incomplete gamma function."""
     a, x = matched("igamma", a, x)
-    return _scipy("gammainc", "igamma")(checked("igamma", a, "f"), x)
+    return scipy_function("gammainc", "igamma")(checked("igamma", a, "f"), x)
 
 
 @adapter
 def igammac(a: Any, x: Any, name: str | None = None) -> Any:
     """The regularized upper incomplete gamma function."""
     a, x = matched("igammac", a, x)
-    return _scipy("gammaincc", "igammac")(checked("igammac", a, "f"), x)
+    return scipy_function("gammaincc", "igammac")(checked("igammac", a, "f"), x)
 
 
 @adapter
 def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Any:
     """The regularized incomplete beta function."""
     a, b, x = matched("betainc", a, b, x)
-    return _scipy("betainc", "betainc")(checked("betainc", a, "f"), b, x)
+    return scipy_function("betainc", "betainc")(checked("betainc", a, "f"), b, x)
 
 
 @adapter
@@ -95,21 +91,21 @@ def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
     if not np.all((order >= 0) & (order == np.round(order))):
         raise InvalidArgumentError("the order of polygamma is a whole number that is not negative")
     n = np.maximum(order, 1)
-    factor = -np.cos(np.pi * n) * _scipy("gamma", "polygamma")(n + 1)
-    higher = factor.astype(x.dtype) * _scipy("zeta", "polygamma")(n + 1, x)
-    return np.where(order == 0, _scipy("digamma", "polygamma")(x), higher)
+    factor = -np.cos(np.pi * n) * scipy_function("gamma", "polygamma")(n + 1)
+    higher = factor.astype(x.dtype) * scipy_function("zeta", "polygamma")(n + 1, x)
+    return np.where(order == 0, scipy_function("digamma", "polygamma")(x), higher)
 
 
 @adapter
 def zeta(x: Any, q: Any, name: str | None = None) -> Any:
     """The Hurwitz zeta function."""
     x, q = matched("zeta", x, q)
-    return _scipy("zeta", "zeta")(checked("zeta", x, "f"), q)
+    return scipy_function("zeta", "zeta")(checked("zeta", x, "f"), q)
 
 
 @adapter
 def lbeta(x: Any, name: str | None = None) -> Any:
     """The logarithm of the absolute value of the beta function of the last axis."""
     held = checked("lbeta", tensor(x), "f")
-    lgamma_of = _scipy("gammaln", "lbeta")
+    lgamma_of = scipy_function("gammaln", "lbeta")
     return np.sum(lgamma_of(held), axis=-1) - lgamma_of(np.sum(held, axis=axes(-1)))

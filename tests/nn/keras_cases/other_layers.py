@@ -106,3 +106,14 @@ def inner(k: Any, rng: np.random.Generator) -> Arrays:
             "lambda": of_layer(k, k.layers.Lambda(lambda x: x * x), x, rng),
         }
     )
+
+
+@case
+def activity_regularizer(k: Any, rng: np.random.Generator) -> Arrays:
+    """The term that a regularizer of outputs adds to the loss of a call."""
+    layer = k.layers.Dense(3, activity_regularizer=k.regularizers.L2(0.1), kernel_regularizer="l1")
+    x = rng.normal(size=(4, 2)).astype("float32")
+    layer(x)
+    layer.set_weights([rng.normal(size=np.shape(w)) for w in layer.get_weights()])
+    layer(x)
+    return {"sum": np.float32(sum(float(k.array(loss)) for loss in layer.losses))}

@@ -1,6 +1,7 @@
 """Functions of numbers: ``tf.math``."""
 
 from tapemagic.tf.core.missing import missing
+from tapemagic.tf.math import special
 from tapemagic.tf.ops.elementwise import (
     abs,
     acos,
@@ -249,6 +250,7 @@ __all__ = [
     "softmax",
     "softplus",
     "softsign",
+    "special",
     "sqrt",
     "square",
     "squared_difference",

@@ -1,0 +1,83 @@
+"""Dropout and noise: random in training alone, reproducible by a seed, with the statistics that they promise."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapemagic as tm
+from tapemagic import nn
+
+ONES = np.ones((200, 50))
+LAYERS = {
+    "Dropout": (lambda seed: nn.Dropout(0.2, seed=seed), 1.0, 0.5),
+    "GaussianDropout": (lambda seed: nn.GaussianDropout(0.2, seed=seed), 1.0, 0.5),
+    "GaussianNoise": (lambda seed: nn.GaussianNoise(0.3, seed=seed), 1.0, 0.3),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_statistics(name: str) -> None:
+    """The mean and the standard deviation of the outputs for ones."""
+    make, mean, deviation = LAYERS[name]
+    found = make(0)(ONES, training=True).numpy()
+
+    np.testing.assert_allclose([found.mean(), found.std()], [mean, deviation], atol=0.02)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_seeds(name: str) -> None:
+    """The same seed, of the layer or the global one, gives the same numbers; each call gives others."""
+    make, *_ = LAYERS[name]
+    first, second = make(1), make(1)
+    nn.set_random_seed(2)
+    drawn = make(None)(ONES, training=True)
+    nn.set_random_seed(2)
+
+    assert np.array_equal(first(ONES, training=True), second(ONES, training=True))
+    assert not np.array_equal(first(ONES, training=True), first(ONES, training=True))
+    assert np.array_equal(drawn, make(None)(ONES, training=True))
+    again = copy.deepcopy(second)
+    assert np.array_equal(second(ONES, training=True), again(ONES, training=True))
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_nothing_outside_of_training(name: str) -> None:
+    """Outside of training, and within a model that is not trained, the inputs stay as they are."""
+    make, *_ = LAYERS[name]
+    model = nn.Sequential([make(0)])
+
+    assert np.array_equal(make(0)(ONES), ONES)
+    assert np.array_equal(model(ONES), ONES)
+    assert not np.array_equal(model(ONES, training=True), ONES)
+
+
+def test_shared_choice() -> None:
+    """With a noise_shape, whole steps are dropped, and their gradients with them."""
+    x = tm.Variable(np.ones((4, 6, 5), "float32"))
+    layer = nn.Dropout(0.5, noise_shape=(None, 1, None), seed=0)
+    with tm.GradientTape() as tape:
+        y = layer(x, training=True)
+
+    assert np.array_equal(tape.gradient(y, x), y)
+    assert np.ptp(y.numpy(), axis=1).max() == 0
+    assert set(y.numpy().ravel().tolist()) == {0.0, 2.0}
+
+
+def test_dropout_within_layers() -> None:
+    """Recurrent layers and attention drop in training alone, and the gradients agree with the numbers drawn."""
+    x = np.random.default_rng(0).normal(size=(2, 4, 3))
+    layers: list[Any] = [
+        nn.LSTM(3, dropout=0.5, seed=0),
+        nn.GRU(3, dropout=0.5, seed=0),
+        nn.SimpleRNN(3, dropout=0.5, seed=0),
+    ]
+    for layer in layers:
+        assert np.array_equal(layer(x), layer(x))
+        assert not np.array_equal(layer(x, training=True), layer(x))
+    attention = nn.MultiHeadAttention(2, 3, dropout=0.5, seed=0)
+    assert np.array_equal(attention(x, x), attention(x, x))
+    assert not np.array_equal(attention(x, x, training=True), attention(x, x))
