@@ -256,7 +256,7 @@ class Layer(Module):
     def _require_shape(self, shape: Any) -> None:
         """Raise an error for inputs of a shape that the layer does not take, or for what has no shape."""
         spec = self.input_spec
-        if spec is not None and not (shape.__class__ is tuple and spec.accepts(shape)):
+        if spec is not None and not (isinstance(shape, tuple) and spec.accepts(shape)):
             raise spec.error(self, shape)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -468,7 +468,7 @@ class Dataset:
     # -- for Rows, whose elements can be told by the number of a row ----------------------------------
 
     def _items(self) -> Iterator[Any]:
-        """The things that are put in order: the elements themselves."""
+        """The things of which an order is made: the elements themselves."""
         return self._elements()
 
     def _together(self, items: list[Any]) -> Any:
