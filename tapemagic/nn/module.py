@@ -79,9 +79,9 @@ class Module:
     _frozen: list[Variable] = []  # noqa: RUF012 (replaced, never changed)
 
     def __init__(self, name: str | None = None) -> None:
-        if name == "" or not isinstance(name, str | None):
+        if not isinstance(name, str | None):
             raise OptionError(f"a name is text, not {name!r}: write name='hidden'")
-        self._name = name
+        self._name = name or None
 
     @property
     def name(self) -> str:
