@@ -240,6 +240,9 @@ newaxis = None
 LATER = ("data", "keras")
 """Submodules that are imported when they are first used."""
 
+OF_KERAS = ("initializers", "losses", "metrics", "optimizers")
+"""Submodules of tf.keras that TensorFlow has at the top, too."""
+
 __all__ = [
     "Assert",
     "DType",
@@ -439,15 +442,17 @@ __all__ = [
     "zeros_like",
 ]
 
-_missing = missing(__name__, [*__all__, *LATER])
+_missing = missing(__name__, [*__all__, *LATER, *OF_KERAS])
 
 
 def __getattr__(name: str) -> Any:
     """Import a submodule when it is first used; for any other name, raise an error that says what to write instead."""
     if name in LATER:
         return import_module(f"{__name__}.{name}")
+    if name in OF_KERAS:
+        return import_module(f"{__name__}.keras.{name}")
     return _missing(name)
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *LATER]
+    return [*__all__, *LATER, *OF_KERAS]

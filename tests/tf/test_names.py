@@ -72,6 +72,12 @@ def test_tf_math_is_whole() -> None:
         ("random.norma", "tf.random.normal"),
         ("debugging.assert_nearly", "tf.debugging.assert_near"),
         ("convolve_it", "NumPy's functions"),
+        ("keras.models.load_model", "save_weights"),
+        ("keras.layers.Conv3D", "tf.keras.layers.Conv2D"),
+        ("keras.layers.Hashing", "a class derived from tf.keras.layers.Layer"),
+        ("keras.callbacks.TensorBoard", "matplotlib"),
+        ("keras.datasets.cifar10", "np.load"),
+        ("data.TextLineDataset", "from_generator"),
     ],
 )
 def test_a_missing_name_says_what_to_write(path: str, words: str) -> None:
@@ -85,6 +91,12 @@ def test_a_missing_name_says_what_to_write(path: str, words: str) -> None:
 
     assert words in str(caught.value)
     assert not hasattr(module, name)
+
+
+def test_keras_at_the_top() -> None:
+    """Parts of Keras that TensorFlow has under two names are the same modules."""
+    for name in tf.OF_KERAS:
+        assert getattr(tf, name) is getattr(tf.keras, name)
 
 
 def test_tapemagic_does_not_load_tf() -> None:

@@ -73,6 +73,36 @@ class ElementwiseMerge(Merge):
         return reduce(type(self).function, even)
 
 
+def as_function(kind: type[Merge]) -> Callable[..., Any]:
+    """A function that makes a layer of a class and calls it, under Keras's name, as `add` of `Add`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_function(Add)([np.array([[1.0]]), np.array([[2.0]])]).numpy()
+    array([[3.]], dtype=float32)
+    """
+
+    def function(inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        return kind(*args, **kwargs)(inputs)
+
+    function.__name__ = function.__qualname__ = kind.__name__.lower()
+    function.__module__ = kind.__module__.replace(".merging", "")
+    function.__doc__ = f"""A layer `{kind.__name__}` of the given options, called on a list of inputs.
+
+    Parameters
+    ----------
+    inputs : list of array_like or symbolic tensors
+    *args, **kwargs
+        As of `{kind.__name__}`.
+
+    Returns
+    -------
+    Tensor or symbolic tensor
+    """
+    return function
+
+
 def _with_axes(x: Any, count: int) -> Any:
     """A tensor with axes of length 1 behind the batch."""
     return x.reshape((*x.shape[:1], *(1,) * count, *x.shape[1:]))

@@ -45,14 +45,16 @@ class Sequential(Model):
 
     cast_kinds = ""
 
-    def __init__(self, layers: Iterable[Layer] | None = None, **kwargs: Any) -> None:
+    def __init__(self, layers: Iterable[Layer] | None = None, *more: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         vars(self)["layers"] = []
         self._input: InputLayer | None = None
         self._declared = False
         self._results: list[Any] = []
-        if isinstance(layers, Layer | SymbolicTensor):
-            raise OptionError("Sequential takes a list of layers: write Sequential([layer])")
+        if more or isinstance(layers, Layer | SymbolicTensor):
+            raise OptionError(
+                "Sequential takes its layers in one list: write Sequential([nn.Dense(8), nn.Dense(1)])"
+            )
         for layer in layers or ():
             self.add(layer)
         if not self.trainable:
@@ -121,6 +123,9 @@ class Sequential(Model):
         self._declared = True
 
     def _require_new(self, layer: Any) -> None:
+        if isinstance(layer, type) and issubclass(layer, Layer):
+            name = layer.__name__
+            raise OptionError(f"{name} is a class of layers: call it, as in {name}(), for a layer")
         if not isinstance(layer, Layer):
             raise OptionError(
                 f"a Sequential model is made of layers, not of {shown(layer)}: write nn.Dense(3), or put a function "

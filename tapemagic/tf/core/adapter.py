@@ -29,11 +29,24 @@ def adapter(function: F) -> F:
         try:
             return eager(function(*args, **kwargs))
         except (ValueError, IndexError, OverflowError) as error:
+            symbol = _stand_in((*args, *kwargs.values()))
+            if symbol is not None:
+                return symbol.__tape_function__(adapted, args, kwargs)
             if isinstance(error, (OpError, NoDerivativeError)):
                 raise
             raise invalid_argument(error) from None
 
     return adapted  # type: ignore[return-value]
+
+
+def _stand_in(args: Any) -> Any:
+    """The first argument that stands for a tensor without values, as the input of a model does, also in lists."""
+    for x in args:
+        if hasattr(x, "__tape_function__"):
+            return x
+        if isinstance(x, (list, tuple)) and (found := _stand_in(x)) is not None:
+            return found
+    return None
 
 
 def axes(axis: Any) -> Any:
