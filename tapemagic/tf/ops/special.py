@@ -23,7 +23,17 @@ def scipy_function(name: str, needed: str) -> Callable[..., Any]:
         raise UnsupportedArgumentError(
             f"{needed} is computed by SciPy, which is not installed: pip install scipy"
         ) from None
-    return getattr(special, name)  # type: ignore[no-any-return]
+    function = getattr(special, name)
+
+    def in_own_dtype(*args: Any) -> Any:
+        found, dtype = function(*args), unwrap(args[-1]).dtype
+        return (
+            np.astype(found, dtype)
+            if dtype == np.float16 and not isinstance(found, tuple)
+            else found
+        )
+
+    return in_own_dtype
 
 
 def _one(called: str, of_scipy: str, doc: str) -> Any:
