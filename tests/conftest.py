@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -51,6 +53,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(THOROUGH) or any(word in item.nodeid for word in MANY):
             item.add_marker(pytest.mark.thorough)
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C interrupt here, as tests of it need: a shell has the processes that it starts with & ignore it."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:
