@@ -379,6 +379,7 @@ def test_a_step_of_ones_own_that_is_not_finite_is_undone() -> None:
         ({"x": [X, X]}, ShapeError, "takes one array or tensor"),
         ({"x": list(X)}, ShapeError, r"and so on: .* write np.array\(x\)"),
         ({"y": None}, ModelError, "there are none"),
+        ({"x": (X, Y), "y": None}, ShapeError, r"not a tuple of 2: write model.fit\(x, y\)"),
         ({"sample_weight": np.ones(3)}, ShapeError, "sample_weight has 3"),
         ({"batch_size": 0}, OptionError, "batch_size"),
         ({"epochs": 1.5}, OptionError, "epochs"),

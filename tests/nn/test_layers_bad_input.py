@@ -103,7 +103,11 @@ SHAPES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: nn.Add()([zeros((2, 3)), zeros((1, 3))]),
         "their batches have different lengths",
     ),
-    "difference of three": (lambda: nn.Subtract()([zeros((2, 3))] * 3), "takes a list of 2"),
+    "two arguments": (
+        lambda: nn.Concatenate()(zeros((2, 3)), zeros((2, 3))),
+        "takes one list of several arrays",
+    ),
+    "difference of three": (lambda: nn.Subtract()([zeros((2, 3))] * 3), "takes one list of 2"),
     "concatenation": (lambda: nn.Concatenate()([zeros((2, 3)), zeros((3, 3))]), "[(2, 3), (3, 3)]"),
     "dot": (lambda: nn.Dot(1)([zeros((2, 3)), zeros((2, 4))]), "need the same length"),
     "moments": (

@@ -77,6 +77,8 @@ def test_tf_math_is_whole() -> None:
         ("keras.layers.Hashing", "a class derived from tf.keras.layers.Layer"),
         ("keras.callbacks.TensorBoard", "matplotlib"),
         ("keras.datasets.cifar10", "np.load"),
+        ("keras.backend.random_normal", "write tf.random.normal"),
+        ("test", "tf.debugging.assert_near"),
         ("data.TextLineDataset", "from_generator"),
     ],
 )
@@ -97,6 +99,9 @@ def test_keras_at_the_top() -> None:
     """Parts of Keras that TensorFlow has under two names are the same modules."""
     for name in tf.OF_KERAS:
         assert getattr(tf, name) is getattr(tf.keras, name)
+    for name, kind in tf.INITIALIZERS.items():
+        assert getattr(tf, name) is getattr(tf.keras.initializers, kind)
+    assert tf.random_normal_initializer()(shape=(2, 3)).shape == (2, 3)
 
 
 def test_tapemagic_does_not_load_tf() -> None:

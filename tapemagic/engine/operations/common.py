@@ -52,8 +52,8 @@ def count(number: Any, what: str) -> int:
 
 
 def inside(places: Any, length: int, name: str) -> None:
-    """Raise an error for indices outside of an axis of the given length."""
-    wrong = (places < 0) | (places >= length)
+    """Raise an error for indices outside of an axis of the given length; they are an array of np.intp."""
+    wrong = places.view(np.uintp) >= length  # a negative one is a large one there
     if wrong.any():
         at = tuple(np.argwhere(wrong)[0].tolist())
         where = str(list(at)) if at else ""

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tapemagic.engine import registry
-from tapemagic.engine.tensor.dispatch import call
+from tapemagic.engine.tensor.dispatch import apply_elementwise, call
 from tapemagic.engine.tensor.messages import shown
-from tapemagic.engine.tensor.tensor import tensors_in
+from tapemagic.engine.tensor.tensor import Tensor, tensors_in
 from tapemagic.errors import FunctionError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,6 +30,10 @@ def primitive(function: F) -> F:
 
     @wraps(function)
     def recorded(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and args[0].__class__ is Tensor and not kwargs:
+            operation = registry.OPERATIONS.get(recorded)
+            if operation is not None and operation.pointwise and operation.rules:
+                return apply_elementwise(operation, args[0])
         if tensors_in(args) or (kwargs and tensors_in(kwargs.values())):
             return call(recorded, args, kwargs)
         for x in args:

@@ -27,13 +27,15 @@ class Merge(Layer):
 
     least, most = 1, 10**6
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Any, *more: Any) -> Any:
         """The inputs as one."""
-        several = isinstance(inputs, list | tuple) and self.least <= len(inputs) <= self.most
+        several = (
+            not more and isinstance(inputs, list | tuple) and self.least <= len(inputs) <= self.most
+        )
         if not several or not all(hasattr(x, "shape") for x in inputs):
             count = self.least if self.least == self.most else "several"
             raise ShapeError(
-                f"the layer {self.path!r} takes a list of {count} arrays or tensors, not {shown(inputs)}: write "
+                f"the layer {self.path!r} takes one list of {count} arrays or tensors, not {shown(inputs)}: write "
                 "layer([a, b])"
             )
         self._require_batch([x.shape for x in inputs])

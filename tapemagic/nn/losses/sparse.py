@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.losses import sparse_softmax_cross_entropy
+from tapemagic.errors import OptionError
 from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.losses.arguments import (
     NO_LOGITS,
@@ -78,12 +79,15 @@ def sparse_categorical_crossentropy(
         counted = labels != ignore_class
         labels = np.where(counted, labels, 0)
         y_pred = np.where(counted[..., None], y_pred, 0)
-    require_classes(labels, y_pred.shape[-1])
     if not from_logits:
         require_probabilities(y_pred, NO_LOGITS)
         least = least_probability(y_pred)
         y_pred = np.log(np.clip(y_pred, least, 1 - least))
-    losses = sparse_softmax_cross_entropy(labels, y_pred)
+    try:
+        losses = sparse_softmax_cross_entropy(labels, y_pred)
+    except OptionError:
+        require_classes(labels, y_pred.shape[-1])  # which says more
+        raise
     return losses if ignore_class is None else np.where(counted, losses, 0)
 
 

@@ -41,9 +41,21 @@ class Scratch:
     def _view(self, like: Any) -> tuple[Any, ...]:
         memory = self._memory.get(like.dtype)
         if memory is None or memory.shape[1] < like.size:
-            memory = self._memory[like.dtype] = np.empty((self._count, like.size), like.dtype)
+            memory = self._memory[like.dtype] = _aligned(self._count, like.size, like.dtype)
             self._views = {key: views for key, views in self._views.items() if key[1] != like.dtype}
         return tuple(row[: like.size].reshape(like.shape) for row in memory)
 
     def __reduce__(self) -> Any:
         return Scratch, (self._count,)
+
+
+LINE = 64
+"""The bytes of a line of a processor's cache: vectors that lie across two of them take longer to read and write."""
+
+
+def _aligned(rows: int, length: int, dtype: Any) -> Any:
+    """An array of so many rows, with whatever numbers, each of which begins with a line of the cache."""
+    stride = -(-length * dtype.itemsize // LINE) * LINE
+    memory = np.empty(rows * stride + LINE, np.uint8)
+    first = -memory.ctypes.data % LINE
+    return memory[first : first + rows * stride].view(dtype).reshape(rows, -1)[:, :length]

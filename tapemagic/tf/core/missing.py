@@ -106,6 +106,10 @@ REFUSED: dict[str, str] = {
     ),
     "tf.data.TextLineDataset": _FROM_LINES,
     "tf.data.TFRecordDataset": _FILES,
+    "tf.test": "compare tensors with tf.debugging.assert_near",
+    "tf.debugging.set_log_device_placement": _DEVICES,
+    "tf.keras.backend.random_normal": "write tf.random.normal",
+    "tf.keras.backend.random_uniform": "write tf.random.uniform",
     "tf.global_variables_initializer": "a variable has its value from the start: leave it out",
     "tf.linalg.LinearOperator": "write tf.linalg.matmul with a matrix",
 }
@@ -152,7 +156,7 @@ def advice_for(namespace: str, name: str, offered: Sequence[str]) -> str:
     if name.startswith("LinearOperator"):
         return REFUSED["tf.linalg.LinearOperator"]
     same = _elsewhere(name)
-    if same is not None:
+    if same is not None and not (namespace.startswith("tf.keras") and "compat" in same):
         return f"write {same}"
     near = difflib.get_close_matches(name, offered, 3)
     if near:
