@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.errors import CustomGradientError, VariablesKeywordError
+from tapemagic.errors import CustomGradientError, FunctionError, VariablesKeywordError
 from tests.conformance.programs import raised_by
 
 X = np.array([0.5, -1.0, 2.0])
