@@ -21,7 +21,7 @@ lab: course-ready  ## open the course in JupyterLab
 test: lint doctest tests course docs browser  ## everything that CI checks
 
 test-fast: dev-ready  ## the unit tests alone: no kernel, notebook or browser, nothing that takes its time
-	$(PYTEST) -n 2 -p no:nbval -m "not kernel and not browser and not thorough"
+	$(PYTEST) -n 2 -p no:nbval -m "not kernel and not browser and not thorough" --ignore tests/browser
 
 test-lowest:  ## the tests with the lowest versions that pyproject.toml allows, in .venv-lowest
 	@tools/setup_system.sh dot
@@ -52,7 +52,7 @@ doctest: dev-ready
 	$(PYTEST) --doctest-modules tapemagic
 
 tests: dev-ready
-	$(PYTEST) -n 2 -m "not browser"
+	$(PYTEST) -n 2 --ignore tests/browser
 
 course: dev-ready
 	$(PY) tools/badges.py --check

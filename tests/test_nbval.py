@@ -13,7 +13,6 @@ from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 
-import nbformat
 import numpy as np
 import pytest
 
@@ -43,6 +42,8 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> str:
         started.show("x = 3.0")
         [result] = started.run(CELL).outputs
     result["execution_count"] = 2
+    import nbformat
+
     notebook = nbformat.v4.new_notebook()
     notebook.cells = [
         nbformat.v4.new_code_cell(SETUP, execution_count=1),
@@ -83,6 +84,8 @@ def changed(kind: str, pattern: str, new: str) -> Callable[[str], str]:
     """A change of a notebook in one place of its report."""
 
     def change(stored: str) -> str:
+        import nbformat
+
         notebook = nbformat.reads(stored, 4)
         data = notebook.cells[1].outputs[0].data
         data[kind], count = re.subn(pattern, lambda _: new, data[kind])

@@ -35,9 +35,14 @@ def is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__") and name != "_"
 
 
-def defined(tree: ast.Module) -> Iterator[str]:
+def nodes(path: Path) -> list[ast.AST]:
+    """The nodes of a file's syntax tree."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def defined(tree: list[ast.AST]) -> Iterator[str]:
     """The names that a module defines: functions, classes, variables, attributes of self and slots."""
-    for node in ast.walk(tree):
+    for node in tree:
         match node:
             case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
                 yield name
@@ -49,9 +54,9 @@ def defined(tree: ast.Module) -> Iterator[str]:
                 yield name
 
 
-def read(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def read(tree: list[ast.AST]) -> Iterator[tuple[int, str]]:
     """The private names that a module reads of something else than itself, with their lines."""
-    for node in ast.walk(tree):
+    for node in tree:
         match node:
             case ast.Attribute(ast.Name("self" | "cls"), _) | ast.Attribute(
                 ast.Call(ast.Name("super")), _
@@ -65,16 +70,16 @@ def read(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def foreign_names(package: Path) -> list[str]:
     """The private names that a folder reads and does not define, as sentences."""
-    trees = {
-        name: ast.parse(path.read_text(encoding="utf-8")) for name, path in modules(package).items()
-    }
     own: dict[str | None, set[str]] = {}
-    for name, tree in trees.items():
-        own.setdefault(entry(name, ALLOWED), set()).update(defined(tree))
+    found: dict[str, list[tuple[int, str]]] = {}
+    for name, path in modules(package).items():
+        tree = nodes(path)
+        own.setdefault(entry(name, ALLOWED), set()).update(filter(is_private, defined(tree)))
+        found[name] = list(read(tree))
     return [
         f"{name or 'tapemagic'} reads {private} on line {line}"
-        for name, tree in trees.items()
-        for line, private in read(tree)
+        for name, reads in found.items()
+        for line, private in reads
         if private not in own[entry(name, ALLOWED)]
         and not (private in SHARED and name.startswith("engine."))
     ]
@@ -87,13 +92,12 @@ def test_no_folder_reads_private_names_of_another() -> None:
 
 def test_shared_names_are_defined_where_the_list_says() -> None:
     """The list of shared names has no stale line."""
-    trees = {name: path.read_text(encoding="utf-8") for name, path in modules(PACKAGE).items()}
     for private, owner in SHARED.items():
         names = {
             name
-            for module, text in trees.items()
-            if entry(module, ALLOWED) == owner
-            for name in defined(ast.parse(text))
+            for module, path in modules(PACKAGE).items()
+            if entry(module, ALLOWED) == owner and private in path.read_text(encoding="utf-8")
+            for name in defined(nodes(path))
         }
 
         assert private in names, f"{owner} does not define {private}"

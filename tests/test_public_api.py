@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import inspect
+import pickle
 import re
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 import tapemagic
+from tools.reference import public_modules, public_names
 
 PUBLIC = tapemagic.__all__
 FOLDERS = {"analysis", "display", "engine", "ipython", "nbval", "nn", "tape", "tf", "version"}
@@ -90,6 +92,39 @@ def undocumented(name: str, offered: Any) -> str | None:
 def test_documented(name: str) -> None:
     """Every public name has a docstring; classes and functions have an example in it."""
     assert undocumented(name, getattr(tapemagic, name)) is None
+
+
+def of_package(package: str) -> Iterator[tuple[str, Any]]:
+    """The public classes and functions of a package and its public modules, by their full names."""
+    for path, module in public_modules().items():
+        if path == package or path.startswith(f"{package}."):
+            for name in public_names(module):
+                offered = getattr(module, name)
+                if inspect.isclass(offered) or inspect.isroutine(offered):
+                    yield f"{path}.{name}", offered
+
+
+def test_networks_are_documented() -> None:
+    """All that tapemagic.nn offers has a docstring with an example."""
+    lacks = {name: undocumented(name, offered) for name, offered in of_package("tapemagic.nn")}
+
+    assert len(lacks) > 200
+    assert list(filter(None, lacks.values())) == []
+
+
+def test_names_of_tensorflow_are_documented() -> None:
+    """All that tapemagic.tf offers has a docstring."""
+    lacks = [undocumented(name, offered) for name, offered in of_package("tapemagic.tf")]
+
+    assert len(lacks) > 500
+    assert [words for words in lacks if words and words.endswith("no docstring")] == []
+
+
+def test_public_names_can_be_pickled() -> None:
+    """Classes and functions are found again by their names, as processes that share work need."""
+    for package in ("tapemagic.nn", "tapemagic.tf"):
+        for name, offered in of_package(package):
+            assert pickle.loads(pickle.dumps(offered)) is offered, name  # noqa: S301 (our own bytes)
 
 
 def test_a_missing_docstring_is_found() -> None:

@@ -16,7 +16,6 @@ import venv
 import zipfile
 from pathlib import Path
 
-import nbformat
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -94,6 +93,8 @@ def test_the_course_passes_plain_nbval(wheel: Path, environment: Path, tmp_path:
     assert wheel.name.split("-")[1] in run(
         environment, "-m", "pip", "show", "tapemagic", cwd=folder
     )
+
+    import nbformat
 
     output = run(environment, "-m", "pytest", "--nbval", "-p", "no:cacheprovider", cwd=folder)
 

@@ -9,8 +9,6 @@ import tomllib
 from pathlib import Path
 from urllib.parse import quote
 
-import nbformat
-
 ROOT = Path(__file__).resolve().parents[1]
 COURSE = ROOT / "notebooks"
 BADGE = re.compile(r"\[!\[Open on Binder\]\(binder\.svg\)\]\([^)]*\)\n*")
@@ -49,6 +47,8 @@ def with_badge(source: str, name: str) -> str:
 
 def main() -> int:
     """Write the badges, or name the notebooks that lack theirs."""
+    import nbformat
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing, and fail at a fault")
     options = parser.parse_args()

@@ -8,7 +8,6 @@ import re
 import textwrap
 from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -23,13 +22,18 @@ Homes = dict[tuple[str, int], str]
 
 
 def module_pages() -> dict[str, str]:
-    """A page for each public module that is there, in reStructuredText, by the module's name."""
-    modules: dict[str, ModuleType] = {}
-    for name in MODULES:
-        if find_spec(name):
-            _add(modules, import_module(name))
+    """A page for each public module, in reStructuredText, by the module's name."""
+    modules = public_modules()
     homes = _homes(modules)
     return {name: _page(module, homes) for name, module in modules.items()}
+
+
+def public_modules() -> dict[str, ModuleType]:
+    """The public modules by their names."""
+    modules: dict[str, ModuleType] = {}
+    for name in MODULES:
+        _add(modules, import_module(name))
+    return modules
 
 
 def public_names(module: ModuleType) -> list[str]:

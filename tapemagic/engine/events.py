@@ -98,6 +98,16 @@ def user_line() -> Place | None:
     return None
 
 
+def outer_frame() -> int:
+    """The identity of the innermost frame that is not of this package; 0 where there is none."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if origin_of(frame.f_code.co_filename) is not None:
+            return id(frame)
+        frame = frame.f_back  # type: ignore[assignment]
+    return 0
+
+
 def _caller_of(frame: Any) -> str:
     """The installed library through which a file calls a function of its own, such as one to be minimized."""
     file, library = frame.f_code.co_filename, ""

@@ -52,6 +52,9 @@ CACHED = type(cache(int))
 """The type of functions behind ``functools.lru_cache``."""
 ITEMWISE = (list, tuple, deque)
 
+COURSE = ("tapemagic.nn.", "tapemagic.tf.")
+"""The packages whose objects are kept as those of the user are: models, layers, optimizers, metrics."""
+
 
 @dataclass(frozen=True)
 class Kept:
@@ -213,11 +216,20 @@ def parts(value: Any, main: str) -> Iterator[Any]:  # noqa: PLR0912 -- one branc
             yield from (value.fget, value.fset)
         case staticmethod() | classmethod():
             yield value.__func__
-    if is_own(type(value), main) or isinstance(value, SimpleNamespace):
+    if has_attributes_kept(type(value), main):
         yield type(value)
         yield from _slots(value).values()
         with suppress(AttributeError):
             yield object.__getattribute__(value, "__dict__")
+
+
+def has_attributes_kept(kind: type, main: str) -> bool:
+    """Whether the attributes of the objects of a class are kept: those of the user's, and models, optimizers and such."""
+    return (
+        is_own(kind, main)
+        or kind.__module__.startswith(COURSE)
+        or issubclass(kind, SimpleNamespace)
+    )
 
 
 def is_own(kind: type, main: str) -> bool:

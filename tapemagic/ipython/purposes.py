@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import islice
 from math import inf
 
 from tapemagic.analysis.report.dead_ends import READS
@@ -11,7 +12,7 @@ from tapemagic.analysis.report.gradients.own_gradients import target_names
 from tapemagic.analysis.snapshot import Named
 from tapemagic.engine.recording import is_gradient_stamp, is_stamp, time_of
 from tapemagic.engine.tape.observer import GradientCall
-from tapemagic.engine.tensor.tensor import Traced, id_of
+from tapemagic.engine.tensor.tensor import Traced, id_of, wrap
 from tapemagic.ipython.session import Session
 
 
@@ -65,6 +66,16 @@ class Purposes:
     def differentiated(self) -> Sequence[Named]:
         """The targets of the last gradient that the cell took of something that is no gradient."""
         return self._targets(self._calls, lambda x: not self.is_step(x))
+
+    def trained(self) -> Sequence[Named]:
+        """The loss of the last step of training that this package made for the cell, as `fit` does."""
+        snapshot = self._session.snapshot()
+        if not snapshot.origins.steps or self._calls:
+            return []
+        step = snapshot.origins.steps[-1]
+        name = "last loss" if "loss" in self._session.cell.namespace else "loss"
+        outputs = (r[4] for r in snapshot.records[: step.records][::-1] if (r[5],) == step.targets)
+        return [(name, wrap(output, step.targets[0])) for output in islice(outputs, 1)]
 
     def _targets(
         self, calls: Sequence[GradientCall], fits: Callable[[Traced], bool]

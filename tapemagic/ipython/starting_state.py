@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from tapemagic.engine.program_state import registered
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.ipython.keeping import (
     MISSING,
@@ -70,8 +71,9 @@ class Contents:
     """The contents of objects at the time when this is made, so that they can be given back.
 
     Kept are the items of lists, dicts, sets and deques, and of those in them; the entries of arrays; the values of
-    Variables; tables of pandas; the attributes of objects, classes and modules that the user defines; and the states of
-    random generators, those of NumPy and of Python among them. Functions of the user are searched for the names that
+    Variables; tables of pandas; the attributes of objects, classes and modules that the user defines, and those of
+    models, layers and optimizers; and the states of random generators, those of NumPy, of Python and of layers among
+    them. Functions of the user are searched for the names that
     they read. Files, iterators and the objects of other libraries are not kept.
 
     Parameters
@@ -101,7 +103,8 @@ class Contents:
         self._bytes = 0
         self._kept: dict[int, Kept] = {id(owner): item for owner, item in settings()}
         self._held: dict[int, Any] = {id(namespace): namespace}  # so that no id is used twice
-        waiting = deque((name, namespace.get(name)) for name in sorted(names))
+        waiting = deque(("", state) for state in registered())
+        waiting += [(name, namespace.get(name)) for name in sorted(names)]
         for _ in range(MOST_OBJECTS):
             if not waiting:
                 break

@@ -72,6 +72,7 @@ def choose(session: Session, value: Any, wanted: Sequence[str]) -> Targets:
         or _in_result(session, value)
         or _last_assigned(session)
         or _assigned_elsewhere(session)
+        or purposes.trained()
     )
     if found:
         chosen = _limited(found)

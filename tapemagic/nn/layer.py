@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from functools import wraps
 from inspect import signature
 from typing import Any
@@ -25,6 +26,9 @@ from tapemagic.nn.module import Module
 from tapemagic.nn.symbolic import call_symbolically, has_symbolic, nodes_of, symbols
 
 Shape = tuple[int | None, ...]
+
+_NOT_SAVED = frozenset({"save", "export", "to_json", "get_config"})
+"""Methods of Keras that write the structure of a model down."""
 
 
 def _once(build: Callable[..., None]) -> Callable[..., None]:
@@ -130,9 +134,7 @@ class Layer(Module):
         **unknown: Any,
     ) -> None:
         if unknown:
-            raise UnsupportedArgumentError(
-                f"{type(self).__name__} takes no argument {', '.join(map(repr, unknown))}: leave it out"
-            )
+            raise _unknown_argument(type(self), next(iter(unknown)))
         super().__init__(name)
         self.activity_regularizer = activity_regularizer and regularizers.get(activity_regularizer)
         self.declared_shape = input_shape if input_dim is None else (input_dim,)
@@ -141,6 +143,28 @@ class Layer(Module):
         self._added_losses: list[Any] = []
         if not trainable:
             self.trainable = False
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise an error that says why there is no such attribute, where that is known."""
+        try:
+            return super().__getattribute__(
+                name
+            )  # a property's own error, and not one about its name
+        except AttributeError as error:
+            why = "" if name.startswith("__") else self._why_missing(name)
+            if not why:
+                raise
+            raise AttributeError(f"{error}: {why}", name=name, obj=self) from None
+
+    def _why_missing(self, name: str) -> str:
+        """The reason why there is no such attribute, with what to write; empty if none is known."""
+        if "_dtype" not in vars(self):
+            return f"write super().__init__() as the first line of __init__ in the class {type(self).__name__}"
+        if name in _NOT_SAVED:
+            return "write save_weights('net.weights.npz') to keep the weights, or pickle the whole of it"
+        if not self.built and not name.startswith("_"):
+            return f"{self.name!r} has no variables before it is built: call it on data, or its build((None, 3)), first"
+        return ""
 
     @property
     def path(self) -> str:
@@ -444,7 +468,7 @@ class Layer(Module):
         """
         variables = self.variables
         values = [np.asarray(unwrap(value)) for value in weights]
-        wanted = [variable.shape for variable in variables]
+        wanted = [tuple(variable.shape) for variable in variables]
         if [value.shape for value in values] != wanted:
             built = "" if self.built else "; it is not built yet: call it on data first"
             raise ShapeError(
@@ -479,6 +503,16 @@ def shapes_of(inputs: Any) -> Any:
     if isinstance(inputs, dict):
         return {name: shapes_of(x) for name, x in inputs.items()}
     return getattr(inputs, "shape", None)
+
+
+def _unknown_argument(kind: type, name: str) -> UnsupportedArgumentError:
+    """The error for an argument that a class of layers does not take."""
+    known = [
+        x for base in kind.__mro__ if "__init__" in vars(base) for x in signature(base).parameters
+    ]
+    near = get_close_matches(name, known, 1)
+    advice = f"did you mean {near[0]}=?" if near else "leave it out"
+    return UnsupportedArgumentError(f"{kind.__name__} takes no argument {name!r}: {advice}")
 
 
 def _is_numbers(x: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.program_state import register
 from tapemagic.engine.tensor.coercion import bool_option
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, set_trainable
@@ -19,7 +20,7 @@ from tapemagic.nn.weights import OPTIMIZER, read, require_same, write
 _UNTRACKED = frozenset({"_frozen", "_regularized", "_added_losses", "_initialized"})
 """Attributes whose variables are found elsewhere."""
 
-_names: Counter[str] = Counter()
+_names: Counter[str] = register(Counter())
 
 _known: dict[int, list[tuple[str, Module, list[tuple[str, Any]]]]] = {}
 """The findings of `Module._walk` by the identities of modules inside of an `unchanged` block."""
@@ -78,9 +79,9 @@ class Module:
     _frozen: list[Variable] = []  # noqa: RUF012 (replaced, never changed)
 
     def __init__(self, name: str | None = None) -> None:
-        if name == "" or not isinstance(name, str | None):
+        if not isinstance(name, str | None):
             raise OptionError(f"a name is text, not {name!r}: write name='hidden'")
-        self._name = name
+        self._name = name or None
 
     @property
     def name(self) -> str:

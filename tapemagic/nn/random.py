@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.program_state import register
 from tapemagic.errors import OptionError
 
-_global = [np.random.default_rng()]
+_global = register([np.random.default_rng()])
 
 
 def set_random_seed(seed: int) -> None:

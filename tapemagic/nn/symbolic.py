@@ -239,9 +239,10 @@ def _symbolic(layer: Any, *values: Any) -> SymbolicTensor:
     """The symbolic tensor for an output, by its values in one trial or two."""
     for value in values:
         if not hasattr(value, "shape") or not hasattr(value, "dtype"):
+            advice = ": end its method call with return" if value is None else ""
             raise NotNumbersError(
                 f"the layer {layer.name!r} ({kind_of(layer)}) gives {value!r}, and not a tensor or a list or dict of "
-                "tensors"
+                f"tensors{advice}"
             )
     shapes = [value.shape for value in values]
     if len({len(shape) for shape in shapes}) > 1:

@@ -240,6 +240,18 @@ newaxis = None
 LATER = ("data", "keras")
 """Submodules that are imported when they are first used."""
 
+OF_KERAS = ("initializers", "losses", "metrics", "optimizers")
+"""Submodules of tf.keras that TensorFlow has at the top, too."""
+
+INITIALIZERS = {
+    "constant_initializer": "Constant",
+    "ones_initializer": "Ones",
+    "random_normal_initializer": "RandomNormal",
+    "random_uniform_initializer": "RandomUniform",
+    "zeros_initializer": "Zeros",
+}
+"""Names at the top of classes in tf.keras.initializers."""
+
 __all__ = [
     "Assert",
     "DType",
@@ -439,15 +451,19 @@ __all__ = [
     "zeros_like",
 ]
 
-_missing = missing(__name__, [*__all__, *LATER])
+_missing = missing(__name__, [*__all__, *LATER, *OF_KERAS, *INITIALIZERS])
 
 
 def __getattr__(name: str) -> Any:
-    """Import a submodule when it is first used; for any other name, raise an error that says what to write instead."""
+    """Import what is in a submodule when it is first used; any other name is an error that says what to write."""
     if name in LATER:
         return import_module(f"{__name__}.{name}")
+    if name in OF_KERAS:
+        return import_module(f"{__name__}.keras.{name}")
+    if name in INITIALIZERS:
+        return getattr(import_module(f"{__name__}.keras.initializers"), INITIALIZERS[name])
     return _missing(name)
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *LATER]
+    return [*__all__, *LATER, *OF_KERAS, *INITIALIZERS]

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Timer
-from typing import Any
-
-import nbformat
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
-from nbclient.util import run_sync
+from typing import TYPE_CHECKING, Any
 
 import tapemagic
+
+if TYPE_CHECKING:  # the import takes seconds, and most runs of the tests start no kernel
+    from nbclient import NotebookClient
 
 ROOT = Path(tapemagic.__file__).parents[1]
 PATHS = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -84,8 +82,11 @@ class Kernel:
 
     def run(self, source: str) -> Ran:
         """Run a cell, whether it succeeds or not."""
+        from nbclient.exceptions import CellExecutionError
+        from nbformat.v4 import new_code_cell
+
         cells = self._client.nb.cells
-        cells.append(nbformat.v4.new_code_cell(source))
+        cells.append(new_code_cell(source))
         stopped = False
         try:
             self._client.execute_cell(cells[-1], len(cells) - 1)
@@ -102,6 +103,7 @@ class Kernel:
 
     def complete(self, source: str) -> list[str]:
         """The completions at the end of a text, as a front end asks for them."""
+        from nbclient.util import run_sync
 
         async def reply() -> Any:
             return await self._client.kc.complete(source, len(source), reply=True, timeout=30)
@@ -113,6 +115,7 @@ class Kernel:
 
         The kernel is interrupted after so many seconds, if that is not 0.
         """
+        from nbclient.util import run_sync
 
         async def answer() -> Any:
             client = self._client.kc
@@ -145,8 +148,10 @@ class Kernel:
 def kernel(folder: Path) -> Iterator[Kernel]:
     """A kernel with the extension loaded, which has no settings."""
     environment = os.environ | {"PYTHONPATH": PATHS, "IPYTHONDIR": str(folder)}
-    notebook = nbformat.v4.new_notebook()
-    client = NotebookClient(notebook, timeout=60, kernel_name="python3")
+    from nbclient import NotebookClient
+    from nbformat.v4 import new_notebook
+
+    client = NotebookClient(new_notebook(), timeout=60, kernel_name="python3")
     with client.setup_kernel(env=environment, cwd=str(folder)):
         started = Kernel(client)
         assert "" == started.show(FIRST)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from nbval.plugin import coalesce_streams
 
 from tests.ipython.kernels import Kernel, kernel
 
@@ -46,6 +45,8 @@ def test_a_program_that_runs_notebooks_gets_lines_alone(notebook: Kernel) -> Non
 
 def test_a_bar_for_somebody_who_watches(notebook: Kernel) -> None:
     """The bar overwrites itself, so that it is gone from what a notebook shows, and from what nbval compares."""
+    from nbval.plugin import coalesce_streams
+
     ran = notebook.run(LIVE + FIT)
 
     assert "Epoch 1/2:  67%|" in ran.stdout

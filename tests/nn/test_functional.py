@@ -230,6 +230,12 @@ def test_what_is_no_layer_of_sequential() -> None:
     for wrong in (np.tanh, "relu", None):
         with pytest.raises(OptionError, match="made of layers"):
             nn.Sequential([wrong])
+    with pytest.raises(
+        OptionError, match=r"Flatten is a class of layers: call it, as in Flatten\(\)"
+    ):
+        nn.Sequential([nn.Flatten, layer])
+    with pytest.raises(OptionError, match="in one list"):
+        nn.Sequential(nn.Flatten(), layer)
     with pytest.raises(OptionError, match="in the model already"):
         nn.Sequential([layer, layer])
     with pytest.raises(OptionError, match="first layer"):
@@ -238,3 +244,32 @@ def test_what_is_no_layer_of_sequential() -> None:
         nn.Sequential()(X)
     with pytest.raises(ModelError, match="no output"):
         nn.Sequential([nn.Dense(1)]).output_shape  # noqa: B018
+
+
+class NoReturn(nn.Model):
+    """A model whose call ends without return."""
+
+    def call(self, inputs: Any) -> None:
+        """Nothing."""
+
+
+def test_a_call_without_return() -> None:
+    """A call that gives None is told to end with return, in a stack and in training."""
+    with pytest.raises(NotNumbersError, match="end its method call with return"):
+        nn.Sequential([NoReturn(), nn.Dense(1)])(X)
+    model = NoReturn()
+    model.compile("sgd", "mse")
+    with pytest.raises(NotNumbersError, match="end its method call with return"):
+        model.fit(X, X, verbose=0)
+
+
+@pytest.mark.parametrize("name", ["add", "average", "maximum", "minimum", "multiply", "subtract"])
+def test_merging_functions(name: str) -> None:
+    """Keras's functions make the layer and call it."""
+    a, b = nn.Input((4,)), nn.Input((4,))
+    model = nn.Model([a, b], getattr(nn.layers, name)([a, b], name="merged"))
+    layer = getattr(nn, name.title())()
+
+    assert np.array_equal(model([X, 2 * X]), layer([X, 2 * X]))
+    assert model.layers[-1].name == "merged"
+    assert nn.layers.concatenate([X, X], axis=0).shape == (2 * len(X), 4)

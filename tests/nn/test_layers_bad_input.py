@@ -103,7 +103,11 @@ SHAPES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: nn.Add()([zeros((2, 3)), zeros((1, 3))]),
         "their batches have different lengths",
     ),
-    "difference of three": (lambda: nn.Subtract()([zeros((2, 3))] * 3), "takes a list of 2"),
+    "two arguments": (
+        lambda: nn.Concatenate()(zeros((2, 3)), zeros((2, 3))),
+        "takes one list of several arrays",
+    ),
+    "difference of three": (lambda: nn.Subtract()([zeros((2, 3))] * 3), "takes one list of 2"),
     "concatenation": (lambda: nn.Concatenate()([zeros((2, 3)), zeros((3, 3))]), "[(2, 3), (3, 3)]"),
     "dot": (lambda: nn.Dot(1)([zeros((2, 3)), zeros((2, 4))]), "need the same length"),
     "moments": (
@@ -183,3 +187,66 @@ def test_unknown_argument() -> None:
         UnsupportedArgumentError, match="Dense takes no argument 'kernel_constraint'"
     ):
         nn.Dense(2, kernel_constraint="nonneg")
+
+
+class Forgetful(nn.Layer):
+    """A layer whose __init__ forgets that of its base class."""
+
+    def __init__(self) -> None:
+        self.units = 3
+
+    def call(self, inputs: Any) -> Any:
+        """The input."""
+        return inputs
+
+
+class Wrong(nn.Layer):
+    """A layer whose property has an error of its own."""
+
+    @property
+    def twice(self) -> Any:
+        """A number that is not there."""
+        return 2 * self.missing
+
+
+MISSING: dict[str, tuple[Callable[[], Any], str]] = {
+    "base not initialized": (
+        lambda: Forgetful()(zeros((2, 3))),
+        "write super().__init__() as the first line of __init__ in the class Forgetful",
+    ),
+    "not built": (
+        lambda: nn.Dense(2, name="d").kernel,
+        "has no attribute 'kernel': 'd' has no variables before it is built: call it on data",
+    ),
+    "not saved": (lambda: nn.Sequential().save("net.keras"), "write save_weights("),
+    "error in a property": (lambda: Wrong().twice, "has no attribute 'missing'"),
+}
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_missing_attributes(name: str) -> None:
+    """An attribute that is not there says why, where that is known."""
+    call, text = MISSING[name]
+    with pytest.raises(AttributeError, match=re.escape(text)):
+        call()
+
+
+def test_a_misspelt_argument() -> None:
+    """An argument that is nearly right is named."""
+    with pytest.raises(UnsupportedArgumentError, match="did you mean activation="):
+        nn.Dense(2, activaton="relu")
+
+
+def test_complex_inputs_do_not_lose_a_part() -> None:
+    """An input of real numbers refuses complex ones, and does not drop their imaginary parts."""
+    model = nn.Sequential([nn.Input((3,)), nn.Dense(1)])
+    with pytest.raises(DtypeError, match=r"takes real numbers, not complex128: give x\.real"):
+        model(zeros((2, 3)) + 1j)
+
+
+def test_one_mean_for_inputs_of_any_rank() -> None:
+    """Normalization with one mean and variance takes columns after it was adapted to a vector."""
+    layer = nn.Normalization(axis=None)
+    layer.adapt([1.0, 3.0])
+    assert layer([[5.0]]).numpy().tolist() == [[3.0]]
+    assert layer([5.0]).numpy().tolist() == [3.0]

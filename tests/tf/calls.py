@@ -509,6 +509,41 @@ def neural() -> Iterator[Case]:
     )
 
 
+def edges() -> Iterator[Case]:
+    """Values that a straightforward formula gets wrong: of large and small numbers, NaN, infinities and ties."""
+    far = np.array([-200.0, 0.0, -300.0, 5.0], "float32")
+    with_nan = np.array([[np.nan, 5.0, 1.0], [2.0, np.nan, 7.0]], "float32")
+    tied = np.array([[2.0, 1.0, 2.0], [3.0, 3.0, 3.0]], "float32")
+    halves = positive(2, 3).astype("float16")
+    for options in ("", ", exclusive=True", ", reverse=True", ", exclusive=True, reverse=True"):
+        yield Case(f"tf.math.cumulative_logsumexp(a{options})", {"a": far})
+    for dtype, high in (("uint8", 250), ("int8", 120), ("int32", 2**31 - 1)):
+        large = np.array([[high, high], [high - 8, 3]], dtype)
+        yield Case("tf.reduce_mean(a)", {"a": large})
+        yield Case("tf.reduce_mean(a, 1)", {"a": large})
+    for call in ("tf.argmax(a, 1)", "tf.argmin(a, 1)", "tf.argmax(a)"):
+        yield Case(call, {"a": with_nan})
+    yield Case("tf.unique(tf.stop_gradient(a[:, 0] * np.nan))[0]", {"a": with_nan})
+    for call in ("a // b", "b // a", "tf.math.floordiv(a, b)", "a // 0.1", "6.0 // a"):
+        yield Case(
+            call,
+            {"a": np.array([1.0, 6.0, -0.3], "float32"), "b": np.array([0.1, 0.1, 0.1], "float32")},
+        )
+    yield Case("tf.constant([np.inf, -np.inf, 3.0]) // 1.5", {})
+    yield Case("tf.sort(a, direction='DESCENDING')", {"a": tied})
+    yield Case("tf.sort(a, axis=0, direction='DESCENDING')", {"a": tied})
+    yield Case("tf.clip_by_value(a, 1.5, 0.5)", {"a": X})
+    yield Case("tf.complex(tf.constant([1.0, np.inf]), tf.constant([np.inf, 2.0]))", {})
+    yield Case("tf.pad(a > 0, [[1, 0], [0, 1]])", {"a": X})
+    yield Case("tf.transpose(a > 0, conjugate=True)", {"a": X})
+    yield Case("tf.dtypes.saturate_cast(a * 1000, tf.int32)", {"a": halves})
+    yield Case("tf.dtypes.saturate_cast(a * 1000, tf.uint8)", {"a": C})
+    yield Case("tf.dtypes.saturate_cast(tf.constant([np.inf, 7.0], tf.float16), tf.int32)", {})
+    for name in ("bessel_i0e", "bessel_i1", "lgamma"):
+        yield Case(f"tf.math.{name}(tf.stop_gradient(a) / 3)", {"a": halves})
+    yield Case("tf.math.xlog1py(tf.stop_gradient(a), 0.5)", {"a": halves})
+
+
 def creation() -> Iterator[Case]:
     """New tensors: values and dtypes."""
     for value in (
@@ -621,7 +656,16 @@ def creation() -> Iterator[Case]:
         yield Case(call, {})
 
 
-CASES = [*elementwise(), *operators(), *reductions(), *arrays(), *linear(), *neural(), *creation()]
+CASES = [
+    *elementwise(),
+    *operators(),
+    *reductions(),
+    *arrays(),
+    *linear(),
+    *neural(),
+    *creation(),
+    *edges(),
+]
 
 
 def run(case: Case, tf: Any) -> list[Any]:

@@ -72,6 +72,14 @@ def test_tf_math_is_whole() -> None:
         ("random.norma", "tf.random.normal"),
         ("debugging.assert_nearly", "tf.debugging.assert_near"),
         ("convolve_it", "NumPy's functions"),
+        ("keras.models.load_model", "save_weights"),
+        ("keras.layers.Conv3D", "tf.keras.layers.Conv2D"),
+        ("keras.layers.Hashing", "a class derived from tf.keras.layers.Layer"),
+        ("keras.callbacks.TensorBoard", "matplotlib"),
+        ("keras.datasets.cifar10", "np.load"),
+        ("keras.backend.random_normal", "write tf.random.normal"),
+        ("test", "tf.debugging.assert_near"),
+        ("data.TextLineDataset", "from_generator"),
     ],
 )
 def test_a_missing_name_says_what_to_write(path: str, words: str) -> None:
@@ -85,6 +93,15 @@ def test_a_missing_name_says_what_to_write(path: str, words: str) -> None:
 
     assert words in str(caught.value)
     assert not hasattr(module, name)
+
+
+def test_keras_at_the_top() -> None:
+    """Parts of Keras that TensorFlow has under two names are the same modules."""
+    for name in tf.OF_KERAS:
+        assert getattr(tf, name) is getattr(tf.keras, name)
+    for name, kind in tf.INITIALIZERS.items():
+        assert getattr(tf, name) is getattr(tf.keras.initializers, kind)
+    assert tf.random_normal_initializer()(shape=(2, 3)).shape == (2, 3)
 
 
 def test_tapemagic_does_not_load_tf() -> None:

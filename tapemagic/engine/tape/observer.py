@@ -263,6 +263,7 @@ class Observer(Tape):
         return tape_of(contents_of(self))
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
+        super()._sweep_begins(targets)
         # a rule that takes gradients, as that of recompute_grad, is a part of the derivative that applies it
         order = self._depths[-1] or 1 + max((self._order_of.get(i, 0) for i in targets), default=0)
         self._depths.append(order)
@@ -271,6 +272,7 @@ class Observer(Tape):
         self._seeds += [(seed._value, i) for i, seed in targets.items()]
 
     def _sweep_ends(self) -> None:
+        super()._sweep_ends()
         self._depths.pop()
         self._notes_scopes = not self._depths[-1]
 

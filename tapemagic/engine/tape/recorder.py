@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
 
-from tapemagic.engine.events import MOST, Event, Kind, Place, user_line
+from tapemagic.engine.events import MOST, Event, Kind, Place, outer_frame, user_line
 from tapemagic.engine.nest import tensors
 from tapemagic.engine.recording import (
     Record,
@@ -92,6 +92,7 @@ class Recorder:
     _paused = _entered = _usable = _recording = _warned = _keeps = False
     _notes_scopes = False
     _event_counts: dict[Place | None, int] | None = None
+    _sweeping: tuple[int, ...] = ()
     _last_connections: Connections | None = None
     _last_leaves: AbstractSet[int] = frozenset()
     _rewatched: dict[int, int] | None = None
@@ -204,7 +205,12 @@ class Recorder:
         self._record_event("reset", tick(), watched)
 
     def _record_event(self, kind: Kind, i: int, what: Any) -> None:
-        """Store an event, with the line of the program that caused it."""
+        """Store an event, with the line of the program that caused it.
+
+        What a rule of this package converts in a reverse sweep is no event of the program.
+        """
+        if kind == "exit" and self._sweeping and self._sweeping[-1] == outer_frame():
+            return
         place = user_line()
         if self._event_counts is None:
             self._event_counts = {}
@@ -286,9 +292,11 @@ class Recorder:
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         """Note that the next records belong to a reverse sweep from `targets`, given by their ids."""
+        self._sweeping = *self._sweeping, outer_frame()
 
     def _sweep_ends(self) -> None:
         """Note that the reverse sweep has ended."""
+        self._sweeping = self._sweeping[:-1]
 
     def _gradient_taken(
         self,

@@ -112,7 +112,7 @@ HOOKS = [
 
 
 class CallbackList:
-    """Several callbacks as one. Each attribute named as one of their methods calls those that have it.
+    """Several callbacks as one: `call` calls a method of each that has it of its own.
 
     Parameters
     ----------
@@ -125,6 +125,13 @@ class CallbackList:
     ------
     OptionError
         If something is no callback.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> show = nn.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: print(epoch, logs))
+    >>> nn.callbacks.CallbackList([show], nn.Sequential()).call("on_epoch_end", 0, {"loss": 0.5})
+    0 {'loss': 0.5}
     """
 
     def __init__(self, callbacks: Iterable[Any], model: Any, **params: Any) -> None:

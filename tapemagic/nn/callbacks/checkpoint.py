@@ -40,6 +40,20 @@ class ModelCheckpoint(MonitorCallback):
     -----
     `load_weights` of the model reads the file. It is written beside its place first, and then moved there: what is
     there is always whole.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> model = nn.Sequential([nn.Dense(1, kernel_initializer="zeros")])
+    >>> model.compile(nn.optimizers.SGD(0.1), "mse")
+    >>> with TemporaryDirectory() as folder:
+    ...     best = nn.callbacks.ModelCheckpoint(f"{folder}/best.npz", "loss", save_best_only=True)
+    ...     history = model.fit(np.ones((4, 1)), np.ones(4), callbacks=[best], verbose=0)
+    ...     model.load_weights(f"{folder}/best.npz")
+    >>> model.get_weights()
+    [array([[0.2]], dtype=float32), array([0.2], dtype=float32)]
     """
 
     def __init__(

@@ -58,6 +58,22 @@ class CSVLogger(Callback):
     separator : str, optional
     append : bool, optional
         Whether to go on with a file that is there, in the place of writing a new one.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> model = nn.Sequential([nn.Dense(1, kernel_initializer="zeros")])
+    >>> model.compile(nn.optimizers.SGD(0.0), "mse")
+    >>> with TemporaryDirectory() as folder:
+    ...     log = nn.callbacks.CSVLogger(f"{folder}/log.csv")
+    ...     model.fit(np.ones((4, 1)), np.ones(4), epochs=2, callbacks=[log], verbose=0)
+    ...     print(log.filename.read_text(), end="")
+    <History of 2 epochs: loss>
+    epoch,loss
+    0,1.0
+    1,1.0
     """
 
     def __init__(self, filename: Any, separator: str = ",", append: bool = False) -> None:

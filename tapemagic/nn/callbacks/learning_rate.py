@@ -90,6 +90,17 @@ class ReduceLROnPlateau(MonitorCallback):
     ------
     OptionError
         If `factor` is not less than 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> model = nn.Sequential([nn.Dense(1, "relu", kernel_initializer="zeros")])
+    >>> model.compile(nn.optimizers.SGD(0.5), "mse")
+    >>> smaller = nn.callbacks.ReduceLROnPlateau("loss", factor=0.5, patience=2)
+    >>> history = model.fit(np.ones((4, 1)), np.zeros(4), epochs=5, callbacks=[smaller], verbose=0)
+    >>> history.history["learning_rate"]
+    [0.5, 0.5, 0.5, 0.25, 0.25]
     """
 
     def __init__(

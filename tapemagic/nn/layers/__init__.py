@@ -22,6 +22,7 @@ from tapemagic.nn.layers.merging import Maximum as Maximum
 from tapemagic.nn.layers.merging import Minimum as Minimum
 from tapemagic.nn.layers.merging import Multiply as Multiply
 from tapemagic.nn.layers.merging import Subtract as Subtract
+from tapemagic.nn.layers.merging import as_function
 from tapemagic.nn.layers.noise import Dropout as Dropout
 from tapemagic.nn.layers.noise import GaussianDropout as GaussianDropout
 from tapemagic.nn.layers.noise import GaussianNoise as GaussianNoise
@@ -62,5 +63,9 @@ from tapemagic.nn.layers.shaping import Reshape as Reshape
 from tapemagic.nn.layers.wrapping import Identity as Identity
 from tapemagic.nn.layers.wrapping import Lambda as Lambda
 from tapemagic.nn.layers.wrapping import TimeDistributed as TimeDistributed
+
+add, average, concatenate, dot, maximum, minimum, multiply, subtract = map(
+    as_function, (Add, Average, Concatenate, Dot, Maximum, Minimum, Multiply, Subtract)
+)
 
 __all__ = [name for name, value in vars().items() if callable(value) and name[0].isupper()]

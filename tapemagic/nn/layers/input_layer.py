@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.selection import cast
 from tapemagic.engine.tensor.coercion import of_numbers
-from tapemagic.errors import OptionError, ShapeError
+from tapemagic.errors import DtypeError, OptionError, ShapeError
 from tapemagic.nn.config import floatx
 from tapemagic.nn.layer import Layer
 from tapemagic.nn.symbolic import Node, SymbolicTensor
@@ -90,6 +90,8 @@ class InputLayer(Layer):
 
         Raises
         ------
+        DtypeError
+            If it is complex, and the input is not.
         ShapeError
             If its shape is another one.
         """
@@ -102,11 +104,19 @@ class InputLayer(Layer):
         if len(x.shape) == rank and all(
             n is None or n == k for n, k in zip(self.batch_shape, x.shape, strict=True)
         ):
+            if x.dtype.kind == "c" and np.dtype(self._dtype).kind != "c":
+                raise DtypeError(
+                    f"the input {self.name!r} takes real numbers, not {x.dtype}: give x.real, or np.abs(x)"
+                )
             return x if x.dtype == self._dtype else cast(x, self._dtype)
         raise ShapeError(
             f"the input {self.name!r} takes arrays of the shape {self.batch_shape}, None standing for any length, and "
-            f"got the shape {shape}"
+            f"got the shape {shape}{self._advice(shape)}"
         )
+
+    def _advice(self, shape: Any) -> str:
+        """Advice for a single example without the axis of the batch."""
+        return ": for a batch of one, write x[None]" if shape == self.batch_shape[1:] else ""
 
 
 def Input(  # noqa: N802 (Keras's name)

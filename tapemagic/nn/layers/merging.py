@@ -27,13 +27,15 @@ class Merge(Layer):
 
     least, most = 1, 10**6
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Any, *more: Any) -> Any:
         """The inputs as one."""
-        several = isinstance(inputs, list | tuple) and self.least <= len(inputs) <= self.most
+        several = (
+            not more and isinstance(inputs, list | tuple) and self.least <= len(inputs) <= self.most
+        )
         if not several or not all(hasattr(x, "shape") for x in inputs):
             count = self.least if self.least == self.most else "several"
             raise ShapeError(
-                f"the layer {self.path!r} takes a list of {count} arrays or tensors, not {shown(inputs)}: write "
+                f"the layer {self.path!r} takes one list of {count} arrays or tensors, not {shown(inputs)}: write "
                 "layer([a, b])"
             )
         self._require_batch([x.shape for x in inputs])
@@ -71,6 +73,36 @@ class ElementwiseMerge(Merge):
         except ValueError:
             raise self._misfit(shapes_of(inputs), "their axes do not broadcast") from None
         return reduce(type(self).function, even)
+
+
+def as_function(kind: type[Merge]) -> Callable[..., Any]:
+    """A function that makes a layer of a class and calls it, under Keras's name, as `add` of `Add`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_function(Add)([np.array([[1.0]]), np.array([[2.0]])]).numpy()
+    array([[3.]], dtype=float32)
+    """
+
+    def function(inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        return kind(*args, **kwargs)(inputs)
+
+    function.__name__ = function.__qualname__ = kind.__name__.lower()
+    function.__module__ = kind.__module__.replace(".merging", "")
+    function.__doc__ = f"""A layer `{kind.__name__}` of the given options, called on a list of inputs.
+
+    Parameters
+    ----------
+    inputs : list of array_like or symbolic tensors
+    *args, **kwargs
+        As of `{kind.__name__}`.
+
+    Returns
+    -------
+    Tensor or symbolic tensor
+    """
+    return function
 
 
 def _with_axes(x: Any, count: int) -> Any:

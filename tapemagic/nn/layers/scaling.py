@@ -65,7 +65,8 @@ class Normalization(Pointwise):
     Parameters
     ----------
     axis : int, sequence of int, or None, optional
-        The axes with a mean and a variance for each index; they are taken over all others. None for one of each.
+        The axes with a mean and a variance for each index; they are taken over all others. None for one of each, and
+        inputs of any number of axes.
     mean, variance : float or array_like, optional
         Both or neither, of the lengths of the axes.
     invert : bool, optional
@@ -140,7 +141,8 @@ class Normalization(Pointwise):
             self.count = self.add_weight((), np.zeros, "int64", trainable=False, name="count")
         else:
             self._given = tuple(map(self._spread, (self.input_mean, self.input_variance)))
-        self.input_spec = InputSpec(", ".join(f"axis {i}" for i in range(rank)), lengths)
+        if self._kept:
+            self.input_spec = InputSpec(", ".join(f"axis {i}" for i in range(rank)), lengths)
 
     def _spread(self, value: Any) -> Any:
         """A given mean or variance in the shape in which it broadcasts with the inputs."""
@@ -209,7 +211,9 @@ class Normalization(Pointwise):
 
     def call(self, inputs: Any) -> Any:
         """The normalized inputs."""
-        mean, deviation = self.mean, np.maximum(np.sqrt(self.variance), epsilon())
+        moments = self.mean, self.variance
+        mean, variance = moments if self._kept else (np.reshape(x, ()) for x in moments)
+        deviation = np.maximum(np.sqrt(variance), epsilon())
         return mean + inputs * deviation if self.invert else (inputs - mean) / deviation
 
 

@@ -14,6 +14,9 @@ from tapemagic.engine.tensor.tensor import Traced, unwrap, wrap
 from tapemagic.errors import NotNumbersError, OptionError, RankError, ShapeError
 from tapemagic.nn.random import generator
 
+_LISTED = 6
+"""The most arrays that a message names."""
+
 Rows = Any
 """The numbers of the examples in a batch: a slice, an array, or None if they have none."""
 
@@ -144,7 +147,10 @@ def count_of(**data: Any) -> int:
         for k, array in enumerate(found)
     }
     if len(set(counts.values())) > 1:
-        listed = ", ".join(f"{name} has {count}" for name, count in counts.items())
+        first = list(counts.items())[:_LISTED]
+        listed = ", ".join(f"{name} has {count}" for name, count in first)
+        if len(counts) > _LISTED:
+            listed += ", and so on: a list is taken as several inputs; for one, write np.array(x)"
         raise ShapeError(f"all data have as many examples, along the first axis: {listed}")
     if not counts or not max(counts.values()):
         raise ShapeError("there are no examples: the data are empty")

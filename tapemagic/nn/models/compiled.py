@@ -10,7 +10,7 @@ import numpy as np
 from tapemagic.engine.nest import leaves
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap, wrap
-from tapemagic.errors import OptionError, ShapeError
+from tapemagic.errors import NotNumbersError, OptionError, ShapeError
 from tapemagic.nn import losses
 from tapemagic.nn.losses import Loss
 from tapemagic.nn.metrics import Metric, get_for
@@ -125,6 +125,8 @@ class CompiledLoss:
 
     def __call__(self, y: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """The loss for targets, outputs and weights."""
+        if y_pred is None:
+            raise NotNumbersError("the model gives None: end its method call with return")
         names = self.names
         if not is_several(y_pred):
             names = [names[0] if names else "output"]

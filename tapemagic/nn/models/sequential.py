@@ -45,14 +45,16 @@ class Sequential(Model):
 
     cast_kinds = ""
 
-    def __init__(self, layers: Iterable[Layer] | None = None, **kwargs: Any) -> None:
+    def __init__(self, layers: Iterable[Layer] | None = None, *more: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         vars(self)["layers"] = []
         self._input: InputLayer | None = None
         self._declared = False
         self._results: list[Any] = []
-        if isinstance(layers, Layer | SymbolicTensor):
-            raise OptionError("Sequential takes a list of layers: write Sequential([layer])")
+        if more or isinstance(layers, Layer | SymbolicTensor):
+            raise OptionError(
+                "Sequential takes its layers in one list: write Sequential([nn.Dense(8), nn.Dense(1)])"
+            )
         for layer in layers or ():
             self.add(layer)
         if not self.trainable:
@@ -121,6 +123,9 @@ class Sequential(Model):
         self._declared = True
 
     def _require_new(self, layer: Any) -> None:
+        if isinstance(layer, type) and issubclass(layer, Layer):
+            name = layer.__name__
+            raise OptionError(f"{name} is a class of layers: call it, as in {name}(), for a layer")
         if not isinstance(layer, Layer):
             raise OptionError(
                 f"a Sequential model is made of layers, not of {shown(layer)}: write nn.Dense(3), or put a function "
@@ -192,6 +197,11 @@ class Sequential(Model):
     def call(self, inputs: Any) -> Any:
         """The output of the last layer."""
         x = _only(inputs)
+        if isinstance(x, list | tuple | dict):
+            raise ShapeError(
+                f"the model {self.name!r} takes one array or tensor, not a {type(x).__name__} of {len(x)}: write "
+                "model.fit(x, y) for inputs and targets, and Model(inputs, outputs) for several inputs"
+            )
         if self._declared:
             x = self._input.convert(x)  # type: ignore[union-attr]
         for layer in self._stack:

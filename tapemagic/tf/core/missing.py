@@ -32,6 +32,13 @@ _SPARSE = (
     "tensors are dense here: keep zeros, or gather what you need with tf.gather and tf.scatter_nd"
 )
 _FILES = "write Python's open(), or np.load and np.save"
+_MODELS = (
+    "models are not written as files of their own: write model.save_weights('net.weights.npz') and "
+    "load_weights, or pickle the model"
+)
+_UNSAVED = "models are pickled, or kept as their weights: leave it out"
+_DOWNLOADS = "download the file with Python's urllib.request.urlretrieve"
+_FROM_LINES = "write from_tensor_slices of an array, or from_generator with Python's open()"
 _DEVICES = "there is one processor here: leave it out"
 
 REFUSED: dict[str, str] = {
@@ -77,14 +84,47 @@ REFUSED: dict[str, str] = {
     "tf.flags": "use argparse",
     "tf.app": "call the function yourself",
     "tf.layers": "write tf.keras.layers",
-    "tf.losses": "write tf.keras.losses",
-    "tf.metrics": "write tf.keras.metrics",
-    "tf.optimizers": "write tf.keras.optimizers",
-    "tf.initializers": "write tf.keras.initializers",
+    "tf.keras.models.load_model": _MODELS,
+    "tf.keras.models.save_model": _MODELS,
+    "tf.keras.models.model_from_json": _MODELS,
+    "tf.keras.saving": _UNSAVED,
+    "tf.keras.utils.register_keras_serializable": _UNSAVED,
+    "tf.keras.utils.custom_object_scope": _UNSAVED,
+    "tf.keras.utils.plot_model": "write model.summary(), or call the model in a %%tape cell, whose report draws it",
+    "tf.keras.utils.split_dataset": "write dataset.take(n) and dataset.skip(n)",
+    "tf.keras.utils.get_file": _DOWNLOADS,
+    "tf.keras.utils.image_dataset_from_directory": _FILES,
+    "tf.keras.callbacks.TensorBoard": "the losses are in model.fit(...).history: plot them with matplotlib",
+    "tf.keras.callbacks.CSVLogger": "the losses are in model.fit(...).history: write them with the module csv",
+    "tf.keras.applications": "there are no trained networks here: train one, or load arrays with layer.set_weights",
+    "tf.keras.preprocessing": "prepare data with NumPy",
+    "tf.keras.mixed_precision": "give layers a dtype, as in Dense(3, dtype='float16')",
+    "tf.keras.ops": "write NumPy's functions, or those of tf and tf.math: both take tensors",
+    "tf.keras.layers.Conv2DTranspose": "write UpSampling2D, and Conv2D behind it",
+    "tf.keras.layers.Bidirectional": (
+        "call two recurrent layers, one with go_backwards=True, and put their outputs together with Concatenate"
+    ),
+    "tf.data.TextLineDataset": _FROM_LINES,
+    "tf.data.TFRecordDataset": _FILES,
+    "tf.test": "compare tensors with tf.debugging.assert_near",
+    "tf.debugging.set_log_device_placement": _DEVICES,
+    "tf.keras.backend.random_normal": "write tf.random.normal",
+    "tf.keras.backend.random_uniform": "write tf.random.uniform",
     "tf.global_variables_initializer": "a variable has its value from the start: leave it out",
     "tf.linalg.LinearOperator": "write tf.linalg.matmul with a matrix",
 }
 """Names of TensorFlow that are not here on purpose, with the words to write instead."""
+
+_FALLBACKS: dict[str, str] = {
+    "tf.keras.layers": "write a class derived from tf.keras.layers.Layer, with a method call(self, inputs)",
+    "tf.keras.losses": "write a function of y_true and y_pred",
+    "tf.keras.metrics": "write a function of y_true and y_pred",
+    "tf.keras.callbacks": "write a class derived from tf.keras.callbacks.Callback",
+    "tf.keras.datasets": "load the arrays with np.load, or those of scikit-learn's sklearn.datasets",
+    "tf.keras": "tapemagic.nn lists what there is of Keras",
+    "tf.data": "a tf.data.Dataset is made by from_tensor_slices, from_generator or range",
+}
+"""The words to write in place of any other name that is missing, by the beginnings of namespaces."""
 
 
 def _namespace(module: str) -> str:
@@ -116,11 +156,14 @@ def advice_for(namespace: str, name: str, offered: Sequence[str]) -> str:
     if name.startswith("LinearOperator"):
         return REFUSED["tf.linalg.LinearOperator"]
     same = _elsewhere(name)
-    if same is not None:
+    if same is not None and not (namespace.startswith("tf.keras") and "compat" in same):
         return f"write {same}"
     near = difflib.get_close_matches(name, offered, 3)
     if near:
         return f"did you mean {', '.join(f'{namespace}.{x}' for x in near)}?"
+    for place, advice in _FALLBACKS.items():
+        if namespace.startswith(place):
+            return advice
     return "NumPy's functions, such as np.convolve, take tensors too, and stay on the tape"
 
 

@@ -217,9 +217,18 @@ def quotient_dtype(dtype: Any) -> Any:
     return np.dtype(_TRUE_QUOTIENT.get(dtype.char, np.float64))
 
 
+def floored_quotient(x: Any, y: Any) -> Any:
+    """The rounded quotient of floating-point numbers, rounded down: 1.0 // 0.1 is 10, as in TensorFlow.
+
+    NumPy and Python give 9 there: they round the exact quotient, of a divisor a little above 0.1.
+    """
+    return np.floor(np.true_divide(x, y))
+
+
 def _operator(name: str, compute: Binary) -> Binary:
     """An operator that takes operands of one dtype alone."""
     symbol = name.removeprefix("r") if name != "rshift" else name
+    reflected = symbol != name
     whole_division = symbol in {"floordiv", "mod"}
 
     def forward(self: Any, other: Any) -> Any:
@@ -236,10 +245,13 @@ def _operator(name: str, compute: Binary) -> Binary:
                 wide = quotient_dtype(dtype)
                 self, other = _astype(plain(self), wide), _astype(tensor(other, dtype), wide)
             elif whole_division:
-                divisor = self if name.startswith("r") else other
+                divisor = self if reflected else other
                 if not np.all(unwrap(divisor)):
                     raise InvalidArgumentError("Integer division by zero")
         try:
+            if symbol == "floordiv" and dtype.kind == "f":
+                x, y = (other, self) if reflected else (self, other)
+                return eager(floored_quotient(plain(self) if x is self else x, y))
             return eager(compute(self, other))
         except (ValueError, OverflowError) as error:
             raise invalid_argument(error) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+from tapemagic.tf.core.missing import missing
 from tapemagic.tf.data.dataset import AUTOTUNE as AUTOTUNE
 from tapemagic.tf.data.dataset import INFINITE_CARDINALITY as INFINITE_CARDINALITY
 from tapemagic.tf.data.dataset import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
@@ -18,3 +19,4 @@ experimental = SimpleNamespace(
 """The names from the time when tf.data was new."""
 
 __all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "experimental"]
+__getattr__ = missing(__name__, __all__)

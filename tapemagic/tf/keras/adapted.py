@@ -46,11 +46,11 @@ def _tensors(value: Any) -> Any:
 class Adapted:
     """Mixed into a class of tapemagic.nn: its results are TensorFlow's tensors, and so is what a subclass is given."""
 
-    given: ClassVar[tuple[str, ...]] = ()
+    _given_tensors: ClassVar[tuple[str, ...]] = ()
     """The methods that a user writes, and that are called with TensorFlow's tensors."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        for name in cls.given:
+        for name in cls._given_tensors:
             method = vars(cls).get(name)
             if isinstance(method, FunctionType):
                 setattr(cls, name, _on_eager_tensors(method))
@@ -65,7 +65,7 @@ class Adapted:
 class Layer(Adapted, nn.Layer):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.Layer.__doc__
 
-    given: ClassVar[tuple[str, ...]] = ("call",)
+    _given_tensors: ClassVar[tuple[str, ...]] = ("call",)
     variable_class = ResourceVariable
 
     @property
@@ -77,19 +77,19 @@ class Layer(Adapted, nn.Layer):  # noqa: D101 (that of tapemagic.nn)
 class Model(Layer, nn.Model):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.Model.__doc__
 
-    given: ClassVar[tuple[str, ...]] = ("call", "train_step", "test_step", "predict_step")
+    _given_tensors: ClassVar[tuple[str, ...]] = ("call", "train_step", "test_step", "predict_step")
 
 
 class Loss(Adapted, nn.losses.Loss):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.losses.Loss.__doc__
 
-    given: ClassVar[tuple[str, ...]] = ("call",)
+    _given_tensors: ClassVar[tuple[str, ...]] = ("call",)
 
 
 class Metric(Adapted, nn.metrics.Metric):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.metrics.Metric.__doc__
 
-    given: ClassVar[tuple[str, ...]] = ("update_state",)
+    _given_tensors: ClassVar[tuple[str, ...]] = ("update_state",)
 
     def result(self) -> Any:
         """The value of the metric so far."""

@@ -1,10 +1,16 @@
 """Layers: ``tf.keras.layers``."""
 
 from tapemagic import nn
+from tapemagic.nn.layers.merging import Merge, as_function
 from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import adapted
 
 _NAMES = adapted.adapt(nn.layers, __name__, adapted.Layer, nn.layers.Layer)
+_NAMES |= {
+    kind.__name__.lower(): as_function(kind)
+    for kind in _NAMES.values()
+    if isinstance(kind, type) and issubclass(kind, Merge)
+}
 globals().update(_NAMES)
 
 __all__ = list(_NAMES)

@@ -9,5 +9,7 @@ class Sequential(Model, nn.Sequential):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.Sequential.__doc__
 
 
-__all__ = ["Model", "Sequential"]
+clone_model = nn.models.clone_model
+
+__all__ = ["Model", "Sequential", "clone_model"]
 __getattr__ = missing(__name__, __all__)

@@ -49,7 +49,7 @@ def _plain_shape(shape: Any) -> Any:
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Any:
     """The axes in the order of `perm`; in the reverse order if it is left out."""
     found = np.transpose(tensor(a), axes(perm))
-    return np.conj(found) if conjugate else found
+    return np.conj(found) if conjugate and found.dtype.kind == "c" else found
 
 
 @adapter
@@ -183,7 +183,8 @@ def pad(
             f"pad takes a pair of numbers for each of {held.ndim} axes, not {len(widths)}"
         )
     if known == "constant":
-        return np.pad(held, widths, constant_values=operand(constant_values, held.dtype, "pad"))
+        rim = False if held.dtype == bool and constant_values == 0 else constant_values
+        return np.pad(held, widths, constant_values=operand(rim, held.dtype, "pad"))
     return np.pad(held, widths, mode=known)
 
 

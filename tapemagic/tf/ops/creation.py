@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.functions.custom_gradient import custom_gradient
+from tapemagic.engine.tensor.constant import constant as engine_constant
 from tapemagic.engine.tensor.tensor import Traced, unwrap, wrap
 from tapemagic.tf.core.adapter import adapter, axes, lengths
 from tapemagic.tf.core.convert import PYTHON_NUMBERS, array, matched, tensor
@@ -132,10 +134,14 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
     <tf.Tensor: shape=(2,), dtype=uint8, numpy=array([  0, 255], dtype=uint8)>
     """
     wanted, held = as_dtype(dtype), tensor(value)
+    if held.dtype.kind == "c" and wanted.kind != "c":
+        held = np.real(held)
     if wanted.kind in "iuf" and held.dtype.kind in "iuf":
         low, high = wanted.limits
         own = as_dtype(held.dtype)
-        if own.is_floating and wanted.is_integer and int(held.dtype.type(high)) > high:
+        with np.errstate(over="ignore"):
+            rounded = float(held.dtype.type(high))
+        if own.is_floating and wanted.is_integer and high < rounded < np.inf:
             high = np.nextafter(held.dtype.type(high), held.dtype.type(0))
         held = np.clip(held, max(low, own.min), min(high, own.max))
     return cast(held, wanted)
@@ -146,7 +152,17 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Any:
     """Complex numbers of their real and imaginary parts."""
     real, imag = matched("complex", real, imag)
     wide = np.dtype(np.complex64 if real.dtype == np.float32 else np.complex128)
-    return np.astype(real, wide) + np.astype(imag, wide) * wide.type(1j)
+    if np.all(np.isfinite(unwrap(imag))):
+        return np.astype(real, wide) + np.astype(imag, wide) * wide.type(1j)
+    return _joined(*np.broadcast_arrays(real, imag))
+
+
+@custom_gradient
+def _joined(real: Any, imag: Any) -> Any:
+    """Complex numbers of parts that need not be finite: infinity times 1j has NaN as its real part."""
+    found = np.empty(real.shape, np.result_type(real.dtype, np.complex64))
+    found.real, found.imag = unwrap(real), unwrap(imag)
+    return engine_constant(found), lambda g: (np.real(g), np.imag(g))
 
 
 def _filled(shape: Any, value: Any, dtype: Any) -> Any:

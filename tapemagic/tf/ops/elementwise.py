@@ -10,7 +10,7 @@ import numpy as np
 from tapemagic.engine.operations import activations, errorfunction, logistic
 from tapemagic.tf.core.adapter import adapter
 from tapemagic.tf.core.convert import matched, operand, tensor
-from tapemagic.tf.core.tensor import quotient_dtype
+from tapemagic.tf.core.tensor import floored_quotient, quotient_dtype
 from tapemagic.tf.errors import InvalidArgumentError
 
 Function = Callable[..., Any]
@@ -109,7 +109,11 @@ def _dividing(compute: Function) -> Function:
     return divided
 
 
-_floordiv, _floormod = _dividing(np.floor_divide), _dividing(np.remainder)
+def _floored(x: Any, y: Any) -> Any:
+    return (floored_quotient if x.dtype.kind == "f" else np.floor_divide)(x, y)
+
+
+_floordiv, _floormod = _dividing(_floored), _dividing(np.remainder)
 
 
 def _power(x: Any, y: Any) -> Any:

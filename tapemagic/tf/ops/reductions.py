@@ -8,6 +8,7 @@ import numpy as np
 
 from tapemagic.engine.operations import exponentials
 from tapemagic.engine.tensor.precision import precise_sum
+from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.tf.core.adapter import adapter, axes, whole
 from tapemagic.tf.core.convert import is_python, matched, tensor
 from tapemagic.tf.core.dtype import as_dtype, int64, numpy_dtype
@@ -54,8 +55,9 @@ def reduce_mean(
     """
     x = checked("reduce_mean", tensor(input_tensor), _NUMBERS)
     if x.dtype.kind in "iu":
-        total = np.sum(x, axis=axes(axis), keepdims=keepdims, dtype=x.dtype)
-        return np.trunc(total / (x.size // max(total.size, 1))).astype(x.dtype)
+        total = np.sum(x, axis=axes(axis), keepdims=keepdims)
+        count = max(x.size // max(total.size, 1), 1)
+        return (np.sign(total) * (np.abs(total) // count)).astype(x.dtype)
     return np.mean(x, axis=axes(axis), keepdims=keepdims)
 
 
@@ -173,13 +175,16 @@ def zero_fraction(value: Any, name: str | None = None) -> Any:
 
 
 def _place(of: Any, input: Any, axis: Any, output_type: Any) -> Any:
-    found = of(tensor(input), axis=0 if axis is None else axes(axis))
+    x = unwrap(tensor(input))
+    if x.dtype.kind == "f":
+        x = np.where(np.isnan(x), -np.inf if of is np.argmax else np.inf, x)
+    found = of(x, axis=0 if axis is None else axes(axis))
     return np.asarray(found, dtype=numpy_dtype(output_type))
 
 
 @adapter
 def argmax(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Any:
-    """The place of the largest element along an axis, the first if none is given.
+    """The place of the largest element along an axis, the first if none is given; NaN is passed over.
 
     Examples
     --------
@@ -192,7 +197,7 @@ def argmax(input: Any, axis: Any = None, output_type: Any = int64, name: str | N
 
 @adapter
 def argmin(input: Any, axis: Any = None, output_type: Any = int64, name: str | None = None) -> Any:
-    """The place of the smallest element along an axis, the first if none is given."""
+    """The place of the smallest element along an axis, the first if none is given; NaN is passed over."""
     return _place(np.argmin, input, axis, output_type)
 
 
@@ -239,11 +244,16 @@ def cumulative_logsumexp(
     x = checked("cumulative_logsumexp", tensor(x), "f")
     axis = axes(axis) % x.ndim
     x = np.flip(x, axis) if reverse else x
-    shift = np.max(np.asarray(x), axis=axis, keepdims=True)
-    shift = np.where(np.isfinite(shift), shift, 0)
-    smooth = np.log(np.cumsum(np.exp(x - shift), axis=axis)) + shift
+    ahead = (slice(None),) * axis
+    smooth, reach = x, 1
+    while (
+        reach < x.shape[axis]
+    ):  # each element is of the last `reach` ones then, and of all in the end
+        start, rest = smooth[*ahead, :reach], smooth[*ahead, reach:]
+        smooth = np.concatenate([start, np.logaddexp(rest, smooth[*ahead, :-reach])], axis=axis)
+        reach *= 2
     if exclusive:
-        before = (*(slice(None),) * axis, slice(0, -1))
+        before = (*ahead, slice(0, -1))
         start = np.full(
             (*x.shape[:axis], min(x.shape[axis], 1), *x.shape[axis + 1 :]), -np.inf, x.dtype
         )

@@ -105,8 +105,11 @@ _tensor = tensor
 
 @adapter
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
-    """The elements, those outside the limits moved to them."""
-    return np.clip(*matched("clip_by_value", t, clip_value_min, clip_value_max))
+    """The elements, those outside the limits moved to them: to the lower one if it is above the upper one."""
+    t, low, high = matched("clip_by_value", t, clip_value_min, clip_value_max)
+    if np.any(unwrap(low) > unwrap(high)):
+        high = np.maximum(high, low)
+    return np.clip(t, low, high)
 
 
 def _descending(direction: str, called: str) -> bool:
@@ -120,8 +123,10 @@ def _descending(direction: str, called: str) -> bool:
 @adapter
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Any:
     """The elements in order along an axis."""
-    found = np.sort(tensor(values), axis=axes(axis))
-    return np.flip(found, axes(axis)) if _descending(direction, "sort") else found
+    if not _descending(direction, "sort"):
+        return np.sort(tensor(values), axis=axes(axis))
+    places = unwrap(argsort(values, axis, direction)).astype(np.intp)
+    return np.take_along_axis(tensor(values), places, axes(axis))
 
 
 @adapter
@@ -197,7 +202,11 @@ def _unique(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
             f"unique expects a 1D vector, not a tensor of shape {held.shape}"
         )
     _, first, places, counts = np.unique(
-        np.asarray(unwrap(held)), return_index=True, return_inverse=True, return_counts=True
+        np.asarray(unwrap(held)),
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+        equal_nan=False,
     )
     order = np.argsort(first)
     rank = np.argsort(order)

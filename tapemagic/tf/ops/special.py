@@ -23,10 +23,20 @@ def scipy_function(name: str, needed: str) -> Callable[..., Any]:
         raise UnsupportedArgumentError(
             f"{needed} is computed by SciPy, which is not installed: pip install scipy"
         ) from None
-    return getattr(special, name)  # type: ignore[no-any-return]
+    function = getattr(special, name)
+
+    def in_own_dtype(*args: Any) -> Any:
+        found, dtype = function(*args), unwrap(args[-1]).dtype
+        return (
+            np.astype(found, dtype)
+            if dtype == np.float16 and not isinstance(found, tuple)
+            else found
+        )
+
+    return in_own_dtype
 
 
-def one(called: str, of_scipy: str, doc: str) -> Any:
+def _one(called: str, of_scipy: str, doc: str) -> Any:
     """The adapter of a function of one tensor."""
 
     def computed(x: Any, name: str | None = None) -> Any:
@@ -49,16 +59,47 @@ def _two(called: str, of_scipy: str, doc: str) -> Any:
     return adapter(computed)
 
 
-bessel_i0 = one("bessel_i0", "i0", "The modified Bessel function of order 0.")
-bessel_i0e = one("bessel_i0e", "i0e", "The modified Bessel function of order 0 times exp(-abs(x)).")
-bessel_i1 = one("bessel_i1", "i1", "The modified Bessel function of order 1.")
-bessel_i1e = one("bessel_i1e", "i1e", "The modified Bessel function of order 1 times exp(-abs(x)).")
-digamma = one("digamma", "digamma", "The derivative of lgamma.")
-erfinv = one("erfinv", "erfinv", "The inverse of the error function.")
-erfcinv = one("erfcinv", "erfcinv", "The inverse of the complementary error function.")
-lgamma = one("lgamma", "gammaln", "The logarithm of the absolute value of the gamma function.")
-ndtri = one("ndtri", "ndtri", "The quantile of the standard normal distribution.")
+bessel_i0 = _one("bessel_i0", "i0", "The modified Bessel function of order 0.")
+bessel_i0e = _one(
+    "bessel_i0e", "i0e", "The modified Bessel function of order 0 times exp(-abs(x))."
+)
+bessel_i1 = _one("bessel_i1", "i1", "The modified Bessel function of order 1.")
+bessel_i1e = _one(
+    "bessel_i1e", "i1e", "The modified Bessel function of order 1 times exp(-abs(x))."
+)
+digamma = _one("digamma", "digamma", "The derivative of lgamma.")
+erfinv = _one("erfinv", "erfinv", "The inverse of the error function.")
+erfcinv = _one("erfcinv", "erfcinv", "The inverse of the complementary error function.")
+lgamma = _one("lgamma", "gammaln", "The logarithm of the absolute value of the gamma function.")
+ndtri = _one("ndtri", "ndtri", "The quantile of the standard normal distribution.")
 xlog1py = _two("xlog1py", "xlog1py", "x * log(1 + y), element by element; 0 where x is 0.")
+bessel_j0 = _one("bessel_j0", "j0", "The Bessel function of the first kind of order 0.")
+bessel_j1 = _one("bessel_j1", "j1", "The Bessel function of the first kind of order 1.")
+bessel_k0 = _one("bessel_k0", "k0", "The modified Bessel function of the second kind of order 0.")
+bessel_k0e = _one("bessel_k0e", "k0e", "The same times exp(x).")
+bessel_k1 = _one("bessel_k1", "k1", "The modified Bessel function of the second kind of order 1.")
+bessel_k1e = _one("bessel_k1e", "k1e", "The same times exp(x).")
+bessel_y0 = _one("bessel_y0", "y0", "The Bessel function of the second kind of order 0.")
+bessel_y1 = _one("bessel_y1", "y1", "The Bessel function of the second kind of order 1.")
+dawsn = _one(
+    "dawsn", "dawsn", "Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x."
+)
+expint = _one("expint", "expi", "The exponential integral Ei, the integral of exp(t) / t up to x.")
+spence = _one(
+    "spence", "spence", "Spence's function, the integral of log(t) / (1 - t) from 1 to x."
+)
+
+
+@adapter
+def fresnel_sin(x: Any, name: str | None = None) -> Any:
+    """The integral of sin(pi t**2 / 2) from 0 to x."""
+    return scipy_function("fresnel", "fresnel_sin")(checked("fresnel_sin", tensor(x), "f"))[0]
+
+
+@adapter
+def fresnel_cos(x: Any, name: str | None = None) -> Any:
+    """The integral of cos(pi t**2 / 2) from 0 to x."""
+    return scipy_function("fresnel", "fresnel_cos")(checked("fresnel_cos", tensor(x), "f"))[1]
 
 
 @adapter

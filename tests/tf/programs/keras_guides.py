@@ -201,3 +201,24 @@ def utilities(tf: Any) -> Any:
         tf.keras.utils.normalize(np.array([[3.0, 4.0], [0.0, 0.0]])),
         tf.keras.activations.relu(tf.constant([-1.0, 2.0])),
     ]
+
+
+def metrics_and_layers_with_names_of_their_own(tf: Any) -> Any:
+    class Scaled(tf.keras.layers.Layer):
+        given = 3.0
+
+        def call(self, x: Any) -> Any:
+            return tf.square(x) * self.given
+
+    metrics = tf.keras.metrics
+    found = []
+    for name in (
+        "PrecisionAtRecall",
+        "RecallAtPrecision",
+        "SensitivityAtSpecificity",
+        "SpecificityAtSensitivity",
+    ):
+        metric = getattr(metrics, name)(0.5, num_thresholds=20)
+        metric.update_state([0, 1, 1, 0, 1], [0.1, 0.4, 0.7, 0.6, 0.9])
+        found.append(metric.result())
+    return [Scaled()(tf.constant([2.0])), found]
