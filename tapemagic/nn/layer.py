@@ -20,7 +20,13 @@ from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable, set_trainable
-from tapemagic.errors import ModelError, OptionError, ShapeError, UnsupportedArgumentError
+from tapemagic.errors import (
+    ModelError,
+    OptionError,
+    ShapeError,
+    TapeError,
+    UnsupportedArgumentError,
+)
 from tapemagic.nn import initializers, regularizers
 from tapemagic.nn.calls import calls
 from tapemagic.nn.config import float_name
@@ -493,8 +499,14 @@ class Layer(Module):
 
         Raises
         ------
+        DtypeError, NotNumbersError
+            If a value is complex, or not made of numbers.
         ShapeError
-            If their number or a shape differs; then nothing is changed.
+            If their number or a shape differs.
+
+        Notes
+        -----
+        After an error all variables are as they were.
         """
         variables = self.variables
         values = [np.asarray(unwrap(value)) for value in weights]
@@ -505,8 +517,14 @@ class Layer(Module):
                 f"the layer {self.name!r} has weights of the shapes {wanted}, not "
                 f"{[value.shape for value in values]}{built}"
             )
-        for variable, value in zip(variables, values, strict=True):
-            variable.assign(value)
+        before = [variable.numpy() for variable in variables]
+        try:
+            for variable, value in zip(variables, values, strict=True):
+                variable.assign(value, read_value=False)
+        except TapeError:
+            for variable, value in zip(variables, before, strict=True):
+                variable.assign(value, read_value=False)
+            raise
 
     def _as_input(self, x: Any) -> Any:
         """An argument of a call as a tensor, or a structure of them: floating-point ones of the layer's dtype."""
