@@ -56,6 +56,16 @@ class SymbolicTensor(ArrayMethods, NDArrayOperatorsMixin):
         self._dtype = np.dtype(dtype)
         self.name = name
         self.node = node
+        self._slot: object = None
+
+    @property
+    def key(self) -> int:
+        """The identity of an output of a call, which several tensors may stand for."""
+        return id(self if self._slot is None else self._slot)
+
+    def become(self, node: Node, slot: object) -> None:
+        """Stand for an output of a call."""
+        self.node, self._slot = node, slot
 
     @property
     def shape(self) -> Any:
@@ -129,16 +139,28 @@ class Node:
         self.layer = layer
         self.args = args
         self.kwargs = kwargs
-        self.outputs = outputs
         self.inputs = list(symbolic_in((*args, *kwargs.values())))
-        for tensor in leaves(outputs):
-            tensor.node = self
+        self._outputs = pack(
+            outputs, [SymbolicTensor(x.shape, x.dtype, x.name) for x in leaves(outputs)]
+        )
+        for tensor, slot in zip(leaves(outputs), leaves(self._outputs), strict=True):
+            tensor.become(self, slot)
         _nodes.setdefault(self.layer, []).append(weakref.ref(self))
+
+    @property
+    def outputs(self) -> Any:
+        """Symbolic tensors that stand for the outputs; made anew, since a cycle of references would keep the layer."""
+        tensors = []
+        for slot in leaves(self._outputs):
+            tensor = SymbolicTensor(slot.shape, slot.dtype, slot.name)
+            tensor.become(self, slot)
+            tensors.append(tensor)
+        return pack(self._outputs, tensors)
 
     @cached_property
     def keys(self) -> tuple[int, ...]:
-        """The identities of the outputs, in the order of `engine.nest.leaves`."""
-        return tuple(map(id, leaves(self.outputs)))
+        """The keys of the outputs, in the order of `engine.nest.leaves`."""
+        return tuple(map(id, leaves(self._outputs)))
 
 
 _nodes: weakref.WeakKeyDictionary[Any, list[weakref.ref[Node]]] = weakref.WeakKeyDictionary()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tapemagic.engine.tensor.messages import shown
-from tapemagic.errors import OptionError
+from tapemagic.errors import ModelError, OptionError
 
 Logs = Mapping[str, Any] | None
 
@@ -45,8 +46,37 @@ class Callback:
     1 ['loss']
     """
 
-    model: Any = None
+    _model: Any = None
     params: Mapping[str, Any] = {}
+
+    @property
+    def model(self) -> Any:
+        """The model; None before `fit`.
+
+        Raises
+        ------
+        ModelError
+            If there is no name for the model any more: a callback alone does not keep it.
+        """
+        if self._model is None:
+            return None
+        model = self._model()
+        if model is None:
+            raise ModelError(
+                f"the model of this {type(self).__name__} is gone: keep a name for it, as in model = nn.Sequential(...)"
+            )
+        return model
+
+    @model.setter
+    def model(self, model: Any) -> None:
+        self._model = None if model is None else weakref.ref(model)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_model": self._model and self._model()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.model = state["_model"]
 
     def set_params(self, params: Mapping[str, Any]) -> None:
         """Take `params`."""

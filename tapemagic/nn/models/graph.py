@@ -52,7 +52,7 @@ class Graph:
         """The calls as a flat list, in which numbers stand for tensors: deep models would nest too deeply."""
         numbers: dict[int, _Number] = {}
         for x in (*self.inputs, *(x for node in self.nodes for x in leaves(node.outputs))):
-            numbers.setdefault(id(x), _Number(len(numbers), x.shape, x.dtype, x.name))
+            numbers.setdefault(x.key, _Number(len(numbers), x.shape, x.dtype, x.name))
         parts = [(node.layer, node.args, node.kwargs, node.outputs) for node in self.nodes]
         structures = [self.input_structure, self.output_structure, *parts]
         return {"structures": [_filled(part, numbers) for part in structures]}
@@ -70,13 +70,13 @@ class Graph:
         """The outputs for inputs, which are arrays or tensors in the structure of the model's own."""
         values: dict[int, Any] = {}
         for tensor, value in zip(self.inputs, self._arranged(inputs), strict=True):
-            values[id(tensor)] = _converted(tensor, value)
+            values[tensor.key] = _converted(tensor, value)
         for node in self.nodes:
             if node.inputs:
                 args, kwargs = _filled((node.args, node.kwargs), values)
                 given = node.layer(*args, **kwargs)
                 values.update(zip(node.keys, leaves(given), strict=True))
-        return pack(self.output_structure, [values[id(x)] for x in self.outputs])
+        return pack(self.output_structure, [values[x.key] for x in self.outputs])
 
     def _arranged(self, inputs: Any) -> list[Any]:
         """The inputs in the order of the model's own: by name if they are a dict, else one after the other."""
@@ -89,8 +89,8 @@ class Graph:
                     f"the model has inputs named {', '.join(map(repr, named))}, and the dict that it was called on has "
                     f"{', '.join(map(repr, inputs)) or 'no keys'}: {', '.join(map(repr, missing))} is missing"
                 )
-            values = {id(x): inputs[name] for name, x in named.items()}
-            return [values[id(x)] for x in self.inputs]
+            values = {x.key: inputs[name] for name, x in named.items()}
+            return [values[x.key] for x in self.inputs]
         given = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
         if len(given) != len(self.inputs):
             raise ShapeError(
@@ -144,7 +144,7 @@ def _symbolic(structure: Any, what: str) -> list[SymbolicTensor]:
 
 def _ordered(inputs: list[SymbolicTensor], outputs: list[SymbolicTensor]) -> list[Node]:
     """The calls from inputs to outputs, each after those that it needs."""
-    order, met = _way_back({id(x) for x in inputs}, outputs)
+    order, met = _way_back({x.key for x in inputs}, outputs)
     depth_of: dict[int, int] = {}
     layer_depth: dict[int, int] = {}
     node_of = {id(node): node for node in order}
@@ -185,8 +185,8 @@ def _way_back(ends: set[int], outputs: list[SymbolicTensor]) -> tuple[list[Node]
                 raise ModelError(f"the symbolic tensor {tensor.name!r} is the output of no layer")
             if finished:
                 order.append(node)
-            elif id(node) not in seen and (id(tensor) not in ends or not node.inputs):
-                if not node.inputs and id(tensor) not in ends:
+            elif id(node) not in seen and (tensor.key not in ends or not node.inputs):
+                if not node.inputs and tensor.key not in ends:
                     raise ModelError(
                         f"an output of the model depends on the input {tensor.name!r}, which is none of the model's: "
                         f"write Model([..., {tensor.name}], outputs)"
@@ -201,7 +201,7 @@ def _way_back(ends: set[int], outputs: list[SymbolicTensor]) -> tuple[list[Node]
 def _filled(structure: Any, values: Mapping[int, Any]) -> Any:
     """The arguments of a call, with values in the places of symbolic tensors."""
     if isinstance(structure, SymbolicTensor):
-        return values[id(structure)]
+        return values[structure.key]
     if type(structure) in {list, tuple}:
         return type(structure)([_filled(part, values) for part in structure])
     if type(structure) is dict:

@@ -76,7 +76,7 @@ def _is_branched(model: Any) -> bool:
     nodes = _nodes(model)
     shared = len({id(node.layer) for node in nodes}) < len(nodes)
     starts = sum(not node.inputs for node in nodes)
-    readers = [id(x) for node in nodes for x in node.inputs]
+    readers = [x.key for node in nodes for x in node.inputs]
     several = any(len(node.inputs) > 1 for node in nodes) or len(set(readers)) < len(readers)
     return shared or starts > 1 or several
 
@@ -124,7 +124,7 @@ def _sources(nodes: list[Any]) -> str:
     for node in nodes:
         for x in node.inputs:
             calls = nodes_of(x.node.layer)
-            found.append(f"{x.node.layer.name}[{calls.index(x.node)}][{x.node.keys.index(id(x))}]")
+            found.append(f"{x.node.layer.name}[{calls.index(x.node)}][{x.node.keys.index(x.key)}]")
     return ", ".join(found) or "-"
 
 
