@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import wraps
 from inspect import signature
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -38,7 +40,10 @@ _NOT_SAVED = frozenset({"save", "export", "to_json", "get_config"})
 
 
 def _once(build: Callable[..., None]) -> Callable[..., None]:
-    """The method `build` of a class of layers, which names the layer by its place, and does nothing a second time."""
+    """The method `build` of a class of layers, which names the layer by its place, and does nothing a second time.
+
+    If it fails, the layer and those inside of it are as before, without the variables made until then.
+    """
 
     @wraps(build)
     def named(self: Layer, input_shape: Any = None, *shapes: Any) -> None:
@@ -51,9 +56,15 @@ def _once(build: Callable[..., None]) -> Callable[..., None]:
         within = around._path if around is not None and around.prefixes_names else ""
         self._path = f"{within}/{self.name}" if within else self.name
         self._require_shape(input_shape)
+        before = [(module, module.copied_attributes()) for _, module, _ in self._walk()]
         calls.stack.append((self, False))
         try:
             build(self, input_shape, *shapes)
+        except BaseException:
+            for module, attributes in before:
+                vars(module).clear()
+                vars(module).update(attributes)
+            raise
         finally:
             calls.stack.pop()
         self.built_shape = input_shape
@@ -334,7 +345,15 @@ class Layer(Module):
         shape = tuple(shape)
         dtype = self._dtype if dtype is None else dtype
         initial = initializers.get("glorot_uniform" if initializer is None else initializer)
-        value = unwrap(initial(shape, dtype=dtype))
+        try:
+            if prod(shape) > sys.maxsize // np.dtype(float).itemsize:
+                raise MemoryError
+            value = unwrap(initial(shape, dtype=dtype))
+        except MemoryError as error:
+            raise MemoryError(
+                f"there is no memory for the variable {name!r} of {self.name!r}, which has the shape {shape}, "
+                f"{prod(shape):,} numbers: give the layer fewer units, or inputs of fewer features"
+            ) from error
         if np.shape(value) != shape:
             raise ShapeError(
                 f"the initializer of {name!r} of {self.name!r} gave the shape {np.shape(value)}, not {shape}"
@@ -346,7 +365,8 @@ class Layer(Module):
             self._frozen = [*self._frozen, variable]
         self._initialized = [*self._initialized, (variable, initial)]
         if regularizer is not None:
-            self._regularized.append((variable, regularizers.get(regularizer)))
+            penalty = regularizers.get(regularizer)
+            self._regularized = [*self._regularized, (variable, penalty)]
         return variable
 
     def add_loss(self, loss: Any) -> None:
