@@ -11,6 +11,7 @@ from tapemagic import tf
 
 def test_functions_become_layers() -> None:
     """tf.* functions between Input and Model are computed when the model is called, also after pickling."""
+    tf.keras.backend.clear_session()
     a, b = tf.keras.Input((4,)), tf.keras.Input((4,))
     hidden = tf.concat([tf.nn.relu(a), tf.square(b)], axis=-1)
     outputs = tf.reduce_mean(hidden, axis=-1, keepdims=True) * 2

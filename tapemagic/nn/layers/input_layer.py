@@ -30,6 +30,8 @@ class InputLayer(Layer):
     name : str, optional
     batch_shape : sequence of int or None, optional
         In the place of `shape` and `batch_size`, with the batch axis.
+    input_shape : sequence of int or None, optional
+        The old name of `shape`.
 
     Raises
     ------
@@ -50,8 +52,10 @@ class InputLayer(Layer):
         dtype: DTypeLike | None = None,
         name: str | None = None,
         batch_shape: Sequence[int | None] | None = None,
+        input_shape: Sequence[int | None] | None = None,
     ) -> None:
         super().__init__(name=name)
+        shape = input_shape if shape is None else shape
         if (shape is None) == (batch_shape is None) or (
             batch_shape is not None and batch_size is not None
         ):
