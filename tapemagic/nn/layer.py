@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import wraps
@@ -39,6 +40,10 @@ _NOT_SAVED = frozenset({"save", "export", "to_json", "get_config"})
 """Methods of Keras that write the structure of a model down."""
 
 
+_building = threading.RLock()
+"""Held by the thread that builds a layer; another one that calls the same layer waits for it."""
+
+
 def _once(build: Callable[..., None]) -> Callable[..., None]:
     """The method `build` of a class of layers, which names the layer by its place, and does nothing a second time.
 
@@ -52,6 +57,11 @@ def _once(build: Callable[..., None]) -> Callable[..., None]:
         if calls.stack and calls.stack[-1][0] is self:  # from the build of a subclass
             build(self, input_shape, *shapes)
             return
+        with _building:
+            if not self.built:
+                build_anew(self, input_shape, *shapes)
+
+    def build_anew(self: Layer, input_shape: Any, *shapes: Any) -> None:
         around = calls.stack[-1][0] if calls.stack else None
         within = around._path if around is not None and around.prefixes_names else ""
         self._path = f"{within}/{self.name}" if within else self.name

@@ -278,7 +278,7 @@ class Module:
 
     def copied_attributes(self) -> dict[str, Any]:
         """The attributes by their names, with lists and dicts copied, and anything else itself."""
-        return {name: _copied(value) for name, value in vars(self).items()}
+        return {name: _copied(value) for name, value in vars(self).copy().items()}
 
     @property
     def trainable(self) -> bool:
@@ -336,7 +336,7 @@ def _copied(value: Any) -> Any:
 def _parts(module: Module) -> list[tuple[str, Any]]:
     """The variables and modules among a module's attributes, also in lists, tuples and dicts, with their paths."""
     found: list[tuple[str, Any]] = []
-    for name, value in vars(module).items():
+    for name, value in vars(module).copy().items():  # another thread may build it meanwhile
         if value.__class__ not in _OTHER and name not in _UNTRACKED:
             _gather(name, value, (), found)
     return found
