@@ -34,7 +34,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.events": ("errors", "engine.registry", "engine.recording"),
     "engine.tensor": _VALUES,
     "engine.nest": _VALUES,
-    "engine.program_state": (),
     "engine.scopes": (*_VALUES, "engine.nest"),
     "engine.operations": (*_VALUES, "engine.nest"),
     "engine.rules": (*_VALUES, "engine.nest", "engine.operations"),
