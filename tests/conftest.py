@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -14,6 +17,8 @@ for _name in tapemagic.__all__:
     getattr(tapemagic, _name)
 with suppress(ImportError):
     import scipy.special  # noqa: F401
+
+gc.disable()  # while tests are collected, as hardly anything is dropped
 
 # Now, and not in the midst of a test, since the rule table grows by it.
 registry.complete()
@@ -48,6 +53,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(THOROUGH) or any(word in item.nodeid for word in MANY):
             item.add_marker(pytest.mark.thorough)
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C interrupt here, as tests of it need: a shell has the processes that it starts with & ignore it."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what stays until the end: each IPython session has it look at everything."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

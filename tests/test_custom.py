@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.errors import CustomGradientError, VariablesKeywordError
+from tapemagic.errors import CustomGradientError, FunctionError, VariablesKeywordError
 from tests.conformance.programs import raised_by
 
 X = np.array([0.5, -1.0, 2.0])
@@ -735,3 +735,16 @@ def test_constants_made_of_stopped_values() -> None:
     assert tape.gradient(before, watched) is None
     assert 12.0 == tape.gradient([before, after], watched)
     assert [12.0, 12.0, None] == tape.gradient(u, [x, mixed, z])
+
+
+def test_recompute_of_random_numbers() -> None:
+    """A gradient of other random numbers than those of the result would be wrong, so there is none."""
+    rng = np.random.default_rng(0)
+    x = tm.constant(np.ones(20))
+    masked = tm.recompute_grad(lambda x: x * (rng.random(20) < 0.5))
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        y = masked(x)
+
+    with pytest.raises(FunctionError, match="random numbers, such as those of dropout"):
+        tape.gradient(y, x)

@@ -207,6 +207,11 @@ def silence() -> Iterator[None]:
         _live.reset(tapes)
 
 
+def is_silent() -> bool:
+    """Whether this is inside of a `silence` block, and no tape was entered there."""
+    return _silenced.get() and not live()
+
+
 def is_here(tape: Recorder) -> bool:
     """Whether a recording tape records this thread, or would outside of a `silence` block."""
     return tape in live() or _silenced.get()

@@ -224,7 +224,7 @@ def parts(value: Any, main: str) -> Iterator[Any]:  # noqa: PLR0912 -- one branc
 
 
 def has_attributes_kept(kind: type, main: str) -> bool:
-    """Whether the attributes of the objects of a class are kept: those of the user's, and models, optimizers and such."""
+    """Whether the attributes of the objects of a class are kept: the user's, models, optimizers and such."""
     return (
         is_own(kind, main)
         or kind.__module__.startswith(COURSE)

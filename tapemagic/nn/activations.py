@@ -14,6 +14,7 @@ from tapemagic.engine.operations.common import operand, real
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import ShapeError
 from tapemagic.nn.identifiers import find
+from tapemagic.nn.logits import keeping_logits
 
 gelu = engine.gelu
 relu6 = engine.relu6
@@ -21,11 +22,11 @@ selu = engine.selu
 silu = swish = engine.silu
 hard_sigmoid = logistic.hard_sigmoid
 log_sigmoid = logistic.log_sigmoid
-sigmoid = logistic.sigmoid
+sigmoid = keeping_logits(logistic.sigmoid)
 softplus = logistic.softplus
 softsign = logistic.softsign
 log_softmax = exponentials.log_softmax
-softmax = exponentials.softmax
+softmax = keeping_logits(exponentials.softmax)
 
 
 def linear(x: Any) -> Any:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import wraps
 from inspect import signature
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,7 +20,13 @@ from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable, set_trainable
-from tapemagic.errors import ModelError, OptionError, ShapeError, UnsupportedArgumentError
+from tapemagic.errors import (
+    ModelError,
+    OptionError,
+    ShapeError,
+    TapeError,
+    UnsupportedArgumentError,
+)
 from tapemagic.nn import initializers, regularizers
 from tapemagic.nn.calls import calls
 from tapemagic.nn.config import float_name
@@ -31,8 +40,15 @@ _NOT_SAVED = frozenset({"save", "export", "to_json", "get_config"})
 """Methods of Keras that write the structure of a model down."""
 
 
+_building = threading.RLock()
+"""Held by the thread that builds a layer; another one that calls the same layer waits for it."""
+
+
 def _once(build: Callable[..., None]) -> Callable[..., None]:
-    """The method `build` of a class of layers, which names the layer by its place, and does nothing a second time."""
+    """The method `build` of a class of layers, which names the layer by its place, and does nothing a second time.
+
+    If it fails, the layer and those inside of it are as before, without the variables made until then.
+    """
 
     @wraps(build)
     def named(self: Layer, input_shape: Any = None, *shapes: Any) -> None:
@@ -41,13 +57,24 @@ def _once(build: Callable[..., None]) -> Callable[..., None]:
         if calls.stack and calls.stack[-1][0] is self:  # from the build of a subclass
             build(self, input_shape, *shapes)
             return
+        with _building:
+            if not self.built:
+                build_anew(self, input_shape, *shapes)
+
+    def build_anew(self: Layer, input_shape: Any, *shapes: Any) -> None:
         around = calls.stack[-1][0] if calls.stack else None
         within = around._path if around is not None and around.prefixes_names else ""
         self._path = f"{within}/{self.name}" if within else self.name
         self._require_shape(input_shape)
+        before = [(module, module.copied_attributes()) for _, module, _ in self._walk()]
         calls.stack.append((self, False))
         try:
             build(self, input_shape, *shapes)
+        except BaseException:
+            for module, attributes in before:
+                vars(module).clear()
+                vars(module).update(attributes)
+            raise
         finally:
             calls.stack.pop()
         self.built_shape = input_shape
@@ -328,7 +355,15 @@ class Layer(Module):
         shape = tuple(shape)
         dtype = self._dtype if dtype is None else dtype
         initial = initializers.get("glorot_uniform" if initializer is None else initializer)
-        value = unwrap(initial(shape, dtype=dtype))
+        try:
+            if prod(shape) > sys.maxsize // np.dtype(float).itemsize:
+                raise MemoryError
+            value = unwrap(initial(shape, dtype=dtype))
+        except MemoryError as error:
+            raise MemoryError(
+                f"there is no memory for the variable {name!r} of {self.name!r}, which has the shape {shape}, "
+                f"{prod(shape):,} numbers: give the layer fewer units, or inputs of fewer features"
+            ) from error
         if np.shape(value) != shape:
             raise ShapeError(
                 f"the initializer of {name!r} of {self.name!r} gave the shape {np.shape(value)}, not {shape}"
@@ -340,7 +375,8 @@ class Layer(Module):
             self._frozen = [*self._frozen, variable]
         self._initialized = [*self._initialized, (variable, initial)]
         if regularizer is not None:
-            self._regularized.append((variable, regularizers.get(regularizer)))
+            penalty = regularizers.get(regularizer)
+            self._regularized = [*self._regularized, (variable, penalty)]
         return variable
 
     def add_loss(self, loss: Any) -> None:
@@ -463,8 +499,14 @@ class Layer(Module):
 
         Raises
         ------
+        DtypeError, NotNumbersError
+            If a value is complex, or not made of numbers.
         ShapeError
-            If their number or a shape differs; then nothing is changed.
+            If their number or a shape differs.
+
+        Notes
+        -----
+        After an error all variables are as they were.
         """
         variables = self.variables
         values = [np.asarray(unwrap(value)) for value in weights]
@@ -475,8 +517,14 @@ class Layer(Module):
                 f"the layer {self.name!r} has weights of the shapes {wanted}, not "
                 f"{[value.shape for value in values]}{built}"
             )
-        for variable, value in zip(variables, values, strict=True):
-            variable.assign(value)
+        before = [variable.numpy() for variable in variables]
+        try:
+            for variable, value in zip(variables, values, strict=True):
+                variable.assign(value, read_value=False)
+        except TapeError:
+            for variable, value in zip(variables, before, strict=True):
+                variable.assign(value, read_value=False)
+            raise
 
     def _as_input(self, x: Any) -> Any:
         """An argument of a call as a tensor, or a structure of them: floating-point ones of the layer's dtype."""

@@ -219,13 +219,9 @@ class Module:
         WeightsError
             If a name is missing or unexpected, or a shape differs; all of them are listed, and nothing is changed.
         """
-        self._load({name: np.asarray(unwrap(value)) for name, value in state.items()}, "the state")
-
-    def _load(self, arrays: Mapping[str, Any], source: str) -> None:
-        variables = self.named_variables()
-        require_same(arrays, variables, repr(self.name), source)
-        for path, variable in variables.items():
-            variable.assign(arrays[path], read_value=False)
+        arrays = {name: np.asarray(unwrap(value)) for name, value in state.items()}
+        require_same(arrays, self.named_variables(), repr(self.name), "the state")
+        self._assign(arrays)
 
     def save_weights(self, filepath: Any) -> None:
         """Write the values of all variables to a file.
@@ -259,14 +255,30 @@ class Module:
             If the file is broken; or if a name is missing or unexpected, or a shape differs, and then all of them are
             listed. Nothing is changed.
         """
-        arrays = {n: x for n, x in read(filepath).items() if not n.startswith(OPTIMIZER)}
-        self._load(arrays, f"the file {str(filepath)!r}")
+        source = f"the file {str(filepath)!r}"
+        arrays = read(filepath, lambda stored: self._own_names(stored, source))
+        self._assign(arrays)
+
+    def _own_names(self, given: Mapping[str, Any], source: str) -> list[str]:
+        """The names of all variables, if arrays of the same names and shapes are given beside the optimizer's."""
+        weights = {name: x for name, x in given.items() if not name.startswith(OPTIMIZER)}
+        variables = self.named_variables()
+        require_same(weights, variables, repr(self.name), source)
+        return list(variables)
+
+    def _assign(self, arrays: Mapping[str, Any]) -> None:
+        for path, variable in self.named_variables().items():
+            variable.assign(arrays[path], read_value=False)
 
     def __copy__(self) -> Module:
         """A module of its own with the same variables and modules in it."""
         other = self.__class__.__new__(self.__class__)
-        other.__dict__.update({name: _copied(value) for name, value in vars(self).items()})
+        other.__dict__.update(self.copied_attributes())
         return other
+
+    def copied_attributes(self) -> dict[str, Any]:
+        """The attributes by their names, with lists and dicts copied, and anything else itself."""
+        return {name: _copied(value) for name, value in vars(self).copy().items()}
 
     @property
     def trainable(self) -> bool:
@@ -324,7 +336,7 @@ def _copied(value: Any) -> Any:
 def _parts(module: Module) -> list[tuple[str, Any]]:
     """The variables and modules among a module's attributes, also in lists, tuples and dicts, with their paths."""
     found: list[tuple[str, Any]] = []
-    for name, value in vars(module).items():
+    for name, value in vars(module).copy().items():  # another thread may build it meanwhile
         if value.__class__ not in _OTHER and name not in _UNTRACKED:
             _gather(name, value, (), found)
     return found

@@ -27,7 +27,7 @@ from tapemagic.display.report import TapeReport
 from tapemagic.display.svg import Drawing, draw, draw_all, write
 from tests.analysis.recordings import chain, product, record, square
 
-SOURCE = 'digraph { a [label="{one | two}" shape=record tooltip="x & <y>"]; a -> b }'
+SOURCE = 'digraph { a [label="{one | two}" shape=record tooltip="x & <y>"]; b [label=b]; a -> b }'
 SVG = "{http://www.w3.org/2000/svg}"
 
 

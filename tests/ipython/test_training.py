@@ -89,3 +89,35 @@ def test_the_report_shows_it(run: Run) -> None:
         "20 steps, each a value of loss with its gradients, taken on line 6" in bundle["text/plain"]
     )
     assert "|dloss/dw| over 20 steps, from 4 to 0.0576461" in bundle["text/html"]
+
+
+FIT = """from tapemagic import nn
+x = np.linspace(-1, 1, 8)[:, None]
+model = nn.Sequential([nn.Dense(3, activation="relu"), nn.Dropout(0.2), nn.Dense(1)])
+model.compile("adam", "mse", metrics=["mae"])
+"""
+
+
+@pytest.mark.parametrize(
+    "last", ["", "\nfinal = history.history['loss'][-1]", "\nmodel.evaluate(x, x, verbose=0)"]
+)
+def test_fit_alone(run: Run, last: str) -> None:
+    """The target is the loss of the last step, and no comparison of a derivative rule is taken for one of the cell."""
+    run(FIT)
+    report = run(f"%%tape\nhistory = model.fit(x, x, batch_size=4, epochs=3, verbose=0){last}")
+
+    training = report.findings.training
+    assert training is not None
+    assert training.steps == 6
+    text = str(report)
+    assert "target loss" in text
+    assert "dloss/d(dense" in text
+    assert "np.greater" not in text
+
+
+def test_a_loss_of_fit_beside_another_one(run: Run) -> None:
+    """It has a name of its own."""
+    run(FIT)
+    report = run("%%tape\nloss = model.fit(x, x, verbose=0).history['loss'][-1]")
+
+    assert "target last loss" in str(report)

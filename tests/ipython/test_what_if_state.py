@@ -99,6 +99,41 @@ def test_state_is_set_back(run: Run, variables: dict[str, Any], state: str) -> N
     assert results[0] == results[1]
 
 
+MODEL = """from tapemagic import nn
+nn.module.clear_names()
+nn.set_random_seed(0)
+x = np.linspace(-1, 1, 8)[:, None]
+model = nn.Sequential([nn.Dense(3), nn.BatchNormalization(), nn.Dropout(0.5), nn.Dense(1)], name="m")
+model.compile("adam", "mse")
+history = model.fit(x, x, verbose=0)"""
+
+STEPS = {
+    "an own step": "with tm.GradientTape() as inner:\n    loss = a * np.mean((model(x, training=True) - x) ** 2)\n"
+    "v = model.trainable_variables\nmodel.optimizer.apply_gradients(zip(inner.gradient(loss, v), v))",
+    "fit": "history = model.fit(a * x, x, batch_size=4, verbose=0)",
+    "a new layer": "model.add(nn.Dense(1))\nmodel.compile('sgd', 'mse')\nmodel.fit(a * x, x, verbose=0)",
+    "a seed": "nn.set_random_seed(3)\nmodel.fit(a * x, x, verbose=0)",
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_models_and_optimizers_are_set_back(run: Run, step: str) -> None:
+    """Weights, averages, slots, steps made, dropout masks and automatic names are those of a first run."""
+    seen = (
+        "([float(np.sum(np.abs(v.numpy()))) for v in [*model.variables, *model.optimizer.variables]], "
+        "[v.name for v in model.variables], nn.random.generator().random())"
+    )
+    results = []
+    for first, moves in ((2.0, ()), (1.0, (0.5, 3.0, 2.0))):
+        run(MODEL)
+        report = run(f"%%tape --what-if a=-9:9\na = {first}\n{STEPS[step]}")
+        for number in moves:
+            assert UNSTEADY not in moved(report, a=number)
+        results.append(run(seen))
+
+    assert results[0] == results[1]
+
+
 @pytest.mark.parametrize(
     ("setup", "number"),
     [

@@ -129,3 +129,18 @@ def test_dtypes(name: str, dtype: str) -> None:
 def test_plain_lists_are_inputs() -> None:
     """Nested lists of whole numbers count as arrays."""
     assert nn.Dense(2)([[1, 2, 3]]).dtype == "float32"
+
+
+@pytest.mark.parametrize("name", [name for name in LAYERS if name != "BatchNormalization"])
+def test_an_empty_batch(name: str) -> None:
+    """A batch without examples goes through every layer, forwards and backwards."""
+    make, shape = LAYERS[name]
+    layer = make()
+    x = tm.Variable(np.zeros((0, *shape[1:])))
+    with tm.GradientTape() as tape:
+        y = layer(x, training=True)
+
+    gradients = tape.gradient(y, [x, *layer.trainable_variables])
+    assert y.shape[0] == 0
+    assert [g.shape for g in gradients] == [v.shape for v in (x, *layer.trainable_variables)]
+    assert not any(np.any(g) for g in gradients)

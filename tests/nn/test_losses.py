@@ -426,3 +426,34 @@ def test_public_names() -> None:
     """Losses are found in nn, and their base class among them."""
     assert nn.losses is losses
     assert {"Loss", "get", "mse", "MSE"} <= set(losses.__all__)
+
+
+def test_logits_are_known_of_the_very_predictions_alone() -> None:
+    """Not of what a tape was told to hold constant, nor of copies, which would change gradients silently."""
+    loss = nn.losses.SparseCategoricalCrossentropy()
+    z = tm.Variable(np.array([[-60.0, 60.0]], "float32"))
+    with tm.GradientTape(persistent=True) as tape:
+        shares = nn.activations.softmax(z * 1)
+        straight = loss([0], shares)
+        held = loss([0], tm.stop_gradient(shares))
+        other_axis = loss([0], nn.activations.softmax(z * 1, axis=0))
+
+    assert straight == 120
+    np.testing.assert_array_equal(tape.gradient(straight, z), [[-1, 1]])
+    assert tape.gradient(held, z) is None
+    assert held < 17
+    assert loss([0], shares.numpy()) < 17
+    assert other_axis < 1
+    assert tape.gradient(held, shares) is None
+
+
+def test_weights_are_set_all_or_none() -> None:
+    """A value of a wrong kind leaves the layer as it was."""
+    layer = nn.Dense(2)
+    layer.build((None, 3))
+    before = layer.get_weights()
+
+    with pytest.raises(TypeError, match="complex"):
+        layer.set_weights([np.ones((3, 2)), np.array([1j, 0])])
+
+    assert all(map(np.array_equal, layer.get_weights(), before))

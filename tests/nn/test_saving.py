@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -235,6 +236,68 @@ def test_hostile_names(tmp_path: Path) -> None:
     )
     module.load_weights(tmp_path / "a.npz")
     assert same(list(expected.values()), list(module.state().values()))
+
+
+def test_broken_files_change_nothing(tmp_path: Path) -> None:
+    """A file that is cut, changed, or made to look huge is refused, whatever is wrong with it."""
+    layer = nn.Dense(2)
+    layer.build((None, 3))
+    path = tmp_path / "a.npz"
+    layer.save_weights(path)
+    whole, values = path.read_bytes(), layer.get_weights()
+    data = whole.index(values[0].tobytes())
+    broken = [whole[:n] for n in range(0, len(whole), 31)]
+    broken.append(whole[:data] + b"\xff" + whole[data + 1 :])
+    broken.append(whole.replace(b"(3, 2)", b"(9, 2)"))
+
+    for content in broken:
+        path.write_bytes(content)
+        with pytest.raises(WeightsError, match=r"cannot be read: it is broken"):
+            layer.load_weights(path)
+    assert same(values, layer.get_weights())
+
+
+def test_huge_arrays_are_refused_unread(tmp_path: Path) -> None:
+    """The header of an array is enough to see that it does not fit."""
+    layer = nn.Dense(1, use_bias=False)
+    layer.build((None, 3))
+    path = tmp_path / "a.npz"
+    header = {"descr": "<f4", "fortran_order": False, "shape": (2**40, 1)}
+    for length, message in [(2**22, "has .* bytes, not"), (None, "of another shape: kernel")]:
+        with (
+            zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+            archive.open("kernel.npy", "w") as entry,
+        ):
+            rows = 2**40 if length else 2**20
+            np.lib.format.write_array_header_1_0(entry, {**header, "shape": (rows, 1)})
+            entry.write(bytes(2**22))
+        with pytest.raises(WeightsError, match=message):
+            layer.load_weights(path)
+
+
+@pytest.mark.parametrize("key", ["a\0b", "\ud800", "x" * 70_000])
+def test_names_that_no_file_holds(tmp_path: Path, key: str) -> None:
+    """They are refused, before two of them become one."""
+    module = nn.Module()
+    module.parts = {key: tm.Variable(1.0)}
+
+    with pytest.raises(OptionError, match="a file cannot hold the name 'parts/"):
+        module.save_weights(tmp_path / "a.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_links_and_permissions_stay(tmp_path: Path) -> None:
+    """A file that is written anew keeps who may read it; a link still leads to it."""
+    layer = nn.Dense(1)
+    layer.build((None, 1))
+    path, link = tmp_path / "a.npz", tmp_path / "link.npz"
+    layer.save_weights(path)
+    path.chmod(0o600)
+    link.symlink_to(path.name)
+    layer.save_weights(link)
+
+    assert link.is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_variable_keeps_its_kind_of_numbers() -> None:

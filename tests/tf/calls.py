@@ -535,9 +535,14 @@ def edges() -> Iterator[Case]:
     yield Case("tf.clip_by_value(a, 1.5, 0.5)", {"a": X})
     yield Case("tf.complex(tf.constant([1.0, np.inf]), tf.constant([np.inf, 2.0]))", {})
     yield Case("tf.pad(a > 0, [[1, 0], [0, 1]])", {"a": X})
+    for ends in ("0.0, 0.3, 0.1", "0.0, 0.7, 0.1", "1.0, 0.1, -0.3", "2**53, 2**53 + 3"):
+        yield Case(f"tf.range({ends})", {})
     yield Case("tf.transpose(a > 0, conjugate=True)", {"a": X})
     yield Case("tf.dtypes.saturate_cast(a * 1000, tf.int32)", {"a": halves})
     yield Case("tf.dtypes.saturate_cast(a * 1000, tf.uint8)", {"a": C})
+    for dtype in ("uint8", "int16", "int64"):
+        yield Case("tf.dtypes.saturate_cast(a * 40, tf.int32)", {"a": M.astype(dtype)})
+        yield Case("tf.dtypes.saturate_cast(a * 40, tf.int8)", {"a": M.astype(dtype)})
     yield Case("tf.dtypes.saturate_cast(tf.constant([np.inf, 7.0], tf.float16), tf.int32)", {})
     for name in ("bessel_i0e", "bessel_i1", "lgamma"):
         yield Case(f"tf.math.{name}(tf.stop_gradient(a) / 3)", {"a": halves})

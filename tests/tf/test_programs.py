@@ -6,6 +6,7 @@ import re
 import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tapemagic import tf
@@ -41,6 +42,7 @@ def strings_rounded(result: Any) -> Any:
 
 
 NUMBER = re.compile(r"(-?\d+\.\d*(?:e[+-]?\d+)?)")
+SHAPE = re.compile(r"(?<=\]), shape=\([\d, ]*\)(?=, dtype=\w+\)>)")
 
 
 @pytest.mark.parametrize(("name", "program"), programs().items(), ids=list(programs()))
@@ -56,7 +58,8 @@ def test_a_program_gives_what_tensorflow_gave(name: str, program: Program) -> No
     assert "raises" not in actual, actual
     if name in ON_PURPOSE:
         expected["printed"] = ON_PURPOSE[name]
-
+    if np.lib.NumpyVersion(np.__version__) < "2.3.0":  # it left the shape out of a shortened array
+        expected["printed"] = SHAPE.sub("", expected["printed"])
     if name in ROUNDED:
         for result in (expected, actual):
             result["result"] = strings_rounded(result["result"])

@@ -14,7 +14,7 @@ from tapemagic.engine.recording import silence, tick
 from tapemagic.engine.registry import Function
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.messages import require_function
-from tapemagic.engine.tensor.tensor import Tensor, Traced
+from tapemagic.engine.tensor.tensor import Tensor, Traced, unwrap
 from tapemagic.engine.tensor.variable_reads import captured_by, recorded_reads, restored
 from tapemagic.errors import FunctionError
 
@@ -35,9 +35,15 @@ def recompute_grad(function: F) -> F:
     callable
         The same function; a tape keeps its arguments and results alone.
 
+    Raises
+    ------
+    FunctionError
+        When it is differentiated, if the function gave something else the second time, as with random numbers of its
+        own.
+
     Notes
     -----
-    During the second computation the variables that it read have their earlier values, for other threads too.
+    What the function changes, such as the moving averages of a batch normalization, it changes twice. During the second computation the variables that it read have their earlier values, for other threads too.
 
     Gradient checkpointing: Griewank and Walther, "Revolve", ACM Transactions on Mathematical Software 26 (2000).
 
@@ -63,7 +69,7 @@ def recompute_grad(function: F) -> F:
         given = leaves((args, kwargs))
         inputs = [x for x in given if isinstance(x, Traced)]
         computed = outputs_of(name, result)
-        shapes = [y.shape for y in computed if y.dtype.kind in "fc"]
+        first = [unwrap(y) for y in computed if y.dtype.kind in "fc"]
         captured = captured_by(reads, [])
         held = list(map(_frozen_argument, given))
 
@@ -75,7 +81,7 @@ def recompute_grad(function: F) -> F:
                 args_again, kwargs_again = pack((args, kwargs), again)
                 outputs = outputs_of(name, function(*args_again, **kwargs_again))
             differentiable = [y for y in outputs if y.dtype.kind in "fc"]
-            _require_same(name, shapes, [y.shape for y in differentiable])
+            _require_same(name, first, [unwrap(y) for y in differentiable])
             return leaves(tape.gradient(differentiable, [*sources, *captured], upstream, "zero"))
 
         results = record_call(Call(name, pullback, tick()), [*inputs, *captured], computed)
@@ -84,12 +90,25 @@ def recompute_grad(function: F) -> F:
     return recomputed  # type: ignore[return-value]
 
 
-def _require_same(name: str, shapes: list[Any], again: list[Any]) -> None:
-    if shapes != again:
+def _require_same(name: str, first: list[Any], again: list[Any]) -> None:
+    """Raise an error unless both computations gave the same, up to rounding."""
+    shapes, shapes_again = ([y.shape for y in values] for values in (first, again))
+    if shapes != shapes_again:
         raise FunctionError(
-            f"{name} returned shapes {shapes}, and {again} when it was computed again for its gradient: what "
-            "recompute_grad computes twice has to depend on its arguments and on variables alone"
+            f"{name} returned shapes {shapes}, and {shapes_again} when it was computed again for its gradient: {_TWICE}"
         )
+    for before, after in zip(first, again, strict=True):
+        scale = np.max(np.abs(before), initial=0, where=np.isfinite(before))
+        close = np.isclose(after, before, rtol=0.01, atol=0.01 * float(scale), equal_nan=True)
+        if not np.all(close):
+            at = tuple(np.argwhere(~close)[0].tolist())
+            raise FunctionError(
+                f"{name} returned {before[at]}, and {after[at]} when it was computed again for its gradient: {_TWICE}, "
+                "and random numbers, such as those of dropout, have to be drawn before it and handed in"
+            )
+
+
+_TWICE = "what recompute_grad computes twice has to depend on its arguments and on variables alone"
 
 
 def _frozen_argument(x: Any) -> Any:

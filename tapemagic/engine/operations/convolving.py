@@ -14,6 +14,7 @@ import numpy as np
 
 from tapemagic.engine.operations.primitive import primitive
 from tapemagic.engine.operations.windows import Index, Lengths, Slide, Window, phases, places
+from tapemagic.engine.operations.workspace import Workspace
 
 PRODUCTS = 10**6
 """The most multiplications in a matrix product for which OpenBLAS uses one thread and does not pack."""
@@ -23,6 +24,8 @@ ROWS = 256
 
 CACHED = 10**6
 """The bytes to process in one block, which stay in a processor's cache."""
+
+_COLUMNS, _PADDED = Workspace(2 * CACHED), Workspace(2 * CACHED)
 
 
 @primitive
@@ -77,7 +80,8 @@ def _convolution(x: Any, kernel: Any, window: Window) -> Any:
     channels, width = kernel.shape[-2:]
     dtype = np.result_type(x, kernel)
     matrix = kernel.astype(dtype, copy=False).reshape((_taps(window) * channels, width))
-    y = np.zeros((len(x), *places(window, x.shape[1:-1]), width), dtype)
+    new = np.empty if x.size else np.zeros
+    y = new((len(x), *places(window, x.shape[1:-1]), width), dtype)
     for images, block, columns in _columns(x.astype(dtype, copy=False), window, width):
         np.matmul(columns, matrix, out=y[images][block].reshape((len(columns), width)))
     return y
@@ -113,7 +117,7 @@ def _columns(x: Any, window: Window, width: int) -> Iterator[tuple[slice, Index,
     """Yield matrices of the elements below the kernel, with a row for each place, block by block.
 
     Yields some images of the batch, a block of their places, and the matrix, which is as large as suits a
-    product with one of the given `width`.
+    product with one of the given `width`. The next matrix takes the place of the one before.
     """
     if not x.size:
         return
@@ -124,8 +128,10 @@ def _columns(x: Any, window: Window, width: int) -> Iterator[tuple[slice, Index,
         images = slice(first, first + count)
         below = _below(_padded(x[images], window), window, x.shape[1:-1])
         for block in _blocks(below.shape, len(window), rows):
-            columns = np.ascontiguousarray(below[block]).view(x.dtype)
-            yield images, block, columns.reshape((-1, depth))
+            part = below[block]
+            columns = _COLUMNS.array(part.shape, part.dtype)
+            np.copyto(columns, part)
+            yield images, block, columns.view(x.dtype).reshape((-1, depth))
 
 
 def _rows(depth: int, width: int, itemsize: int) -> int:
@@ -163,7 +169,7 @@ def _below(padded: Any, window: Window, lengths: Lengths) -> Any:
 
 
 def _padded(x: Any, window: Window) -> Any:
-    """A contiguous array with zeros around its spatial axes; negative padding removes elements."""
+    """A contiguous array with zeros around its spatial axes, until the next one; negative padding removes elements."""
     if not any(slide.before or slide.after for slide in window):
         return np.ascontiguousarray(x)
     source, target = [slice(None)], [slice(None)]
@@ -173,6 +179,7 @@ def _padded(x: Any, window: Window) -> Any:
         source.append(slice(first, end))
         target.append(slice(first + slide.before, end + slide.before))
     lengths = map(Slide.padded, window, x.shape[1:-1])
-    padded = np.zeros((len(x), *lengths, x.shape[-1]), x.dtype)
+    padded = _PADDED.array((len(x), *lengths, x.shape[-1]), x.dtype)
+    padded.fill(0)
     padded[tuple(target)] = x[tuple(source)]
     return padded

@@ -290,7 +290,7 @@ class Recorder:
         elif self._rewatched is not None:
             self._rewatched.setdefault(i, tick())
 
-    def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
+    def _sweep_begins(self, targets: Mapping[int, Any]) -> None:  # noqa: ARG002 (an observer reads it)
         """Note that the next records belong to a reverse sweep from `targets`, given by their ids."""
         self._sweeping = *self._sweeping, outer_frame()
 

@@ -19,7 +19,7 @@ from tapemagic.errors import DownloadError, OptionError
 from tapemagic.nn.datasets.source import Download
 
 CHUNK = 1 << 16
-CONTENT_RANGE = re.compile(r"bytes (\d+)-")
+CONTENT_RANGE = re.compile(r"bytes (\d{1,19})-")
 
 
 def download_file(

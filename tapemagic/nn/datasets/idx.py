@@ -55,6 +55,10 @@ def uncompressed(path: Path) -> bytes:
             f"{path} is truncated: its gzipped content ends after {len(content):,} bytes of the file, "
             f"in the midst of the data. {AGAIN}"
         ) from error
+    except MemoryError as error:
+        raise DataFileError(
+            f"{path} unpacks to more than there is memory for: it is another file. {AGAIN}"
+        ) from error
     except (gzip.BadGzipFile, zlib.error) as error:
         raise DataFileError(f"{path} is corrupt: it does not unpack ({error}). {AGAIN}") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
@@ -358,5 +359,6 @@ class Dot(Merge):
             x, y = l2_normalize(x, axis=-1), l2_normalize(y, axis=1)
         batch, *before, length = x.shape
         rest = y.shape[2:]
-        products = x.reshape((batch, -1, length)) @ y.reshape((batch, length, -1))
+        rows, columns = math.prod(before), math.prod(rest)
+        products = x.reshape((batch, rows, length)) @ y.reshape((batch, length, columns))
         return products.reshape((batch, *before, *rest) if before or rest else (batch, 1))

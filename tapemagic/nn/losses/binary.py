@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.logistic import sigmoid
 from tapemagic.engine.operations.losses import sigmoid_cross_entropy
+from tapemagic.nn.logits import logits_of
 from tapemagic.nn.losses.arguments import (
     NO_LOGITS,
     least_probability,
@@ -60,6 +61,12 @@ def binary_crossentropy(
     UnsupportedArgumentError
         If targets or predictions are complex.
 
+    Notes
+    -----
+    Of predictions straight from a sigmoid, the logits are known, and the loss is computed from those, as in Keras with
+    TensorFlow: it has a gradient where the probabilities are rounded to 0 or 1, and none with respect to the
+    predictions themselves. Other predictions are kept at least 1e-7 from 0 and 1.
+
     Examples
     --------
     >>> import numpy as np
@@ -82,8 +89,9 @@ def _each(
     """The cross-entropy of each prediction."""
     y_true, y_pred = _targets(y_true, y_pred, label_smoothing)
     normalize_axis_tuple(axis, y_pred.ndim)
-    if from_logits:
-        return sigmoid_cross_entropy(y_true, y_pred)
+    logits = y_pred if from_logits else logits_of(y_pred, "sigmoid")
+    if logits is not None:
+        return sigmoid_cross_entropy(y_true, logits)
     return _from_probabilities(y_true, y_pred)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike
 from tapemagic.engine.operations.exponentials import softmax
 from tapemagic.engine.operations.losses import softmax_cross_entropy
 from tapemagic.errors import ShapeError
+from tapemagic.nn.logits import logits_of
 from tapemagic.nn.losses.arguments import (
     NO_LOGITS,
     class_axis,
@@ -63,6 +64,12 @@ def categorical_crossentropy(
     UnsupportedArgumentError
         If targets or predictions are complex.
 
+    Notes
+    -----
+    Of predictions straight from a softmax, the logits are known, and the loss is computed from those, as in Keras with
+    TensorFlow: it has a gradient where the probabilities are rounded to 0 or 1, and none with respect to the
+    predictions themselves. Other predictions are kept at least 1e-7 from 0 and 1.
+
     References
     ----------
     .. [1] C. Szegedy, V. Vanhoucke, S. Ioffe, J. Shlens and Z. Wojna, "Rethinking the Inception architecture for
@@ -76,8 +83,9 @@ def categorical_crossentropy(
     Tensor([0.6931, 1.3863], dtype=float32)
     """
     y_true, y_pred = _targets(y_true, y_pred, label_smoothing, axis)
-    if from_logits:
-        return softmax_cross_entropy(y_true, y_pred, axis=axis)
+    logits = y_pred if from_logits else logits_of(y_pred, "softmax", axis)
+    if logits is not None:
+        return softmax_cross_entropy(y_true, logits, axis=axis)
     return -np.sum(y_true * np.log(_scaled(y_pred, axis)), axis=axis)
 
 

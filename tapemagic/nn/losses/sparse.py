@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike
 from tapemagic.engine.operations.losses import sparse_softmax_cross_entropy
 from tapemagic.errors import OptionError
 from tapemagic.nn.conversions import as_tensor, real_numbers
+from tapemagic.nn.logits import logits_of
 from tapemagic.nn.losses.arguments import (
     NO_LOGITS,
     class_axis,
@@ -62,6 +63,12 @@ def sparse_categorical_crossentropy(
     UnsupportedArgumentError
         If the predictions are complex.
 
+    Notes
+    -----
+    Of predictions straight from a softmax, the logits are known, and the loss is computed from those, as in Keras with
+    TensorFlow: it has a gradient where the probabilities are rounded to 0 or 1, and none with respect to the
+    predictions themselves. Other predictions are kept at least 1e-7 from 0 and 1.
+
     Examples
     --------
     >>> import numpy as np
@@ -72,7 +79,10 @@ def sparse_categorical_crossentropy(
     Tensor([0.], dtype=float32)
     """
     y_pred = as_tensor(real_numbers(y_pred))
-    if (place := class_axis(axis, y_pred)) != -1:
+    place = class_axis(axis, y_pred)
+    if not from_logits and (logits := logits_of(y_pred, "softmax", place)) is not None:
+        y_pred, from_logits = logits, True
+    if place != -1:
         y_pred = np.moveaxis(y_pred, place, -1)
     labels = class_numbers(y_true, y_pred)
     if ignore_class is not None:

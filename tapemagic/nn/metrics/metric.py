@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.recording import silence
+from tapemagic.engine.recording import is_silent, silence
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn import initializers
@@ -22,6 +22,8 @@ def _silently(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def unrecorded(*args: Any, **kwargs: Any) -> Any:
+        if is_silent():  # called by another such method
+            return method(*args, **kwargs)
         with silence():
             return method(*args, **kwargs)
 

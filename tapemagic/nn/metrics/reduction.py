@@ -100,6 +100,8 @@ class Mean(Metric):
 
     def result(self) -> Any:
         """The mean, 0 at the beginning."""
+        if unwrap(self.count):
+            return self.total / self.count
         return divide_no_nan(self.total, self.count)
 
 

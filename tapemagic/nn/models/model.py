@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from tapemagic.engine.nest import ordered
-from tapemagic.errors import ModelError, OptionError, WeightsError
+from tapemagic.errors import ModelError, OptionError
 from tapemagic.nn.layer import Layer, shapes_of
 from tapemagic.nn.layers.operation import Operation
 from tapemagic.nn.models.graph import Graph
@@ -15,7 +15,7 @@ from tapemagic.nn.models.summary import summary_of
 from tapemagic.nn.models.training import Trainer
 from tapemagic.nn.module import unique_name
 from tapemagic.nn.symbolic import call_symbolically, symbols
-from tapemagic.nn.weights import OPTIMIZER, read, require_same, write
+from tapemagic.nn.weights import OPTIMIZER, Stored, optimizer_names, read, write
 
 
 class Model(Trainer, Layer):
@@ -265,28 +265,24 @@ class Model(Trainer, Layer):
         ShapeError
             If the state is that of another optimizer. Nothing is changed.
         """
-        arrays = read(filepath)
-        source = f"the file {str(filepath)!r}"
-        weights = {name: x for name, x in arrays.items() if not name.startswith(OPTIMIZER)}
         if not optimizer:
-            self._load(weights, source)
+            super().load_weights(filepath)
             return
-        kept = {
-            int(name.removeprefix(OPTIMIZER)): x
-            for name, x in arrays.items()
-            if name not in weights
-        }
-        if not kept:
-            raise WeightsError(
-                f"{source} holds no state of an optimizer: write load_weights(path), or save it with "
-                "save_weights(path, optimizer=True)"
-            )
         ours = self._optimizer_or_error()
-        require_same(weights, self.named_variables(), repr(self.name), source)
-        if not ours.built:
-            ours.build(self.trainable_variables)
-        ours.set_weights([kept[number] for number in sorted(kept)])
-        self._load(weights, source)
+        source = f"the file {str(filepath)!r}"
+        kept: list[str] = []
+
+        def chosen(stored: Mapping[str, Stored]) -> list[str]:
+            names = self._own_names(stored, source)
+            kept.extend(optimizer_names(stored, source))
+            if not ours.built:
+                ours.build(self.trainable_variables)
+            ours.require_weights([stored[name] for name in kept])
+            return names + kept
+
+        arrays = read(filepath, chosen)
+        ours.set_weights([arrays[name] for name in kept])
+        self._assign(arrays)
 
     def _optimizer_or_error(self) -> Any:
         if self.optimizer is None:

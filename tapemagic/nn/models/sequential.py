@@ -131,6 +131,12 @@ class Sequential(Model):
                 f"a Sequential model is made of layers, not of {shown(layer)}: write nn.Dense(3), or put a function "
                 "into nn.Activation(function)"
             )
+        if isinstance(layer, Model) and any(
+            part is self for part in layer.named_modules().values()
+        ):
+            raise OptionError(
+                f"the model {self.name!r} cannot be a layer of itself: make another model for the layers around it"
+            )
         if any(layer is other for other in self._stack):
             raise OptionError(
                 f"the layer {layer.name!r} is in the model already: write Model(inputs, outputs) to call a layer twice"

@@ -118,6 +118,9 @@ class Steps:
         else:
             self._compiled.optimizer = optimizer
 
+    _tells_results = True
+    """Whether the results of metrics are wanted after each batch, and not only at the end of an epoch."""
+
     @property
     def metrics(self) -> list[Metric]:
         """The mean of the loss, the metrics that were given to `compile` as one, and metrics among the attributes."""
@@ -191,7 +194,7 @@ class Steps:
         """Add a batch to the metrics; the results so far, by their names."""
         if self._compiled is not None and y is not None:
             self._compiled.metrics.update_state(y, y_pred, sample_weight)
-        return self.get_metrics_result()
+        return self.get_metrics_result() if self._tells_results else {}
 
     def train_step(self, data: Any) -> Logs:
         """Make a step of training; may be written anew in a class of one's own.

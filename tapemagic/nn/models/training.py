@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from typing import Any
 
 import numpy as np
@@ -197,10 +197,11 @@ class Trainer(Evaluator):
         self, batches: Batches, told: CallbackList, epoch: int, interrupt: Callable[[], None]
     ) -> Logs | None:
         """Train for an epoch; the results, or None if a callback ended training since the loss was not finite."""
-        logs: Logs = {}
+        logs: Logs | None = None
         heard = told.hears("on_train_batch_end")
         kept = None if type(self).train_step is Steps.train_step else self._values()
-        with closing(batches.epoch()) as epoch_batches:
+        self._tells_results = heard or not self._has_usual_steps()
+        with closing(batches.epoch()) as epoch_batches, self._telling_again():
             for number, (data, rows) in enumerate(epoch_batches):
                 told.call("on_train_batch_begin", number, None)
                 try:
@@ -218,7 +219,22 @@ class Trainer(Evaluator):
                 interrupt()
                 if self.stop_training:
                     break
+            if logs is not None and not self._tells_results:
+                logs = self.get_metrics_result()
         return plain_logs(logs)
+
+    def _has_usual_steps(self) -> bool:
+        """Whether nobody has written anew what a step returns."""
+        names = ("train_step", "compute_metrics", "get_metrics_result")
+        return all(getattr(type(self), name) is getattr(Steps, name) for name in names)
+
+    @contextmanager
+    def _telling_again(self) -> Iterator[None]:
+        """After this block, steps return the results of metrics again."""
+        try:
+            yield
+        finally:
+            del self._tells_results
 
     def _values(self) -> list[tuple[Any, Any]]:
         """The variables of the model and of its optimizer, with copies of their values."""

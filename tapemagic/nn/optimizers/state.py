@@ -246,6 +246,15 @@ class State:
 
     def _assign(self, variables: Sequence[Variable], values: Sequence[Any]) -> None:
         arrays = [np.asarray(unwrap(value)) for value in values]
+        self._require_fitting(variables, arrays)
+        for variable, array in zip(variables, arrays, strict=True):
+            variable.assign(array, read_value=False)
+
+    def require_weights(self, weights: Sequence[Any]) -> None:
+        """Raise the error of `set_weights` for values, of which the shapes and dtypes are enough."""
+        self._require_fitting(self.variables, weights)
+
+    def _require_fitting(self, variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
         wanted, shapes = [v.shape for v in variables], [array.shape for array in arrays]
         if wanted != shapes:
             built = "" if self.built else "; it is not built yet: call build(variables) first"
@@ -257,8 +266,6 @@ class State:
                 raise DtypeError(
                     f"{variable.name!r} is {variable.dtype}, and cannot take values of {array.dtype}"
                 )
-        for variable, array in zip(variables, arrays, strict=True):
-            variable.assign(array, read_value=False)
 
     def _named(self) -> dict[str, Variable]:
         return {f"{n}/{v.name.rpartition('/')[2]}": v for n, v in enumerate(self.variables)}

@@ -139,10 +139,11 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
     if wanted.kind in "iuf" and held.dtype.kind in "iuf":
         low, high = wanted.limits
         own = as_dtype(held.dtype)
-        with np.errstate(over="ignore"):
-            rounded = float(held.dtype.type(high))
-        if own.is_floating and wanted.is_integer and high < rounded < np.inf:
-            high = np.nextafter(held.dtype.type(high), held.dtype.type(0))
+        if own.is_floating and wanted.is_integer:
+            with np.errstate(over="ignore"):
+                rounded = held.dtype.type(high)
+            if high < float(rounded) < np.inf:
+                high = np.nextafter(rounded, held.dtype.type(0))
         held = np.clip(held, max(low, own.min), min(high, own.max))
     return cast(held, wanted)
 
@@ -261,7 +262,10 @@ def range(
     first, last, step = (wanted.type(x) for x in ends)
     if not step:
         raise InvalidArgumentError("tf.range takes a delta that is not 0")
-    count = int(np.ceil((last.item() - first.item()) / step.item()))
+    if wanted.kind == "f":  # in the dtype itself: 0.3 / 0.1 is 3 in float32
+        count = int(np.ceil((last - first) / step))
+    else:
+        count = -((first.item() - last.item()) // step.item())
     if count < 0:
         raise InvalidArgumentError(f"tf.range cannot go from {first} to {last} in steps of {step}")
     return (first + np.arange(count) * step).astype(wanted)

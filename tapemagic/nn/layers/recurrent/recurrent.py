@@ -189,7 +189,7 @@ class Recurrent(Layer):
         bias = self._input_bias()
         if bias is not None:
             projected = projected + bias
-        steps = np.split(projected.reshape((batch, length, -1)), length, axis=1)
+        steps = np.split(projected.reshape((batch, length, projected.shape[-1])), length, axis=1)
         return [x.reshape((batch, x.shape[-1])) for x in steps]
 
     def _input_bias(self) -> Any:
