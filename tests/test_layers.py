@@ -33,7 +33,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.recording": ("errors", "engine.registry"),
     "engine.events": ("errors", "engine.registry", "engine.recording"),
     "engine.tracebacks": ("engine.events",),
-    "engine.program_state": (),
     "engine.tensor": _VALUES,
     "engine.nest": _VALUES,
     "engine.program_state": (),
