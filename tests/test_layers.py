@@ -35,7 +35,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.program_state": (),
     "engine.tensor": _VALUES,
     "engine.nest": _VALUES,
-    "engine.program_state": (),
     "engine.scopes": (*_VALUES, "engine.nest"),
     "engine.operations": (*_VALUES, "engine.nest"),
     "engine.rules": (*_VALUES, "engine.nest", "engine.operations"),
