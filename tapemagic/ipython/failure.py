@@ -1,11 +1,11 @@
-"""Reading of the place at which a cell failed: the line, its names, and tracebacks of the user's frames alone."""
+"""Reading of the place at which a cell failed: the line, its names and its operands."""
 
 from __future__ import annotations
 
 import ast
 import builtins
 from collections import ChainMap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -14,6 +14,7 @@ from typing import Any
 from tapemagic.analysis.formatting import CELL_FILE, printable
 from tapemagic.analysis.report.failure.failure import Failure, Stop, failure_of, message_of
 from tapemagic.engine.events import Place, origin_of
+from tapemagic.engine.tracebacks import is_user, walk
 from tapemagic.ipython.none_gradient import why_none_at
 from tapemagic.ipython.session import Session
 
@@ -29,54 +30,16 @@ def read_failure(error: BaseException, session: Session) -> Failure:
         return Failure(line, type(error).__name__, printable(message_of(error).partition("\n")[0]))
 
 
-def free_of_others(error: BaseException, seen: set[int] | None = None) -> None:
-    """Leave the user's frames alone in the traceback of an error, and in those of its causes and parts.
-
-    An error within a library, which it handled by raising another one, is not shown.
-    """
-    seen = set() if seen is None else seen
-    if id(error) in seen:
-        return
-    seen.add(id(error))
-    error.__traceback__ = _of_the_user(error.__traceback__)
-    parts = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
-    for other in (error.__cause__, error.__context__, *parts):
-        if other is not None:
-            free_of_others(other, seen)
-    handled = error.__context__
-    if error.__cause__ is None and handled is not None and handled.__traceback__ is None:
-        error.__suppress_context__ = True
-
-
-def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of this package and of other libraries."""
-    kept = [part for part in _walk(trace) if _is_user(part)]
-    rest = None
-    for part in reversed(kept):
-        rest = TracebackType(rest, part.tb_frame, part.tb_lasti, part.tb_lineno)
-    return rest
-
-
-def _walk(trace: TracebackType | None) -> Iterator[TracebackType]:
-    while trace is not None:
-        yield trace
-        trace = trace.tb_next
-
-
-def _is_user(trace: TracebackType) -> bool:
-    return origin_of(trace.tb_frame.f_code.co_filename) == ""
-
-
 def _line_in(trace: TracebackType | None, filename: str) -> int | None:
     """The line at the top level of the cell that failed, or that called what failed."""
-    lines = [t.tb_lineno for t in _walk(trace) if t.tb_frame.f_code.co_filename == filename]
+    lines = [t.tb_lineno for t in walk(trace) if t.tb_frame.f_code.co_filename == filename]
     return lines[0] if lines else None
 
 
 def _stop(error: BaseException, session: Session) -> Stop:
     """The innermost line of the user's that failed, with its names."""
     filename = session.cell.filename
-    own = [part for part in _walk(error.__traceback__) if _is_user(part)]
+    own = [part for part in walk(error.__traceback__) if is_user(part)]
     if not own:
         return Stop(error)
     trace = own[-1]

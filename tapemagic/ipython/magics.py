@@ -32,9 +32,10 @@ from tapemagic.display.appearance import Engine, Style, Theme
 from tapemagic.display.html import TITLES
 from tapemagic.display.report import TapeReport
 from tapemagic.display.tapegraph import DotSource, TapeGraph
+from tapemagic.engine.tracebacks import free_of_others
 from tapemagic.ipython.check import CheckReport, check_gradient
 from tapemagic.ipython.completion import Completion
-from tapemagic.ipython.failure import free_of_others, read_failure
+from tapemagic.ipython.failure import read_failure
 from tapemagic.ipython.graphs import LEAST_NODES, MOST_NODES, tape_graph
 from tapemagic.ipython.lines import (
     check_names,

@@ -494,3 +494,16 @@ def test_an_embedding_comes_first() -> None:
 
     assert model.output_shape == (None, 1)
     assert model.predict(np.arange(5)[None]).shape == (1, 1)
+
+
+def test_errors_show_the_users_lines() -> None:
+    """The traceback of an error in training has the frames of the user's program, and none of tapemagic's."""
+
+    def loss(y_true: Any, y_pred: Any) -> Any:
+        return nn.losses.MeanSquaredError()(y_true[:, :1], np.concatenate([y_pred, y_pred], axis=1))
+
+    with pytest.raises(ShapeError) as caught:
+        line(loss=loss).fit(X, np.stack([Y, Y], axis=1), verbose=0)
+
+    shown = [entry.name for entry in caught.traceback]
+    assert shown == ["test_errors_show_the_users_lines", "loss"]

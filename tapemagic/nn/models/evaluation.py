@@ -27,11 +27,13 @@ from tapemagic.nn.models.batches import (
 from tapemagic.nn.models.interrupts import between_steps
 from tapemagic.nn.models.logs import Logs, closed, listed, one_or_all, plain_logs, verbosity, whole
 from tapemagic.nn.models.steps import Steps
+from tapemagic.nn.models.tracebacks import without_own_frames
 
 
 class Evaluator(Steps):
     """The part of a model that uses it on data."""
 
+    @without_own_frames
     def evaluate(
         self,
         x: Any = None,
@@ -98,6 +100,7 @@ class Evaluator(Steps):
         told.call("on_test_end", found)
         return found
 
+    @without_own_frames
     def predict(
         self,
         x: Any,
@@ -153,6 +156,7 @@ class Evaluator(Steps):
         told.call("on_predict_end", None)
         return pack(outputs, [np.concatenate(parts) for parts in zip(*found, strict=True)])
 
+    @without_own_frames
     def train_on_batch(
         self,
         x: Any,

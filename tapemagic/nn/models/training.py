@@ -30,6 +30,7 @@ from tapemagic.nn.models.evaluation import Evaluator
 from tapemagic.nn.models.interrupts import between_steps
 from tapemagic.nn.models.logs import Logs, closed, listed, plain_logs, verbosity, whole
 from tapemagic.nn.models.steps import Steps
+from tapemagic.nn.models.tracebacks import without_own_frames
 
 
 class Trainer(Evaluator):
@@ -38,6 +39,7 @@ class Trainer(Evaluator):
     history: History | None = None
     stop_training = False
 
+    @without_own_frames
     def fit(
         self,
         x: Any = None,
