@@ -94,6 +94,10 @@ def tensor_named(name: str, namespace: Mapping[str, Any], magic: str) -> Traced:
     """
     value = namespace.get(normalized(name))
     if not isinstance(value, Traced):
+        if not is_name(normalized(name)):
+            raise UsageError(
+                f"{magic}: {name!r} is no name: give it one, as in w = model.kernel, and ask by that name"
+            )
         what = "does not exist: name a"
         if normalized(name) in namespace:
             what = f"is of type {type(value).__name__}, and no"

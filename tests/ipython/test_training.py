@@ -121,3 +121,16 @@ def test_a_loss_of_fit_beside_another_one(run: Run) -> None:
     report = run("%%tape\nloss = model.fit(x, x, verbose=0).history['loss'][-1]")
 
     assert "target last loss" in str(report)
+
+
+@pytest.mark.parametrize(
+    "line", ["z = np.sum(model.predict(x, verbose=0))", "model.evaluate(x, x, verbose=0)"]
+)
+def test_a_model_that_is_given_a_watched_value(run: Run, line: str) -> None:
+    """The methods that compute with plain arrays are the reason why there is nothing to differentiate."""
+    run(FIT)
+    report = run(f"%%tape x\n{line}")
+
+    text = str(report)
+    assert "x left the tape through model.fit(), evaluate() or predict() on line 2" in text
+    assert "call the model itself, as in model(x)" in text

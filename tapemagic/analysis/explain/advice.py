@@ -99,6 +99,8 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
             return "a tape follows NumPy alone: np.linalg has the same"
         ufuncs = "a tape follows NumPy's functions, and SciPy's ufuncs such as scipy.special.erf"
         return _first(OF_SCIPY, _calls(event.place)) or ufuncs
+    if what.startswith("model."):
+        return "they compute with plain arrays; call the model itself, as in model(x)"
     if what.startswith(("tapemagic.", "copy.")):
         return "it copies the value alone: compute with the tensor itself, which needs no copy"
     if library and library != "numpy":

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.events import record_exit
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.tensor.coercion import PandasData, require_plain
 from tapemagic.engine.tensor.messages import shown
@@ -105,6 +106,8 @@ def _is_numbers(x: Any) -> bool:
 
 def _array(value: Any, what: str, dtype: Any) -> Any:
     require_plain(type(value))
+    if isinstance(value, Traced):
+        record_exit(value, "model.fit(), evaluate() or predict()")
     array = np.asarray(unwrap(value))
     if array.dtype.kind == "O":
         array = _from_objects(array)
