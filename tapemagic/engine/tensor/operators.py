@@ -99,21 +99,27 @@ def _recorded_reflected(function: Function, compute: Function) -> Binary:
     return forward
 
 
-_MATMUL = registry.operation(np.matmul)
+def _recorded_product() -> Binary:
+    """The matrix product, which records by itself where both operands are tensors of real or complex numbers."""
+    operation = registry.operation(np.matmul)
 
+    def forward(self: Any, other: Any) -> Any:
+        if not isinstance(other, Traced):
+            return _recorded_by_dispatch(operation, self, other)
+        x, y = self._read(), other._read()
+        a, b = x._value, y._value
+        if a.dtype.kind not in "fc" or b.dtype.kind not in "fc":
+            return _recorded_by_dispatch(operation, x, y)
+        product = np.matmul(a, b)
+        tapes = live()
+        if not tapes:
+            return wrap(product, clock[0])
+        size = max(a.nbytes, b.nbytes, product.nbytes)
+        return wrap(
+            product, note(operation, (a, b), (x._id, y._id), NO_PARAMS, product, tapes, size)
+        )
 
-def _matmul(self: Any, other: Any) -> Any:
-    """The matrix product of two tensors; that of a tensor and anything else through NumPy's protocols."""
-    if not isinstance(other, Traced):
-        return _recorded_by_dispatch(_MATMUL, self, other)
-    x, y = self._read(), other._read()
-    a, b = x._value, y._value
-    product = np.matmul(a, b)
-    tapes = live()
-    if not tapes:
-        return wrap(product, clock[0])
-    size = max(a.nbytes, b.nbytes, product.nbytes)
-    return wrap(product, note(_MATMUL, (a, b), (x._id, y._id), NO_PARAMS, product, tapes, size))
+    return forward
 
 
 def _dispatched(function: Function) -> Binary:
@@ -190,7 +196,7 @@ for _name, _function in DISPATCHED.items():
     setattr(Traced, f"__r{_name}__", _dispatched_reflected(_function))
 for _name, _function in COMPARISONS.items():
     setattr(Traced, f"__{_name}__", _dispatched(_function))
-Traced.__matmul__ = _matmul
+Traced.__matmul__ = _recorded_product()
 Traced.__neg__ = _recorded_unary(np.negative)
 Traced.__abs__ = _recorded_unary(np.absolute)
 Traced.__pos__ = _dispatched_unary(np.positive)
