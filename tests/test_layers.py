@@ -32,6 +32,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.registry": ("errors",),
     "engine.recording": ("errors", "engine.registry"),
     "engine.events": ("errors", "engine.registry", "engine.recording"),
+    "engine.program_state": (),
     "engine.tracebacks": ("engine.events",),
     "engine.tensor": _VALUES,
     "engine.nest": _VALUES,

@@ -43,8 +43,8 @@ def recompute_grad(function: F) -> F:
 
     Notes
     -----
-    What the function changes, such as the moving averages of a batch normalization, it changes twice.
-    During the second computation the variables that it read have their earlier values, for other threads too.
+    What the function changes, such as the moving averages of a batch normalization, it changes twice. During the
+    second computation the variables that it read have their earlier values, for other threads too.
 
     Gradient checkpointing: Griewank and Walther, "Revolve", ACM Transactions on Mathematical Software 26 (2000).
 
