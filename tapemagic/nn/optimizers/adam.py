@@ -85,19 +85,19 @@ class Adam(ArrayOptimizer):
         m, v, *largest = kept
         part, step = self.temporary(w)
         np.subtract(g, m, out=part)
-        np.multiply(part, 1 - self.beta_1, out=part)
-        np.add(m, part, out=m)
+        part *= 1 - self.beta_1
+        m += part
         np.square(g, out=part)
-        np.subtract(part, v, out=part)
-        np.multiply(part, 1 - self.beta_2, out=part)
-        np.add(v, part, out=v)
+        part -= v
+        part *= 1 - self.beta_2
+        v += part
         for most in largest:
             v = np.maximum(most, v, out=most)
         np.sqrt(v, out=part)
-        np.add(part, self.epsilon, out=part)
+        part += self.epsilon
         np.multiply(m, numbers, out=step)
-        np.divide(step, part, out=step)
-        np.subtract(w, step, out=w)
+        step /= part
+        w -= step
 
 
 class AdamW(Adam):
