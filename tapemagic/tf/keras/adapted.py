@@ -100,6 +100,12 @@ class Initializer(Adapted, nn.initializers.Initializer):  # noqa: D101 (that of 
     __doc__ = nn.initializers.Initializer.__doc__
 
 
+class Optimizer(nn.optimizers.Optimizer):  # noqa: D101 (that of tapemagic.nn)
+    __doc__ = nn.optimizers.Optimizer.__doc__
+
+    variable_class = ResourceVariable
+
+
 class Regularizer(Adapted, nn.regularizers.Regularizer):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.regularizers.Regularizer.__doc__
 

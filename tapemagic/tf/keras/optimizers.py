@@ -4,7 +4,7 @@ from tapemagic import nn
 from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import adapted
 
-_NAMES = adapted.adapt(nn.optimizers, __name__)
+_NAMES = adapted.adapt(nn.optimizers, __name__, adapted.Optimizer, nn.optimizers.Optimizer)
 globals().update(_NAMES)
 
 __all__ = list(_NAMES)
