@@ -123,8 +123,8 @@ def curve_picture(plot: Plot, ground: str = GROUND) -> CurvePicture | None:
     """
     if not plot.drawn:
         return None
-    nowhere = tuple(replace(curve, here=math.nan) for curve in plot.curves)
-    drawn = _drawn(replace(plot, curves=nowhere, at=math.nan), ground)
+    nowhere = tuple(replace(curve, here=0.0) for curve in plot.curves)
+    drawn = _drawn(replace(plot, curves=nowhere, at=0.0), ground)
     marks = [mark for panel in drawn.panels for mark in _marks(plot, panel)]
     return CurvePicture(drawn.content, WIDTH, drawn.height, tuple(marks), drawn.notes)
 

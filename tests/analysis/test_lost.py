@@ -253,6 +253,9 @@ def test_a_folder_of_installed_packages(tmp_path: Path, monkeypatch: pytest.Monk
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: fancy-lib\nVersion: 1.0\n")
     (metadata / "RECORD").write_text("fancy/__init__.py,,\nfancy/core.py,,\n")
+    (tmp_path / "fancy").mkdir()
+    for name in ("__init__", "core"):
+        (tmp_path / "fancy" / f"{name}.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
 
     assert origin_of(str(tmp_path / "fancy" / "core.py")) == "fancy"
