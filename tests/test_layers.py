@@ -254,8 +254,8 @@ def test_a_module_without_a_place_is_found(tmp_path: Path) -> None:
 HEAVY = ("IPython", "ipywidgets", "anywidget", "graphviz", "pygraphviz", "pytest", "matplotlib")
 
 
-def loaded_by(statement: str) -> list[str]:
-    """The packages not of the standard library that a fresh interpreter has after a statement."""
+def loaded_by(statement: str) -> set[str]:
+    """The modules that a fresh interpreter has after a statement, and had not before it."""
     code = f"import sys; before = set(sys.modules); {statement}; print(*set(sys.modules) - before)"
     run = subprocess.run(
         [sys.executable, "-c", code],
@@ -265,17 +265,24 @@ def loaded_by(statement: str) -> list[str]:
         check=True,
         timeout=60,
     )
-    tops = {name.partition(".")[0] for name in run.stdout.split()}
-    return sorted(tops - set(sys.stdlib_module_names))
+    return set(run.stdout.split())
+
+
+def packages(modules: set[str]) -> list[str]:
+    """The packages of modules that are not of the standard library."""
+    return sorted({name.partition(".")[0] for name in modules} - set(sys.stdlib_module_names))
 
 
 def test_import_loads_numpy_and_nothing_else() -> None:
-    """``import tapemagic`` stays light: notebooks and drawing come when they are asked for."""
-    assert ["numpy", "tapemagic"] == loaded_by("import tapemagic")
+    """``import tapemagic`` stays light: notebooks, drawing, layers and TensorFlow's names come when asked for."""
+    loaded = loaded_by("import tapemagic")
+
+    assert ["numpy", "tapemagic"] == packages(loaded)
+    assert [] == [name for name in loaded if name.startswith(("tapemagic.nn", "tapemagic.tf"))]
 
 
 def test_a_heavy_import_is_found() -> None:
     """The check above could fail: it sees each of the packages that it is to keep out."""
     there = {package for package in HEAVY if find_spec(package)}
 
-    assert {"IPython", "pytest"} <= there <= set(loaded_by(f"import tapemagic, {', '.join(there)}"))
+    assert {"IPython", "pytest"} <= there <= loaded_by(f"import tapemagic, {', '.join(there)}")
