@@ -76,8 +76,8 @@ class Optimizer(Steps, LearningRate):
     ...     def update_step(self, gradient, variable, learning_rate):
     ...         self.assign_sub(variable, learning_rate * gradient / 2)
     >>> w = tm.Variable([4.0, 8.0])
-    >>> Halving(learning_rate=0.5).apply_gradients([(tm.constant([1.0, 2.0]), w)])
-    Variable(1, name='halving/iteration')
+    >>> int(Halving(learning_rate=0.5).apply_gradients([(tm.constant([1.0, 2.0]), w)]))
+    1
     >>> w
     Variable([3.75, 7.5 ], name='Variable')
     """
