@@ -34,6 +34,7 @@ THOROUGH = (
     "tests/display/test_every_rule.py",
     "tests/ipython/test_check_gradient.py",
     "tests/ipython/test_openings.py",
+    "tests/ipython/test_plot.py",
     "tests/ipython/test_steps.py::test_the_gallery",
     "tests/ipython/test_what_if.py::test_many_moves_leave_nothing_behind",
     "tests/ipython/test_what_if_state.py",
