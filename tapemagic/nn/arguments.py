@@ -33,12 +33,29 @@ def share(value: Any, what: str) -> float:
     raise OptionError(f"{what} has to be a number from 0 on and less than 1, not {value!r}")
 
 
-def number(value: Any, what: str, least: float = -math.inf) -> float:
-    """A finite number, which may have to be at least `least`."""
-    if _is_real(value) and value >= least:
-        return float(value)
-    bound = "" if least == -math.inf else f" from {least:g} on"
-    raise OptionError(f"{what} has to be a number{bound}, not {value!r}")
+def number(value: Any, what: str, least: float = -math.inf, most: float = math.inf) -> float:
+    """A finite number between two limits, as a float; also from a NumPy number, or an array without axes.
+
+    Raises
+    ------
+    OptionError
+        If it is something else.
+
+    Examples
+    --------
+    >>> number(1, "momentum", 0, 1)
+    1.0
+    """
+    plain = value.item() if isinstance(value, np.ndarray | np.generic) and not value.ndim else value
+    if _is_real(plain) and least <= plain <= most:
+        return float(plain)
+    raise OptionError(f"{what} has to be {_range(least, most)}, not {value!r}")
+
+
+def _range(least: float, most: float) -> str:
+    if math.isinf(most):
+        return "a finite number" if math.isinf(least) else f"a number from {least:g} on"
+    return f"a number between {least:g} and {most:g}"
 
 
 def choice(value: Any, what: str, names: Collection[str]) -> str:
@@ -76,5 +93,9 @@ def channels_last(data_format: Any, kind: str) -> None:
 
 
 def _is_real(value: Any) -> bool:
-    real = isinstance(value, int | float | np.integer | np.floating)
-    return real and not isinstance(value, bool) and math.isfinite(value)
+    """Whether a value is a number that a float can hold."""
+    real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    try:
+        return real and math.isfinite(value)
+    except OverflowError:  # a whole number too large for a float
+        return False

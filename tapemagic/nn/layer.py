@@ -174,9 +174,7 @@ class Layer(Module):
     def __getattr__(self, name: str) -> Any:
         """Raise an error that says why there is no such attribute, where that is known."""
         try:
-            return super().__getattribute__(
-                name
-            )  # a property's own error, and not one about its name
+            return super().__getattribute__(name)  # raises a property's own error again
         except AttributeError as error:
             why = "" if name.startswith("__") else self._why_missing(name)
             if not why:

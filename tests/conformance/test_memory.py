@@ -14,7 +14,7 @@ import tapemagic as tm
 from tapemagic.engine.tape import recorder as memory
 from tests.conformance.programs import raised_by
 
-LARGE = 200_000
+LARGE = 100_000
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def no_collector() -> Iterator[None]:
 
 
 def large(value: float = 1.0) -> tm.Tensor:
-    """A tensor of 1.6 MB."""
+    """A tensor of 800 kB."""
     return tm.constant(np.full(LARGE, value))
 
 

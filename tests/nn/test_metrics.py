@@ -233,7 +233,7 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "threshold of accuracy": (
         lambda: metrics.BinaryAccuracy(threshold="x")([1], [1]),  # type: ignore[arg-type]
         OptionError,
-        "threshold has to be a number",
+        "threshold has to be a finite number",
     ),
     "logits": (lambda: metrics.AUC()([0, 1], [-3.0, 4.0]), OptionError, "write from_logits=True"),
     "curve": (lambda: metrics.AUC(curve="x"), OptionError, "ROC, PR, PRGAIN, not 'x'"),

@@ -86,9 +86,8 @@ class _CustomGradient:
         return _CustomGradient(self.__wrapped__.__get__(instance, owner))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if args and isinstance(
-            args[0], type
-        ):  # of a class method, which binds nothing by itself since Python 3.13
+        if args and isinstance(args[0], type):
+            # That of a class method, which has bound nothing by itself since Python 3.13.
             return self.__get__(args[0])(*args[1:], **kwargs)
         function = self.__wrapped__
         name = name_of(function)

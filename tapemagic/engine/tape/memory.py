@@ -18,7 +18,7 @@ from tapemagic.engine.recording import absent
 from tapemagic.engine.registry import NUMBERED
 from tapemagic.engine.tape.references import ALONE, references
 
-LIGHT, HEAVY = 1 << 20, 1 << 24
+LIGHT, HEAVY = 1 << 19, 1 << 24
 """The bytes recorded before values that no rule reads are dropped, and before dead results are looked for."""
 
 MANY = 1 << 12

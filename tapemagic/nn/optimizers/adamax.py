@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.arrays import ArrayOptimizer
-from tapemagic.nn.optimizers.options import number
 
 
 class Adamax(ArrayOptimizer):

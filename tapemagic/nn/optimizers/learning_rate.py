@@ -8,7 +8,7 @@ from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import OptionError
-from tapemagic.nn.optimizers.options import number
+from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.schedules import LearningRateSchedule
 from tapemagic.nn.optimizers.state import State
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic.errors import OptionError
+from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.arrays import ArrayOptimizer
 from tapemagic.nn.optimizers.average import average
-from tapemagic.nn.optimizers.options import number
 
 
 class Lion(ArrayOptimizer):

@@ -9,8 +9,8 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, put_array
+from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.arrays import ArrayOptimizer
-from tapemagic.nn.optimizers.options import number
 
 _FADING = 0.96
 

@@ -9,6 +9,7 @@ from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, put_array
 from tapemagic.errors import OptionError
+from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.gradients import (
     Explain,
     as_arrays,
@@ -18,7 +19,7 @@ from tapemagic.nn.optimizers.gradients import (
     warn_of,
 )
 from tapemagic.nn.optimizers.learning_rate import LearningRate
-from tapemagic.nn.optimizers.options import above, count, number, refuse_unknown
+from tapemagic.nn.optimizers.options import above, count, refuse_unknown
 from tapemagic.nn.optimizers.steps import Steps
 from tapemagic.tape import GradientTape
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.arrays import ArrayOptimizer
 from tapemagic.nn.optimizers.average import average
-from tapemagic.nn.optimizers.options import number
 
 
 class RMSprop(ArrayOptimizer):

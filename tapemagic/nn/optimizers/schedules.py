@@ -12,8 +12,9 @@ import numpy as np
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import NotNumbersError, OptionError
+from tapemagic.nn.arguments import number
 from tapemagic.nn.config import floatx
-from tapemagic.nn.optimizers.options import above, number
+from tapemagic.nn.optimizers.options import above
 
 
 class LearningRateSchedule:
