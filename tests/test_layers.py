@@ -24,7 +24,7 @@ _ANALYSIS = ("analysis.snapshot", "analysis.formatting", "analysis.parts", "anal
 
 # A module, or all of a folder, and what it may import of this package beside itself.
 ALLOWED: dict[str, tuple[str, ...]] = {
-    "": ("errors", "engine", "tape", "ipython", "version"),
+    "": ("errors", "engine", "tape", "replay", "ipython", "version"),
     "errors": (),
     "version": (),
     "nbval": (),
@@ -53,11 +53,12 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "analysis.mistakes": ("errors", "engine"),
     "analysis.likely_mistake": ("errors", "engine", *_ANALYSIS, "analysis.mistakes"),
     "nn.datasets": ("errors",),
-    "tape": ("engine", "analysis"),
+    "replay": ("errors", "engine"),
+    "tape": ("engine", "analysis", "replay"),
     "display": ("errors", "analysis"),
-    "ipython": ("errors", "engine", "analysis", "display", "tape"),
-    "nn": ("errors", "engine", "tape", "analysis"),
-    "tf": ("errors", "engine", "tape", "nn", "version"),
+    "ipython": ("errors", "engine", "analysis", "display", "tape", "replay"),
+    "nn": ("errors", "engine", "tape", "analysis", "replay"),
+    "tf": ("errors", "engine", "tape", "nn", "replay", "version"),
 }
 
 # The same for packages from elsewhere, beside the standard library.
@@ -73,6 +74,7 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "display.curves": ("matplotlib",),
     "nn.datasets": ("numpy", "tqdm"),
     "tf.ops.special": ("numpy", "scipy"),
+    "replay": ("numpy",),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
     "nn": ("numpy", "tqdm"),
     "tf": ("numpy",),

@@ -59,6 +59,8 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
         dtype = values.dtype
     except AttributeError:
         return scatter_add(operand(values), index, shape)
+    if hasattr(values, "__tape_function__"):
+        return values.__tape_function__(scatter_add, (values, index, shape), {})
     if names_once(index):
         total = np.zeros(shape, dtype)
         total[index] = values

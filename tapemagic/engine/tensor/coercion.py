@@ -62,7 +62,11 @@ def private_array(value: Any, dtype: DTypeLike | None = None) -> Any:
     whole = kind in "iu"
     try:
         cut = kind != "c" and np.iscomplexobj(given)
-        array = np.array(given, dtype=None if whole or cut else dtype)
+        if hasattr(given, "__tape_function__"):
+            given = np.copy(given)
+            array = given if whole or cut or dtype is None else given.astype(dtype)
+        else:
+            array = np.array(given, dtype=None if whole or cut else dtype)
     except (TypeError, ValueError, OverflowError):
         raise _conversion_error(value, dtype) from None
     if value is None or cut or array.dtype.kind not in NUMBERS:

@@ -238,6 +238,22 @@ def reset(variable: Variable, value: Any) -> None:
     variable._handle = wrap(variable._fitting(private_array(value)), variable._id)
 
 
+def exchange(variable: Variable, value: Any) -> Any:
+    """Put a value of a variable's shape and dtype in the place of its own, which is returned; no tape hears of it.
+
+    Examples
+    --------
+    >>> v = Variable(1.0)
+    >>> exchange(v, np.float64(2.0))
+    np.float64(1.0)
+    >>> v
+    Variable(2.0, name='Variable')
+    """
+    before = variable._handle
+    variable._handle = wrap(value, before._id)
+    return before._value
+
+
 def change_in_place(variable: Variable, change: Callable[[Any], object]) -> None:
     """Let a function write into a variable's array, or into a copy if anything else still reads that array.
 
@@ -274,7 +290,7 @@ def writable_array(variable: Variable) -> Any:
         and array.flags.writeable
     ):
         return array
-    return np.array(array)
+    return np.copy(array)
 
 
 def put_array(variable: Variable, array: Any) -> None:

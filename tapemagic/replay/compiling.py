@@ -1,0 +1,64 @@
+"""Programs made ready to run: passes, text, Python's compiler, and the way of arguments in and of results out."""
+
+from __future__ import annotations
+
+import linecache
+from itertools import count
+from typing import Any
+
+from tapemagic.engine.nest import leaves, pack
+from tapemagic.engine.tensor.tensor import Traced, computed
+from tapemagic.engine.tensor.variable import Variable, exchange
+from tapemagic.replay.closure import Closure
+from tapemagic.replay.passes import simplified
+from tapemagic.replay.program import Program
+from tapemagic.replay.source import Retrace, Text
+
+_number = count(1).__next__
+
+
+class Compiled:
+    """A program that can be called with the leaves of arguments."""
+
+    def __init__(self, program: Program, closure: Closure) -> None:
+        self.program = simplified(program)
+        self.closure = closure
+        text = Text(self.program)
+        self.text = str(text)
+        file = f"<tapemagic program {_number()} of {program.name}>"
+        linecache.cache[file] = len(self.text), None, self.text.splitlines(True), file
+        namespace = dict(text.namespace)
+        exec(compile(self.text, file, "exec"), namespace)  # noqa: S102 (the text is our own)
+        self._run = namespace[program.name]
+        self._structure = program.notes["structure"]
+        self._kinds = program.notes["kinds"]
+
+    def __call__(self, given: list[Any]) -> Any:
+        """Run the program; raise `Retrace` if it does not hold for these arguments."""
+        if not self.closure.holds():
+            raise Retrace
+        values = [self._value(node.origin, given) for node in self.program.inputs]
+        found = self._run(*values)
+        count = len(self._kinds)
+        for (variable, _), value in zip(self.program.assigned, found[count:], strict=True):
+            exchange(variable, value)
+        results = [
+            x if kind is None else computed(x)
+            for x, kind in zip(found[:count], self._kinds, strict=True)
+        ]
+        return pack(self._structure, results)
+
+    @staticmethod
+    def _value(origin: Any, given: list[Any]) -> Any:
+        if isinstance(origin, Variable):
+            return origin._value
+        x = given[origin]
+        return x._value if isinstance(x, Traced) else x
+
+
+def compiled(program: Program, closure: Closure) -> Compiled:
+    """A program made ready to run."""
+    return Compiled(program, closure)
+
+
+__all__ = ["Compiled", "Retrace", "compiled", "leaves"]

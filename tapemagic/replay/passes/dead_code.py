@@ -1,0 +1,29 @@
+"""Dead code: calls whose results nobody reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tapemagic.replay.program import Guard, Node, Program, arguments_of, nodes_in
+
+
+def without_dead_code(program: Program) -> Program:
+    """A program without the calls on which no result, assignment or guard depends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic.replay.program import Input, Kind
+    >>> x = Input(0, Kind((3,), np.dtype(float), True), "x")
+    >>> y, z = (Node(f, [x], {}, x.kind) for f in (np.sin, np.cos))
+    >>> without_dead_code(Program([x], [y, z], [z], [])).body == [z]
+    True
+    """
+    needed: set[Node] = {*nodes_in(program.results), *(node for _, node in program.assigned)}
+    body: list[Any] = []
+    for entry in reversed(program.body):
+        if isinstance(entry, Guard) or entry in needed:
+            needed.update(arguments_of(entry))
+            body.append(entry)
+    return replace(program, body=body[::-1])

@@ -1,0 +1,277 @@
+"""Program: the straight-line sequence of NumPy calls that a traced function made, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapemagic.engine.tensor.variable import Variable
+
+
+class Kind(NamedTuple):
+    """The shape and dtype of a value, and whether it is an array or a NumPy scalar."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    is_array: bool
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self.shape))
+
+
+def kind_of(value: Any) -> Kind:
+    """The kind of an array or a NumPy scalar.
+
+    Examples
+    --------
+    >>> kind_of(np.float32(1))
+    Kind(shape=(), dtype=dtype('float32'), is_array=False)
+    """
+    return Kind(value.shape, value.dtype, isinstance(value, np.ndarray))
+
+
+class Site(NamedTuple):
+    """A line of the user's program.
+
+    Attributes
+    ----------
+    file, line : str and int
+    frame : object
+        The call of the function in which the line stands, by identity: two calls of one function are two.
+    """
+
+    file: str
+    line: int
+    frame: Any
+
+
+class Back(NamedTuple):
+    """The part of a reverse sweep that made a node.
+
+    Attributes
+    ----------
+    of : Node or None
+        The value whose operation is differentiated; None where gradients are put together.
+    order : int
+        1 for a gradient, 2 for a gradient of a gradient, ...
+    to : Node or None
+        The value whose adjoint it is; None for an intermediate result of a rule.
+    """
+
+    of: Any
+    order: int
+    to: Any = None
+
+
+class Node:
+    """A value of a program: the result of one call.
+
+    Attributes
+    ----------
+    function : callable
+        A NumPy function, a method by ``operator.methodcaller``, or one of this package.
+    args, kwargs : tuple and dict
+        Of nodes, of constants (arrays that are known are `Constant` nodes), and of lists, tuples, dicts and slices of
+        these.
+    kind : Kind, or tuple of Kind
+        That of the result; several, where the call returns a tuple.
+    site : Site or None
+        The user's line which made the call.
+    back : Back or None
+        The reverse sweep that made it; None for what the user's lines compute.
+    name : str
+        The user's name for the value; empty where there is none.
+    """
+
+    __slots__ = ("args", "back", "function", "kind", "kwargs", "name", "site")
+
+    def __init__(
+        self,
+        function: Any,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        kind: Any,
+        site: Site | None = None,
+        back: Back | None = None,
+        name: str = "",
+    ) -> None:
+        self.function = function
+        self.args = tuple(args)
+        self.kwargs = kwargs
+        self.kind = kind
+        self.site = site
+        self.back = back
+        self.name = name
+
+    def with_arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Node:
+        """The same call with other arguments."""
+        return Node(self.function, args, kwargs, self.kind, self.site, self.back, self.name)
+
+    def __repr__(self) -> str:
+        called = getattr(self.function, "__name__", str(self.function))
+        return f"<{self.name or 'node'} = {called} {self.kind}>"
+
+
+class Input(Node):
+    """A value that is given to a program at each call.
+
+    Attributes
+    ----------
+    origin : object
+        A `Variable`; or a number, the place among the leaves of the arguments; or what `closure` knows it by.
+    """
+
+    __slots__ = ("origin",)
+
+    def __init__(self, origin: Any, kind: Kind, name: str = "") -> None:
+        super().__init__(None, (), {}, kind, name=name)
+        self.origin = origin
+
+
+class Constant(Node):
+    """An array or NumPy scalar that is the same at each call.
+
+    Attributes
+    ----------
+    value : array or NumPy scalar
+    by_reference : bool
+        Whether it is an array of the user's own, which he may write into between calls; else it is a private copy.
+    """
+
+    __slots__ = ("by_reference", "value")
+
+    def __init__(self, value: Any, by_reference: bool = False, name: str = "") -> None:
+        super().__init__(None, (), {}, kind_of(value), name=name)
+        self.value = value
+        self.by_reference = by_reference
+
+
+class Guard:
+    """A truth value on which the user's program branched: a program holds as long as it is as expected.
+
+    Attributes
+    ----------
+    condition : Node
+    expected : bool
+    site : Site or None
+    """
+
+    __slots__ = ("condition", "expected", "site")
+
+    def __init__(self, condition: Node, expected: bool, site: Site | None) -> None:
+        self.condition = condition
+        self.expected = expected
+        self.site = site
+
+
+@dataclass
+class Program:
+    """What a traced function computed.
+
+    Attributes
+    ----------
+    inputs : list of Input
+    body : list of Node and Guard
+        In the order of execution. A node stands after those in its arguments; inputs and constants are not listed.
+    results : list of Node or object
+        The leaves of what the function returned; one that is no node is the same at each call.
+    assigned : list of (Variable, Node)
+        The values that Variables get after the last line.
+    name : str
+        The name of the function.
+    """
+
+    inputs: list[Input]
+    body: list[Any]
+    results: list[Any]
+    assigned: list[tuple[Variable, Node]]
+    name: str = "program"
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+def nodes_in(value: Any) -> Iterator[Node]:
+    """The nodes among nested arguments."""
+    if isinstance(value, Node):
+        yield value
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from nodes_in(part)
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from nodes_in(part)
+    elif isinstance(value, slice):
+        yield from nodes_in((value.start, value.stop, value.step))
+
+
+def arguments_of(entry: Any) -> list[Node]:
+    """The nodes that a node or a guard reads."""
+    if isinstance(entry, Guard):
+        return [entry.condition]
+    return [*nodes_in(entry.args), *nodes_in(entry.kwargs)]
+
+
+def replaced(value: Any, change: Callable[[Node], Any]) -> Any:
+    """Nested arguments with each node changed."""
+    if isinstance(value, Node):
+        return change(value)
+    if value.__class__ is tuple or value.__class__ is list:
+        return value.__class__(replaced(part, change) for part in value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(replaced(part, change) for part in value))
+    if isinstance(value, dict):
+        return {key: replaced(part, change) for key, part in value.items()}
+    if isinstance(value, slice):
+        return slice(*(replaced(x, change) for x in (value.start, value.stop, value.step)))
+    return value
+
+
+def rewritten(program: Program, change: Callable[[Node], Any]) -> Program:
+    """A program in which each node of the body became another one, or a node that was there before.
+
+    Parameters
+    ----------
+    change : callable
+        Called with each node of the body in order, its arguments changed already; returns the node to take, a new
+        one or an earlier one, or a list of new ones of which the last takes its place.
+
+    Examples
+    --------
+    >>> x = Input(0, Kind((3,), np.dtype(float), True), "x")
+    >>> y = Node(np.positive, [x], {}, x.kind)
+    >>> rewritten(Program([x], [y], [y], []), lambda node: x).results[0] is x
+    True
+    """
+    instead: dict[Node, Any] = {}
+    body: list[Any] = []
+    known: set[Node] = set()
+
+    def now(node: Node) -> Any:
+        return instead.get(node, node)
+
+    for entry in program.body:
+        if isinstance(entry, Guard):
+            body.append(Guard(now(entry.condition), entry.expected, entry.site))
+            continue
+        args, kwargs = replaced(entry.args, now), replaced(entry.kwargs, now)
+        same = all(a is b for a, b in zip(arguments_of(entry), _flat(args, kwargs), strict=False))
+        node = entry if same else entry.with_arguments(args, kwargs)
+        found = change(node)
+        made = found if isinstance(found, list) else [found]
+        for new in made:
+            if isinstance(new, Node) and not isinstance(new, Input | Constant) and new not in known:
+                known.add(new)
+                body.append(new)
+        if made[-1] is not entry:
+            instead[entry] = made[-1]
+    results = [replaced(x, now) for x in program.results]
+    assigned = [(variable, now(node)) for variable, node in program.assigned]
+    return Program(program.inputs, body, results, assigned, program.name, program.notes)
+
+
+def _flat(args: Any, kwargs: Any) -> list[Node]:
+    return [*nodes_in(args), *nodes_in(kwargs)]

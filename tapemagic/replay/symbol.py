@@ -1,0 +1,324 @@
+"""Symbol: an array, or a NumPy scalar, whose computations are written down in a trace."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.tensor.tensor import Traced
+
+METHODS = frozenset(
+    [
+        "all",
+        "any",
+        "argmax",
+        "argmin",
+        "argsort",
+        "astype",
+        "clip",
+        "compress",
+        "conj",
+        "conjugate",
+        "copy",
+        "cumprod",
+        "cumsum",
+        "diagonal",
+        "dot",
+        "flatten",
+        "max",
+        "mean",
+        "min",
+        "prod",
+        "ptp",
+        "ravel",
+        "repeat",
+        "reshape",
+        "round",
+        "searchsorted",
+        "squeeze",
+        "std",
+        "sum",
+        "swapaxes",
+        "take",
+        "trace",
+        "transpose",
+        "var",
+        "view",
+    ]
+)
+"""The methods of arrays that are written down; any other leaves the trace."""
+
+STATIC = frozenset(
+    {np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast}
+    | {np.min_scalar_type, np.common_type, np.may_share_memory, np.shares_memory}
+)
+"""Functions whose results depend on shapes and dtypes alone."""
+
+SHAPED_BY_DATA = frozenset(
+    {np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.extract, np.compress, np.trim_zeros}
+    | {np.union1d, np.intersect1d, np.setdiff1d, np.setxor1d, np.bincount, np.unique_all}
+    | {np.unique_counts, np.unique_inverse, np.unique_values}
+)
+"""Functions whose results have a shape that depends on numbers."""
+
+
+class Method:
+    """A method of an array as a function: ``Method("astype")(x, dtype)`` is ``x.astype(dtype)``."""
+
+    __slots__ = ("__name__",)
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __call__(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(x, self.__name__)(*args, **kwargs)
+
+
+method = cache(Method)
+
+
+@cache
+def attribute(name: str) -> Any:
+    """The function that gives an attribute of an array, such as its real part."""
+    return operator.attrgetter(name)
+
+
+class Symbol:
+    """Stands for a value while a function is traced: it computes with the value, and writes down what it computes.
+
+    To Python it is an instance of the value's own class, so that all code takes the ways that it takes without it.
+
+    Attributes
+    ----------
+    _trace : Trace
+    _node : Node
+        What it is in the program. An operation in place gives the symbol another one.
+    _held : array or NumPy scalar
+        The value.
+    """
+
+    __slots__ = ("__weakref__", "_held", "_node", "_trace")
+
+    __array_priority__ = 1000.0
+
+    def __init__(self, trace: Any, node: Any, held: Any) -> None:
+        self._trace = trace
+        self._node = node
+        self._held = held
+
+    @property
+    def __class__(self) -> Any:
+        return self._held.__class__
+
+    # What depends on shape and dtype alone.
+    shape = property(lambda self: self._held.shape)
+    dtype = property(lambda self: self._held.dtype)
+    ndim = property(lambda self: self._held.ndim)
+    size = property(lambda self: self._held.size)
+    nbytes = property(lambda self: self._held.nbytes)
+    itemsize = property(lambda self: self._held.itemsize)
+    strides = property(lambda self: self._held.strides)
+    flags = property(lambda self: self._held.flags)
+    base = property(lambda self: self._held.base)
+
+    T = property(lambda self: self._call(np.transpose, self) if self.ndim else self)
+    mT = property(lambda self: self._call(np.swapaxes, self, -1, -2))  # noqa: N815 (NumPy's name)
+    real = property(lambda self: self._call(np.real, self))
+    imag = property(lambda self: self._call(np.imag, self))
+
+    def _call(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._trace.call(function, args, kwargs)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[k] for k in range(len(self._held)))
+
+    def __getitem__(self, index: Any) -> Any:
+        if shaped_by_data(index):
+            return self._leave("an index of truth values")[held(index)]
+        return self._call(operator.getitem, self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._leave("x[i] = ...")[held(index)] = held(value)
+
+    def __array_ufunc__(self, ufunc: Any, way: str, *inputs: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, Traced) for x in inputs):
+            return NotImplemented
+        function = ufunc if way == "__call__" else getattr(ufunc, way)
+        out = kwargs.pop("out", None)
+        if out is None and way != "at":
+            return self._trace.call(function, inputs, kwargs)
+        if way == "at" or len(out) != 1 or type(out[0]) is not Symbol:
+            if out is not None:
+                kwargs["out"] = held(out)
+            self._leave(f"np.{ufunc.__name__} into an array")
+            return function(*held(inputs), **held(kwargs))
+        return self._trace.call_in_place(function, inputs, kwargs, out[0])
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if any(issubclass(kind, Traced) for kind in types):
+            return NotImplemented
+        if function in STATIC:
+            return function(*held(args), **held(kwargs))
+        by_data = function in SHAPED_BY_DATA or (function is np.where and len(args) == 1)
+        if by_data or kwargs.get("out") is not None:
+            self._leave(f"np.{function.__name__}")
+            return function(*held(args), **held(kwargs))
+        return self._trace.call(function, args, kwargs)
+
+    def __tape_function__(self, function: Any, args: Any, kwargs: Any) -> Any:
+        return self._trace.call(function, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in METHODS:
+            return lambda *args, **kwargs: self._call(method(name), self, *args, **kwargs)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._leave(f".{name}"), name)
+
+    def _leave(self, how: str) -> Any:
+        """The value itself: from here on the trace does not know what becomes of it."""
+        self._trace.leave(how)
+        return self._held
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self._leave("np.asarray"), dtype=dtype, copy=copy)
+
+    def __bool__(self) -> bool:
+        return self._trace.guard(self)  # type: ignore[no-any-return]
+
+    def __float__(self) -> float:
+        return float(self._leave("float()"))
+
+    def __int__(self) -> int:
+        return int(self._leave("int()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._leave("complex()"))
+
+    def __index__(self) -> int:
+        return operator.index(self._leave("int()"))
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self._leave("round()"), digits)
+
+    def __repr__(self) -> str:
+        return repr(self._leave("repr()"))
+
+    def __str__(self) -> str:
+        return str(self._leave("str()"))
+
+    def __format__(self, spec: str) -> str:
+        return format(self._leave("format()"), spec)
+
+    def __reduce__(self) -> Any:
+        return self._leave("pickle").__reduce__()
+
+    def __copy__(self) -> Any:
+        return self._call(np.copy, self) if self.__class__ is np.ndarray else self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.__copy__()
+
+    def __hash__(self) -> int:
+        if self.__class__ is np.ndarray:
+            raise TypeError("unhashable type: 'numpy.ndarray'")
+        return hash(self._leave("hash()"))
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(np.any(self == item))
+
+
+def held(value: Any) -> Any:
+    """Nested arguments with the values in place of symbols."""
+    kind = type(value)
+    if kind is Symbol:
+        return value._held
+    if isinstance(value, Traced):
+        return held(value._value)
+    if kind is tuple or kind is list:
+        return kind([held(x) for x in value])
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return kind(*map(held, value))
+    if kind is dict:
+        return {key: held(x) for key, x in value.items()}
+    if kind is slice:
+        return slice(held(value.start), held(value.stop), held(value.step))
+    return value
+
+
+def shaped_by_data(index: Any) -> bool:
+    """Whether the number of elements that an index selects depends on numbers."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(type(part) is Symbol and part.dtype.kind == "b" for part in parts)
+
+
+BINARY: dict[str, Any] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.divide,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "pow": np.power,
+    "matmul": np.matmul,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "lshift": np.left_shift,
+    "rshift": np.right_shift,
+    "divmod": np.divmod,
+}
+COMPARISONS: dict[str, Any] = {
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+}
+UNARY: dict[str, Any] = {
+    "neg": np.negative,
+    "pos": np.positive,
+    "abs": np.absolute,
+    "invert": np.invert,
+}
+
+
+def _binary(function: Any) -> Callable[[Any, Any], Any]:
+    def forward(self: Any, other: Any) -> Any:
+        return function(self, other)
+
+    return forward
+
+
+def _reflected(function: Any) -> Callable[[Any, Any], Any]:
+    def forward(self: Any, other: Any) -> Any:
+        return function(other, self)
+
+    return forward
+
+
+def _in_place(function: Any) -> Callable[[Any, Any], Any]:
+    def forward(self: Any, other: Any) -> Any:
+        if self.__class__ is not np.ndarray:
+            return function(self, other)
+        return function(self, other, out=self)
+
+    return forward
+
+
+for _name, _function in {**BINARY, **COMPARISONS}.items():
+    setattr(Symbol, f"__{_name}__", _binary(_function))
+for _name, _function in BINARY.items():
+    setattr(Symbol, f"__r{_name}__", _reflected(_function))
+    if _name != "divmod":
+        setattr(Symbol, f"__i{_name}__", _in_place(_function))
+for _name, _function in UNARY.items():
+    setattr(Symbol, f"__{_name}__", lambda self, _function=_function: _function(self))
