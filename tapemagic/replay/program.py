@@ -43,13 +43,17 @@ class Site(NamedTuple):
     Attributes
     ----------
     file, line : str and int
-    frame : int
-        The call of the function in which the line stands: a key of `Trace.frames`. Two calls of one function are two.
+        The first line of the statement.
+    call : int
+        The number of the call of the function in which the line stands: two calls of one function are two.
+    time : int
+        How often the statement has begun, over all calls: above 1 in a loop, and in a function called again.
     """
 
     file: str
     line: int
-    frame: int
+    call: int = 1
+    time: int = 1
 
 
 class Back(NamedTuple):

@@ -18,6 +18,7 @@ from tapemagic.engine.events import origin_of
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
+from tapemagic.replay.naming import Names
 from tapemagic.replay.program import Back, Constant, Guard, Input, Node, Site, kind_of
 from tapemagic.replay.symbol import Symbol, has_symbol, held
 
@@ -59,16 +60,15 @@ class Trace:
     body : list of Node and Guard
     reasons : list of (str, Site or None)
         By what, and on which lines, values left the trace: if there are any, it is no program.
-    frames : dict of int to frame
-        The calls of the user's functions in which something was computed, by `Site.frame`: their names of values are
-        to be read before `release`.
+    names : Names
+        The user's names for values, and his lines.
     """
 
     def __init__(self) -> None:
         self.inputs: list[Input] = []
         self.body: list[Any] = []
         self.reasons: list[tuple[str, Site | None]] = []
-        self.frames: dict[int, Any] = {}
+        self.names = Names()
         self.back: Back | None = None
         self._constants: dict[int, tuple[Any, Constant]] = {}
         self._errstate: Any = np.geterr()
@@ -96,8 +96,7 @@ class Trace:
         self._open = False
 
     def release(self) -> None:
-        """Let go of the frames and of the values that were computed; what was written down stays."""
-        self.frames.clear()
+        """Let go of the values that were computed; what was written down stays."""
         self._constants.clear()
 
     def reads(self, args: Any) -> bool:
@@ -221,6 +220,11 @@ class Trace:
             self.leave(f"an argument of type {kind.__name__}")
         return x
 
+    def constant(self, value: Any) -> Constant | None:
+        """What an array or NumPy scalar is in the program, if it was read and is the same at each call."""
+        known = self._constants.get(id(value))
+        return known[1] if known else None
+
     def _constant(self, value: Any) -> Constant:
         known = self._constants.get(id(value))
         if known is not None and (known[1].by_reference or _equal(known[1].value, value)):
@@ -236,8 +240,7 @@ class Trace:
             frame = frame.f_back
         if frame is None:
             return None
-        self.frames[id(frame)] = frame
-        return Site(frame.f_code.co_filename, frame.f_lineno, id(frame))
+        return self.names.site(frame)
 
     def sweep(self, records: Any, grads: dict[int, Any], nested: bool) -> Iterator[Any]:
         """The records of a reverse sweep, backwards; what is computed meanwhile is known to be a part of it."""
