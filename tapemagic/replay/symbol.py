@@ -185,6 +185,15 @@ class Symbol:
             return self._trace.call(function, args, kwargs)
         return function(*held(args), **held(kwargs))
 
+    def __getattr__(self, name: str) -> Any:
+        if name in METHODS and isinstance(self._held, np.ndarray | np.generic):
+            return partial(self._method, name)
+        found = getattr(self._held, name)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._leave(f".{name}()" if callable(found) else f".{name}")
+        return found
+
     def _method(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """The result of a method of arrays."""
         out = kwargs.pop("out", None)
