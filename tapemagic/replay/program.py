@@ -182,6 +182,50 @@ class Guard:
         self.site = site
 
 
+class Store:
+    """The writing of a value that one round of a loop computed.
+
+    Attributes
+    ----------
+    target : Node
+        An array that was made before the loop, or a list.
+    index : object
+        The place in the array; None where the value is appended to a list.
+    value : Node
+    """
+
+    __slots__ = ("index", "target", "value")
+
+    def __init__(self, target: Node, index: Any, value: Node) -> None:
+        self.target = target
+        self.index = index
+        self.value = value
+
+
+class Loop:
+    """A part of a program that runs for one block of its arrays after the other.
+
+    Attributes
+    ----------
+    start, part : Input
+        The first row of a block, and the slice of its rows: known inside the loop alone.
+    count, step : int
+        The number of rows in all, and in a block.
+    body : list of Node and Store
+        In the order of execution; nobody outside reads these nodes.
+    """
+
+    __slots__ = ("body", "count", "part", "start", "step")
+
+    def __init__(self, count: int, step: int) -> None:
+        index = Kind((), np.dtype(np.intp), False)
+        self.start = Input("start", index, "start")
+        self.part = Input("part", index, "part")
+        self.count = count
+        self.step = step
+        self.body: list[Any] = []
+
+
 @dataclass
 class Program:
     """What a traced function computed.
@@ -189,8 +233,9 @@ class Program:
     Attributes
     ----------
     inputs : list of Input
-    body : list of Node and Guard
+    body : list of Node, Guard and Loop
         In the order of execution. A node stands after those in its arguments; inputs and constants are not listed.
+        Loops come last, of the pass `blocking`: the others meet none.
     results : list of Node or object
         The leaves of what the function returned; one that is no node is the same at each call.
     assigned : list of (Variable, Node)
@@ -222,9 +267,15 @@ def nodes_in(value: Any) -> Iterator[Node]:
 
 
 def arguments_of(entry: Any) -> list[Node]:
-    """The nodes that a node or a guard reads."""
+    """The nodes that an entry of a body reads; of a loop those from outside, each once."""
     if isinstance(entry, Guard):
         return [entry.condition]
+    if isinstance(entry, Store):
+        return [entry.target, *nodes_in(entry.index), entry.value]
+    if isinstance(entry, Loop):
+        inner = {entry.start, entry.part, *(x for x in entry.body if isinstance(x, Node))}
+        read = (x for part in entry.body for x in arguments_of(part))
+        return list(dict.fromkeys(x for x in read if x not in inner))
     return [*nodes_in(entry.args), *nodes_in(entry.kwargs)]
 
 
