@@ -208,9 +208,9 @@ class Trace:
 
 
 @contextmanager
-def tracing() -> Iterator[Trace]:
-    """A trace that is open inside the block, on this thread."""
-    trace = Trace()
+def tracing(trace: Trace | None = None) -> Iterator[Trace]:
+    """A trace, which may be given, that is open inside the block, on this thread."""
+    trace = trace or Trace()
     token, reading = _current.set(trace), sweep_reader.set(trace.sweep)
     try:
         yield trace
