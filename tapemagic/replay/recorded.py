@@ -167,9 +167,11 @@ def _differentiated(
     for level in range(1, order + 1):
         begins, first = len(tape.records), len(trace.body)
         now: list[list[Any]] = []
+        trace.level = level
         with ExitStack() as stack:
             stack.enter_context(tape if level < order else nullcontext())
             for k, group in enumerate(groups):
+                trace.lists(tape.records)
                 if level == 1:
                     now.append(list(tape.gradient(group, sources)))
                     continue
@@ -194,7 +196,7 @@ def _mark_recorded(tape: Tape, trace: RecordTrace, begins: int, first: int) -> N
         if entry in made:
             for each in pending:
                 if isinstance(each.site, Placed):
-                    each.site.marks += ((False, made[entry]),)
+                    each.site.marks += ((0, made[entry]),)
             pending = []
 
 
@@ -215,9 +217,10 @@ def _symbolic(x: Traced, rerun: Rerun) -> Tensor:
 def _in_words(trace: RecordTrace, contents: Contents) -> str:
     """The reasons why the records are no program."""
     how, site = trace.reasons[0]
-    mark = getattr(site, "marks", ((False, -1),))[0]
-    of = Record._make(contents.records[mark[1]]).name if 0 <= mark[1] < len(contents.records) else ""
-    where = f" in {'the derivative of ' * mark[0]}{of}" if of else ""
+    level, position = getattr(site, "marks", ((0, -1),))[0]
+    known = 0 <= position < len(contents.records)
+    of = Record._make(contents.records[position]).name if known else ""
+    where = f" in {'the derivative of ' * bool(level)}{of}" if of else ""
     return f"what the tape recorded cannot be written as a program, because of {how}{where}"
 
 

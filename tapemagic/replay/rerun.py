@@ -43,8 +43,8 @@ class Words(NamedTuple):
     places: Callable[[int], Site | None]
 
 
-Mark = tuple[bool, int]
-"""Whether something is a part of the reverse sweep, and the position of the record that it belongs to."""
+Mark = tuple[int, int]
+"""The order of a derivative, 0 for what was recorded itself, and the position of the record that it belongs to."""
 
 
 class Placed(Site):
@@ -65,20 +65,21 @@ class RecordTrace(Trace):
     ----------
     mark : Mark or None
         The record that is being run, or differentiated.
-    place : Site or None
-        Its line.
+    level : int
+        The order of the derivative that is being computed.
     """
 
     def __init__(self, places: Callable[[int], Site | None]) -> None:
         super().__init__()
         self.mark: Mark | None = None
+        self.level = 0
         self._places = places
         self._positions: dict[int, int] = {}
         self._known: dict[int, tuple[Any, Node]] = {}
 
     def at(self, position: int) -> None:
         """Say that a record is being run."""
-        self.mark = False, position
+        self.mark = 0, position
 
     def knows(self, value: Any, node: Node) -> None:
         """Say that an array, by its identity, is the value of a node."""
@@ -102,7 +103,7 @@ class RecordTrace(Trace):
         try:
             for record in super().sweep(records, grads, nested):
                 position = self._positions.get(_first(record))
-                self.mark = before if position is None else (True, position)
+                self.mark = before if position is None else (self.level, position)
                 yield record
         finally:
             self.mark = before
