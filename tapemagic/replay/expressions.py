@@ -108,6 +108,8 @@ class Expressions:
         if function is operator.getitem and len(node.args) == 2:
             value, depth = self.value(node.args[0]), self._depth(node)
             return Expression(f"{value.within(ATOM)}[{self.index(node.args[1])}]", depth=depth)
+        if function is list and not node.args:
+            return Expression("[]")
         if isinstance(function, operator.attrgetter):
             attribute = function.__reduce__()[1][0]  # type: ignore[index]
             return Expression(f"{self.value(node.args[0]).within(ATOM)}.{attribute}")

@@ -12,6 +12,7 @@ that was called again, and this is the second time.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,9 +27,11 @@ from tapemagic.replay.program import (
     Guard,
     Input,
     Kind,
+    Loop,
     Node,
     Program,
     Site,
+    Store,
     arguments_of,
     nodes_in,
 )
@@ -127,6 +130,7 @@ class Writer:
         self._body: list[tuple[str, Site | None]] = []
         self._said: Any = None
         self._errstate: Any = None
+        self._margin = "    "
         self._guards = 0
         self._write = Expressions(self._read, self._function, self._thing)
         self.name = self._fresh(identifier(program.name) or "program")
@@ -140,13 +144,21 @@ class Writer:
         self._return()
         self._assemble()
 
+    def _entries(self) -> Iterator[Any]:
+        """All nodes, guards and stores, also those in loops."""
+        for entry in self.program.body:
+            if isinstance(entry, Loop):
+                yield from entry.body
+            else:
+                yield entry
+
     # What is read where.
 
     def _find_uses(self) -> None:
         """Count how often each node is read, and by what, if by one alone."""
         self._uses: dict[Node, int] = {}
         self._consumers: dict[Node, Any] = {}
-        for entry in self.program.body:
+        for entry in self._entries():
             for node in arguments_of(entry):
                 self._uses[node] = self._uses.get(node, 0) + 1
                 self._consumers[node] = entry
@@ -154,10 +166,10 @@ class Writer:
         for node in nodes_in(self.outputs):
             self._uses[node] = self._uses.get(node, 0) + 1
             self._consumers[node] = None
-        backs = (x.back for x in self.program.body if isinstance(x, Node) and x.back is not None)
+        backs = (x.back for x in self._entries() if isinstance(x, Node) and x.back is not None)
         self._differentiated = {back.to for back in backs if back.to is not None}
         self._parts: dict[Node, dict[int, Node]] = {}
-        for entry in self.program.body:
+        for entry in self._entries():
             if isinstance(entry, Node) and entry.args and type(_kind(entry.args[0])) is tuple:
                 self._parts.setdefault(entry.args[0], {})[entry.args[1]] = entry
         for node, parts in list(self._parts.items()):
@@ -177,7 +189,7 @@ class Writer:
 
     def _name_functions(self) -> None:
         """Import functions and name objects before any value is named."""
-        for entry in self.program.body:
+        for entry in self._entries():
             if isinstance(entry, Node):
                 self._write.call(entry)
 
@@ -188,7 +200,7 @@ class Writer:
             self._uses[node] = self._uses.get(node, 0)
         constants: dict[Node, None] = {}
         known: dict[Any, str] = {}
-        for entry in self.program.body:
+        for entry in self._entries():
             constants |= dict.fromkeys(x for x in arguments_of(entry) if isinstance(x, Constant))
         constants |= dict.fromkeys(x for x in nodes_in(self.outputs) if isinstance(x, Constant))
         for node in sorted(constants, key=lambda node: not node.name):
@@ -285,8 +297,9 @@ class Writer:
 
     def _add(self, entry: Any) -> None:
         """Write a node or a guard, or keep a node's expression for the one that reads it."""
-        if isinstance(entry, Guard):
-            self._guard(entry)
+        if not isinstance(entry, Node):
+            write: dict[Any, Any] = {Guard: self._guard, Loop: self._loop, Store: self._store}
+            write[type(entry)](entry)
             return
         if entry in self._unpacked:
             return
@@ -315,9 +328,9 @@ class Writer:
         return Pending(entry, self._expression(entry), arguments)
 
     def _expression(self, entry: Any) -> Expression:
-        return (
-            self._read(entry.condition) if isinstance(entry, Guard) else self._write.call(entry)
-        )
+        if isinstance(entry, Node):
+            return self._write.call(entry)
+        return self._read(entry.value if isinstance(entry, Store) else entry.condition)
 
     def _take(self, arguments: list[Node]) -> list[Pending]:
         """Take the kept expressions of arguments, if they are the last ones, in the order of the arguments."""
@@ -342,8 +355,10 @@ class Writer:
         if self._wanted(node) not in ("t", "g"):
             return False
         if isinstance(reader, Guard):
-            return reader.site == node.site and getattr(node, "errstate", None) is None
-        same = getattr(reader, "errstate", None) == getattr(node, "errstate", None)
+            return reader.site == node.site and node.errstate is None
+        if isinstance(reader, Store):
+            return node.errstate is None
+        same = reader.errstate == node.errstate
         return same and self._key(reader) == self._key(node)
 
     def _flush(self) -> None:
@@ -387,8 +402,40 @@ class Writer:
         self._line(f"    raise Retrace({self._guards})", site)
         self._said = None
 
+    def _loop(self, loop: Loop) -> None:
+        """Write a loop over blocks; what it reads from outside keeps its name until its end."""
+        self._flush()
+        outside = arguments_of(loop)
+        for node in outside:
+            self._uses[node] += 1
+        self._uses[loop.start] = self._uses[loop.part] = len(loop.body) + 1
+        start, part = (self._called(node, node.name) for node in (loop.start, loop.part))
+        self._errstate, self._said = None, None
+        self._line(f"for {start} in range(0, {loop.count:_}, {loop.step:_}):", None)
+        self._margin += "    "
+        self._line(f"{part} = slice({start}, {start} + {loop.step:_})", None)
+        for entry in loop.body:
+            self._add(entry)
+        self._flush()
+        self._errstate, self._said = None, None
+        self._margin = self._margin[4:]
+        self._uses[loop.start] = self._uses[loop.part] = 0
+        self._done(outside)
+
+    def _store(self, store: Store) -> None:
+        """Write down what one round of a loop computed."""
+        _, expression, reads = self._composed(store)
+        self._flush()
+        self._done(reads)
+        target = self._read(store.target).text
+        site = store.value.site
+        if store.index is None:
+            self._line(f"{target}.append({expression.text})", site)
+        else:
+            self._line(f"{target}[{self._write.index(store.index)}] = {expression.text}", site)
+
     def _line(self, text: str, site: Site | None) -> None:
-        margin = "    " if self._errstate is None else "        "
+        margin = self._margin + "    " * (self._errstate is not None)
         self._body += [(line, site) for line in laid_out(text, margin)]
 
     def _return(self) -> None:
@@ -450,11 +497,11 @@ class Writer:
 
     def _changed(self, node: Node) -> dict[str, str] | None:
         """What np.errstate has to be for a node, where this is not as usual."""
-        errstate = getattr(node, "errstate", None) or {}
+        errstate = node.errstate or {}
         return {k: v for k, v in errstate.items() if self._usual.get(k) != v} or None
 
     def _comment_line(self, text: str, site: Site | None) -> None:
-        margin = "    " if self._errstate is None else "        "
+        margin = self._margin + "    " * (self._errstate is not None)
         line = f"{margin}# {text}".rstrip()
         if len(line) > WIDTH:
             line = f"{line[: WIDTH - 4].rstrip()} ..."
