@@ -53,7 +53,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "analysis.adjoints": ("errors", "engine"),
     "analysis.explain": ("errors", "engine", *_ANALYSIS),
     "analysis.nonfinite": ("errors", "engine", *_ANALYSIS, "analysis.explain"),
-    "analysis.report": ("errors", "engine", *_ANALYSIS, "analysis.explain", "analysis.nonfinite"),
+    "analysis.report": (
+        *("errors", "engine", "replay", *_ANALYSIS),
+        *("analysis.explain", "analysis.nonfinite"),
+    ),
     "analysis.mistakes": ("errors", "engine"),
     "analysis.likely_mistake": ("errors", "engine", *_ANALYSIS, "analysis.mistakes"),
     "nn.datasets": ("errors",),

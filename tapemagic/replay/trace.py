@@ -315,9 +315,9 @@ def _equal(copy: Any, value: Any) -> bool:
 
 
 @contextmanager
-def tracing() -> Iterator[Trace]:
-    """A trace that is open inside the block, on this thread."""
-    trace = Trace()
+def tracing(trace: Trace | None = None) -> Iterator[Trace]:
+    """A trace, which may be given, that is open inside the block, on this thread."""
+    trace = trace or Trace()
     token = _current.set(trace)
     try:
         with told_to(trace):
