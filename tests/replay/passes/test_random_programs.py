@@ -37,7 +37,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
 }
 
 DTYPES = ["f8", "f8", "f8", "f4", "f4", "f2", "i8", "?", "c16"]
-SHAPES = [(), (), (3,), (17,), (1, 17), (3, 17), (3, 17), (3, 1), (17, 3), (0, 3)]
+SHAPES = [(), (), (3,), (17,), (1, 17), (3, 17), (3, 17), (3, 1), (17, 3), (0, 3), (12, 24)]
 NUMBERS = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 4.0, 3.0, 0.1, 1e-3, -2.0, 0, 1, 2, -1, np.inf, np.nan]
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, 1e-310, -3e-308, 1.7e308, -9e307, 1e-45]
 SPECIAL += [3e38, 2e-38, 6e4, 6e-8, 1.0, -1.0, 0.5, 2.0]
@@ -52,6 +52,10 @@ UNARY += [lambda x: np.swapaxes(x, 0, -1) if x.ndim else x, np.isfinite]
 BINARY = [np.add, np.subtract, np.multiply, np.multiply, np.divide, operator.matmul, np.maximum]
 BINARY += [np.add, np.subtract, np.multiply, np.less, lambda x, y: np.where(x > y, x, y)]
 BINARY += [lambda x, y: np.where(x > y, y, 0)]
+ARITHMETIC = [np.negative, np.sin, np.cos, np.tanh, np.square]
+LAYOUT = [np.copy, np.positive, np.transpose, lambda x: x * 1.0, lambda x: x[::-1] if x.ndim else x]
+LAYOUT += [lambda x: x.reshape(x.shape), lambda x: x.reshape(-1), lambda x: x[..., ::2]]
+LAYOUT += [lambda x: x.astype(x.dtype), lambda x: np.swapaxes(x, 0, -1) if x.ndim else x]
 REDUCTIONS = [np.sum, np.mean, np.max, np.prod, np.add.reduce, lambda x, **k: x.sum(**k)]
 REDUCTIONS += [lambda x, **k: x.mean(**k)]
 
@@ -91,7 +95,7 @@ def random_function(seed: int) -> Callable[..., Any]:
         rng = np.random.default_rng(seed)
         values = list(given)
         for _ in range(rng.integers(3, 25)):
-            new = _step(rng, values)
+            new = _step(rng, values, FAMILIES[seed % 3])
             if new is not None:
                 values.append(new)
         made = values[len(given) :]
@@ -101,11 +105,15 @@ def random_function(seed: int) -> Callable[..., Any]:
     return function
 
 
-def _step(rng: np.random.Generator, values: list[Any]) -> Any:
+FAMILIES = (UNARY, BINARY), (ARITHMETIC, [np.add, np.multiply, np.subtract]), (LAYOUT, [np.add])
+"""Functions of one argument and of two: all, those that factors are about, those that memory layout is about."""
+
+
+def _step(rng: np.random.Generator, values: list[Any], family: Any) -> Any:
     pick = lambda: values[-1 - int(rng.integers(len(values)) * rng.random())]  # noqa: E731
     x, y, other, chance = pick(), pick(), constant(rng), rng.random()
     unary, binary, reduce = (
-        some[rng.integers(len(some))] for some in (UNARY, BINARY, REDUCTIONS)
+        some[rng.integers(len(some))] for some in (*family, REDUCTIONS)
     )
     axis = [None, None, 0, -1][rng.integers(4)]
     keepdims = bool(rng.random() < 0.2)
