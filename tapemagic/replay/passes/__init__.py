@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from tapemagic.replay.passes.blocking import in_blocks
 from tapemagic.replay.passes.dead_code import without_dead_code
 from tapemagic.replay.program import Program
 
-PASSES = (without_dead_code,)
+PASSES = (without_dead_code, in_blocks)
 """All passes, in the order in which they are made."""
 
 
