@@ -13,7 +13,7 @@ from tapemagic.replay.symbol import BINARY, COMPARISONS, UNARY, Method
 
 SIGNS = {
     np.add: "+", np.subtract: "-", np.multiply: "*", np.divide: "/", np.floor_divide: "//",
-    np.remainder: "%", np.power: "**", np.matmul: "@", np.less: "<", np.less_equal: "<=",
+    np.remainder: "%", operator.pow: "**", np.matmul: "@", np.less: "<", np.less_equal: "<=",
     np.greater: ">", np.greater_equal: ">=", np.equal: "==", np.not_equal: "!=",
     np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^",
 }  # fmt: skip
