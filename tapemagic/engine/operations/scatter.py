@@ -120,6 +120,11 @@ def dense(dx: Any) -> Any:
 
 def add_scattered(*values: Any, indices: Sequence[Any], shape: tuple[int, ...]) -> Any:
     """Zeros of a shape, with each of the values added at its own index."""
+    for x in values:
+        if hasattr(x, "__tape_function__"):
+            return x.__tape_function__(
+                add_scattered, values, {"indices": indices, "shape": shape}
+            )
     dtype = np.result_type(*values)
     total = np.zeros(shape, wider(dtype))
     for part in map(Scattered, values, indices, [shape] * len(indices)):
@@ -136,3 +141,41 @@ def sum_of_scattered(parts: Sequence[Scattered]) -> Any:
         return dense(parts[0])
     params = {"indices": tuple(part.index for part in parts), "shape": parts[0].shape}
     return apply(_ADD_SCATTERED, tuple(part.values for part in parts), params)
+
+
+def add_at_places(*values: Any, places: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """Zeros of a shape, with rows of values added at places among all its elements, laid out in C order.
+
+    Parameters
+    ----------
+    *values : array
+        Of one axis each.
+    places : sequence of slice or array
+        For each of the values a slice, or an array of whole numbers, which names no place twice.
+    shape : tuple of int
+        The shape of the result.
+
+    Returns
+    -------
+    array
+        Of the dtype of the first of the `values`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic.engine.operations.scatter import add_at_places
+    >>> diagonal, above = np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0])
+    >>> add_at_places(diagonal, above, places=[slice(0, 9, 4), slice(1, 9, 4)], shape=(3, 3))
+    array([[1., 4., 0.],
+           [0., 2., 5.],
+           [0., 0., 3.]])
+    """
+    for x in values:
+        if hasattr(x, "__tape_function__"):
+            return x.__tape_function__(add_at_places, values, {"places": places, "shape": shape})
+    total = np.zeros(shape, values[0].dtype)
+    elements = total.reshape(-1)
+    elements[places[0]] = values[0]
+    for x, there in zip(values[1:], places[1:], strict=True):
+        elements[there] += x
+    return total
