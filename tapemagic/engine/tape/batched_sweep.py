@@ -62,9 +62,10 @@ def batched_sweep(
     in `kept` are intermediate values; the other arguments are those of `sweep`. The result holds, for each source that
     is connected, its gradients along a new first axis: one for each unit cotangent.
     """
-    values = {i: Nonzeros(seed) for i, seed in diagonals.items()}
-    for i, seed in diagonals.items():
-        values[i].add(Term(range(seed.size), range(seed.size), seed))
+    values = {
+        i: Nonzeros(seed, [Term(range(seed.size), range(seed.size), seed)])
+        for i, seed in diagonals.items()
+    }
     structured = StructuredSweep(tracked, kept, nested, basis.size, BUDGET)
     pending = structured.run(records, values)
     found: Gradients = {}
@@ -82,7 +83,7 @@ def batched_sweep(
 
 def _written(nonzeros: Nonzeros, basis: Basis, rows: range, nested: bool) -> Any:
     """Some of the rows, with their zeros."""
-    return written(nonzeros.terms(), nonzeros.shape, basis.size, rows, nested)
+    return written(nonzeros.collected(), nonzeros.value.shape, basis.size, rows, nested)
 
 
 def _dense(

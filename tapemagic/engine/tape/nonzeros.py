@@ -121,51 +121,51 @@ def _key(places: Places) -> Any:
 class Nonzeros:
     """The nonzero elements of the gradients in one value of all elements of a target.
 
-    Parameters
+    Attributes
     ----------
     value : array or Absent
-        Gives the shape and dtype of each gradient.
+        Has the shape and dtype of each gradient.
+    terms : list of Term
+        What was added so far.
     """
 
-    __slots__ = ("_found", "dtype", "shape", "size")
+    __slots__ = ("terms", "value")
 
-    def __init__(self, value: Any) -> None:
-        self.shape: tuple[int, ...] = value.shape
-        self.dtype = value.dtype
-        self.size = math.prod(self.shape)
-        self._found: dict[Any, tuple[Term, list[Any]]] = {}
+    def __init__(self, value: Any, terms: list[Term]) -> None:
+        self.value = value
+        self.terms = terms
 
-    def add(self, term: Term) -> None:
-        """Add the elements of a term to those that are there."""
-        rows, places, values = term
-        key = _key(rows), _key(places)
-        if key in self._found:
-            self._found[key][1].append(values)
-        else:
-            self._found[key] = term, [values]
-
-    def terms(self) -> list[Term]:
+    def collected(self) -> list[Term]:
         """All nonzero elements, in few terms."""
-        terms = []
-        for term, parts in self._found.values():
-            if len(parts) > 1:
-                parts[:] = [self._sum(parts)]
-            terms.append(term if parts[0] is term.values else term._replace(values=parts[0]))
-        if len(terms) > MOST_TERMS:
-            terms = [merged(terms, self.size)]
-            self._found.clear()
-            self.add(terms[0])
-        return terms
+        if len(self.terms) > 1:
+            self.terms = self._collected()
+        return self.terms
+
+    def _collected(self) -> list[Term]:
+        alike: dict[Any, list[Any]] = {}
+        for rows, places, values in self.terms:
+            alike.setdefault((_key(rows), _key(places)), []).append(values)
+        if len(alike) < len(self.terms):
+            first = {(_key(term.rows), _key(term.places)): term for term in reversed(self.terms)}
+            self.terms = [
+                first[key]._replace(values=self._sum(parts)) for key, parts in alike.items()
+            ]
+        if len(self.terms) > MOST_TERMS:
+            return [merged(self.terms, math.prod(self.value.shape))]
+        return self.terms
 
     def _sum(self, parts: list[Any]) -> Any:
         """The sum of values at the same places: in double precision from the third on."""
+        if len(parts) == 1:
+            return parts[0]
         if any(part.shape != parts[0].shape for part in parts):
             parts = [flat(part) for part in parts]
-        wide = wider(self.dtype)
-        if len(parts) == 2 or wide == self.dtype:
+        dtype = self.value.dtype
+        wide = wider(dtype)
+        if len(parts) == 2 or wide == dtype:
             return reduce(add, parts)
         first, second, *rest = parts
-        return reduce(add, rest, (first + second).astype(wide)).astype(self.dtype)
+        return reduce(add, rest, (first + second).astype(wide)).astype(dtype)
 
 
 class Map:

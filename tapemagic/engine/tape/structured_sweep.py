@@ -90,101 +90,101 @@ class StructuredSweep:
         shown: dict[int, Any] = {}
         read = sweep_reader.get()
         for record in reversed(records) if read is None else read(records, shown, self._nested):
-            number, values, ids, _, output, output_id = record
-            several = output_id.__class__ is tuple
-            made = output_id if several else (output_id,)
-            reached = [k for k, i in enumerate(made) if i in found]
-            if not reached and dense.isdisjoint(made):
+            _, values, ids, _, _, made = record
+            if made.__class__ is not tuple:
+                made = (made,)
+            reached = [i for i in made if i in found]
+            joins = bool(dense) and not dense.isdisjoint(made)
+            if not reached and not joins:
                 continue
-            newest = made[0]
-            wanted = [k for k, i in enumerate(ids) if self._since(i, NEVER) <= newest]
-            parts: list[Part] | None = None if wanted else []
-            if wanted and dense.isdisjoint(made):
-                outputs = output if several else (output,)
-                terms = {k: found[made[k]].terms() for k in reached}
-                if all(self._is_sparse(terms[k], outputs[k]) for k in reached):
-                    parts = self._passed(record, wanted, terms)
+            parts = None if joins else self._passed(record, made, found)
             if parts is None:
-                pending.update((made[k], found.pop(made[k])) for k in reached)
+                pending.update((i, found.pop(i)) for i in reached)
                 dense.update(i for i in ids if self._since(i) is not None)
                 continue
-            for k in reached:
-                if made[k] not in self._kept:
-                    del found[made[k]]
+            for i in reached:
+                if i not in self._kept:
+                    del found[i]
             for k, term in parts:
-                if ids[k] not in found:
-                    found[ids[k]] = Nonzeros(values[k])
-                found[ids[k]].add(term)
+                i = ids[k]
+                if i in found:
+                    found[i].terms.append(term)
+                else:
+                    found[i] = Nonzeros(values[k], [term])
                 if read is not None:
-                    shown[ids[k]] = term.values
+                    shown[i] = term.values
         return pending
 
-    def _is_sparse(self, terms: list[Term], output: Any) -> bool:
-        """Whether passing nonzero elements on takes less than whole rows."""
-        if len(terms) == 1 and is_all(terms[0].places, output.size):
-            return True
-        return sum(len(term.rows) for term in terms) <= self._most(output.size)
+    def _passed(
+        self, record: Any, made: tuple[int, ...], found: Mapping[int, Nonzeros]
+    ) -> list[Part] | None:
+        """What an operation passes on to its inputs; None if that has no structure."""
+        number, _, ids, _, _, _ = record
+        since, newest = self._since, made[0]
+        wanted = [k for k, i in enumerate(ids) if since(i, NEVER) <= newest]
+        if not wanted:
+            return []
+        operation = NUMBERED[number]
+        if operation.pointwise:
+            terms = self._sparse(found[newest])
+            return terms and self._elementwise(record, wanted, terms)
+        if not (operation.selects or operation.spreads) or _depends_on_data(record, wanted):
+            return None
+        if operation.spreads:
+            terms = self._sparse(found[newest])
+            return terms and self._spread(record, wanted, terms)
+        reached = {k: self._sparse(found[i]) for k, i in enumerate(made) if i in found}
+        if None in reached.values():
+            return None
+        return self._selected(record, wanted, reached)
+
+    def _sparse(self, nonzeros: Nonzeros) -> list[Term] | None:
+        """The nonzero elements, if passing them on takes less than passing on whole rows."""
+        terms = nonzeros.collected()
+        size = nonzeros.value.size
+        if len(terms) == 1 and is_all(terms[0].places, size):
+            return terms
+        few = sum([len(term.rows) for term in terms]) <= self._most(size)
+        return terms if few else None
 
     def _most(self, size: int) -> float:
         """The number of nonzero elements up to which they are few, for a value of a size."""
         return min(DENSITY * self._count * size, max(size, self._bytes // BYTES_OF_ONE))
 
-    def _passed(
-        self, record: Any, wanted: list[int], terms: dict[int, list[Term]]
-    ) -> list[Part] | None:
-        """What an operation passes on to its inputs; None if that has no structure."""
-        operation = NUMBERED[record[0]]
-        if operation.pointwise:
-            return self._elementwise(record, wanted, terms[0])
-        if not (operation.selects or operation.spreads) or _depends_on_data(record, wanted):
-            return None
-        if operation.selects:
-            return self._selected(record, wanted, terms)
-        return self._spread(record, wanted, terms[0])
-
     def _elementwise(
         self, record: Any, wanted: list[int], terms: list[Term]
     ) -> list[Part] | None:
         """Run the rules on what an elementwise operation had at the places of nonzero elements."""
-        _, values, _, params, output, _ = record
-        found: list[Part] = []
-        for term in terms:
-            whole = is_all(term.places, output.size)
-            if not (whole or all(map(_is_plain, (params or {}).values()))):
-                return None
-            passed = self._rules_at(record, wanted, term, whole)
-            if passed is None:
-                return None
-            for k, dx in passed:
-                places = term.places
-                if values[k].shape != output.shape:
-                    places = picked(self._repeated(values[k].shape, output.shape), places)
-                found.append((k, Term(term.rows, places, dx)))
-        return found
-
-    def _rules_at(
-        self, record: Any, wanted: list[int], term: Term, whole: bool
-    ) -> list[tuple[int, Any]] | None:
-        """What the rules give for the inputs at the places of a term; None if a rule adds up by itself."""
         number, values, ids, params, output, output_id = record
-        operation = NUMBERED[number]
-        shape = output.shape if whole else (len(term.rows),)
-        arguments = [shaped(term.values, shape), output, *values]
-        for k, (x, i) in enumerate(zip((output, *values), (output_id, *ids), strict=True)):
-            if self._nested:
-                x = revived(x, i)
-            as_it_is = whole and k - 1 not in wanted
-            arguments[k + 1] = x if as_it_is else self._at(x, output.shape, term.places, shape)
-        found = []
-        for k, dx in zip(wanted, _gradients(operation, wanted, arguments, params), strict=True):
-            if dx is None:
-                continue
-            x = values[k]
-            if dx.shape != shape or dx.dtype != x.dtype:
-                if dx.shape != shape and x.shape != output.shape:
-                    return None
-                dx = fit(dx, Absent(shape, x.dtype), operation, k)
-            found.append((k, dx))
+        operation, full = NUMBERED[number], output.shape
+        known = (output, *values)
+        if self._nested:
+            known = tuple(map(revived, known, (output_id, *ids)))
+        aligned = all([values[k].shape == full for k in wanted])
+        found: list[Part] = []
+        for rows, places, g in terms:
+            whole = is_all(places, output.size)
+            shape = full if whole else (len(rows),)
+            arguments: Sequence[Any] = known
+            if not whole and params and not all(map(_is_plain, params.values())):
+                return None
+            if not (whole and aligned):
+                arguments = [
+                    x if whole and k not in wanted else self._at(x, full, places, shape)
+                    for k, x in enumerate(known, -1)
+                ]
+            if g.shape != shape:
+                g = shaped(g, shape)
+            for k, dx in _gradients(operation, wanted, (g, *arguments), params):
+                x = values[k]
+                if dx.shape != shape or dx.dtype is not x.dtype:
+                    if dx.shape != shape and x.shape != full:
+                        return None  # the rule has added up what the operation repeats
+                    dx = fit(dx, Absent(shape, x.dtype), operation, k)
+                there = places
+                if not (aligned or x.shape == full):
+                    there = picked(self._repeated(x.shape, full), places)
+                found.append((k, Term(rows, there, dx)))
         return found
 
     def _at(self, x: Any, full: Shape, places: Places, shape: Shape) -> Any:
@@ -219,16 +219,13 @@ class StructuredSweep:
         number, values, _, params, output, _ = record
         arguments = [self._numbered(output.shape), output, *values]
         targets = _gradients(NUMBERED[number], wanted, arguments, params)
-        if any(hasattr(target, "__tape_function__") for target in targets):
+        if any(hasattr(target, "__tape_function__") for _, target in targets):
             return None
-        maps = [
-            Map(np.broadcast_to(target, values[k].shape))
-            for k, target in zip(wanted, targets, strict=True)
-        ]
+        maps = [(k, Map(np.broadcast_to(target, values[k].shape))) for k, target in targets]
         found: list[Part] = []
         for term in terms:
             lookup = Lookup(term, output.size)
-            for k, target in zip(wanted, maps, strict=True):
+            for k, target in maps:
                 most = max(len(term.rows), self._most(values[k].size))
                 spread = lookup.spread(target, most)
                 if spread is None:
@@ -249,14 +246,21 @@ class StructuredSweep:
 
 
 def _gradients(
-    operation: Operation, wanted: list[int], arguments: list[Any], params: dict[str, Any] | None
-) -> list[Any]:
-    """What an operation's rules give for the wanted inputs."""
-    given = params or {}
+    operation: Operation, wanted: list[int], arguments: Sequence[Any], params: Any
+) -> list[tuple[int, Any]]:
+    """What an operation's rules give for the wanted inputs, where there is anything."""
     if operation.joint_rule is not None:
-        return list(operation.joint_rule(wanted, *arguments, **given))
-    rules = [operation.rules[k] for k in wanted]
-    return [None if rule is None else rule(*arguments, **given) for rule in rules]
+        found = operation.joint_rule(wanted, *arguments, **(params or {}))
+        return [(k, dx) for k, dx in zip(wanted, found, strict=True) if dx is not None]
+    rules = operation.rules
+    passed = []
+    for k in wanted:
+        rule = rules[k]
+        if rule is not None:
+            dx = rule(*arguments, **params) if params else rule(*arguments)
+            if dx is not None:
+                passed.append((k, dx))
+    return passed
 
 
 def _is_plain(param: Any) -> bool:
