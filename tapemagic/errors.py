@@ -25,6 +25,7 @@
     ├── ModelError (ValueError)                a model that is not complete, not built or not compiled
     ├── WeightsError (ValueError)              weights of another model, or a file that holds none
     ├── NonFiniteError (ArithmeticError)       a loss or gradient in training that is nan or infinite
+    ├── SourceError (ValueError)               a recording that cannot be written as a program
     ├── SaveError (OSError)                    a report that cannot be written to a file
     ├── DataFileError (ValueError)             a data file that is truncated, corrupt, or another than was asked for
     ├── MissingDataError (FileNotFoundError)   a data file that is not there
@@ -137,6 +138,10 @@ class NonFiniteError(TapeError, ArithmeticError):
     epoch: int | None = None
     batch: int | None = None
     row: int | None = None
+
+
+class SourceError(TapeError, ValueError):
+    """What a tape recorded cannot be written as a program."""
 
 
 class SaveError(TapeError, OSError):

@@ -72,6 +72,61 @@ class GradientTape(Tape):
 
         return explain_here(self, target, source)
 
+    def source(self, target: Any, sources: Any, order: int = 1) -> str:
+        """The derivative of what was recorded, as the text of a NumPy program.
+
+        Parameters
+        ----------
+        target : Tensor, Variable, or nested structure of them
+            The values to differentiate; of several, the derivative is that of their sum, as for `gradient`.
+        sources : Tensor, Variable, or nested structure of them
+            The values to differentiate with respect to.
+        order : int, optional
+            The highest order of derivatives, from 1 to 9: the second is the gradient of the sum of the elements of the
+            first, with respect to the same source, as nested tapes give it.
+
+        Returns
+        -------
+        str
+            The text of a function. Its parameters are the sources, then what else the target was computed from, by
+            name: other watched values, and arrays. It returns the targets, and then for each order the derivatives
+            with respect to all sources, each of its source's shape and dtype; None where there is none.
+
+        Raises
+        ------
+        ConsumedTapeError
+            If the tape is not persistent, and has given a set of gradients before.
+        NotATensorError
+            If a target or source is no tensor.
+        NotRecordingError
+            If the tape was never entered.
+        OptionError
+            If `order` is no whole number from 1 to 9.
+        SourceError
+            If what was recorded cannot be written as a program.
+
+        Notes
+        -----
+        The tape is not consumed. The program computes what the tape recorded: where the function that was recorded
+        branched on a number, the program takes the branch that was recorded. The gradient of a function with
+        `custom_gradient` is written as that function computes it, with the numbers that it computed outside of
+        tensors as they were.
+
+        Examples
+        --------
+        >>> import numpy as np, tapemagic as tm
+        >>> x = tm.Variable(3.0)
+        >>> with tm.GradientTape() as tape:
+        ...     y = np.sin(x)
+        >>> print(tape.source(y, x))
+        """
+        from tapemagic.analysis.explain.caller import names_here
+        from tapemagic.replay.recorded import source_of_tape
+
+        if not self._usable:
+            raise self._unusable()
+        return source_of_tape(self, target, sources, order, names_here("source", target, sources))
+
 
 def _rename(function: Any, name: str) -> None:
     """Give a method the name by which users know it, for Python's own error messages and for ``help``."""

@@ -11,6 +11,7 @@ from tapemagic.display import limits
 from tapemagic.display.curves import CurvePicture
 from tapemagic.display.elements import FONT, element
 from tapemagic.display.faces import (
+    code,
     failure,
     gradients,
     graph,
@@ -25,9 +26,9 @@ from tapemagic.display.styles import CODE, SMALL, TITLE
 from tapemagic.display.svg import Drawing
 from tapemagic.display.text import LEAST_IMPORTANT
 
-TITLES = tuple(face.TITLE for face in (variables, graph, gradients, plot, trace, lines, training))
+TITLES = tuple(face.TITLE for face in (variables, graph, gradients, plot, trace, lines, code, training))
 """The titles of the faces, in the order of the tabs."""
-LONG = {trace.TITLE, lines.TITLE, training.TITLE}
+LONG = {trace.TITLE, lines.TITLE, code.TITLE, training.TITLE}
 """The faces that a reader can close."""
 
 
@@ -51,6 +52,7 @@ class Faces(Mapping[str, str]):
             plot.TITLE: partial(plot.html, findings, curves),
             trace.TITLE: partial(trace.html, findings),
             lines.TITLE: partial(lines.html, findings),
+            code.TITLE: partial(code.html, findings),
             training.TITLE: partial(training.html, findings),
         }
         self._made: dict[str, str] = {}

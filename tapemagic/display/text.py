@@ -5,6 +5,7 @@ from __future__ import annotations
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display import limits
 from tapemagic.display.faces import (
+    code,
     failure,
     gradients,
     graph,
@@ -16,9 +17,9 @@ from tapemagic.display.faces import (
     verdict,
 )
 
-FACES = (variables, gradients, plot, graph, trace, lines, training)
+FACES = (variables, gradients, plot, graph, trace, lines, code, training)
 LEAST_IMPORTANT = tuple(
-    face.TITLE for face in (lines, trace, training, variables, plot, graph, gradients)
+    face.TITLE for face in (lines, trace, training, code, variables, plot, graph, gradients)
 )
 """The faces in the order in which they are left out where there is no room for all of them."""
 

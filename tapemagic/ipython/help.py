@@ -5,11 +5,12 @@ from __future__ import annotations
 USAGE = {
     "%%tape": """
 %%tape [NAME ...] [-t NAME ...] [-o ORDER] [-p] [-n TAPE_NAME]
-         [--no-auto-watch] [--jacobian] [--hessian] [--check]
+         [--no-auto-watch] [--jacobian] [--hessian] [--check] [--code]
          [--what-if NAME[=LOW:HIGH] ...] [--plot NAME=LOW:HIGH]
 """,
     "%tape": "%tape [-o ORDER] EXPRESSION",
     "%tape_graph": "%tape_graph [TARGET] [--iteration K] [--nodes N] [--dot]",
+    "%tape_function": "%tape_function FUNCTION [ARGUMENT ...]",
     "%gradient": "%gradient TARGET SOURCE ...",
     "%why": "%why TARGET SOURCE",
     "%check_gradient": "%check_gradient MINE TARGET SOURCE [--rtol RTOL] [--atol ATOL]",
@@ -51,6 +52,13 @@ A function and its first three derivatives as curves::
   x = 1.0
   y = np.sin(x)**2
 
+The derivatives as a program of NumPy, in a tab that is there without the
+option, too, and is then written when it is opened::
+
+  %%tape x --code
+  x = 2.0
+  y = np.sin(x) * x**2
+
 A training loop, with a tape of its own in every step::
 
   %%tape
@@ -85,6 +93,7 @@ See also
 %gradient          more gradients of the last %%tape cell
 %why               why a gradient is None, or which paths it sums up
 %check_gradient    your own derivative compared with the tape's
+%tape_function     the programs of a function decorated with tapemagic.function
 %config TapeMagics digits, nodes, first tab, theme and drawing of reports
 """,
     "%tape": """
@@ -122,6 +131,30 @@ See also
 --------
 %%tape             record a cell, and show its report
 %config TapeMagics nodes, theme and drawing of reports
+""",
+    "%tape_function": """
+The answer is the source of the function's programs: one for each signature of
+its calls, and for each way through it. Where calls run without a program, it
+says why, and on which line. With arguments behind the function, it is the
+program of a call with arguments like these. Nothing is called.
+
+Examples
+--------
+::
+
+  @tapemagic.function
+  def slope(x):
+      with tapemagic.GradientTape() as tape:
+          tape.watch(x)
+          y = x * np.sin(x)
+      return tape.gradient(y, x)
+
+  %tape_function slope
+  %tape_function slope tapemagic.constant(2.0)
+
+See also
+--------
+%%tape --code      the derivatives of a cell as a program
 """,
     "%gradient": """
 Target and sources are names of tensors of that cell. One source gives one

@@ -1,4 +1,4 @@
-"""TapeMagics: %%tape, %tape, %tape_graph, %gradient, %why and %check_gradient."""
+"""TapeMagics: %%tape, %tape, %tape_graph, %gradient, %why, %check_gradient and %tape_function."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from tapemagic.analysis.report.failure.failure import Failure
 from tapemagic.analysis.report.findings import MATRICES, examined
 from tapemagic.analysis.report.graph.drawn_graph import MAX_NODES
 from tapemagic.display.appearance import Engine, Style, Theme
+from tapemagic.display.function_code import FunctionCode
 from tapemagic.display.html import TITLES
 from tapemagic.display.report import TapeReport
 from tapemagic.display.tapegraph import DotSource, TapeGraph
@@ -52,15 +53,16 @@ from tapemagic.ipython.parameters import Wanted, wanted_in
 from tapemagic.ipython.plotting import PlotRuns, range_in
 from tapemagic.ipython.runcell import Cell, CellSyntaxError, prepare
 from tapemagic.ipython.session import Session
-from tapemagic.ipython.settings import Choice, WholeNumber
+from tapemagic.ipython.settings import Choice, Switch, WholeNumber
 from tapemagic.ipython.shown import ShownReports, shown
+from tapemagic.ipython.tape_function import tape_function
 from tapemagic.ipython.targets import DerivativeRequest, choose
 from tapemagic.ipython.watchable import is_number
 from tapemagic.ipython.what_if import WhatIf
 from tapemagic.ipython.why import why
 
 EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
-OPTION = re.compile(r"-[tpn]\b|--(?:target|persistent|name|no-auto-watch|jacobian|hessian|check)\b")
+OPTION = re.compile(r"-[tpn]\b|--(?:target|persistent|name|no-auto-watch|jacobian|hessian|check|code)\b")
 NO_OPTION = "%tape has no option {}, only -o: write %%tape with its options above a cell, and the expression in it"
 
 RAN = "the cell has run, and its variables and its tape are there: %why and %gradient can ask them"
@@ -73,7 +75,7 @@ class TapeMagics(Magics):
     """The magics %%tape and %tape, which record a cell or an expression and show a report.
 
     %tape_graph, %gradient and %why use the recording of the last cell, and %check_gradient compares a derivative by
-    hand with it. The traits are the settings of ``%config TapeMagics``.
+    hand with it. %tape_function shows the programs of a traced function. The traits are the settings of ``%config TapeMagics``.
     """
 
     digits = WholeNumber(
@@ -104,6 +106,11 @@ class TapeMagics(Magics):
         "What draws the graph: 'dot' is the program of Graphviz, 'pygraphviz' the Graphviz inside of that package, and "
         "'auto', the default, the first of them that works. With 'none' there are equations in the place of pictures, "
         "so that reports are the same on all machines.",
+    )
+
+    code = Switch(
+        False,
+        "Whether every report shows its derivatives as a NumPy program, as with --code: True or False, the default.",
     )
 
     shell: InteractiveShell
@@ -141,7 +148,7 @@ class TapeMagics(Magics):
 
         kinds = [kind for kind in MATRICES if getattr(options, kind)]
         plots = PlotRuns(ready, plotted, begin) if plotted else None
-        request = DerivativeRequest(targets, order, kinds, options.check, plots)
+        request = DerivativeRequest(targets, order, kinds, options.check, plots, options.code)
         what_if = self._what_if(ready, wanted, begin, request) if wanted else None
         if plots:
             plots.what_if = what_if
@@ -255,6 +262,7 @@ class TapeMagics(Magics):
                 self.max_nodes,
                 request.matrices,
                 check=request.check,
+                code=request.code or self.code,
             )
             if request.plots and not failure:
                 plot = request.plots.plot(
@@ -356,6 +364,15 @@ class TapeMagics(Magics):
         options = parse_line(self.tape_graph, line.rstrip("; "), "%tape_graph")
         graph = tape_graph(options, self.last, self.shell.user_ns, self.max_nodes, self._style())
         return shown(graph, line, self.shell)
+
+    @no_var_expand
+    @output_can_be_silenced
+    @line_magic
+    @documented("%tape_function")
+    def tape_function(self, line: str) -> FunctionCode | None:
+        """Show the programs of a function decorated with tapemagic.function."""
+        __tracebackhide__ = True
+        return shown(tape_function(line, self.shell.user_ns), line, self.shell)
 
 
 def ends_in_semicolon(cell: str) -> bool:

@@ -155,6 +155,11 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
             "Compare every gradient with difference quotients of what was recorded.",
         ),
         Option(
+            ("--code",),
+            "the derivatives as a program",
+            "Show the derivatives as a NumPy program, also where the report is stored as text or HTML.",
+        ),
+        Option(
             ("--plot",),
             "curves over a range",
             "Draw the target and its derivatives over a range of one variable, as in x=-6:6. The cell runs again for "
@@ -205,6 +210,22 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
             ("--dot",),
             "the source for Graphviz",
             "Return the source of the picture in Graphviz's language DOT, as a string.",
+        ),
+    ),
+    "%tape_function": (
+        Option(
+            ("function",),
+            "",
+            "A function decorated with tapemagic.function, or an expression for one.",
+            "FUNCTION",
+        ),
+        Option(
+            ("arguments",),
+            "",
+            "Expressions for the arguments of a call: show the program of that call alone.",
+            "ARGUMENT",
+            (),
+            "*",
         ),
     ),
     "%gradient": (

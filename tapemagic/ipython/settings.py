@@ -51,6 +51,29 @@ class WholeNumber(Setting[int]):
         )
 
 
+class Switch(Setting[bool]):
+    """True or False.
+
+    Examples
+    --------
+    >>> from traitlets import HasTraits
+    >>> class Example(HasTraits):
+    ...     code = Switch(False)
+    >>> Example(code="yes")
+    Traceback (most recent call last):
+    traitlets.traitlets.TraitError: code is True or False, not 'yes'
+    """
+
+    def __init__(self, default: bool, help: str = "") -> None:  # noqa: A002 -- as in traitlets
+        super().__init__(default, help=help, config=True)
+
+    def validate(self, obj: Any, value: Any) -> bool:  # noqa: ARG002 -- as in traitlets
+        """The value, if it is a truth value."""
+        if isinstance(value, bool):
+            return value
+        raise TraitError(f"{self.name} is True or False, not {value!r}")
+
+
 class Choice(Setting[Word]):
     """One of several words, whether in capital or in small letters.
 

@@ -30,13 +30,14 @@ MAX_TARGETS = 10
 
 @dataclass(frozen=True)
 class DerivativeRequest:
-    """The derivatives requested in the line above a cell: target names, highest order, full matrices, check, plot."""
+    """The derivatives requested in the line above a cell: target names, highest order, full matrices, check, plot, program."""
 
     targets: Sequence[str] = ()
     order: int = 1
     matrices: Sequence[Kind] = ()
     check: bool = False
     plots: PlotRuns | None = None
+    code: bool = False
 
 
 @dataclass(frozen=True)

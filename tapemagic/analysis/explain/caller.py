@@ -7,7 +7,9 @@ import itertools
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from tapemagic.analysis.explain.explain import Explanation, explain
 from tapemagic.analysis.explain.program_text import loop_names
@@ -19,7 +21,7 @@ from tapemagic.engine.events import Place, origin_of
 from tapemagic.engine.nest import is_leaf, leaves
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
-from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
+from tapemagic.engine.tensor.tensor import Traced, has_id, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 
 Node = ast.expr | None
@@ -40,7 +42,7 @@ def explain_here(tape: Tape, target: Any, source: Any) -> Explanation | Explanat
     A structure of tensors stands for each of them, as it does for ``tape.gradient``.
     """
     asking = sys._getframe(2)
-    y, x = _arguments(asking)
+    y, x = _arguments(asking, "explain", "source")
     frame = _program_of(asking, target)
     namespace = {**frame.f_globals, **frame.f_locals}
     place = Place(frame.f_code.co_filename, frame.f_lineno, "")
@@ -82,6 +84,55 @@ def _program_of(frame: FrameType, target: Any) -> FrameType:
     others = [*(frame.f_locals.get(name) for name in given), *frame.f_globals.values()]
     computed = any(x is target for x in own) or not any(x is target for x in others)
     return frame if computed and code.co_name[0] != "<" else _program_of(outer, target)
+
+
+class NamesHere(NamedTuple):
+    """The caller's names for what a tape recorded.
+
+    Attributes
+    ----------
+    target : str
+        The expression for the target; empty if it is none of names alone.
+    names : dict of int to str
+        Names of values, by their ids.
+    arrays : list of (str, array)
+        Arrays, and tensors that no tape follows, by name.
+    """
+
+    target: str
+    names: dict[int, str]
+    arrays: list[tuple[str, Any]]
+
+
+def names_here(method: str, target: Any, sources: Any) -> NamesHere:
+    """The names of values in the function that called a tape's method with a target and sources."""
+    asking = sys._getframe(2)
+    y, x = _arguments(asking, method, "sources")
+    frame = _program_of(asking, target)
+    known = [
+        (name, value)
+        for name, value in {**frame.f_globals, **frame.f_locals, **asking.f_locals}.items()
+        if name[:1].isalpha()
+    ]
+    names: dict[int, str] = {}
+    for name, value in known:
+        if has_id(value):
+            names.setdefault(id_of(value), name)
+    found = {id(value): name for name, value in known if isinstance(value, Traced)}
+    for node, given in ((y, target), (x, sources)):
+        for name, part in parts(node, given):
+            best = found.get(id(part)) or name
+            if has_id(part) and best:
+                names[id_of(part)] = best
+            elif has_id(part) and isinstance(part, Variable):
+                names.setdefault(id_of(part), own_name(part))
+    arrays = [
+        (name, unwrap(value))
+        for name, value in known
+        if isinstance(value, np.ndarray) or (isinstance(value, Traced) and not has_id(value))
+    ]
+    targets = [found.get(id(part)) or name for name, part in parts(y, target)]
+    return NamesHere(targets[0] if len(targets) == 1 else "", names, arrays)
 
 
 def explain_each(
@@ -137,22 +188,22 @@ def _written(node: Node) -> str:
 
 def tape_name_at(frame: FrameType) -> str:
     """The caller's name for the tape whose method ``explain`` it is calling; empty if that cannot be told."""
-    call = _call_at(frame)
+    call = _call_at(frame, "explain")
     return _written(getattr(call.func, "value", None)) if call else ""
 
 
-def _arguments(frame: FrameType) -> tuple[Node, Node]:
-    """The expressions for target and source in a call of ``explain``."""
-    call = _call_at(frame)
+def _arguments(frame: FrameType, method: str, second: str) -> tuple[Node, Node]:
+    """The expressions for the first two arguments, ``target`` and another one, in a call of a tape's method."""
+    call = _call_at(frame, method)
     if call is None or any(isinstance(node, ast.Starred) for node in call.args):
         return None, None
     given = {word.arg: word.value for word in call.keywords}
-    given |= dict(zip(("target", "source"), call.args, strict=False))
-    return given.get("target"), given.get("source")
+    given |= dict(zip(("target", second), call.args, strict=False))
+    return given.get("target"), given.get(second)
 
 
-def _call_at(frame: FrameType) -> ast.Call | None:
-    """The call of ``explain`` that a function is in the middle of, if its source is known."""
+def _call_at(frame: FrameType, method: str) -> ast.Call | None:
+    """The call of a tape's method that a function is in the middle of, if its source is known."""
     from executing import Source
 
     running: Any = Source.executing(frame)
@@ -161,6 +212,6 @@ def _call_at(frame: FrameType) -> ast.Call | None:
         node
         for node in [running.node, *(part for s in statements for part in ast.walk(s))]
         if isinstance(node, ast.Call)
-        and "explain" in (getattr(node.func, "attr", ""), getattr(node.func, "id", ""))
+        and method in (getattr(node.func, "attr", ""), getattr(node.func, "id", ""))
     ]
     return calls[0] if len(calls) == 1 else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from tapemagic.analysis.report.trace.trace import goal_of
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.tape.memory import weight
 from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap
+
+if TYPE_CHECKING:
+    from tapemagic.analysis.report.code import Code
 
 MOST_KEPT = 64 << 20
 """The most bytes of a recording that a report keeps to answer questions."""
@@ -94,6 +97,7 @@ class Details:
         self._keys: KeyMaker | None = KeyMaker(subject)
         self._keyed: dict[str, Keyed] = {}
         self._why_gone = ""
+        self._source: Any = None
         self.first = self.view()
 
     def keep_if_small(self) -> None:
@@ -113,6 +117,7 @@ class Details:
             return
         self._drawer = self._keys = None
         self._keyed = {}
+        self._source = None
         self._why_gone = why
 
     @property
@@ -131,6 +136,23 @@ class Details:
     def why_gone(self) -> str:
         """The reason why the recording is not there; empty if it is."""
         return self._why_gone
+
+    def code(self, opened: Mapping[str, int] = MappingProxyType({})) -> Code:
+        """The derivatives as a program, with the operations of a layout to which its lines belong.
+
+        Raises
+        ------
+        ValueError
+            If something in `opened` is no key, or no whole number.
+        NotKeptError
+        """
+        from tapemagic.analysis.report.code import as_drawn, source_of  # it loads tapemagic.replay
+
+        drawer, _ = self._kept()
+        drawn = drawer.draw(opened)
+        if self._source is None:
+            self._source = source_of(drawer.subject)
+        return as_drawn(self._source, drawn)
 
     def _kept(self) -> tuple[Drawer, KeyMaker]:
         if self._drawer is None or self._keys is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,6 +35,9 @@ from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.analysis.report.verdict.verdict import verdict
 from tapemagic.analysis.snapshot import Named, snapshot_of
 from tapemagic.engine.tape.observer import Observer
+
+if TYPE_CHECKING:
+    from tapemagic.analysis.report.code import Code
 
 MATRICES: dict[Kind, Callable[..., list[Matrix]]] = {"jacobian": jacobians, "hessian": hessians}
 """The functions that compute the full matrices of each kind."""
@@ -77,6 +81,8 @@ class Findings:
         Curves over a range of one variable, if they were asked for.
     view : GraphView or None
         The layout of the graph, with the steps through it.
+    code : Code or None
+        The derivatives as a program, if that was asked for.
     """
 
     variables: tuple[NamedValue, ...]
@@ -98,6 +104,7 @@ class Findings:
     failure: Failure | None = None
     view: GraphView | None = None
     plot: Plot | None = None
+    code: Code | None = None
 
 
 def examine(
@@ -134,6 +141,7 @@ def examined(
     kinds: Collection[Kind] = (),
     iteration: int | None = None,
     check: bool = False,
+    code: bool = False,
 ) -> tuple[Findings, Details]:
     """Compute the contents of the report on a recording, and prepare what can be asked beside it.
 
@@ -155,6 +163,8 @@ def examined(
         The number of the iteration that the graph shows of outermost loops, from 1 on; the last if left out.
     check : bool, optional
         Whether to compare the gradients with difference quotients.
+    code : bool, optional
+        Whether to write the derivatives as a program.
 
     Returns
     -------
@@ -209,6 +219,7 @@ def examined(
         own,
         subject.context.failure,
         details.first,
+        code=details.code() if code else None,
     )
     details.keep_if_small()
     return findings, details

@@ -14,7 +14,7 @@ from tapemagic.analysis.report.details import Details, NotKeptError
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.gradients.derivatives import Derivative
 from tapemagic.display.appearance import Style
-from tapemagic.display.faces import gradients
+from tapemagic.display.faces import code, gradients
 from tapemagic.display.graph_picture import GraphPicture
 from tapemagic.display.live import details_html
 from tapemagic.display.live.content import View, view_of
@@ -53,7 +53,7 @@ class Answers:
     style: Style
 
     def to(self, question: str) -> Any:
-        """The answer to ``view:{"KEY": N}``, ``value:KEY`` or ``check``, or the reason why there is none.
+        """The answer to ``view:{"KEY": N}``, ``value:KEY``, ``code:{"KEY": N}`` or ``check``, or the reason why there is none.
 
         Examples
         --------
@@ -68,6 +68,8 @@ class Answers:
                     return self.view(json.loads(rest))
                 if kind == "value":
                     return self.values([rest])[rest]
+                if kind == "code":
+                    return self.code(json.loads(rest))
                 if question == "check":
                     return self.check()
             return Unanswered(error=f"There is no answer to {clipped(printable(question), 40)!r}.")
@@ -101,6 +103,10 @@ class Answers:
         """Values in full as HTML, by their keys."""
         found = self._kept().values(keys)
         return {key: details_html.html(value) for key, value in found.items()}
+
+    def code(self, opened: Mapping[str, int]) -> str:
+        """The derivatives as a program in HTML, its lines marked with the operations of a layout."""
+        return code.live_html(self._kept().code(opened))
 
     def check(self) -> Check:
         """The gradients compared with difference quotients."""

@@ -14,7 +14,7 @@ from tapemagic.display.appearance import Style, Theme
 from tapemagic.display.curves import CurvePicture
 from tapemagic.display.dot import operation_tooltip
 from tapemagic.display.elements import element
-from tapemagic.display.faces import gradients, graph, lines, plot, trace, variables
+from tapemagic.display.faces import code, gradients, graph, lines, plot, trace, variables
 from tapemagic.display.graph_picture import GraphPicture
 from tapemagic.display.styles import QUIET
 from tapemagic.display.svg import fitted
@@ -170,6 +170,7 @@ def _shown(
     """The tabs by their titles; graph and trace are empty where they stand in a view."""
     elsewhere = {graph.TITLE, trace.TITLE if findings.trace else ""} if view else set()
     live = {
+        code.TITLE: code.live_html(findings.code) if findings.code else "",
         lines.TITLE: lines.live_html(findings),
         plot.TITLE: plot.html(findings, curves, marked=False),
     }
@@ -177,6 +178,9 @@ def _shown(
     for title in faces:
         if title in elsewhere:
             shown[title] = ""
+        elif title == code.TITLE and not findings.code:
+            if view and any(entry.value for entry in findings.derivatives):
+                shown[title] = ""  # the kernel writes it when the tab is opened
         elif page := (live[title] if title in live else faces[title]) or EMPTY.get(title, ""):
             shown[title] = page
     return shown

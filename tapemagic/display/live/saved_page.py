@@ -15,6 +15,7 @@ from html import escape
 from pathlib import Path
 
 from tapemagic.analysis.formatting import clipped, printable
+from tapemagic.display.faces import code
 from tapemagic.display.live.answers import Answers
 from tapemagic.display.live.content import Content
 from tapemagic.display.live.fitting import fitted
@@ -69,7 +70,8 @@ def page(
     static : str
         The report as HTML for browsers without scripts.
     """
-    _, text = fitted({**content, "live": False}, CONTENT)
+    there = [face for face in content["faces"] if face["html"] or face["title"] != code.TITLE]
+    _, text = fitted({**content, "faces": there, "live": False}, CONTENT)
     script = _script()
     rest = len(script) + len(CSS) + len(text) + FRAME
     static_size = len(static.encode())

@@ -1,0 +1,125 @@
+"""Code: the derivatives of a report as a NumPy program, whose lines belong to the steps through the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tapemagic.analysis.report.gradients.derivatives import failure_reason
+from tapemagic.analysis.report.graph.drawn_graph import DrawnGraph
+from tapemagic.analysis.report.subject import Subject
+from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.errors import SourceError
+from tapemagic.replay.program import Site
+from tapemagic.replay.recorded import SourceText, recorded_program, text_of
+from tapemagic.replay.rerun import Words
+
+
+@dataclass(frozen=True)
+class CodeLine:
+    """A line of the program.
+
+    Attributes
+    ----------
+    text : str
+    forward : tuple of int
+        The operations of the graph, by their indices, to whose values it belongs.
+    reverse : tuple of (int, int)
+        The same for gradients: the part of the trace, 0 for the first derivatives, and the operation.
+    """
+
+    text: str
+    forward: tuple[int, ...] = ()
+    reverse: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Code:
+    """The derivatives of a report as a program.
+
+    Attributes
+    ----------
+    lines : tuple of CodeLine
+        None if there is no program.
+    why : str
+        Why there is none.
+    """
+
+    lines: tuple[CodeLine, ...] = ()
+    why: str = ""
+
+    @property
+    def text(self) -> str:
+        """The program as text."""
+        return "".join(f"{line.text}\n" for line in self.lines)
+
+
+NOTHING = "There is nothing to differentiate."
+
+
+def source_of(subject: Subject) -> SourceText | str:
+    """The derivatives of a report as a program of NumPy calls, or the reason why there is none."""
+    if not any(g is not None for g in subject.found.gradients.values()):
+        return NOTHING
+    try:
+        return _source(subject)
+    except SourceError as error:
+        words = str(error)
+        return f"{words[:1].upper()}{words[1:]}."
+    except Exception as error:  # noqa: BLE001 -- a rule may call anything, also on values that stand in for others
+        return f"The derivatives cannot be written as a program: {failure_reason(error)}"
+
+
+def _source(subject: Subject) -> SourceText:
+    contents = subject.whole.contents
+    contents = contents._replace(records=contents.records[: subject.operations])
+    groups = [[target] for _, target in subject.targets]
+    sources = [source for _, source in subject.sources]
+    words = Words(subject.known_names, _arrays(subject), _places(subject))
+    many = len(groups) > 1
+    name = "targets" if many else subject.targets[0][0]
+    name += "_and_gradients" if subject.order == 1 else "_and_derivatives"
+    return text_of(recorded_program(contents, groups, sources, subject.order, words, name))
+
+
+def _arrays(subject: Subject) -> Sequence[tuple[str, Any]]:
+    """The arrays of the program by name."""
+    named = [(name, unwrap(x) if isinstance(x, Traced) else x) for name, x in subject.context.named]
+    return [(name, x) for name, x in named if hasattr(x, "dtype")]
+
+
+def _places(subject: Subject) -> Any:
+    """A function that gives the line of a record."""
+    sites = subject.whole.origins.sites
+    place = subject.context.program.place
+
+    def line_of(position: int) -> Site | None:
+        if place is None or position >= len(sites) or sites[position][0] is None:
+            return None
+        line, call, _, _ = sites[position]
+        return Site(place.file, line or 0, call)
+
+    return line_of
+
+
+def as_drawn(source: SourceText | str, drawn: DrawnGraph) -> Code:
+    """A program with the operations of a graph, as it is drawn, to which its lines belong."""
+    if isinstance(source, str):
+        return Code(why=source)
+    steps = _steps(drawn)
+    lines = []
+    for line in source.lines:
+        forward = {steps[p] for level, p in line.marks if not level and p in steps}
+        reverse = {(level - 1, steps[p]) for level, p in line.marks if level and p in steps}
+        lines.append(CodeLine(line.text, tuple(sorted(forward)), tuple(sorted(reverse))))
+    return Code(tuple(lines))
+
+
+def _steps(drawn: DrawnGraph) -> Mapping[int, int]:
+    """The operation of a graph that shows a record, by the position of the record."""
+    found: dict[int, int] = {}
+    for step, (_, what) in enumerate(drawn.plan.items):
+        for position in (what,) if isinstance(what, int) else what.positions():
+            found[position] = step
+    return found

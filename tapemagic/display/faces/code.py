@@ -1,0 +1,59 @@
+"""The code of a report: its derivatives as a NumPy program, whose lines belong to the operations of the graph."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from tapemagic.analysis.formatting import printable
+from tapemagic.analysis.report.findings import Findings
+from tapemagic.display.elements import element
+from tapemagic.display.highlighting import highlighted, marked
+from tapemagic.display.styles import NAME, QUIET
+
+if TYPE_CHECKING:
+    from tapemagic.analysis.report.code import Code, CodeLine
+
+TITLE = "Code"
+STYLE = f"{NAME};font-size:12px;margin:0;overflow-x:auto"
+
+
+def text(findings: Findings) -> str:
+    """The program as text; empty if it was not asked for."""
+    return "" if findings.code is None else _lines(findings.code) or findings.code.why
+
+
+def html(findings: Findings) -> str:
+    """The program as HTML, in colours; empty if it was not asked for."""
+    return "" if findings.code is None else page(findings.code)
+
+
+def page(code: Code) -> str:
+    """A program as HTML, in colours; without one, the reason."""
+    if not code.lines:
+        return element("div", QUIET, escape(printable(code.why)))
+    return element("pre", STYLE, "\n".join(highlighted(_lines(code))))
+
+
+def live_html(code: Code) -> str:
+    """The same for the front end, with an element around each line.
+
+    A line of the values of operation 3 has ``data-f="3"``, and one of its first derivatives ``data-b="0.3"``.
+    """
+    if not code.lines:
+        return page(code)
+    rows = marked(_lines(code))
+    lines = [_line(line, row) for line, row in zip(code.lines, rows, strict=True)]
+    return element("pre", STYLE, "\n".join(lines))
+
+
+def _lines(code: Code) -> str:
+    return "\n".join(printable(line.text) for line in code.lines)
+
+
+def _line(line: CodeLine, row: str) -> str:
+    if not (line.forward or line.reverse):
+        return row
+    forward = " ".join(map(str, line.forward))
+    reverse = " ".join(f"{part}.{operation}" for part, operation in line.reverse)
+    return f'<span data-f="{forward}" data-b="{reverse}">{row}</span>'

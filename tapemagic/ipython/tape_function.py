@@ -1,0 +1,117 @@
+"""%tape_function: the programs of a traced function, and why it stays eager where it does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from tapemagic.analysis.explain.caller import is_plain
+from tapemagic.analysis.formatting import printable
+from tapemagic.display.function_code import FunctionCode
+from tapemagic.errors import TapeError
+from tapemagic.ipython.why import GAP
+
+USAGE = "%tape_function needs a function, as in %tape_function step, or %tape_function step x, y"
+
+
+def tape_function(line: str, namespace: Mapping[str, Any]) -> FunctionCode:
+    """The programs of a function.
+
+    Parameters
+    ----------
+    line : str
+        What stands behind ``%tape_function``: the name of a function, and expressions for arguments.
+    namespace : mapping of str to object
+        The values of the names.
+
+    Raises
+    ------
+    UsageError
+        If the line cannot be understood, or there is nothing to show yet.
+    """
+    __tracebackhide__ = True
+    from tapemagic.replay.function import Function
+
+    name, call = parse(line)
+    function = _evaluated(name, namespace)
+    words = ast.unparse(name)
+    if not isinstance(function, Function):
+        raise UsageError(
+            f"%tape_function: {words} is of type {type(function).__name__}, and no function that is traced: "
+            f"write @tapemagic.function above its definition, or {_plain_name(words)} = tapemagic.function({words}), "
+            "and call it"
+        )
+    args = [_evaluated(node, namespace) for node in call.args]
+    kwargs = {str(word.arg): _evaluated(word.value, namespace) for word in call.keywords}
+    try:
+        text = function.source(*args, **kwargs)
+    except (TapeError, LookupError, ValueError, TypeError) as error:
+        raise UsageError(f"%tape_function: {printable(_message(error))}") from None
+    why = function.why_eager
+    if not text and not why:
+        raise UsageError(
+            f"%tape_function: {words} has no program yet: the first two calls with arguments of the same kind trace "
+            f"it, so call {words}(...) twice, and ask again"
+        )
+    return FunctionCode(words, text, why)
+
+
+def _message(error: Exception) -> str:
+    return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+
+
+def _plain_name(words: str) -> str:
+    return words if words.isidentifier() else "traced"
+
+
+def parse(line: str) -> tuple[ast.expr, ast.Call]:
+    """The function of a line, and its arguments as those of a call.
+
+    Examples
+    --------
+    >>> name, call = parse("step x, lr=0.1")
+    >>> ast.unparse(name), ast.unparse(call)
+    ('step', '_(x, lr=0.1)')
+    >>> ast.unparse(parse("step x y[0]")[1])
+    '_(x, y[0])'
+    """
+    name, _, rest = line.strip().rstrip("; ").partition(" ")
+    node = _expression(name.rstrip(","))
+    if not isinstance(node, ast.expr) or not is_plain(node):
+        raise UsageError(USAGE)
+    call = _expression(f"_({rest})") or _apart(rest)
+    if not isinstance(call, ast.Call):
+        raise UsageError(
+            f"%tape_function: {rest.strip()!r} are no arguments: write them as in a call, with commas, as in "
+            f"%tape_function {name} x, y"
+        )
+    return node, call
+
+
+def _apart(words: str) -> ast.expr | None:
+    """Arguments that stand apart by spaces as those of a call; None if they do not."""
+    parts = [part for part in GAP.split(words) if part]
+    return _expression(f"_({', '.join(parts)})")
+
+
+def _expression(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _evaluated(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
+    """The value of an expression in the notebook."""
+    __tracebackhide__ = True
+    code = compile(ast.Expression(node), "<%tape_function>", "eval")
+    try:
+        return eval(code, dict(namespace))  # noqa: S307 -- it is the user's own line
+    except Exception as error:
+        raise UsageError(
+            f"%tape_function: {ast.unparse(node)} cannot be computed ({type(error).__name__}: "
+            f"{printable(_message(error))})"
+        ) from None

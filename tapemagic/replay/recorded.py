@@ -1,0 +1,278 @@
+"""The derivative of what a tape recorded, as a program: its records are run again on symbols, and differentiated."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Sequence
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.functions.pullback import called
+from tapemagic.engine.nest import tensors
+from tapemagic.engine.recording import Record, is_id, silence
+from tapemagic.engine.tape.recorder import Contents, contents_of
+from tapemagic.engine.tape.tape import Tape, tape_of
+from tapemagic.engine.tensor.messages import shown
+from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap, wrap
+from tapemagic.errors import NotATensorError, OptionError, SourceError
+from tapemagic.replay.passes import simplified
+from tapemagic.replay.program import Guard, Node, Program, arguments_of, nodes_in
+from tapemagic.replay.rerun import Mark, Placed, RecordTrace, Rerun, Words
+from tapemagic.replay.source import Text
+from tapemagic.replay.symbol import Symbol
+from tapemagic.replay.trace import tracing
+
+Group = Sequence[Any]
+"""Tensors of whose sum the gradients are taken, as those of a list given to ``tape.gradient``."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The derivative of what a tape recorded.
+
+    Attributes
+    ----------
+    program : Program
+        Its results are the targets, then for each order and each group of targets the derivatives with respect to the
+        sources; None where there is none.
+    notes : tuple of str
+        What a reader has to know of its parameters and results.
+    """
+
+    program: Program
+    notes: tuple[str, ...]
+
+
+def recorded_program(
+    contents: Contents,
+    groups: Sequence[Group],
+    sources: Sequence[Any],
+    order: int,
+    words: Words,
+    name: str,
+) -> Recorded:
+    """The values and the derivatives of targets as a program of NumPy calls.
+
+    Parameters
+    ----------
+    contents : Contents
+        Of a tape that has its records.
+    groups : sequence of sequence of Tensor or Variable
+        The targets: the derivatives are those of the sum of each group.
+    sources : sequence of Tensor or Variable
+        Those that no record made become the first parameters, in this order.
+    order : int
+        The highest order, in the sense of nested tapes.
+    words : Words
+        The user's names and lines.
+    name : str
+        The name of the program's function.
+
+    Raises
+    ------
+    SourceError
+        If it cannot be written.
+    """
+    targets = [x for group in groups for x in group]
+    with silence(), tracing(RecordTrace(words.places)) as trace, np.errstate(all="ignore"):
+        assert isinstance(trace, RecordTrace)
+        rerun = Rerun(trace, contents, words)
+        for x in sources:
+            if id_of(x) not in rerun.made:
+                rerun.watched(_key(x), rerun.recorded_value(x))
+        own = len(trace.inputs)
+        rerun.run(needed_records(contents.records, targets))
+        tape = tape_of(contents._replace(records=tuple(rerun.records)))
+        y = [[_symbolic(x, rerun) for x in group] for group in groups]
+        x = [_symbolic(each, rerun) for each in sources]
+        gradients = _differentiated(tape, trace, y, x, order)
+        results = [trace.node(unwrap(each)) for each in (*(t for group in y for t in group),)]
+        results += [None if g is None else trace.node(unwrap(g)) for g in gradients]
+        if trace.reasons:
+            raise SourceError(_in_words(trace, contents))
+    program = simplified(Program(list(trace.inputs), trace.body, results, [], identifier(name)))
+    if rerun.guessed and any(isinstance(entry, Guard) for entry in program.body):
+        raise SourceError(
+            "the derivative branches on values which the tape did not keep: write the function with "
+            "tapemagic.function, or record it on smaller arrays"
+        )
+    return Recorded(_with_used_inputs(program, own), tuple(dict.fromkeys(rerun.notes)))
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a program.
+
+    Attributes
+    ----------
+    text : str
+    marks : frozenset of Mark
+        The records to whose values and gradients it belongs.
+    """
+
+    text: str
+    marks: frozenset[Mark] = frozenset()
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """The text of a program, by lines."""
+
+    lines: tuple[Line, ...]
+
+    @property
+    def text(self) -> str:
+        """The lines as one text."""
+        return "".join(f"{line.text}\n" for line in self.lines)
+
+
+def text_of(recorded: Recorded) -> SourceText:
+    """The text of a derivative, with the records to which its lines belong."""
+    text = Text(recorded.program)
+    notes = [Line(f"# {note}") for note in recorded.notes]
+    return SourceText((*notes, *(Line(line) for line in text.lines)))
+
+
+def needed_records(records: Sequence[Any], targets: Sequence[Any]) -> list[int]:
+    """The positions of the records from which targets were computed, oldest first.
+
+    With a call that brings its own gradient come the records inside of it, whose values the gradient may read.
+    """
+    wanted = {id_of(x) for x in targets}
+    positions: list[int] = []
+    inside: list[tuple[int, int]] = []
+    for position in range(len(records) - 1, -1, -1):
+        record = Record._make(records[position])
+        ids = record.output_ids
+        within = any(start < ids[0] < end for start, end in inside)
+        if wanted.isdisjoint(ids) and not within:
+            continue
+        positions.append(position)
+        wanted.update(filter(is_id, record.ids))
+        if record.operation.function is called and record.params:
+            inside.append((record.params["call"].start_time, ids[0]))
+    return positions[::-1]
+
+
+def _differentiated(
+    tape: Tape, trace: RecordTrace, groups: list[list[Any]], sources: list[Any], order: int
+) -> list[Any]:
+    """The derivatives order by order, each with respect to all sources; those below the last go onto the tape."""
+    found: list[Any] = []
+    below: list[list[Any]] = []
+    for level in range(1, order + 1):
+        begins, first = len(tape.records), len(trace.body)
+        now: list[list[Any]] = []
+        trace.level = level
+        with ExitStack() as stack:
+            stack.enter_context(tape if level < order else nullcontext())
+            for k, group in enumerate(groups):
+                trace.lists(tape.records)
+                if level == 1:
+                    now.append(list(tape.gradient(group, sources)))
+                    continue
+                pairs = zip(below[k], sources, strict=True)
+                now.append([None if g is None else tape.gradient(g, x) for g, x in pairs])
+        _mark_recorded(tape, trace, begins, first)
+        found += [g for row in now for g in row]
+        below = now
+    return found
+
+
+def _mark_recorded(tape: Tape, trace: RecordTrace, begins: int, first: int) -> None:
+    """Say of what a sweep computed to which record of the sweep itself it belongs."""
+    made = {}
+    for position, record in enumerate(tape.records[begins:], begins):
+        for y in record.outputs:
+            if type(y) is Symbol:
+                made[y._node] = position
+    pending: list[Any] = []
+    for entry in trace.body[first:]:
+        pending.append(entry)
+        if entry in made:
+            for each in pending:
+                if isinstance(each.site, Placed):
+                    each.site.marks += ((0, made[entry]),)
+            pending = []
+
+
+def _key(x: Any) -> int:
+    return id_of(x) if is_id(id_of(x)) else -id(x)
+
+
+def _symbolic(x: Traced, rerun: Rerun) -> Tensor:
+    """A target or source with the symbol of its value."""
+    i = _key(x)
+    value = rerun.value(i)
+    if value is None:
+        is_parameter = is_id(i) or i in rerun.asked
+        value = rerun.watched(i, rerun.recorded_value(x)) if is_parameter else unwrap(x)
+    return wrap(value, id_of(x))
+
+
+def _in_words(trace: RecordTrace, contents: Contents) -> str:
+    """The reasons why the records are no program."""
+    how, site = trace.reasons[0]
+    level, position = getattr(site, "marks", ((0, -1),))[0]
+    known = 0 <= position < len(contents.records)
+    of = Record._make(contents.records[position]).name if known else ""
+    where = f" in {'the derivative of ' * bool(level)}{of}" if of else ""
+    return f"what the tape recorded cannot be written as a program, because of {how}{where}"
+
+
+def _with_used_inputs(program: Program, count: int) -> Program:
+    """A program without the parameters that it does not read, but for those of its sources, which come first."""
+    read: set[Node] = set(nodes_in(program.results))
+    for entry in program.body:
+        read.update(arguments_of(entry))
+    inputs = [
+        node for k, node in enumerate(program.inputs) if k < count or node in read
+    ]
+    return Program(inputs, program.body, program.results, program.assigned, program.name, program.notes)
+
+
+def identifier(name: str) -> str:
+    """A name as one that may stand in a program.
+
+    Examples
+    --------
+    >>> identifier("layers[0].w"), identifier("w₁"), identifier("lambda")
+    ('layers_0_w', 'w_1', 'lambda_')
+    """
+    digits = name.translate({ord("₀") + k: f"_{k}" for k in range(10)})
+    found = re.sub(r"\W+", "_", re.sub(r"(?<=_\d)_(?=\d)", "", digits)).strip("_") or "x"
+    found = f"x{found}" if found[0].isdigit() else found
+    return f"{found}_" if keyword.iskeyword(found) or found in ("np", "print") else found
+
+
+def source_of_tape(tape: Tape, target: Any, sources: Any, order: Any, here: Any) -> str:
+    """The text of the derivative of what a tape recorded, for ``tape.source``.
+
+    Parameters
+    ----------
+    tape : Tape
+    target, sources, order
+        As given to ``tape.source``, which states the errors.
+    here : NamesHere
+        The caller's names.
+    """
+    if target is None:
+        raise NotATensorError(
+            "the target of tape.source is None: give the tensor, or a structure of tensors, to differentiate"
+        )
+    group, wanted = tensors(target, "a target"), tensors(sources, "a source")
+    order = checked_order(order)
+    words = Words(here.names, here.arrays, lambda _position: None)
+    name = f"{here.target or 'target'}_and_{'gradients' if order == 1 else 'derivatives'}"
+    return text_of(recorded_program(contents_of(tape), [group], wanted, order, words, name)).text
+
+
+def checked_order(order: Any) -> int:
+    """An order of derivatives, from 1 to 9."""
+    if isinstance(order, bool) or not isinstance(order, int | np.integer) or not 1 <= order <= 9:
+        raise OptionError(f"order has to be a whole number from 1 to 9, not {shown(order)}")
+    return int(order)

@@ -1,0 +1,341 @@
+"""Records of a tape, run again on symbols, so that a trace writes down what they compute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapemagic.engine.functions.pullback import called
+from tapemagic.engine.recording import FOREIGN, Absent, Record, is_id
+from tapemagic.engine.registry import HARMLESS
+from tapemagic.engine.tape.recorder import Contents
+from tapemagic.engine.tensor.tensor import id_of, unwrap
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.errors import SourceError
+from tapemagic.replay.program import Node, Site
+from tapemagic.replay.symbol import Symbol, held
+from tapemagic.replay.trace import Trace
+
+FORM = HARMLESS | {"order", "kind", "stable", "device", "signature"}
+"""Arguments which a record does not hold, and which do not change numbers, but for a dtype, which the result shows."""
+
+LITERAL = 8
+"""The most elements of an unnamed array that stands in the program as numbers."""
+
+
+class Words(NamedTuple):
+    """The user's words for what a tape recorded.
+
+    Attributes
+    ----------
+    names : mapping of int to str
+        Names of values, by their ids.
+    arrays : sequence of (str, array)
+        Arrays that the program can name, for those that the tape has copies of.
+    places : callable
+        Gives the line of a record, by its position; None where it is not known.
+    """
+
+    names: Mapping[int, str]
+    arrays: Sequence[tuple[str, Any]]
+    places: Callable[[int], Site | None]
+
+
+Mark = tuple[int, int]
+"""The order of a derivative, 0 for what was recorded itself, and the position of the record that it belongs to."""
+
+
+class Placed(Site):
+    """The line of a node, and the records that it belongs to.
+
+    Attributes
+    ----------
+    marks : tuple of Mark
+    """
+
+    marks: tuple[Mark, ...] = ()
+
+
+class RecordTrace(Trace):
+    """A trace of records: each node has the line on which its record was made, and not the line that asks.
+
+    Attributes
+    ----------
+    mark : Mark or None
+        The record that is being run, or differentiated.
+    level : int
+        The order of the derivative that is being computed.
+    """
+
+    def __init__(self, places: Callable[[int], Site | None]) -> None:
+        super().__init__()
+        self.mark: Mark | None = None
+        self.level = 0
+        self._places = places
+        self._positions: dict[int, int] = {}
+        self._known: dict[int, tuple[Any, Node]] = {}
+
+    def at(self, position: int) -> None:
+        """Say that a record is being run."""
+        self.mark = 0, position
+
+    def knows(self, value: Any, node: Node) -> None:
+        """Say that an array, by its identity, is the value of a node."""
+        self._known[id(value)] = value, node
+
+    def lists(self, records: Sequence[Any]) -> None:
+        """Say which records the sweep goes through, for their positions."""
+        self._positions = {_first(record): k for k, record in enumerate(records)}
+
+    def site(self) -> Site | None:
+        """The line of the record that is being run or differentiated."""
+        if self.mark is None:
+            return None
+        place = Placed(*(self._places(self.mark[1]) or ("", 0, None)))
+        place.marks = (self.mark,)
+        return place
+
+    def sweep(self, records: Any, grads: dict[int, Any], nested: bool) -> Iterator[Any]:
+        """The records of a reverse sweep, backwards; each is marked while it is differentiated."""
+        before = self.mark
+        try:
+            for record in super().sweep(records, grads, nested):
+                position = self._positions.get(_first(record))
+                self.mark = before if position is None else (self.level, position)
+                yield record
+        finally:
+            self.mark = before
+
+    def _constant(self, value: Any) -> Any:
+        known = self._known.get(id(value))
+        return known[1] if known else super()._constant(value)
+
+
+class Rerun:
+    """The values of a tape as symbols.
+
+    Parameters
+    ----------
+    trace : RecordTrace
+    contents : Contents
+        Of a tape that has its records.
+    words : Words
+
+    Attributes
+    ----------
+    records : list of tuple
+        The records with symbols in the place of values: those that are needed, in their places among the others.
+    notes : list of str
+        What a reader has to know of parameters that are not the user's own.
+    guessed : bool
+        Whether values were not kept, so that others of their shape stand in for them.
+    """
+
+    def __init__(self, trace: RecordTrace, contents: Contents, words: Words) -> None:
+        self.trace = trace
+        self.contents = contents
+        self.words = words
+        self.records: list[Any] = list(contents.records)
+        self.notes: list[str] = []
+        self.guessed = False
+        self._values: dict[int, Any] = {}
+        self._versions: dict[tuple[int, int], Any] = {}
+        self._arrays: list[tuple[Any, Any]] = []
+        self._inexact: set[Node] = set()
+        self._kept = _values_kept(contents.records)
+        self._assigned = {e.number for e in contents.events if e.kind in ("assigned", "changed")}
+        self.made = {i for record in contents.records for i in _outputs(record)}
+        self.asked: set[int] = set()
+
+    def watched(self, i: int, value: Any) -> Any:
+        """The symbol of a value that no record made, such as a source: a parameter of the program."""
+        self.asked.add(i)
+        version = id(value) if i in self._assigned else 0
+        if isinstance(value, Absent) and i in self._assigned:
+            raise SourceError(
+                f"{self.words.names.get(i) or 'a Variable'} was assigned while the tape recorded, and its value at "
+                "one of the operations was not kept: write the function with tapemagic.function, whose source is known"
+            )
+        found = self._versions.get((i, version))
+        if found is None:
+            found = self._parameter(value, self.words.names.get(i, "x"), i)
+            self._versions[i, version] = found
+        return found
+
+    def recorded_value(self, x: Any) -> Any:
+        """The value of a tensor when it was recorded: a Variable may have another one since."""
+        kept = self._kept.get(id_of(x))
+        if kept is None and isinstance(x, Variable):
+            return Absent(x.shape, x.dtype)
+        return unwrap(x) if kept is None else kept
+
+    def value(self, i: int) -> Any:
+        """The symbol of a value on the tape, by its id; None if it is not there."""
+        return self._values.get(i)
+
+    def run(self, needed: Sequence[int]) -> None:
+        """Run the records at some positions, oldest first."""
+        for position in needed:
+            self.trace.at(position)
+            self._run(position, Record._make(self.contents.records[position]))
+        self.trace.mark = None
+
+    def _run(self, position: int, record: Record) -> None:
+        values = tuple(map(self._input, record.values, record.ids))
+        outputs = record.outputs
+        found: Any = None
+        if record.operation.function is not called:
+            found = self._computed(record, values)
+        if found is None:
+            found = [self._not_computed(record, y, i) for y, i in zip(outputs, record.output_ids, strict=True)]
+        for symbol, y, i in zip(found, outputs, record.output_ids, strict=True):
+            self._values[i] = symbol
+            if type(symbol) is Symbol:
+                if name := self.words.names.get(i, ""):
+                    symbol._node.name = symbol._node.name or name
+                if not isinstance(y, Absent):
+                    self.trace.knows(y, symbol._node)
+        several = isinstance(record.output_id, tuple)
+        output = tuple(found) if several else found[0]
+        self.records[position] = tuple(record._replace(values=values, output=output))
+
+    def _input(self, value: Any, i: int) -> Any:
+        if value is None or not hasattr(value, "dtype"):
+            return value
+        if is_id(i):
+            return self._values[i] if i in self._values else self.watched(i, value)
+        return self._constant(value, i)
+
+    def _constant(self, value: Any, i: int) -> Any:
+        """What stands for a value that the tape does not track: a parameter, or the number itself."""
+        known = self.trace._known.get(id(value))
+        if known:
+            return self.trace._symbol(known[1], value)
+        if not value.ndim:
+            return value
+        name = "" if isinstance(value, Absent) else self._name_of(value, i)
+        if not name and not isinstance(value, Absent) and value.size <= LITERAL:
+            return value
+        for other, symbol in self._arrays:
+            if other is value or (name and symbol._node.name == name):
+                return symbol
+        found = self._parameter(value, name or "array", 0)
+        if not name:
+            self.notes.append(f"a parameter has no name of yours: an array of {_form(value)}")
+        self._arrays.append((value, found))
+        return found
+
+    def _name_of(self, value: Any, i: int) -> str:
+        """The user's name for an array that the tape has itself, or a copy of; empty if there is none."""
+        for name, array in self.words.arrays:
+            if array is value:
+                return name
+        if i != FOREIGN:
+            return ""
+        for name, array in self.words.arrays:
+            if array.shape == value.shape and array.dtype == value.dtype and _same(array, value):
+                return name
+        return ""
+
+    def _parameter(self, value: Any, name: str, i: int) -> Any:
+        kept = self._kept.get(i) if isinstance(value, Absent) else value
+        stand_in = np.ones(value.shape, value.dtype) if kept is None else kept
+        symbol = self.trace.input(len(self.trace.inputs), stand_in, name)
+        if kept is None:
+            self.guessed = True
+            self._inexact.add(symbol._node)
+        else:
+            self.trace.knows(kept, symbol._node)
+        return symbol
+
+    def _computed(self, record: Record, values: tuple[Any, ...]) -> list[Any] | None:
+        """The results of a record's operation, as far as it is certain that they are those that were recorded."""
+        params = record.params or {}
+        for more in ({}, {"dtype": record.outputs[0].dtype}):
+            before = len(self.trace.body)
+            try:
+                with np.errstate(all="ignore"):
+                    result = record.operation.function(*values, **params, **more)
+            except Exception:  # noqa: BLE001 (an argument that no record holds may be missing)
+                result = ()
+            found = list(result) if isinstance(result, tuple) else [result]
+            if self._agrees(record, values, found):
+                return found
+            del self.trace.body[before:]
+        return None
+
+    def _agrees(self, record: Record, values: tuple[Any, ...], found: list[Any]) -> bool:
+        """Whether results have the form of those that were recorded, and their numbers where those were kept."""
+        exact = self._inexact.isdisjoint(x._node for x in values if type(x) is Symbol)
+        if len(found) != len(record.outputs):
+            return False
+        for y, now in zip(record.outputs, found, strict=True):
+            if getattr(now, "shape", None) != y.shape or now.dtype != y.dtype:
+                return False
+            if exact and not isinstance(y, Absent):
+                if not _close(held(now), y):
+                    return False
+            elif record.operation.ignores - FORM:
+                return False
+        if not exact:
+            self._inexact.update(x._node for x in found if type(x) is Symbol)
+        return True
+
+    def _not_computed(self, record: Record, y: Any, i: int) -> Any:
+        """What stands for a result whose operation cannot be run again: what a record inside it made, or a parameter."""
+        known = None if isinstance(y, Absent) else self.trace._known.get(id(y))
+        if known:
+            return self.trace._symbol(known[1], y)
+        name = self.words.names.get(i) or record.name
+        what = (
+            "has a gradient of its own"
+            if record.operation.function is called
+            else "was called with arguments that the tape did not keep"
+        )
+        self.notes.append(f"{name} is a parameter: {record.name} {what}")
+        return self._parameter(y, name, i)
+
+
+def _first(record: Any) -> int:
+    """The id of a record's first result."""
+    made = record[-1]
+    return int(made[0] if made.__class__ is tuple else made)
+
+
+def _outputs(record: Any) -> tuple[int, ...]:
+    made = record[-1]
+    return made if made.__class__ is tuple else (made,)
+
+
+def _values_kept(records: Sequence[Any]) -> dict[int, Any]:
+    """Values by their ids, as far as a record holds them."""
+    found: dict[int, Any] = {}
+    for _, values, ids, _, output, output_id in records:
+        several = output_id.__class__ is tuple
+        held_by = (*values, *(output if several else (output,)))
+        for value, i in zip(held_by, (*ids, *(output_id if several else (output_id,))), strict=True):
+            if is_id(i) and not isinstance(value, Absent):
+                found.setdefault(i, value)
+    return found
+
+
+def _form(value: Any) -> str:
+    return f"shape {value.shape}, {value.dtype}"
+
+
+def _same(a: Any, b: Any) -> bool:
+    return bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
+
+
+def _close(now: Any, y: Any) -> bool:
+    """Whether two results differ by no more than a sum in another order does."""
+    if y.dtype.kind not in "fc" or not y.size:
+        return _same(now, y)
+    finite = np.abs(y)[np.isfinite(y)] if y.ndim else np.abs(y)
+    top = np.max(finite, initial=0.0) if np.ndim(finite) else finite
+    scale = float(top) if np.isfinite(top) else 0.0
+    bound = 256 * float(np.finfo(y.dtype).eps)
+    with np.errstate(all="ignore"):
+        return bool(np.allclose(now, y, rtol=bound, atol=bound * scale, equal_nan=True))
