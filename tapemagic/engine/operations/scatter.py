@@ -126,11 +126,6 @@ def dense(dx: Any) -> Any:
 @one_call
 def add_scattered(*values: Any, indices: Sequence[Any], shape: tuple[int, ...]) -> Any:
     """Zeros of a shape, with each of the values added at its own index."""
-    for x in values:
-        if hasattr(x, "__tape_function__"):
-            return x.__tape_function__(
-                add_scattered, values, {"indices": indices, "shape": shape}
-            )
     dtype = np.result_type(*values)
     total = np.zeros(shape, wider(dtype))
     for part in map(Scattered, values, indices, [shape] * len(indices)):
@@ -149,6 +144,7 @@ def sum_of_scattered(parts: Sequence[Scattered]) -> Any:
     return apply(_ADD_SCATTERED, tuple(part.values for part in parts), params)
 
 
+@one_call
 def add_at_places(*values: Any, places: Sequence[Any], shape: tuple[int, ...]) -> Any:
     """Zeros of a shape, with rows of values added at places among all its elements, laid out in C order.
 
@@ -176,9 +172,6 @@ def add_at_places(*values: Any, places: Sequence[Any], shape: tuple[int, ...]) -
            [0., 2., 5.],
            [0., 0., 3.]])
     """
-    for x in values:
-        if hasattr(x, "__tape_function__"):
-            return x.__tape_function__(add_at_places, values, {"places": places, "shape": shape})
     total = np.zeros(shape, values[0].dtype)
     elements = total.reshape(-1)
     elements[places[0]] = values[0]

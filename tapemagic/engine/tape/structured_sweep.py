@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.recording import Absent, sweep_reader
+from tapemagic.engine.recording import Absent
 from tapemagic.engine.registry import NUMBERED, Operation
 from tapemagic.engine.tape.cotangents import NEVER
 from tapemagic.engine.tape.nonzeros import (
@@ -24,6 +24,7 @@ from tapemagic.engine.tape.nonzeros import (
     taken,
 )
 from tapemagic.engine.tape.sweep import fit, revived
+from tapemagic.engine.tracing import tracer
 
 Shape = tuple[int, ...]
 
@@ -88,8 +89,9 @@ class StructuredSweep:
         pending: dict[int, Nonzeros] = {}
         dense: set[int] = set()
         shown: dict[int, Any] = {}
-        read = sweep_reader.get()
-        for record in reversed(records) if read is None else read(records, shown, self._nested):
+        told = tracer()
+        backwards = reversed(records) if told is None else told.sweep(records, shown, self._nested)
+        for record in backwards:
             _, values, ids, _, _, made = record
             if made.__class__ is not tuple:
                 made = (made,)
@@ -111,7 +113,7 @@ class StructuredSweep:
                     found[i].terms.append(term)
                 else:
                     found[i] = Nonzeros(values[k], [term])
-                if read is not None:
+                if told is not None:
                     shown[i] = term.values
         return pending
 
