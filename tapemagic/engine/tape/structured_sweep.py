@@ -172,7 +172,7 @@ class StructuredSweep:
                 return None
             if not (whole and aligned):
                 arguments = [
-                    x if whole and k not in wanted else self._at(x, full, places, shape)
+                    x if whole and k not in wanted else self._at(x, full, places, whole)
                     for k, x in enumerate(known, -1)
                 ]
             if g.shape != shape:
@@ -189,13 +189,13 @@ class StructuredSweep:
                 found.append((k, Term(rows, there, dx)))
         return found
 
-    def _at(self, x: Any, full: Shape, places: Places, shape: Shape) -> Any:
-        """A value that an operation repeats in its `full` shape, at some places there, in another shape."""
+    def _at(self, x: Any, full: Shape, places: Places, whole: bool) -> Any:
+        """A value that an operation repeats in its `full` shape, at some places there, or on the `whole`."""
         if not getattr(x, "shape", ()):
             return x
         if x.__class__ is Absent:
-            return Absent(shape, x.dtype)
-        if shape == full:
+            return Absent(full if whole else (len(places),), x.dtype)
+        if whole:
             return x if x.shape == full else np.broadcast_to(x, full)
         if x.shape != full:
             places = picked(self._repeated(x.shape, full), places)
