@@ -17,7 +17,10 @@ import tapemagic
 
 PACKAGE = Path(tapemagic.__file__).parent
 
-_VALUES = ("errors", "engine.registry", "engine.recording", "engine.events", "engine.tensor")
+_VALUES = (
+    *("errors", "engine.registry", "engine.recording", "engine.events", "engine.tracing"),
+    "engine.tensor",
+)
 _TAPE = (*_VALUES, "engine.nest", "engine.operations", "engine.tape")
 
 _ANALYSIS = ("analysis.snapshot", "analysis.formatting", "analysis.parts", "analysis.adjoints")
@@ -33,6 +36,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.recording": ("errors", "engine.registry"),
     "engine.events": ("errors", "engine.registry", "engine.recording"),
     "engine.program_state": (),
+    "engine.tracing": (),
     "engine.tracebacks": ("engine.events",),
     "engine.tensor": _VALUES,
     "engine.nest": _VALUES,

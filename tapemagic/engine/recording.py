@@ -129,8 +129,6 @@ class Recorder(Protocol):
 _live: ContextVar[tuple[Recorder, ...]] = ContextVar("live tapes", default=())
 _silenced: ContextVar[bool] = ContextVar("in silence", default=False)
 live = _live.get
-sweep_reader: ContextVar[Callable[..., Any] | None] = ContextVar("reader of sweeps", default=None)
-"""Called with the records of a reverse sweep, the gradients and whether it is nested; gives the records backwards."""
 new_id = itertools.count(1 << 20).__next__
 
 clock = [-new_id()]

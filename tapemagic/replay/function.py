@@ -15,6 +15,7 @@ from tapemagic.engine.tensor.tensor import Tensor, Traced, computed, unwrap
 from tapemagic.engine.tensor.variable import Variable, exchange
 from tapemagic.replay.closure import Closure
 from tapemagic.replay.compiling import Compiled, Retrace, compiled
+from tapemagic.replay.naming import name_inputs
 from tapemagic.replay.program import Program
 from tapemagic.replay.same import same_programs
 from tapemagic.replay.signature import signature
@@ -142,6 +143,9 @@ class Function:
         program = Program(
             list(trace.inputs), trace.body, results, changed, self.python_function.__name__
         )
+        trace.names.finish(trace.constant)
+        name_inputs(program, self.python_function, args, kwargs)
+        program.notes["statements"] = trace.names.texts
         program.notes["structure"] = pack(result, [None] * len(found))
         program.notes["kinds"] = [type(x) if isinstance(x, Traced) else None for x in found]
         return program, pack(result, [_outside(x) for x in found])

@@ -25,14 +25,16 @@ class Kind(NamedTuple):
 
 
 def kind_of(value: Any) -> Kind:
-    """The kind of an array or a NumPy scalar.
+    """The kind of an array, a NumPy scalar or a plain Python number.
 
     Examples
     --------
     >>> kind_of(np.float32(1))
     Kind(shape=(), dtype=dtype('float32'), is_array=False)
     """
-    return Kind(value.shape, value.dtype, isinstance(value, np.ndarray))
+    if isinstance(value, np.ndarray | np.generic):
+        return Kind(value.shape, value.dtype, isinstance(value, np.ndarray))
+    return Kind((), np.dtype(type(value)), False)
 
 
 class Site(NamedTuple):
@@ -41,13 +43,17 @@ class Site(NamedTuple):
     Attributes
     ----------
     file, line : str and int
-    frame : object
-        The call of the function in which the line stands, by identity: two calls of one function are two.
+        The first line of the statement.
+    call : int
+        The number of the call of the function in which the line stands: two calls of one function are two.
+    time : int
+        How often the statement has begun, over all calls: above 1 in a loop, and in a function called again.
     """
 
     file: str
     line: int
-    frame: Any
+    call: int = 1
+    time: int = 1
 
 
 class Back(NamedTuple):
@@ -74,7 +80,8 @@ class Node:
     Attributes
     ----------
     function : callable
-        A NumPy function, a method by ``operator.methodcaller``, or one of this package.
+        A NumPy function, a `Method`, one of `operator` where Python's operator is something else than NumPy's function
+        (``operator.pow``, ``operator.getitem``, and all on plain Python numbers), or one of this package.
     args, kwargs : tuple and dict
         Of nodes, of constants (arrays that are known are `Constant` nodes), and of lists, tuples, dicts and slices of
         these.
@@ -86,9 +93,11 @@ class Node:
         The reverse sweep that made it; None for what the user's lines compute.
     name : str
         The user's name for the value; empty where there is none.
+    errstate : dict of str to str, or None
+        The arguments of np.errstate under which the call was made, where they are not those of the trace's start.
     """
 
-    __slots__ = ("args", "back", "function", "kind", "kwargs", "name", "site")
+    __slots__ = ("args", "back", "errstate", "function", "kind", "kwargs", "name", "site")
 
     def __init__(
         self,
@@ -99,6 +108,7 @@ class Node:
         site: Site | None = None,
         back: Back | None = None,
         name: str = "",
+        errstate: dict[str, str] | None = None,
     ) -> None:
         self.function = function
         self.args = tuple(args)
@@ -107,10 +117,13 @@ class Node:
         self.site = site
         self.back = back
         self.name = name
+        self.errstate = errstate
 
     def with_arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Node:
         """The same call with other arguments."""
-        return Node(self.function, args, kwargs, self.kind, self.site, self.back, self.name)
+        return Node(
+            self.function, args, kwargs, self.kind, self.site, self.back, self.name, self.errstate
+        )
 
     def __repr__(self) -> str:
         called = getattr(self.function, "__name__", str(self.function))
@@ -169,6 +182,50 @@ class Guard:
         self.site = site
 
 
+class Store:
+    """The writing of a value that one round of a loop computed.
+
+    Attributes
+    ----------
+    target : Node
+        An array that was made before the loop, or a list.
+    index : object
+        The place in the array; None where the value is appended to a list.
+    value : Node
+    """
+
+    __slots__ = ("index", "target", "value")
+
+    def __init__(self, target: Node, index: Any, value: Node) -> None:
+        self.target = target
+        self.index = index
+        self.value = value
+
+
+class Loop:
+    """A part of a program that runs for one block of its arrays after the other.
+
+    Attributes
+    ----------
+    start, part : Input
+        The first row of a block, and the slice of its rows: known inside the loop alone.
+    count, step : int
+        The number of rows in all, and in a block.
+    body : list of Node and Store
+        In the order of execution; nobody outside reads these nodes.
+    """
+
+    __slots__ = ("body", "count", "part", "start", "step")
+
+    def __init__(self, count: int, step: int) -> None:
+        index = Kind((), np.dtype(np.intp), False)
+        self.start = Input("start", index, "start")
+        self.part = Input("part", index, "part")
+        self.count = count
+        self.step = step
+        self.body: list[Any] = []
+
+
 @dataclass
 class Program:
     """What a traced function computed.
@@ -176,8 +233,9 @@ class Program:
     Attributes
     ----------
     inputs : list of Input
-    body : list of Node and Guard
+    body : list of Node, Guard and Loop
         In the order of execution. A node stands after those in its arguments; inputs and constants are not listed.
+        Loops come last, of the pass `blocking`: the others meet none.
     results : list of Node or object
         The leaves of what the function returned; one that is no node is the same at each call.
     assigned : list of (Variable, Node)
@@ -209,9 +267,15 @@ def nodes_in(value: Any) -> Iterator[Node]:
 
 
 def arguments_of(entry: Any) -> list[Node]:
-    """The nodes that a node or a guard reads."""
+    """The nodes that an entry of a body reads; of a loop those from outside, each once."""
     if isinstance(entry, Guard):
         return [entry.condition]
+    if isinstance(entry, Store):
+        return [entry.target, *nodes_in(entry.index), entry.value]
+    if isinstance(entry, Loop):
+        inner = {entry.start, entry.part, *(x for x in entry.body if isinstance(x, Node))}
+        read = (x for part in entry.body for x in arguments_of(part))
+        return list(dict.fromkeys(x for x in read if x not in inner))
     return [*nodes_in(entry.args), *nodes_in(entry.kwargs)]
 
 

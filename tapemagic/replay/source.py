@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.replay.program import Constant, Guard, Input, Node, Program
+from tapemagic.replay.loop_text import loop_lines, store_line
+from tapemagic.replay.program import Constant, Guard, Input, Loop, Node, Program, Store
 from tapemagic.replay.symbol import BINARY, COMPARISONS, UNARY, Method
 
 SIGNS = {
     np.add: "+", np.subtract: "-", np.multiply: "*", np.divide: "/", np.floor_divide: "//",
-    np.remainder: "%", np.power: "**", np.matmul: "@", np.less: "<", np.less_equal: "<=",
+    np.remainder: "%", operator.pow: "**", np.matmul: "@", np.less: "<", np.less_equal: "<=",
     np.greater: ">", np.greater_equal: ">=", np.equal: "==", np.not_equal: "!=",
     np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^",
 }  # fmt: skip
@@ -59,6 +60,12 @@ class Text:
             self.namespace["Retrace"] = Retrace
             negation = "not " if entry.expected else ""
             return [f"if {negation}{self._value(entry.condition)}:", "    raise Retrace"]
+        if isinstance(entry, Loop):
+            self._name(entry.start), self._name(entry.part)
+            body = [line for inner in entry.body for line in self._statement(inner)]
+            return loop_lines(entry, self._name, body)
+        if isinstance(entry, Store):
+            return [store_line(entry, self._value, self._value)]
         return [f"{self._name(entry)} = {self._call(entry)}"]
 
     def _call(self, node: Node) -> str:
@@ -67,6 +74,8 @@ class Text:
             return f"{args[0]} {SIGNS[function]} {args[1]}"
         if function in MINUS and not node.kwargs:
             return f"{MINUS[function]}{args[0]}"
+        if function is list:
+            return "[]"
         if function is operator.getitem:
             return f"{args[0]}[{args[1]}]"
         args += [f"{key}={self._value(x)}" for key, x in node.kwargs.items()]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.replay.shapes import SHAPING, STATIC, WRITING, bound, depends_on_numbers
 
 METHODS = frozenset(
     [
@@ -17,10 +18,11 @@ METHODS = frozenset(
         "any",
         "argmax",
         "argmin",
+        "argpartition",
         "argsort",
         "astype",
+        "choose",
         "clip",
-        "compress",
         "conj",
         "conjugate",
         "copy",
@@ -52,18 +54,8 @@ METHODS = frozenset(
 )
 """The methods of arrays that are written down; any other leaves the trace."""
 
-STATIC = frozenset(
-    {np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast}
-    | {np.min_scalar_type, np.common_type, np.may_share_memory, np.shares_memory}
-)
-"""Functions whose results depend on shapes and dtypes alone."""
-
-SHAPED_BY_DATA = frozenset(
-    {np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.extract, np.compress, np.trim_zeros}
-    | {np.union1d, np.intersect1d, np.setdiff1d, np.setxor1d, np.bincount, np.unique_all}
-    | {np.unique_counts, np.unique_inverse, np.unique_values}
-)
-"""Functions whose results have a shape that depends on numbers."""
+SHAPED_BY_ARGUMENTS = frozenset({"diagonal", "repeat", "reshape", "squeeze", "swapaxes", "transpose"})
+"""The methods whose results have a shape that depends on the values of arguments."""
 
 
 class Method:
@@ -114,7 +106,6 @@ class Symbol:
     def __class__(self) -> Any:
         return self._held.__class__
 
-    # What depends on shape and dtype alone.
     shape = property(lambda self: self._held.shape)
     dtype = property(lambda self: self._held.dtype)
     ndim = property(lambda self: self._held.ndim)
@@ -141,8 +132,12 @@ class Symbol:
 
     def __getitem__(self, index: Any) -> Any:
         if shaped_by_data(index):
-            return self._leave("an index of truth values")[held(index)]
+            return self._leave(f"x[{self._name_of(index)}]")[held(index)]
         return self._call(operator.getitem, self, index)
+
+    @staticmethod
+    def _name_of(index: Any) -> str:
+        return "a:b" if any(isinstance(part, slice) for part in _parts(index)) else "mask"
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._leave("x[i] = ...")[held(index)] = held(value)
@@ -154,33 +149,60 @@ class Symbol:
         out = kwargs.pop("out", None)
         if out is None and way != "at":
             return self._trace.call(function, inputs, kwargs)
-        if way == "at" or len(out) != 1 or type(out[0]) is not Symbol:
-            if out is not None:
-                kwargs["out"] = held(out)
-            self._leave(f"np.{ufunc.__name__} into an array")
-            return function(*held(inputs), **held(kwargs))
-        return self._trace.call_in_place(function, inputs, kwargs, out[0])
+        if way != "at" and len(out) == 1 and type(out[0]) is Symbol:
+            return self._trace.call_in_place(function, inputs, kwargs, out[0])
+        if out is not None:
+            kwargs["out"] = held(out)
+        self._leave(f"np.{ufunc.__name__} into an array")
+        return function(*held(inputs), **held(kwargs))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if any(issubclass(kind, Traced) for kind in types):
             return NotImplemented
         if function in STATIC:
             return function(*held(args), **held(kwargs))
-        by_data = function in SHAPED_BY_DATA or (function is np.where and len(args) == 1)
-        if by_data or kwargs.get("out") is not None:
-            self._leave(f"np.{function.__name__}")
-            return function(*held(args), **held(kwargs))
-        return self._trace.call(function, args, kwargs)
+        if kwargs.get("out") is None:
+            return self._called(function, args, kwargs)
+        kwargs = dict(kwargs)
+        out = kwargs.pop("out")
+        if type(out) is Symbol:
+            return self._trace.call_in_place(function, args, kwargs, out)
+        self._leave(f"np.{function.__name__} into an array")
+        return function(*held(args), **held(kwargs), out=held(out))
 
-    def __tape_function__(self, function: Any, args: Any, kwargs: Any) -> Any:
-        return self._trace.call(function, args, kwargs)
+    def _called(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """The result of a function of NumPy's that is not a ufunc."""
+        name = f"np.{function.__name__}"
+        if function in WRITING:
+            self._leave(f"{name} into an array")
+        elif depends_on_numbers(function, args, kwargs):
+            self._leave(name)
+        else:
+            if _any_whole((*args[1:], *kwargs.values())):
+                for parameter, value in bound(function, args, kwargs).items():
+                    if parameter in SHAPING and has_symbol(value):
+                        self._leave(f"{name} with {parameter}= from numbers")
+            return self._trace.call(function, args, kwargs)
+        return function(*held(args), **held(kwargs))
 
     def __getattr__(self, name: str) -> Any:
-        if name in METHODS:
-            return lambda *args, **kwargs: self._call(method(name), self, *args, **kwargs)
+        if name in METHODS and isinstance(self._held, np.ndarray | np.generic):
+            return partial(self._method, name)
+        found = getattr(self._held, name)
         if name.startswith("__"):
             raise AttributeError(name)
-        return getattr(self._leave(f".{name}"), name)
+        self._leave(f".{name}()" if callable(found) else f".{name}")
+        return found
+
+    def _method(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """The result of a method of arrays."""
+        out = kwargs.pop("out", None)
+        if out is not None:
+            self._leave(f".{name}(out=...)")
+            return getattr(self._held, name)(*held(args), **held(kwargs), out=held(out))
+        if name in SHAPED_BY_ARGUMENTS and has_symbol((args, kwargs)):
+            self._leave(f".{name}() with a shape from numbers")
+        return self._call(method(name), self, *args, **kwargs)
 
     def _leave(self, how: str) -> Any:
         """The value itself: from here on the trace does not know what becomes of it."""
@@ -255,8 +277,47 @@ def held(value: Any) -> Any:
 
 def shaped_by_data(index: Any) -> bool:
     """Whether the number of elements that an index selects depends on numbers."""
-    parts = index if isinstance(index, tuple) else (index,)
-    return any(type(part) is Symbol and part.dtype.kind == "b" for part in parts)
+    for part in _parts(index):
+        kind = type(part)
+        if kind is Symbol and np.asarray(part._held).dtype.kind == "b":
+            return True
+        if kind is list and any(map(shaped_by_data, part)):
+            return True
+        if kind is slice and has_symbol((part.start, part.stop, part.step)):
+            return True
+        if isinstance(part, Traced) and shaped_by_data(part._value):
+            return True
+    return False
+
+
+def _parts(index: Any) -> Any:
+    return index if isinstance(index, tuple) else (index,)
+
+
+def has_symbol(value: Any) -> bool:
+    """Whether a symbol is among nested arguments."""
+    kind = type(value)
+    if kind is Symbol:
+        return True
+    if kind is tuple or kind is list:
+        return any(map(has_symbol, value))
+    if kind is dict:
+        return any(map(has_symbol, value.values()))
+    if kind is slice:
+        return has_symbol((value.start, value.stop, value.step))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return any(map(has_symbol, value))
+    return isinstance(value, Traced) and type(value._value) is Symbol
+
+
+def _any_whole(values: Any) -> bool:
+    """Whether a symbol of whole numbers or truth values is among nested arguments."""
+    kind = type(values)
+    if kind is Symbol:
+        return np.asarray(values._held).dtype.kind in "biu"
+    if kind is tuple or kind is list:
+        return any(map(_any_whole, values))
+    return isinstance(values, Traced) and _any_whole(values._value)
 
 
 BINARY: dict[str, Any] = {
@@ -291,27 +352,60 @@ UNARY: dict[str, Any] = {
 }
 
 
+PYTHON: dict[Any, Any] = {
+    function: getattr(operator, name + "_" * (name in ("and", "or")))
+    for name, function in {**BINARY, **COMPARISONS, **UNARY}.items()
+    if name != "divmod"
+} | {np.divmod: divmod}
+"""The operators of Python, by the functions of NumPy as which they are written down."""
+
+BINARY["pow"] = operator.pow  # x**2 is np.square on arrays, and another algorithm on NumPy scalars
+NUMBERS = (bool, int, float, complex)
+
+
+def _operate(function: Any, *operands: Any) -> Any:
+    """The result of an operator: of NumPy's function, but for plain Python numbers."""
+    python = PYTHON.get(function, function)
+    trace = next(x._trace for x in operands if type(x) is Symbol)
+    if all(isinstance(held(x), NUMBERS) and not isinstance(held(x), np.generic) for x in operands):
+        function = python
+    return trace.call(function, operands, {}, python)
+
+
+def _is_operand(other: Any) -> bool:
+    """Whether a symbol computes with something; if not, it leaves the operator to that."""
+    return type(other) is Symbol or not hasattr(type(other), "__array_ufunc__") or isinstance(other, np.ndarray | np.generic)
+
+
 def _binary(function: Any) -> Callable[[Any, Any], Any]:
     def forward(self: Any, other: Any) -> Any:
-        return function(self, other)
+        return _operate(function, self, other) if _is_operand(other) else NotImplemented
 
     return forward
 
 
 def _reflected(function: Any) -> Callable[[Any, Any], Any]:
     def forward(self: Any, other: Any) -> Any:
-        return function(other, self)
+        return _operate(function, other, self) if _is_operand(other) else NotImplemented
 
     return forward
 
 
 def _in_place(function: Any) -> Callable[[Any, Any], Any]:
+    ufunc = np.power if function is operator.pow else function
+
     def forward(self: Any, other: Any) -> Any:
+        if not _is_operand(other):
+            return NotImplemented
         if self.__class__ is not np.ndarray:
-            return function(self, other)
-        return function(self, other, out=self)
+            return _operate(function, self, other)
+        return self._trace.call_in_place(ufunc, (self, other), {}, self)
 
     return forward
+
+
+def _unary(function: Any) -> Callable[[Any], Any]:
+    return lambda self: _operate(function, self)
 
 
 for _name, _function in {**BINARY, **COMPARISONS}.items():
@@ -321,4 +415,4 @@ for _name, _function in BINARY.items():
     if _name != "divmod":
         setattr(Symbol, f"__i{_name}__", _in_place(_function))
 for _name, _function in UNARY.items():
-    setattr(Symbol, f"__{_name}__", lambda self, _function=_function: _function(self))
+    setattr(Symbol, f"__{_name}__", _unary(_function))

@@ -5,28 +5,51 @@ from __future__ import annotations
 import operator
 import sys
 import threading
-import weakref
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
 from tapemagic.engine.events import origin_of
-from tapemagic.engine.recording import sweep_reader
 from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.engine.tracing import told_to
+from tapemagic.replay.naming import Names
 from tapemagic.replay.program import Back, Constant, Guard, Input, Node, Site, kind_of
-from tapemagic.replay.symbol import Symbol, held
+from tapemagic.replay.symbol import Symbol, has_symbol, held
 
-PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), np.dtype, type)
+PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), np.dtype, type, range)
 """The types of arguments that stand in a program as they are."""
+
+NUMBERS = (np.ndarray, np.generic, bool, int, float, complex)
 
 MOST_NODES = 20_000
 """The number of nodes above which a function stays eager."""
 
+MOST_REASONS = 8
+"""The number of reasons that a trace keeps: the first ones."""
+
 _current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 current = _current.get
+"""The trace that is open on this thread; None where there is none."""
+
+_count = getattr(sys, "getrefcount", lambda _: float("nan"))
+
+
+def _references(symbol: Symbol) -> tuple[float, float]:
+    """The numbers of references to a symbol's array, and to that of which it is a view."""
+    array = symbol._held
+    return _count(array), 0.0 if array.base is None else _count(array.base)
+
+
+_OWN = frozenset({_references(Symbol(None, None, np.zeros(2)[k:])) for k in (0, 1)}) | {
+    _references(Symbol(None, None, np.zeros(2)))
+}
+"""The numbers of references where nothing else refers to the memory: versions of Python count differently."""
 
 
 class Trace:
@@ -37,18 +60,19 @@ class Trace:
     body : list of Node and Guard
     reasons : list of (str, Site or None)
         By what, and on which lines, values left the trace: if there are any, it is no program.
-    frames : list
-        The calls of the user's functions in which something was computed, for their names of values.
+    names : Names
+        The user's names for values, and his lines.
     """
 
     def __init__(self) -> None:
         self.inputs: list[Input] = []
         self.body: list[Any] = []
         self.reasons: list[tuple[str, Site | None]] = []
-        self.frames: dict[int, Any] = {}
+        self.names = Names()
         self.back: Back | None = None
         self._constants: dict[int, tuple[Any, Constant]] = {}
-        self._symbols: list[weakref.ref[Symbol]] = []
+        self._errstate: Any = np.geterr()
+        self._filters = warnings.filters
         self._thread = threading.get_ident()
         self._open = True
 
@@ -56,7 +80,7 @@ class Trace:
         """A symbol for a value that is given at each call."""
         node = Input(origin, kind_of(value), name)
         self.inputs.append(node)
-        return self._symbol(node, value)
+        return Symbol(self, node, value)
 
     def reference(self, array: Any, name: str = "") -> None:
         """Make an array known that the program shall read anew at each call."""
@@ -71,62 +95,93 @@ class Trace:
         """Write nothing down any more; symbols that are left compute as their values do."""
         self._open = False
 
-    def call(self, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Call a function with the values of symbols, and write the call down."""
-        result = function(*held(tuple(args)), **held(dict(kwargs)))
+    def release(self) -> None:
+        """Let go of the values that were computed; what was written down stays."""
+        self._constants.clear()
+
+    def reads(self, args: Any) -> bool:
+        """Whether a symbol is among nested arguments."""
+        return has_symbol(args)
+
+    def call(
+        self, function: Any, args: Sequence[Any], kwargs: dict[str, Any], compute: Any = None
+    ) -> Any:
+        """Call a function with the values of symbols, and write the call down.
+
+        If `compute` is given, it is called instead, and computes the same.
+        """
+        result = (compute or function)(*held(tuple(args)), **held(kwargs))
         if not self.writes:
             return result
         if len(self.body) >= MOST_NODES:
             self.leave(f"more than {MOST_NODES:,} operations")
+            self.close()
             return result
-        node_args = tuple(self.node(x) for x in args)
+        node_args = tuple(map(self.node, args))
         node_kwargs = {name: self.node(x) for name, x in kwargs.items()}
         return self._result(function, node_args, node_kwargs, result)
 
     def _result(self, function: Any, args: Any, kwargs: Any, result: Any) -> Any:
-        if isinstance(result, (bool, int, float, complex)):
-            result = np.asarray(result)[()]
-        if isinstance(result, tuple | list):
-            kinds = tuple(kind_of(np.asarray(part)) for part in result)
-            node = self._add(Node(function, args, kwargs, kinds, self.site(), self.back))
+        if isinstance(result, NUMBERS):
+            return Symbol(self, self._written(function, args, kwargs, kind_of(result)), result)
+        if isinstance(result, tuple | list) and all(isinstance(x, NUMBERS) for x in result):
+            node = self._written(function, args, kwargs, tuple(map(kind_of, result)))
             parts = [
                 self._result(operator.getitem, (node, k), {}, part) for k, part in enumerate(result)
             ]
             return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
-        if not isinstance(result, np.ndarray | np.generic):
-            if result is not None:
-                self.leave(f"{getattr(function, '__name__', function)}()")
-            return result
-        node = Node(function, args, kwargs, kind_of(result), self.site(), self.back)
-        return self._symbol(self._add(node), result)
+        self.leave(f"{getattr(function, '__name__', function)}()")
+        return result
+
+    def _written(self, function: Any, args: Any, kwargs: Any, kind: Any) -> Node:
+        state: Any = np.geterr()
+        if state == self._errstate:
+            state = None
+        elif "call" in state.values() or "log" in state.values():
+            self.leave("np.errstate(...) that calls a function")
+        if warnings.filters is not self._filters:
+            self.leave("warnings.catch_warnings()")
+        node = Node(function, args, kwargs, kind, self.site(), self.back, errstate=state)
+        self.body.append(node)
+        return node
 
     def call_in_place(self, function: Any, inputs: Any, kwargs: Any, out: Symbol) -> Any:
         """Call a function that writes its result into an array, and write down that the array is now the result."""
-        if not self.writes or self._is_shared(out):
-            self.leave("an operation in place, on an array that has other names,")
-            return function(*held(inputs), **held(kwargs), out=out._held)
+        how = self._why_not_in_place(kwargs, out)
+        if how:
+            self.leave(how)
+        if how or not self.writes or not out._held.flags.writeable:
+            function(*held(inputs), **held(kwargs), out=out._held)
+            return out
         computed = self.call(function, inputs, kwargs)
+        if computed.shape != out.shape or computed.dtype != out.dtype:
+            function(*held(inputs), **held(kwargs), out=np.copy(out._held))  # raises NumPy's errors
         if computed.shape != out.shape:
-            computed = np.copy(np.broadcast_to(computed, out.shape))
+            computed = self.call(np.broadcast_to, (computed, out.shape), {})
         if computed.dtype != out.dtype:
-            computed = computed.astype(out.dtype, casting="same_kind")
-        if type(computed) is not Symbol:  # the trace was left meanwhile
+            computed = computed.astype(out.dtype)
+        if computed.__class__ is not np.ndarray or computed.strides != out.strides:
+            order = "F" if out.flags.f_contiguous and not out.flags.c_contiguous else "C"
+            computed = self.call(np.array, (computed,), {"order": order})
+        if type(computed) is not Symbol:  # the trace was closed meanwhile
             out._held[...] = computed
             return out
-        if out._held.__class__ is np.ndarray and computed._held.__class__ is not np.ndarray:
-            computed = self.call(np.asarray, (computed,), {})
         out._node, out._held = computed._node, computed._held
         return out
 
-    def _is_shared(self, out: Symbol) -> bool:
-        """Whether an array is the caller's own, or other symbols are views of it."""
-        if isinstance(out._node, Input) and isinstance(out._node.origin, int):
-            return True
-        alive = (ref() for ref in self._symbols)
-        return any(
-            s is not None and s is not out and np.may_share_memory(s._held, out._held)
-            for s in alive
-        )
+    @staticmethod
+    def _why_not_in_place(kwargs: Any, out: Symbol) -> str:
+        """What hinders writing down that an array is now another one; empty if nothing else reads its memory."""
+        array: Any = out._held
+        if array.__class__ is not np.ndarray or kwargs.get("where", True) is not True:
+            return "an operation in place with where=..."
+        given = isinstance(out._node, Input)
+        if given and isinstance(out._node.origin, Variable):
+            return ""
+        del array
+        if given or _references(out) not in _OWN:
+            return "an operation in place on an array that has other names"
+        return ""
 
     def guard(self, x: Symbol) -> bool:
         """The truth value of a symbol, on which the program depends from here on."""
@@ -137,8 +192,10 @@ class Trace:
 
     def leave(self, how: str) -> None:
         """Note that a value leaves the trace."""
-        if self.writes:
-            self.reasons.append((how, self.site()))
+        if self.writes and len(self.reasons) < MOST_REASONS:
+            reason = how, self.site()
+            if reason not in self.reasons:
+                self.reasons.append(reason)
 
     def node(self, x: Any) -> Any:
         """What an argument is in the program."""
@@ -159,26 +216,22 @@ class Trace:
             return {key: self.node(part) for key, part in x.items()}
         if kind is slice:
             return slice(self.node(x.start), self.node(x.stop), self.node(x.step))
-        if not isinstance(x, PLAIN) and not callable(x):
+        if not isinstance(x, PLAIN) and not callable(x) and not is_plain(x):
             self.leave(f"an argument of type {kind.__name__}")
         return x
 
+    def constant(self, value: Any) -> Constant | None:
+        """What an array or NumPy scalar is in the program, if it was read and is the same at each call."""
+        known = self._constants.get(id(value))
+        return known[1] if known else None
+
     def _constant(self, value: Any) -> Constant:
         known = self._constants.get(id(value))
-        if known is not None and (known[1].by_reference or not isinstance(value, np.ndarray)):
+        if known is not None and (known[1].by_reference or _equal(known[1].value, value)):
             return known[1]
-        made = Constant(np.copy(value) if isinstance(value, np.ndarray) else value)
+        made = Constant(value if is_fixed(value) else _copy(value))
         self._constants[id(value)] = value, made
         return made
-
-    def _add(self, node: Node) -> Node:
-        self.body.append(node)
-        return node
-
-    def _symbol(self, node: Node, value: Any) -> Symbol:
-        symbol = Symbol(self, node, value)
-        self._symbols.append(weakref.ref(symbol))
-        return symbol
 
     def site(self) -> Site | None:
         """The user's line that is running."""
@@ -187,8 +240,7 @@ class Trace:
             frame = frame.f_back
         if frame is None:
             return None
-        self.frames[id(frame)] = frame
-        return Site(frame.f_code.co_filename, frame.f_lineno, frame)
+        return self.names.site(frame)
 
     def sweep(self, records: Any, grads: dict[int, Any], nested: bool) -> Iterator[Any]:
         """The records of a reverse sweep, backwards; what is computed meanwhile is known to be a part of it."""
@@ -207,14 +259,62 @@ class Trace:
             self.back = before
 
 
+def is_plain(x: Any) -> bool:
+    """Whether something is a fixed set or record of plain values.
+
+    Examples
+    --------
+    >>> is_plain(frozenset({1})), is_plain([1])
+    (True, False)
+    """
+    if isinstance(x, PLAIN):
+        return True
+    if isinstance(x, frozenset):
+        return all(map(is_plain, x))
+    if not is_dataclass(x) or not type(x).__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        return False
+    return all(is_plain(getattr(x, field.name)) for field in fields(x))
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether nobody can write into the memory of an array, or it is a NumPy scalar.
+
+    Examples
+    --------
+    >>> is_fixed(np.float64(1)), is_fixed(np.ones(2))
+    (True, False)
+    """
+    while isinstance(value, np.ndarray):
+        if value.flags.writeable or value.base is None:
+            return False
+        value = value.base
+    return isinstance(value, np.generic | bytes)
+
+
+def _copy(array: Any) -> Any:
+    """A copy that repeats the elements which the array repeats, such as a fill."""
+    once = array[tuple(slice(None) if step else slice(1) for step in array.strides)]
+    copy = np.copy(once, order="K")
+    return copy if copy.shape == array.shape else np.broadcast_to(copy, array.shape)
+
+
+def _equal(copy: Any, value: Any) -> bool:
+    """Whether a copy still has the bits of its array."""
+    return copy is value or (
+        copy.shape == value.shape
+        and copy.strides == value.strides
+        and bool(np.array_equal(copy.reshape(-1).view("u1"), value.reshape(-1).view("u1")))
+    )
+
+
 @contextmanager
 def tracing(trace: Trace | None = None) -> Iterator[Trace]:
     """A trace, which may be given, that is open inside the block, on this thread."""
     trace = trace or Trace()
-    token, reading = _current.set(trace), sweep_reader.set(trace.sweep)
+    token = _current.set(trace)
     try:
-        yield trace
+        with told_to(trace):
+            yield trace
     finally:
-        sweep_reader.reset(reading)
         _current.reset(token)
         trace.close()

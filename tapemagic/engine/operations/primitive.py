@@ -12,6 +12,7 @@ from tapemagic.engine import registry
 from tapemagic.engine.tensor.dispatch import apply_elementwise, call
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, tensors_in
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import FunctionError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -36,6 +37,9 @@ def primitive(function: F) -> F:
                 return apply_elementwise(operation, args[0])
         if tensors_in(args) or (kwargs and tensors_in(kwargs.values())):
             return call(recorded, args, kwargs)
+        told = tracer()
+        if told is not None and (told.reads(args) or told.reads(kwargs)):
+            return told.call(recorded, args, kwargs)
         for x in args:
             if hasattr(x, "__tape_function__"):
                 return x.__tape_function__(recorded, args, kwargs)

@@ -12,6 +12,7 @@ from tapemagic.engine.registry import operation
 from tapemagic.engine.tensor.dispatch import apply, recorded
 from tapemagic.engine.tensor.precision import wider
 from tapemagic.engine.tensor.tensor import Traced, unwrap, unwrap_index
+from tapemagic.engine.tracing import one_call
 
 UNIQUE = (int, slice, type(None), type(Ellipsis), np.integer, np.bool_)
 """Types of the parts of an index that cannot select an element twice; a boolean array cannot either."""
@@ -55,12 +56,15 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
         return recorded(
             _SCATTER_ADD, x._value, x._id, {"index": index, "shape": np.shape(total)}, total
         )
-    try:
-        dtype = values.dtype
-    except AttributeError:
+    if not hasattr(values, "dtype"):
         return scatter_add(operand(values), index, shape)
-    if hasattr(values, "__tape_function__"):
-        return values.__tape_function__(scatter_add, (values, index, shape), {})
+    return _scattered(values, index, shape)
+
+
+@one_call
+def _scattered(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
+    """`scatter_add` of an array."""
+    dtype = values.dtype
     if names_once(index):
         total = np.zeros(shape, dtype)
         total[index] = values
@@ -71,6 +75,7 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
     return total if shape else total[()]
 
 
+_scattered.__name__ = "scatter_add"
 _SCATTER_ADD = operation(scatter_add)
 
 
@@ -118,6 +123,7 @@ def dense(dx: Any) -> Any:
     return scatter_add(dx.values, dx.index, dx.shape) if dx.__class__ is Scattered else dx
 
 
+@one_call
 def add_scattered(*values: Any, indices: Sequence[Any], shape: tuple[int, ...]) -> Any:
     """Zeros of a shape, with each of the values added at its own index."""
     dtype = np.result_type(*values)

@@ -22,7 +22,7 @@ from tapemagic.engine.operations.activations import (
     selu,
     silu,
 )
-from tapemagic.engine.operations.common import where_mask
+from tapemagic.engine.operations.common import where_mask, zeroed
 from tapemagic.engine.operations.errorfunction import erf, erfc
 from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, shares, softmax
 from tapemagic.engine.operations.logistic import (
@@ -86,11 +86,12 @@ vjp(softplus,     lambda g, y, _x: -g * np.expm1(-y))
 vjp(softsign,     lambda g, _y, x: g * np.square(1 / (1 + np.abs(x))))
 vjp(erf,          lambda g, _y, x: g * (2 / math.sqrt(math.pi)) * bell(x))
 vjp(erfc,         lambda g, _y, x: g * (-2 / math.sqrt(math.pi)) * bell(x))
+vjp(zeroed,       lambda g, _y, _x, mask: where_mask(g, mask))
 vjp(masked,       lambda g, _y, _x, mask, factor: where_mask(g, mask) * factor, name="dropout")
 # fmt: on
 
 pointwise(relu, relu6, hard_sigmoid, leaky_relu, elu, selu, gelu, silu, sigmoid, log_sigmoid)
-pointwise(softplus, softsign, erf, erfc, masked, sigmoid_cross_entropy)
+pointwise(softplus, softsign, erf, erfc, zeroed, masked, sigmoid_cross_entropy)
 
 
 # -- softmax and its logarithms -------------------------------------------------------------------

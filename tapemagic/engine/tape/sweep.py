@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.scatter import Scattered, dense, sum_of_scattered
-from tapemagic.engine.recording import SMALL, Absent, sweep_reader
+from tapemagic.engine.recording import SMALL, Absent
 from tapemagic.engine.registry import NUMBERED, Operation
 from tapemagic.engine.tape.cotangents import NEVER
 from tapemagic.engine.tape.references import sole
 from tapemagic.engine.tensor.precision import FLOAT64, precise_sum, wider
 from tapemagic.engine.tensor.tensor import Tensor, wrap
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import RuleError
 
 Gradients = dict[int, Any]
 NUMBER = np.float64
-reader = sweep_reader.get
 
 Unfinished = dict[int, tuple[Any, list[Scattered]]]
 """Gradients that are not yet in their final form: the dtype that they shall have, and what is still to be added."""
@@ -149,8 +149,8 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
     unfinished: Unfinished = {}
     since = tracked.get
     pop = grads.pop
-    read = reader()
-    backwards = reversed(records) if read is None else read(records, grads, nested)
+    told = tracer()
+    backwards = reversed(records) if told is None else told.sweep(records, grads, nested)
     for number, values, ids, params, output, output_id in backwards:
         if unfinished:
             _finish(output_id, grads, unfinished)

@@ -62,11 +62,13 @@ def private_array(value: Any, dtype: DTypeLike | None = None) -> Any:
     whole = kind in "iu"
     try:
         cut = kind != "c" and np.iscomplexobj(given)
-        if hasattr(given, "__tape_function__"):
-            given = np.copy(given)
-            array = given if whole or cut or dtype is None else given.astype(dtype)
+        as_it_is = whole or cut or dtype is None
+        if given.__class__ is not np.ndarray and not isinstance(given, np.generic):
+            array = np.array(given, dtype=None if as_it_is else dtype)
+        elif as_it_is or given.dtype == dtype:
+            array = given.copy("K") if given.ndim else given
         else:
-            array = np.array(given, dtype=None if whole or cut else dtype)
+            array = given.astype(dtype)
     except (TypeError, ValueError, OverflowError):
         raise _conversion_error(value, dtype) from None
     if value is None or cut or array.dtype.kind not in NUMBERS:

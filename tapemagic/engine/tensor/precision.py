@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.tracing import one_call
+
 FLOAT64 = np.dtype(np.float64)
 _DOUBLE = {"e": FLOAT64, "f": FLOAT64, "F": np.dtype(np.complex128)}
 
@@ -24,7 +26,8 @@ def wider(dtype: Any) -> Any:
     return _DOUBLE.get(dtype.char, dtype)
 
 
-def _sum_of_rows(rows: Any) -> Any:
+@one_call
+def sum_of_rows(rows: Any) -> Any:
     """The sum of many rows in single precision: of some at a time by matrix products, which are fast, then of these."""
     ones = np.ones(ROWS, rows.dtype)
     blocks, rest = divmod(len(rows), ROWS)
@@ -54,7 +57,7 @@ def precise_sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
         if terms > FEW[char] and not pairwise:
             leads = bare and char == "f" and not keepdims and axis == tuple(range(len(axes)))
             if leads and x.size > terms and x.flags.c_contiguous:
-                return _sum_of_rows(x.reshape((terms, -1))).reshape(shape[len(axes) :])
+                return sum_of_rows(x.reshape((terms, -1))).reshape(shape[len(axes) :])
             total = np.sum(x, axis=axis, dtype=_DOUBLE[char], keepdims=keepdims)
             with np.errstate(over="ignore"):  # as where NumPy adds in half precision
                 return total.astype(x.dtype)

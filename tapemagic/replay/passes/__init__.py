@@ -1,16 +1,53 @@
-"""Passes: each makes a program shorter or quicker, and computes the same."""
+"""Passes: each makes a program shorter or quicker, and computes the same to the bit.
+
+A pass is a function from Program to Program. Those which look at one call and its arguments at a time are rules for
+`rewritten`, and make one walk together.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from typing import Any
+
+from tapemagic.replay.passes import (
+    constant_folding,
+    factors,
+    identities,
+    literals,
+    reductions,
+    shapes,
+)
 from tapemagic.replay.passes.dead_code import without_dead_code
+from tapemagic.replay.passes.literals import with_literals
+from tapemagic.replay.passes.rewriting import Rule, Rules, rewritten
+from tapemagic.replay.passes.separate_results import with_separate_results
 from tapemagic.replay.program import Program
 
-PASSES = (without_dead_code,)
-"""All passes, in the order in which they are made."""
+
+def together(*some: Rules) -> Rules:
+    """The rules of several passes for one walk, in this order."""
+    found: defaultdict[Any, list[Rule]] = defaultdict(list)
+    for rules in some:
+        for function, each in rules.items():
+            found[function] += each
+    return found
+
+
+RULES = together(
+    constant_folding.RULES,
+    shapes.RULES,
+    reductions.RULES,
+    identities.RULES,
+    factors.RULES,
+)
+"""All rules that are applied in the walk that merges equal calls."""
 
 
 def simplified(program: Program) -> Program:
     """A program after all passes."""
-    for make in PASSES:
-        program = make(program)
-    return program
+    shorter = rewritten(without_dead_code(program), RULES, merge=True)
+    shorter = with_literals(without_dead_code(shorter))
+    return with_separate_results(shorter, program)
+
+
+__all__ = ["RULES", "literals", "rewritten", "simplified", "together"]

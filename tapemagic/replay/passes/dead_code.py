@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from tapemagic.replay.passes.purity import may_be_left_out
 from tapemagic.replay.program import Guard, Node, Program, arguments_of, nodes_in
 
 
 def without_dead_code(program: Program) -> Program:
     """A program without the calls on which no result, assignment or guard depends.
+
+    A call that may raise an error because of its numbers, such as an inverse, is kept; so is a user's own function.
 
     Examples
     --------
@@ -23,7 +26,7 @@ def without_dead_code(program: Program) -> Program:
     needed: set[Node] = {*nodes_in(program.results), *(node for _, node in program.assigned)}
     body: list[Any] = []
     for entry in reversed(program.body):
-        if isinstance(entry, Guard) or entry in needed:
+        if isinstance(entry, Guard) or entry in needed or not may_be_left_out(entry):
             needed.update(arguments_of(entry))
             body.append(entry)
     return replace(program, body=body[::-1])

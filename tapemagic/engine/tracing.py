@@ -1,0 +1,67 @@
+"""Tracing: who is told of the calls that the engine makes, so that a program can be made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any, Protocol, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Tracer(Protocol):
+    """What writes down the calls that are made on its values."""
+
+    def reads(self, args: Any) -> bool:
+        """Whether one of the values is among nested arguments."""
+
+    def call(self, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Call a function, and write that down as one call."""
+
+    def sweep(self, records: Any, grads: dict[int, Any], nested: bool) -> Iterator[Any]:
+        """The records of a reverse sweep, backwards."""
+
+
+_tracer: ContextVar[Tracer | None] = ContextVar("tracer", default=None)
+tracer = _tracer.get
+"""The tracer to which the calls of this thread are told; None where there is none."""
+
+
+@contextmanager
+def told_to(one: Tracer | None) -> Iterator[None]:
+    """Tell all calls inside the block to a tracer."""
+    token = _tracer.set(one)
+    try:
+        yield
+    finally:
+        _tracer.reset(token)
+
+
+def one_call(function: F) -> F:
+    """Make a function of arrays one call in programs, whatever it does inside.
+
+    It is for functions that look at numbers to choose the quicker of two ways, or write into an array of their own.
+    They must take and return arrays or NumPy scalars, no tensors, and may not write into their arguments.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @one_call
+    ... def filled(shape, index, value):
+    ...     array = np.zeros(shape)
+    ...     array[index] = value
+    ...     return array
+    >>> filled((3,), 1, 5.0)
+    array([0., 5., 0.])
+    """
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        one = tracer()
+        if one is not None and (one.reads(args) or one.reads(kwargs)):
+            return one.call(called, args, kwargs)
+        return function(*args, **kwargs)
+
+    return called  # type: ignore[return-value]

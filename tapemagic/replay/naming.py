@@ -1,0 +1,264 @@
+"""The user's names for the values of a traced function, and the lines of the source from which they come."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from keyword import iskeyword
+from typing import Any
+
+from tapemagic.engine.nest import is_leaf, leaves, pack
+from tapemagic.engine.tensor.tensor import Tensor
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.replay.program import Input, Node, Program, Site
+from tapemagic.replay.statements import Statement, statements
+from tapemagic.replay.symbol import Symbol
+
+LONGEST = 30
+"""The number of characters of a name above which it is cut off."""
+
+UNSHARED = frozenset(dir(builtins)) | {"np", "Retrace", "l", "O", "I", "_"}
+"""Names that a value of a program never has: the last of them are hardly told from digits."""
+
+COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+
+
+def identifier(text: str) -> str:
+    """A name for a value, made of any text; empty if nothing of it can be a name.
+
+    Examples
+    --------
+    >>> identifier("dense/kernel:0"), identifier("lambda"), identifier("sum"), identifier("...")
+    ('dense_kernel_0', 'lambda_', 'sum_', '')
+    """
+    text = unicodedata.normalize("NFKC", text)
+    name = re.sub(r"\W+", "_", text)[:LONGEST].strip("_")
+    if not name or not name.isprintable():
+        return ""
+    if not name.isidentifier():
+        name = f"x{name}" if name[0].isdigit() else ""
+    return f"{name}_" if name in UNSHARED or iskeyword(name) else name
+
+
+class Call:
+    """A call of one of the user's functions, while it is traced.
+
+    Attributes
+    ----------
+    frame : frame
+    number : int
+        How many calls began before it.
+    lines : dict of int to Statement
+    statement : Statement or None
+        The one that runs.
+    """
+
+    __slots__ = ("before", "frame", "lasti", "lines", "number", "statement", "time")
+
+    def __init__(self, frame: Any, number: int, lines: dict[int, Statement]) -> None:
+        self.frame = frame
+        self.number = number
+        self.lines = lines
+        self.lasti = -1
+        self.statement: Statement | None = None
+        self.before: dict[str, Any] = {}
+        self.time = 0
+
+
+class Names:
+    """The names that the user's statements give to values, read while a function is traced.
+
+    Attributes
+    ----------
+    texts : dict of (str, int) to str
+        The user's statements by their files and first lines.
+    """
+
+    def __init__(self) -> None:
+        self.texts: dict[tuple[str, int], str] = {}
+        self._calls: dict[int, Call] = {}
+        self._lines: dict[Any, dict[int, Statement]] = {}
+        self._times: Counter[tuple[str, int]] = Counter()
+
+    def site(self, frame: Any) -> Site:
+        """The statement that runs in a frame; what earlier ones of this frame assigned gets its name before."""
+        call = self._calls.get(id(frame)) or self._begun(frame)
+        lasti, line = frame.f_lasti, frame.f_lineno
+        file = frame.f_code.co_filename
+        now = call.lines.get(line) or self._unknown(file, line)
+        earlier = call.statement
+        again = now is not earlier or (lasti < call.lasti and not now.repeats)
+        if lasti <= call.lasti or again:
+            assigned = earlier is not None and self._read(call, earlier)
+            again = again or (assigned and lasti == call.lasti)
+        call.lasti = lasti
+        if again:
+            self._begin(call, now, file)
+        return Site(file, now.line, call.number, call.time)
+
+    def finish(self, constant: Callable[[Any], Node | None]) -> None:
+        """Read the names under which values are known when their functions have returned, and forget the functions.
+
+        Parameters
+        ----------
+        constant : callable
+            The node of an array that is the same at each call; None for anything else.
+        """
+        for call in self._calls.values():
+            if call.statement is not None:
+                self._read(call, call.statement)
+        for call in self._calls.values():
+            for name, value in _known(call.frame):
+                give_names(name, value)
+                array = value._value if isinstance(value, Tensor) else value
+                node = constant(array)
+                if node is not None:
+                    give_name(node, name)
+        self._calls.clear()
+
+    def _begun(self, frame: Any) -> Call:
+        code = frame.f_code
+        lines = self._lines.get(code)
+        if lines is None:
+            lines = self._lines[code] = statements(code, frame.f_globals)
+        call = self._calls[id(frame)] = Call(frame, len(self._calls) + 1, lines)
+        return call
+
+    def _begin(self, call: Call, now: Statement, file: str) -> None:
+        place = file, now.line
+        inner = call.frame.f_code.co_name in COMPREHENSIONS and self._times[place]
+        self._times[place] += not inner
+        call.time = self._times[place]
+        call.statement = now
+        self.texts[place] = now.text
+        call.before = {name: held_node(value) for name, value in _values(call.frame, now.names)}
+
+    def _unknown(self, file: str, line: int) -> Statement:
+        return Statement(self.texts.get((file, line), ""), (), line)
+
+    @staticmethod
+    def _read(call: Call, statement: Statement) -> bool:
+        """Give the names that a statement assigned to their values; whether it assigned any."""
+        found = False
+        for name, value in _values(call.frame, statement.names):
+            node = held_node(value)
+            if node is None:
+                if not is_leaf(value):
+                    give_names(name, value)
+            elif node is not call.before.get(name):
+                found = True
+                call.before[name] = node
+                give_name(node, name)
+        return found
+
+
+def _known(frame: Any) -> Iterator[tuple[str, Any]]:
+    """The variables of a function, and the global names that it reads."""
+    code, values = frame.f_code, frame.f_globals
+    if code.co_name != "<module>":
+        yield from list(frame.f_locals.items())
+    yield from ((name, values[name]) for name in code.co_names if name in values)
+
+
+def _values(frame: Any, names: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    if names:
+        held = frame.f_locals
+        yield from ((name, held[name]) for name in names if name in held)
+
+
+def held_node(value: Any) -> Node | None:
+    """What a tensor or symbol is in the program."""
+    if type(value) is not Symbol:
+        if isinstance(value, Variable) or not isinstance(value, Tensor):
+            return None
+        value = value._value
+    return value._node if type(value) is Symbol else None
+
+
+def give_name(node: Node, name: str) -> None:
+    """Name a node, if it has no name."""
+    if not node.name:
+        node.name = identifier(name)
+
+
+def give_names(name: str, value: Any) -> None:
+    """Name the values in a structure: ``layers_0``, ``layers_1``; adjoints are named by what they belong to."""
+    node = held_node(value)
+    if node is not None:
+        give_name(node, name)
+    elif type(value) in (list, tuple, dict) and len(value) <= 100:
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, part in parts:
+            node = held_node(part)
+            if node is not None and node.back is None:
+                give_name(node, f"{name}_{key}")
+
+
+def name_inputs(program: Program, function: Any, args: Any, kwargs: Any) -> None:
+    """Name the arguments of a program by the parameters of its function, and Variables as the user knows them."""
+    names = argument_names(function, args, kwargs)
+    for node in program.inputs:
+        if isinstance(node.origin, Variable):
+            node.name = identifier(variable_name(node.origin, node.name))
+        elif isinstance(node.origin, int) and node.origin < len(names):
+            node.name = identifier(names[node.origin])
+    for variable, node in program.assigned:
+        if not node.name and not isinstance(node, Input):
+            held = next((x.name for x in program.inputs if x.origin is variable), "")
+            give_name(node, f"new_{held or variable_name(variable, '')}")
+
+
+def variable_name(variable: Variable, known_as: str) -> str:
+    """The name under which the user knows a Variable: that of his own name for it, or its path in a model."""
+    path = getattr(variable, "path", "")
+    if isinstance(path, str) and path and (not known_as.isidentifier() or re.search(r"_\d+$", known_as)):
+        return path
+    return known_as or variable.name
+
+
+def argument_names(function: Any, args: Any, kwargs: Any) -> list[str]:
+    """A name for each leaf of the arguments of a call, made of its parameter and the path to it.
+
+    Examples
+    --------
+    >>> argument_names(lambda x, *rest, k=0: x, ({"w": 1, "b": 2}, 3, 4), {"k": 5})
+    ['x_b', 'x_w', 'rest_0', 'rest_1', 'k']
+    """
+    count = len(leaves((args, kwargs)))
+    names = [""] * count
+    numbered_args, numbered_kwargs = pack((args, kwargs), range(count))
+    try:
+        bound = inspect.signature(function).bind(*numbered_args, **numbered_kwargs).arguments
+    except (TypeError, ValueError):
+        bound = {"x": numbered_args, **numbered_kwargs}
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        parameters = {}  # type: ignore[assignment]
+    for name, value in bound.items():
+        kind = getattr(parameters.get(name), "kind", None)
+        if kind is inspect.Parameter.VAR_KEYWORD:
+            for key, part in value.items():
+                _name_leaves(str(key), part, names)
+        else:
+            _name_leaves(name, value, names)
+    return names
+
+
+def _name_leaves(path: str, value: Any, names: list[str]) -> None:
+    if is_leaf(value):
+        names[value] = path
+        return
+    if isinstance(value, Mapping):
+        parts: Any = value.items()
+    elif hasattr(value, "_fields"):
+        parts = zip(value._fields, value, strict=True)
+    else:
+        parts = enumerate(value)
+    for key, part in parts:
+        _name_leaves(f"{path}_{key}", part, names)
+

@@ -1,0 +1,108 @@
+"""Constant folding: calls on constants alone are made beforehand, and arrays of one number become that number.
+
+A call that warns or raises an error is left where it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.replay.passes.known_numbers import PYTHON, as_scalar, fill_of
+from tapemagic.replay.passes.layout import lines
+from tapemagic.replay.passes.purity import is_pure
+from tapemagic.replay.passes.rewriting import Rewriting, Rules
+from tapemagic.replay.program import Constant, Kind, Node, arguments_of, kind_of, replaced
+
+LARGEST = 1 << 16
+"""The number of elements up to which results become constants; arrays of one number may have any."""
+
+BY_SHAPE = {np.ones_like: 1, np.zeros_like: 0}
+"""Functions whose result is known from the shape and dtype of their argument."""
+
+
+def folded(node: Node, rewriting: Rewriting) -> Node | None:
+    """The result of a call on constants alone."""
+    read = arguments_of(node)
+    if node.kind.__class__ is not Kind or not all(x.__class__ is Constant for x in read):
+        return None
+    if not read or any(x.by_reference for x in read) or not is_pure(node.function):  # type: ignore[attr-defined]
+        return None
+    if node.kind.size > LARGEST and not all(fill_of(x) is not None for x in read):
+        return None
+    args, kwargs = replaced(node.args, _value), replaced(node.kwargs, _value)
+    try:
+        with np.errstate(all="raise"):
+            value = node.function(*args, **kwargs)
+    except Exception:  # noqa: BLE001 (whatever it is, each call of the program raises it)
+        return None
+    if not isinstance(value, np.ndarray | np.generic) or kind_of(value) != node.kind:
+        return None
+    if isinstance(value, np.ndarray) and any(np.may_share_memory(value, _value(x)) for x in read):
+        return None
+    return Constant(value, name=node.name)
+
+
+def _value(node: Any) -> Any:
+    return node.value
+
+
+def filled(node: Node, rewriting: Rewriting) -> Node | None:
+    """The constant that ``ones_like(x)`` or ``zeros_like(x)`` gives."""
+    if len(node.args) != 1 or node.kwargs or not rewriting.layouts.would_be_contiguous(node):
+        if lines(node.kind.shape) > 1 or len(node.args) != 1 or node.kwargs:
+            return None
+    value = np.full(node.kind.shape, BY_SHAPE[node.function], node.kind.dtype)
+    return Constant(value, name=node.name)
+
+
+def with_numbers(node: Node, rewriting: Rewriting) -> Node | None:
+    """The call with numbers in place of arrays of one number, if its result has the same shape, dtype and layout."""
+    if not (isinstance(node.function, np.ufunc) and node.function.signature is None):
+        return None
+    if node.kwargs or node.kind.__class__ is not Kind or not node.kind.is_array:
+        return None
+    if len(node.args) < 2 or not any(_is_array(x) for x in node.args):
+        return None
+    scalars = [as_scalar(x, rewriting) if _may_be_one(x) else None for x in node.args]
+    left = [x for x, scalar in zip(node.args, scalars, strict=True) if scalar is None]
+    if not left or len(left) == len(node.args):
+        return None
+    args = tuple(
+        x if scalar is None or not _is_array(x) else scalar
+        for x, scalar in zip(node.args, scalars, strict=True)
+    )
+    if args == node.args or not _same_shape(node, left):
+        return None
+    new = Node(node.function, args, {}, node.kind)
+    layouts = rewriting.layouts
+    repeated = all(x is y or _repeats(x) for x, y in zip(node.args, args, strict=True))
+    if not repeated and not (layouts.would_be_contiguous(node) and layouts.would_be_contiguous(new)):
+        return None
+    return rewriting.call(node.function, args, node.kind, node)
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, Node) and x.kind.__class__ is Kind and x.kind.is_array
+
+
+def _may_be_one(x: Any) -> bool:
+    return x.__class__ in PYTHON or isinstance(x, Node)
+
+
+def _repeats(x: Any) -> bool:
+    """Whether an array has no say in the layout of results, since all of its strides are 0."""
+    return isinstance(x, Node) and (x.function is np.broadcast_to or x.kind.size == 1)
+
+
+def _same_shape(node: Node, left: list[Any]) -> bool:
+    shapes = [x.kind.shape for x in left]
+    return np.broadcast_shapes(*shapes) == node.kind.shape
+
+
+RULES: Rules = {
+    np.ones_like: (filled,),
+    np.zeros_like: (filled,),
+    None: (folded, with_numbers),
+}

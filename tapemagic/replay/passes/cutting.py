@@ -1,0 +1,177 @@
+"""Cutting of arrays into blocks along one axis: which calls can be made block by block, and what they give."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from tapemagic.engine import registry
+from tapemagic.replay.program import Constant, Input, Kind, Node, arguments_of
+from tapemagic.replay.symbol import Method
+
+BLOCK = 2**15
+"""The most elements of the largest array in a block; REPLAY: blocks of 8,000 to 32,000 elements are alike."""
+
+NUMBERS = "biufc"
+"""The kinds of dtypes that are computed in blocks."""
+
+FUNCTIONS = frozenset({np.where, np.clip, np.real, np.imag, np.copy, np.nan_to_num, np.isclose})
+"""NumPy functions beside the ufuncs whose results depend, element by element, on their broadcast arguments."""
+
+METHODS = frozenset({"astype", "clip", "conj", "conjugate", "copy", "round"})
+
+OPTIONS = frozenset({"dtype", "casting", "decimals", "rtol", "atol", "equal_nan", "nan"})
+
+REDUCTIONS: dict[Any, Any] = {
+    np.sum: np.sum, np.mean: np.sum, np.max: np.max, np.min: np.min, np.all: np.all, np.any: np.any,
+} | {
+    u.reduce: u.reduce
+    for u in (np.add, np.maximum, np.minimum, np.fmax, np.fmin, np.logical_and, np.logical_or)
+}  # fmt: skip
+"""Reductions, and what puts together the results of several blocks; of a mean, the sums."""
+
+SUMS = frozenset({np.sum, np.mean, np.add.reduce})
+
+METHOD_REDUCTIONS = {f.__name__: f for f in (np.sum, np.mean, np.max, np.min, np.all, np.any)}
+
+
+class Cut(NamedTuple):
+    """The axis along which an array is cut.
+
+    Attributes
+    ----------
+    distance : int
+        Of the axis from the end: 1 for the last one. Broadcasting leaves it as it is.
+    length : int
+    """
+
+    distance: int
+    length: int
+
+    def axis(self, shape: tuple[int, ...]) -> int | None:
+        """The axis of an array of a shape, None if it has none of that length there."""
+        axis = len(shape) - self.distance
+        return axis if axis >= 0 and shape[axis] == self.length else None
+
+
+def cut_of(kind: Kind, least: int) -> Cut | None:
+    """The first axis along which an array of at least so many elements falls into blocks; None if there is none.
+
+    Examples
+    --------
+    >>> cut_of(Kind((2, 500_000), np.dtype(float), True), 100_000)
+    Cut(distance=1, length=500000)
+    """
+    size = kind.size
+    if size < least:
+        return None
+    for axis, length in enumerate(kind.shape):
+        if size // length <= BLOCK // 4:
+            return Cut(len(kind.shape) - axis, length)
+    return None
+
+
+def is_pointwise(node: Node) -> bool:
+    """Whether each element of a result depends on those at its place of the broadcast arguments alone."""
+    function = node.function
+    if not (_computes_numbers(node) and _has_plain_arguments(node)):
+        return False
+    if isinstance(function, np.ufunc):
+        return function.signature is None and function.nout == 1
+    if isinstance(function, Method):
+        return function.__name__ in METHODS
+    if function in FUNCTIONS:
+        return function is not np.where or len(node.args) == 3
+    operation = registry.OPERATIONS.get(function)
+    shape = node.kind.shape
+    return (
+        operation is not None
+        and operation.pointwise
+        and all(x.kind.shape in ((), shape) for x in arguments_of(node))
+    )
+
+
+def _computes_numbers(node: Node) -> bool:
+    kinds = [node.kind, *(x.kind for x in arguments_of(node))]
+    return all(isinstance(kind, Kind) and kind.dtype.kind in NUMBERS for kind in kinds)
+
+
+def _has_plain_arguments(node: Node) -> bool:
+    return (
+        node.kind.is_array
+        and not any(isinstance(x, list | tuple | dict | slice) for x in node.args)
+        and all(key in OPTIONS and not isinstance(x, Node) for key, x in node.kwargs.items())
+    )
+
+
+class Reduction(NamedTuple):
+    """A reduction that can be made block by block.
+
+    Attributes
+    ----------
+    function : callable
+        Of an array, `axis` and `keepdims`.
+    axes : tuple of int
+    keepdims : bool
+    """
+
+    function: Any
+    axes: tuple[int, ...]
+    keepdims: bool
+
+    def cut(self, cut: Cut, ndim: int) -> Cut | None:
+        """The cut of the result; None where the axis of the blocks is summed over."""
+        axis = ndim - cut.distance
+        if axis in self.axes:
+            return None
+        gone = 0 if self.keepdims else sum(k > axis for k in self.axes)
+        return Cut(cut.distance - gone, cut.length)
+
+
+def reduction_of(node: Node) -> Reduction | None:
+    """The reduction that a node is, None if it is none that gives the same in blocks."""
+    function = node.function
+    if isinstance(function, Method):
+        function = METHOD_REDUCTIONS.get(function.__name__)
+    if function not in REDUCTIONS or not _computes_numbers(node) or not 1 <= len(node.args) <= 2:
+        return None
+    x, options = node.args[0], dict(node.kwargs)
+    default = None if function in METHOD_REDUCTIONS.values() else 0
+    axis = node.args[1] if len(node.args) == 2 else options.pop("axis", default)
+    keepdims = options.pop("keepdims", False)
+    if options.pop("dtype", None) is not None or options.pop("where", True) is not True or options:
+        return None
+    if not isinstance(x, Node) or not isinstance(keepdims, bool) or not _is_exact(function, x.kind):
+        return None
+    axes = range(len(x.kind.shape)) if axis is None else normalize_axis_tuple(axis, len(x.kind.shape))
+    return Reduction(function, tuple(axes), keepdims)
+
+
+def _is_exact(function: Any, kind: Kind) -> bool:
+    """Whether blocks lose nothing: partial sums of float16 would be rounded, a mean of whole numbers is cast first."""
+    if function is np.mean:
+        return kind.dtype.kind in "fc" and kind.dtype.itemsize > 2
+    return function not in SUMS or kind.dtype != np.float16
+
+
+def is_known(node: Node) -> bool:
+    """Whether a node is there before the first line of a program."""
+    return isinstance(node, Input | Constant)
+
+
+def rows_of_block(cut: Cut, size: int) -> int:
+    """The number of rows of a block, if an array of `size` elements in all is the largest one.
+
+    Examples
+    --------
+    >>> rows_of_block(Cut(2, 1000), 1_000_000)
+    32
+    """
+    rows = max(1, BLOCK * cut.length // size)
+    return 2 ** (rows.bit_length() - 1)
+
+
+__all__ = ["Cut", "Reduction", "cut_of", "is_known", "is_pointwise", "prod", "reduction_of", "rows_of_block"]

@@ -1,0 +1,223 @@
+"""Identities: calls that give an argument back, or that a cheaper call replaces, to the bit.
+
+They hold for signed zeros, infinities and nan (whose sign and payload, which NumPy itself does not fix, do not count):
+``x + 0.0`` is no identity, for it makes 0.0 of -0.0; ``x - 0.0`` and ``x + -0.0`` are. Complex products are not, since
+``(a + bi) * (1 + 0i)`` multiplies infinities by 0.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from tapemagic.replay.passes.known_numbers import fill_of, number
+from tapemagic.replay.passes.known_signs import never_negative_zero
+from tapemagic.replay.passes.rewriting import Rewriting, Rules
+from tapemagic.replay.program import Kind, Node
+
+
+def times_one(node: Node, rewriting: Rewriting) -> Node | None:
+    """``x * 1`` is ``x``, and ``x * -1`` is ``-x``."""
+    if _is_other(node) or node.kind.dtype.kind == "c":
+        return None
+    for x, factor in (node.args, node.args[::-1]):
+        known = number(factor)
+        if known is None:
+            continue
+        if known == 1 and rewriting.layouts.alike(x, node):
+            return x  # type: ignore[no-any-return]
+        if known == -1 and _is(x, node) and node.kind.dtype.kind in "fi":
+            return rewriting.call(np.negative, (x,), node.kind, node)
+    return None
+
+
+def over_one(node: Node, rewriting: Rewriting) -> Node | None:
+    """``x / 1`` is ``x``; a quotient by a power of two is a product, for arrays."""
+    if _is_other(node) or node.kind.dtype.kind != "f":
+        return None
+    x, by = node.args
+    known = number(by)
+    if known is None or isinstance(known, complex | np.complexfloating):
+        return None
+    if known == 1 and rewriting.layouts.alike(x, node):
+        return x  # type: ignore[no-any-return]
+    if not node.kind.is_array or not _is(x, node) or not is_power_of_two(known):
+        return None
+    inverse = 1.0 / float(known)
+    if not np.finfo(node.kind.dtype).smallest_normal <= abs(inverse) <= 2.0**14:
+        return None
+    return rewriting.call(np.multiply, (x, inverse), node.kind, node)
+
+
+def is_power_of_two(x: Any) -> bool:
+    """Whether a finite number is 2 to some integer, or minus that."""
+    value = float(x)
+    return bool(np.isfinite(value)) and abs(np.frexp(value)[0]) == 0.5
+
+
+def plus_zero(node: Node, rewriting: Rewriting) -> Node | None:
+    """``x + -0.0`` is ``x``; so is ``x + 0.0`` if x is never -0.0, and ``x + 0`` for integers."""
+    if _is_other(node):
+        return None
+    for x, zero in (node.args, node.args[::-1]):
+        known = number(zero)
+        if known is None or known != 0 or not rewriting.layouts.alike(x, node):
+            continue
+        if node.kind.dtype.kind in "iu" or _is_negative_zero(known, node):
+            return x  # type: ignore[no-any-return]
+        if node.kind.dtype.kind == "f" and never_negative_zero(x):
+            return x  # type: ignore[no-any-return]
+    return None
+
+
+def minus_zero(node: Node, rewriting: Rewriting) -> Node | None:
+    """``x - 0.0`` is ``x``."""
+    if _is_other(node):
+        return None
+    x, zero = node.args
+    known = number(zero)
+    if known is None or known != 0 or not rewriting.layouts.alike(x, node):
+        return None
+    if node.kind.dtype.kind in "iu":
+        return x  # type: ignore[no-any-return]
+    if node.kind.dtype.kind != "f" or (np.signbit(known) and not never_negative_zero(x)):
+        return None
+    return x  # type: ignore[no-any-return]
+
+
+def _is_negative_zero(known: Any, node: Node) -> bool:
+    return node.kind.dtype.kind == "f" and bool(np.signbit(known))
+
+
+def plus(node: Node, rewriting: Rewriting) -> Node | None:
+    """``x + -y`` is ``x - y``."""
+    if _is_other(node) or node.kind.dtype.kind != "f":
+        return None
+    for x, y in (node.args, node.args[::-1]):
+        if _is_negative(y) and _is(x, node) and _is(y, node) and _is(y.args[0], node):
+            return _layout_kept(np.subtract, (x, y.args[0]), node, rewriting)
+    return None
+
+
+def minus(node: Node, rewriting: Rewriting) -> Node | None:
+    """``x - -y`` is ``x + y``."""
+    if _is_other(node) or node.kind.dtype.kind != "f":
+        return None
+    x, y = node.args
+    if _is_negative(y) and _is(x, node) and _is(y, node) and _is(y.args[0], node):
+        return _layout_kept(np.add, (x, y.args[0]), node, rewriting)
+    return None
+
+
+def twice_negative(node: Node, rewriting: Rewriting) -> Node | None:
+    """``-(-x)`` is ``x``; ``-(c * x)`` is ``(-c) * x``."""
+    x = node.args[0]
+    if node.kwargs or node.kind.dtype.kind not in "fi":
+        return None
+    if _is_negative(x) and rewriting.layouts.alike(x.args[0], node):
+        return x.args[0]  # type: ignore[no-any-return]
+    return None
+
+
+def signs_of_factors(node: Node, rewriting: Rewriting) -> Node | None:
+    """``-x * y`` is ``-(x * y)``, and ``-x * -y`` is ``x * y``: outside, a sum can take the sign in."""
+    if _is_other(node) or node.kind.dtype.kind != "f":
+        return None
+    signs = [_is_negative(x) and x.kind == node.kind and _is(x.args[0], node) for x in node.args]
+    x, y = (a.args[0] if negative else a for a, negative in zip(node.args, signs, strict=True))
+    if all(signs):
+        return _layout_kept(node.function, (x, y), node, rewriting)
+    k = signs.index(True) if any(signs) else None
+    if k is None or rewriting.uses(node.args[k]) > 1 or number((y, x)[k]) is not None:
+        return None
+    product = _layout_kept(node.function, (x, y), node, rewriting)
+    if product is None:
+        return None
+    return rewriting.call(np.negative, (product,), node.kind, node)
+
+
+def square(node: Node, rewriting: Rewriting) -> Node | None:
+    """``np.square(x)`` is ``x * x``."""
+    (x,) = node.args
+    if node.kwargs or not _is(x, node) or node.kind.dtype.kind == "b":
+        return None
+    return rewriting.call(np.multiply, (x, x), node.kind, node)
+
+
+def power(node: Node, rewriting: Rewriting) -> Node | None:
+    """``np.power(x, 2)`` is ``x * x``, and ``np.power(x, 1)`` is ``x``.
+
+    The operator calls another function for numbers, which may differ in the last bit.
+    """
+    if _is_other(node) or node.kind.dtype.kind != "f":
+        return None
+    x, exponent = node.args
+    known = number(exponent)
+    if known is None or not _is(x, node) or (node.function is operator.pow and not node.kind.is_array):
+        return None
+    if known == 1 and rewriting.layouts.alike(x, node):
+        return x  # type: ignore[no-any-return]
+    if known == 2:
+        return rewriting.call(np.multiply, (x, x), node.kind, node)
+    return None
+
+
+def itself(node: Node, rewriting: Rewriting) -> Node | None:
+    """``+x`` is ``x``, and so is the conjugate or the real part of a real number."""
+    x = node.args[0]
+    if len(node.args) > 1 or node.kwargs or node.kind.dtype.kind == "c":
+        return None
+    return x if rewriting.layouts.alike(x, node) else None
+
+
+def where(node: Node, rewriting: Rewriting) -> Node | None:
+    """The argument that ``np.where`` takes, if its condition is known."""
+    if len(node.args) != 3 or node.kwargs:
+        return None
+    condition, x, y = node.args
+    known = condition if isinstance(condition, bool) else fill_of(condition)
+    if known is None and x is not y:
+        return None
+    taken = x if known is None or bool(known) else y
+    return taken if rewriting.layouts.alike(taken, node) else None
+
+
+def _is_other(node: Node) -> bool:
+    """Whether a call is not just of two arguments."""
+    return len(node.args) != 2 or bool(node.kwargs) or node.kind.__class__ is not Kind
+
+
+def _is(x: Any, node: Node) -> bool:
+    """Whether an argument has the kind of the result."""
+    return isinstance(x, Node) and x.kind == node.kind
+
+
+def _is_negative(x: Any) -> bool:
+    return isinstance(x, Node) and x.function is np.negative and not x.kwargs
+
+
+def _layout_kept(function: Any, args: Any, node: Node, rewriting: Rewriting) -> Node | None:
+    """A new call in place of a node; None if its result may lie in memory otherwise."""
+    layouts = rewriting.layouts
+    new = Node(function, args, {}, node.kind)
+    if not (layouts.would_be_contiguous(node) and layouts.would_be_contiguous(new)):
+        return None
+    return rewriting.call(function, args, node.kind, node)
+
+
+RULES: Rules = {
+    np.multiply: (times_one, signs_of_factors),
+    np.divide: (over_one, signs_of_factors),
+    np.add: (plus_zero, plus),
+    np.subtract: (minus_zero, minus),
+    np.negative: (twice_negative,),
+    np.square: (square,),
+    np.power: (power,),
+    operator.pow: (power,),
+    np.positive: (itself,),
+    np.conjugate: (itself,),
+    np.real: (itself,),
+    np.where: (where,),
+}

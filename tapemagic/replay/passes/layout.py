@@ -1,0 +1,87 @@
+"""Memory layout: which arrays of a program are known to be C-contiguous.
+
+The order in which NumPy adds up an array, and the kernel that BLAS takes, depend on it. So a rule may give an array for
+another only where both are known to lie in memory alike. Of inputs nothing is known.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tapemagic.replay.program import Constant, Kind, Node
+from tapemagic.replay.symbol import method
+
+
+class Layouts:
+    """What is known of the nodes that were noted, in the order of execution."""
+
+    def __init__(self) -> None:
+        self._contiguous: set[Node] = set()
+
+    def note(self, node: Node) -> None:
+        """Find out about a node from its arguments."""
+        if node.kind.__class__ is Kind and (not node.kind.is_array or self._is(node)):
+            self._contiguous.add(node)
+
+    def contiguous(self, x: Any) -> bool:
+        """Whether a value is known to be C-contiguous; a number is."""
+        if isinstance(x, Constant):
+            return not x.by_reference and bool(np.asarray(x.value).flags.c_contiguous)
+        if not isinstance(x, Node):
+            return isinstance(x, bool | int | float | complex)
+        return x in self._contiguous or (x.kind.__class__ is Kind and not x.kind.is_array)
+
+    def alike(self, x: Any, node: Node) -> bool:
+        """Whether `x` may take the place of a new node with the same numbers: kind and layout are the same."""
+        return (
+            isinstance(x, Node)
+            and x.kind == node.kind
+            and self.contiguous(x)
+            and self.would_be_contiguous(node)
+        )
+
+    def would_be_contiguous(self, node: Node) -> bool:
+        """Whether a node that is not in the program yet would be C-contiguous."""
+        return node.kind.__class__ is Kind and (not node.kind.is_array or self._is(node))
+
+    def _is(self, node: Node) -> bool:
+        function = node.function
+        if function in VIEWS:
+            return self.contiguous(node.args[0]) and function is not np.broadcast_to
+        if function is operator.getitem:
+            return node.args[1] == () and self.contiguous(node.args[0])
+        if isinstance(function, np.ufunc) and function.signature is None or function in ELEMENTWISE:
+            return lines(node.kind.shape) <= 1 or all(map(self._agrees, node.args))
+        if isinstance(getattr(function, "__self__", None), np.ufunc):
+            return lines(node.kind.shape) <= 1
+        return function is np.matmul and len(node.kind.shape) <= 2
+
+    def _agrees(self, x: Any) -> bool:
+        """Whether an argument of an elementwise function does not turn the order of its result."""
+        if not isinstance(x, Node) or lines(x.kind.shape) <= 1:
+            return True
+        repeats_one = x.function is np.broadcast_to and is_single(x.args[0])
+        return repeats_one or self.contiguous(x)
+
+
+VIEWS = frozenset(
+    {np.reshape, method("reshape"), np.broadcast_to, np.asarray, np.ravel, method("ravel")}
+)
+"""Functions whose result may share the memory of their first argument, in the same order."""
+
+ELEMENTWISE = frozenset({np.where, np.copy, method("copy"), method("astype")})
+"""Functions that are no ufuncs, but give a new array in the order of their arguments, as ufuncs do."""
+
+
+def lines(shape: Sequence[int]) -> int:
+    """The number of axes that have more than one element."""
+    return sum(length != 1 for length in shape)
+
+
+def is_single(x: Any) -> bool:
+    """Whether an argument is a single number."""
+    return x.kind.size == 1 if isinstance(x, Node) else isinstance(x, bool | int | float | complex)

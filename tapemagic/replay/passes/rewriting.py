@@ -1,0 +1,157 @@
+"""Rewriting: one walk through a program, in which each call is put as simply as the rules know."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from tapemagic.replay.passes.common_subexpressions import Table
+from tapemagic.replay.passes.layout import Layouts
+from tapemagic.replay.program import (
+    Constant,
+    Guard,
+    Input,
+    Kind,
+    Node,
+    Program,
+    arguments_of,
+    replaced,
+)
+
+Rule = Callable[[Node, "Rewriting"], "Node | None"]
+Rules = Mapping[Any, Iterable[Rule]]
+"""The rules for calls of each function; under None, those for calls of any."""
+
+
+class Rewriting:
+    """A walk through a program, from the first line to the last.
+
+    A rule is given a call whose arguments are as simple as they get. It returns a node that has the same value, to the
+    bit, and the same memory layout; or None. It makes new calls by `call`, which are simplified in turn.
+
+    Parameters
+    ----------
+    program : Program
+    rules : mapping of functions to rules
+    merge : bool
+        Whether to make each call once only.
+
+    Attributes
+    ----------
+    layouts : Layouts
+    """
+
+    def __init__(self, program: Program, rules: Rules, merge: bool) -> None:
+        self.layouts = Layouts()
+        self._program = program
+        self._rules = {function: tuple(some) for function, some in rules.items()}
+        self._general = self._rules.pop(None, ())
+        self._table = Table() if merge else None
+        self._body: list[Any] = []
+        self._instead: dict[Node, Node] = {}
+        self._places: dict[Node, int] = {}
+        self._uses = Counter(x for entry in program.body for x in arguments_of(entry))
+
+    def call(
+        self, function: Any, args: tuple[Any, ...], kind: Any, like: Node, **kwargs: Any
+    ) -> Node:
+        """A new call, which comes from the line that another one came from; or what it can be simplified to."""
+        return self._settled(Node(function, args, kwargs, kind, like.site, like.back))
+
+    def uses(self, node: Node) -> int:
+        """How many calls read a value, as far as it is known by now."""
+        return self._uses[node]
+
+    def place(self, node: Node) -> int:
+        """A number that is the larger, the later a value is computed."""
+        return self._places.get(node, -1)
+
+    def known(self, function: Any, args: tuple[Any, ...]) -> bool:
+        """Whether a call has been made before."""
+        return self._table is not None and self._table.holds(function, args)
+
+    def done(self) -> Program:
+        """The program that comes out."""
+        guards: set[tuple[Node, bool]] = set()
+        for entry in self._program.body:
+            if isinstance(entry, Guard):
+                condition = self._now(entry.condition)
+                if (condition, entry.expected) not in guards and not _holds(condition, entry):
+                    guards.add((condition, entry.expected))
+                    self._body.append(Guard(condition, entry.expected, entry.site))
+            else:
+                self._instead[entry] = self._rewritten(entry)
+        old = self._program
+        results = [replaced(x, self._now) for x in old.results]
+        assigned = [(variable, self._now(node)) for variable, node in old.assigned]
+        return Program(old.inputs, self._body, results, assigned, old.name, old.notes)
+
+    def _now(self, node: Node) -> Node:
+        return self._instead.get(node, node)
+
+    def _rewritten(self, entry: Node) -> Node:
+        args, kwargs = _changed(entry.args, self._instead), entry.kwargs
+        if kwargs:
+            kwargs = {key: replaced(x, self._now) for key, x in kwargs.items()}
+        back = entry.back
+        if back is not None:
+            back = back._replace(of=self._now(back.of), to=self._now(back.to))
+        node = Node(entry.function, args, kwargs, entry.kind, entry.site, back, entry.name)
+        self._uses[node] = 0
+        found = self._settled(node)
+        self._uses[found] += self._uses[entry]
+        if found is not node and not isinstance(found, Input | Constant):
+            _inherit(found, node)
+        return found
+
+    def _settled(self, node: Node) -> Node:
+        for rule in (*self._rules.get(node.function, ()), *self._general):
+            found = rule(node, self)
+            if found is not None:
+                return found
+        if self._table is not None:
+            earlier = self._table.find(node, self._places)
+            if earlier is not None:
+                return earlier
+        self._places[node] = len(self._body)
+        self._body.append(node)
+        self.layouts.note(node)
+        return node
+
+
+def _holds(condition: Node, guard: Guard) -> bool:
+    known = isinstance(condition, Constant) and not condition.by_reference
+    return known and bool(condition.value) is guard.expected  # type: ignore[attr-defined]
+
+
+def _changed(args: tuple[Any, ...], instead: dict[Node, Node]) -> tuple[Any, ...]:
+    return tuple(
+        instead.get(x, x) if isinstance(x, Node) else replaced(x, lambda n: instead.get(n, n))
+        for x in args
+    )
+
+
+def _inherit(node: Node, other: Node) -> None:
+    """Let a node that takes another's place have its name, and its part in a sweep, where it has none."""
+    node.name = node.name or other.name
+    if node.back is not None and node.back.to is None and other.back is not None:
+        node.back = other.back
+
+
+def scalar_kind(kind: Kind) -> Kind:
+    """The kind of one element of an array."""
+    return Kind((), kind.dtype, False)
+
+
+def rewritten(program: Program, rules: Rules, merge: bool = False) -> Program:
+    """A program after a walk with some rules.
+
+    Parameters
+    ----------
+    program : Program
+    rules : mapping of functions to rules
+    merge : bool, optional
+        Whether to make each call once only.
+    """
+    return Rewriting(program, rules, merge).done()
