@@ -27,9 +27,8 @@ class Compiled:
         self.text = str(text)
         file = f"<tapemagic program {_number()} of {program.name}>"
         linecache.cache[file] = len(self.text), None, self.text.splitlines(True), file
-        namespace = dict(text.namespace)
-        exec(compile(self.text, file, "exec"), namespace)  # noqa: S102 (the text is our own)
-        self._run = namespace[program.name]
+        self._run = text.function(file)
+        self._single = text.single
         self._structure = program.notes["structure"]
         self._kinds = program.notes["kinds"]
 
@@ -39,6 +38,8 @@ class Compiled:
             raise Retrace
         values = [self._value(node.origin, given) for node in self.program.inputs]
         found = self._run(*values)
+        if self._single:
+            found = (found,)
         count = len(self._kinds)
         for (variable, _), value in zip(self.program.assigned, found[count:], strict=True):
             exchange(variable, value)

@@ -76,13 +76,15 @@ class Names:
     ----------
     texts : dict of (str, int) to str
         The user's statements by their files and first lines.
+    times : dict of (str, int) to int
+        How often each of them has begun.
     """
 
     def __init__(self) -> None:
         self.texts: dict[tuple[str, int], str] = {}
         self._calls: dict[int, Call] = {}
         self._lines: dict[Any, dict[int, Statement]] = {}
-        self._times: Counter[tuple[str, int]] = Counter()
+        self.times: Counter[tuple[str, int]] = Counter()
 
     def site(self, frame: Any) -> Site:
         """The statement that runs in a frame; what earlier ones of this frame assigned gets its name before."""
@@ -130,9 +132,9 @@ class Names:
 
     def _begin(self, call: Call, now: Statement, file: str) -> None:
         place = file, now.line
-        inner = call.frame.f_code.co_name in COMPREHENSIONS and self._times[place]
-        self._times[place] += not inner
-        call.time = self._times[place]
+        inner = call.frame.f_code.co_name in COMPREHENSIONS and self.times[place]
+        self.times[place] += not inner
+        call.time = self.times[place]
         call.statement = now
         self.texts[place] = now.text
         call.before = {name: held_node(value) for name, value in _values(call.frame, now.names)}

@@ -44,7 +44,7 @@ class Site(NamedTuple):
     ----------
     file, line : str and int
         The first line of the statement.
-    call : int
+    frame : int
         The number of the call of the function in which the line stands: two calls of one function are two.
     time : int
         How often the statement has begun, over all calls: above 1 in a loop, and in a function called again.
@@ -52,7 +52,7 @@ class Site(NamedTuple):
 
     file: str
     line: int
-    call: int = 1
+    frame: int = 1
     time: int = 1
 
 
@@ -64,7 +64,7 @@ class Back(NamedTuple):
     of : Node or None
         The value whose operation is differentiated; None where gradients are put together.
     order : int
-        1 for a gradient, 2 for a gradient of a gradient, ...
+        That of the sweep: 1 for a gradient, 2 for a gradient of a gradient, ...
     to : Node or None
         The value whose adjoint it is; None for an intermediate result of a rule.
     """
@@ -72,6 +72,13 @@ class Back(NamedTuple):
     of: Any
     order: int
     to: Any = None
+
+    def reaching(self, node: Node) -> Back:
+        """The same, as the adjoint of a value: of the first one, or of the first that has a name."""
+        known = self.to is not None and (self.to.name or isinstance(self.to, Input))
+        if known or (self.to is not None and not node.name and not isinstance(node, Input)):
+            return self
+        return self._replace(to=node)
 
 
 class Node:
