@@ -14,6 +14,7 @@ from tapemagic.engine.tape.recorder import Contents
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import SourceError
+from tapemagic.replay.naming import give_name, identifier
 from tapemagic.replay.program import Node, Site
 from tapemagic.replay.symbol import Symbol, held
 from tapemagic.replay.trace import Trace
@@ -93,7 +94,7 @@ class RecordTrace(Trace):
         """The line of the record that is being run or differentiated."""
         if self.mark is None:
             return None
-        place = Placed(*(self._places(self.mark[1]) or ("", 0, None)))
+        place = Placed(*(self._places(self.mark[1]) or ("", 0)))
         place.marks = (self.mark,)
         return place
 
@@ -189,12 +190,14 @@ class Rerun:
         if record.operation.function is not called:
             found = self._computed(record, values)
         if found is None:
-            found = [self._not_computed(record, y, i) for y, i in zip(outputs, record.output_ids, strict=True)]
+            found = [
+                self._not_computed(record, y, i)
+                for y, i in zip(outputs, record.output_ids, strict=True)
+            ]
         for symbol, y, i in zip(found, outputs, record.output_ids, strict=True):
             self._values[i] = symbol
             if type(symbol) is Symbol:
-                if name := self.words.names.get(i, ""):
-                    symbol._node.name = symbol._node.name or name
+                give_name(symbol._node, self.words.names.get(i, ""))
                 if not isinstance(y, Absent):
                     self.trace.knows(y, symbol._node)
         several = isinstance(record.output_id, tuple)
@@ -212,7 +215,7 @@ class Rerun:
         """What stands for a value that the tape does not track: a parameter, or the number itself."""
         known = self.trace._known.get(id(value))
         if known:
-            return self.trace._symbol(known[1], value)
+            return Symbol(self.trace, known[1], value)
         if not value.ndim:
             return value
         name = "" if isinstance(value, Absent) else self._name_of(value, i)
@@ -242,7 +245,7 @@ class Rerun:
     def _parameter(self, value: Any, name: str, i: int) -> Any:
         kept = self._kept.get(i) if isinstance(value, Absent) else value
         stand_in = np.ones(value.shape, value.dtype) if kept is None else kept
-        symbol = self.trace.input(len(self.trace.inputs), stand_in, name)
+        symbol = self.trace.input(len(self.trace.inputs), stand_in, identifier(name))
         if kept is None:
             self.guessed = True
             self._inexact.add(symbol._node)
@@ -287,7 +290,7 @@ class Rerun:
         """What stands for a result whose operation cannot be run again: what a record inside it made, or a parameter."""
         known = None if isinstance(y, Absent) else self.trace._known.get(id(y))
         if known:
-            return self.trace._symbol(known[1], y)
+            return Symbol(self.trace, known[1], y)
         name = self.words.names.get(i) or record.name
         what = (
             "has a gradient of its own"
@@ -315,7 +318,9 @@ def _values_kept(records: Sequence[Any]) -> dict[int, Any]:
     for _, values, ids, _, output, output_id in records:
         several = output_id.__class__ is tuple
         held_by = (*values, *(output if several else (output,)))
-        for value, i in zip(held_by, (*ids, *(output_id if several else (output_id,))), strict=True):
+        for value, i in zip(
+            held_by, (*ids, *(output_id if several else (output_id,))), strict=True
+        ):
             if is_id(i) and not isinstance(value, Absent):
                 found.setdefault(i, value)
     return found

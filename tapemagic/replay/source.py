@@ -25,8 +25,6 @@ from tapemagic.replay.naming import UNSHARED, identifier
 from tapemagic.replay.program import (
     Constant,
     Guard,
-    Input,
-    Kind,
     Loop,
     Node,
     Program,
@@ -64,6 +62,8 @@ class Text:
     lines : list of str
     sites : dict of int to Site
         The user's statement behind each line of the source, counted from 1.
+    nodes : dict of int to list of Node
+        The nodes that a line of the source computes.
     namespace : dict of str to object
         What has no source: functions and objects that cannot be imported.
     fixed : tuple of Constant
@@ -77,6 +77,7 @@ class Text:
         self.name = writer.name
         self.lines = writer.lines
         self.sites = writer.sites
+        self.nodes = writer.nodes
         self.namespace = writer.namespace
         self.fixed = tuple(writer.fixed)
         self.single = writer.single
@@ -126,6 +127,8 @@ class Writer:
         self._times: dict[Any, int] = program.notes.get("times", {})
         self._usual: dict[str, str] = program.notes.get("errstate", {})
         self._pending: list[Pending] = []
+        self._inside: dict[Any, list[Node]] = {}
+        self._nodes: dict[int, list[Node]] = {}
         self._inlined: dict[Node, Expression] = {}
         self._body: list[tuple[str, Site | None]] = []
         self._said: Any = None
@@ -320,6 +323,7 @@ class Writer:
             self._inlined = {}
             if len(found.text) <= LONGEST and found.depth <= DEEPEST:
                 inside = {part.node for part in taken}
+                self._inside[entry] = [x for part in taken for x in self._written_with(part.node)]
                 reads = [node for node in arguments if node not in inside]
                 reads += [node for part in taken for node in part.reads]
                 return Pending(entry, found, reads)
@@ -385,7 +389,13 @@ class Writer:
             target = ", ".join(targets)
         else:
             target = self._called(node, self._wanted(node))
+        first = len(self._body)
         self._line(f"{target} = {expression.text}", node.site)
+        self._nodes |= dict.fromkeys(range(first, len(self._body)), self._written_with(node))
+
+    def _written_with(self, node: Node) -> list[Node]:
+        """A node and those whose expressions stand inside of its own."""
+        return [node, *self._inside.get(node, [])]
 
     def _guard(self, guard: Guard) -> None:
         _, expression, reads = self._composed(guard)
@@ -536,6 +546,8 @@ class Writer:
         if lines:
             lines.append("")
         self.lines = lines + [line for line, _ in body]
+        above_body = len(lines) + len(body) - len(self._body)
+        self.nodes = {above_body + k + 1: nodes for k, nodes in self._nodes.items()}
         self.sites = {
             len(lines) + k + 1: site for k, (_, site) in enumerate(body) if site is not None
         }
@@ -548,7 +560,8 @@ class Writer:
 
     def _docstring(self) -> list[str]:
         """The docstring of the function: its arguments and results."""
-        lines = [f'    """Do what {self.program.name} does, without a tape.']
+        summary = self.program.notes.get("summary") or f"Do what {self.program.name} does, without a tape."
+        lines = textwrap.wrap(f'    """{summary}', WIDTH, subsequent_indent="    ")
         parameters = [
             (name, described(node) + (", a Variable" * isinstance(node.origin, Variable)))
             for name, node in zip(self.parameters, self.program.inputs, strict=False)
@@ -560,6 +573,10 @@ class Writer:
         ]
         lines += _section("Parameters", parameters)
         lines += _section("Returns", list(self._returned()))
+        notes = self.program.notes.get("notes", [])
+        for k, note in enumerate(notes):
+            lines += ["", "    Notes", "    -----"] if not k else [""]
+            lines += textwrap.wrap(note, WIDTH, initial_indent="    ", subsequent_indent="    ")
         return [*lines, '    """']
 
     def _returned(self) -> Any:
