@@ -88,12 +88,16 @@ def recorded_program(
         y = [[_symbolic(x, rerun) for x in group] for group in groups]
         x = [_symbolic(each, rerun) for each in sources]
         gradients = _differentiated(tape, trace, y, x, order)
-        results = [trace.node(unwrap(each)) for each in (*(t for group in y for t in group),)]
+        results = [trace.node(unwrap(each)) for group in y for each in group]
         results += [None if g is None else trace.node(unwrap(g)) for g in gradients]
+        meanings = [""] * len(targets) + meanings_of(gradients, groups, sources, order, words.names)
         if trace.reasons:
             raise SourceError(_in_words(trace, contents))
     program = Program(list(trace.inputs), trace.body, results, [], name, notes=dict(notes))
+    rerun.note_exits()
     program.notes["notes"] = list(dict.fromkeys(rerun.notes))
+    program.notes["inputs"] = rerun.meanings
+    program.notes["results"] = meanings
     program = simplified(program)
     if rerun.guessed and any(isinstance(entry, Guard) for entry in program.body):
         raise SourceError(
@@ -144,6 +148,27 @@ def text_of(program: Program) -> SourceText:
 def marks_of(node: Node) -> Sequence[Mark]:
     """The records to which a node belongs."""
     return node.site.marks if isinstance(node.site, Placed) else ()
+
+
+def meanings_of(
+    gradients: Sequence[Any],
+    groups: Sequence[Group],
+    sources: Sequence[Any],
+    order: int,
+    names: Mapping[int, str],
+) -> list[str]:
+    """The words for derivatives, in their order."""
+    found: list[str] = []
+    for level in range(1, order + 1):
+        for group in groups:
+            of = identifier(names.get(id_of(group[0]), "")) if len(groups) > 1 else ""
+            what = "gradient" if level == 1 else f"derivative of order {level}"
+            for x in sources:
+                to = identifier(names.get(id_of(x), "")) or "this source"
+                exists = gradients[len(found)] is not None
+                words = f"{what}{' of ' * bool(of)}{of} with respect to {to}"
+                found.append(f"the {words}" if exists else f"there is no {words}")
+    return found
 
 
 def needed_records(records: Sequence[Any], targets: Sequence[Any]) -> list[int]:

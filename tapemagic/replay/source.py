@@ -563,7 +563,7 @@ class Writer:
         summary = self.program.notes.get("summary") or f"Do what {self.program.name} does, without a tape."
         lines = textwrap.wrap(f'    """{summary}', WIDTH, subsequent_indent="    ")
         parameters = [
-            (name, described(node) + (", a Variable" * isinstance(node.origin, Variable)))
+            (name, described(node) + self._origin(node))
             for name, node in zip(self.parameters, self.program.inputs, strict=False)
         ]
         more = self.parameters[len(parameters) :]
@@ -579,13 +579,19 @@ class Writer:
             lines += textwrap.wrap(note, WIDTH, initial_indent="    ", subsequent_indent="    ")
         return [*lines, '    """']
 
+    def _origin(self, node: Input) -> str:
+        words = self.program.notes.get("inputs", {}).get(node)
+        return f", {words}" if words else ", a Variable" * isinstance(node.origin, Variable)
+
     def _returned(self) -> Any:
         count = len(self.program.results)
-        for x in self.program.results:
+        meanings = self.program.notes.get("results") or [""] * count
+        for x, meaning in zip(self.program.results, meanings, strict=True):
             if isinstance(x, Node):
-                yield self._read(x).text, described(x) + self._meaning(x)
+                words = f", {meaning}" if meaning else self._meaning(x)
+                yield self._read(x).text, described(x) + words
             else:
-                yield self._write.value(x).text, "the same at each call"
+                yield self._write.value(x).text, meaning or "the same at each call"
         for variable, node in self.program.assigned[: len(self.outputs) - count]:
             name = next(
                 (self.parameters[k] for k, x in enumerate(self.program.inputs) if x.origin is variable),
