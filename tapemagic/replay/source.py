@@ -33,6 +33,7 @@ from tapemagic.replay.program import (
     arguments_of,
     nodes_in,
 )
+from tapemagic.replay.tracebacks import point_at_user
 
 LONGEST = 72
 """The number of characters above which an expression is not written into another one."""
@@ -81,6 +82,8 @@ class Text:
         self.namespace = writer.namespace
         self.fixed = tuple(writer.fixed)
         self.single = writer.single
+        self._functions = program.notes.get("functions", {})
+        self._file = ""
 
     def __str__(self) -> str:
         return "\n".join(self.lines) + "\n"
@@ -91,8 +94,13 @@ class Text:
         exec(compile(str(self), file, "exec"), namespace)  # noqa: S102 (the text is our own)
         namespace["Retrace"] = Retrace
         made: Any = namespace[self.name]
+        self._file = file
         made.__defaults__ = tuple(node.value for node in self.fixed) or None
         return made
+
+    def point_at_user(self, error: BaseException) -> None:
+        """Let the traceback of an error that the function raised show the user's statement."""
+        point_at_user(error, self._file, self.sites, self._functions)
 
 
 class Pending(NamedTuple):
@@ -214,7 +222,9 @@ class Writer:
                 self.parameters.append(self._called(node, node.name or "constant"))
                 self.fixed.append(node)  # type: ignore[arg-type]
             elif isinstance(node.value, np.ndarray):  # type: ignore[attr-defined]
-                name = self._called(node, node.name or "constant")
+                word = text.partition("(")[0].removeprefix("np.")
+                plain = word if word in {"zeros", "ones", "eye"} else "constant"
+                name = self._called(node, node.name or plain)
                 self._constants.append(f"{name} = {text}")
                 known[text] = name
             if node in self._names:
@@ -356,7 +366,7 @@ class Writer:
             return False
         if "out" in node.kwargs or (isinstance(reader, Node) and "out" in reader.kwargs):
             return False
-        if self._wanted(node) not in ("t", "g"):
+        if not self._is_intermediate(node, reader):
             return False
         if isinstance(reader, Guard):
             return reader.site == node.site and node.errstate is None
@@ -364,6 +374,14 @@ class Writer:
             return node.errstate is None
         same = reader.errstate == node.errstate
         return same and self._key(reader) == self._key(node)
+
+    @staticmethod
+    def _is_intermediate(node: Node, reader: Any) -> bool:
+        """Whether a value is no adjoint of a value with a name, or only a part of one that the reader completes."""
+        to = node.back and node.back.to
+        if to is None or not (to.name or isinstance(to, Input)):
+            return True
+        return isinstance(reader, Node) and reader.back is not None and reader.back.to is to
 
     def _flush(self) -> None:
         """Write the expressions that were kept, each as a statement."""
@@ -406,7 +424,7 @@ class Writer:
         site = guard.site
         statement = self._statement(site)
         if statement:
-            self._comment_line(f"{statement}: {'true' if guard.expected else 'false'} here", site)
+            self._comment_line(f"{statement} ({_way(statement, guard.expected)})", site)
         condition = expression.within(20) if guard.expected else expression.text
         self._line(f"if {'not ' * guard.expected}{condition}:", site)
         self._line(f"    raise Retrace({self._guards})", site)
@@ -636,6 +654,15 @@ VIEWS: frozenset[Any] = frozenset(
     {np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze, np.ravel}
     | {np.broadcast_to, np.real, np.imag, np.diagonal, np.asarray, np.flip, np.atleast_1d}
 )
+
+
+def _way(statement: str, expected: bool) -> str:
+    """What is said of a condition: it is that of a statement, or a part of it, or a check of a function's."""
+    word = statement.partition(" ")[0]
+    whole = word in {"if", "elif", "while", "assert"}
+    parts = {"and", "or", "not", "if"} & set(statement.split()[1:])
+    what = "" if whole and not parts else "a part of it is " if whole else "a check that is "
+    return f"{what}{str(expected).lower()} in this program"
 
 
 def _kind(x: Any) -> Any:
