@@ -152,6 +152,8 @@ def reduction_of(node: Node) -> Reduction | None:
         return None
     if not isinstance(x, Node) or not isinstance(keepdims, bool) or not _is_exact(function, x.kind):
         return None
+    if not x.kind.shape:  # NumPy allows axis 0 of a number
+        return None
     axes = (
         range(len(x.kind.shape)) if axis is None else normalize_axis_tuple(axis, len(x.kind.shape))
     )

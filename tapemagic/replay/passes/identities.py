@@ -155,7 +155,11 @@ def power(node: Node, rewriting: Rewriting) -> Node | None:
         return None
     x, exponent = node.args
     known = number(exponent)
-    if known is None or not _is(x, node) or (node.function is operator.pow and not node.kind.is_array):
+    if (
+        known is None
+        or not _is(x, node)
+        or (node.function is operator.pow and not node.kind.is_array)
+    ):
         return None
     if known == 1 and rewriting.layouts.alike(x, node):
         return x  # type: ignore[no-any-return]

@@ -51,8 +51,8 @@ def is_uniform(value: Any) -> bool:
     size = value.dtype.itemsize
     if size not in {1, 2, 4, 8, 16}:
         return False
-    words = np.ascontiguousarray(value).reshape(-1).view(np.uint64 if size >= 8 else f"u{size}")
-    words = words.reshape(-1, max(1, size // 8))
+    flat = np.ascontiguousarray(value).reshape(-1)
+    words = flat.view(np.uint64 if size >= 8 else f"u{size}").reshape(flat.size, -1)
     return bool((words == words[0]).all())
 
 

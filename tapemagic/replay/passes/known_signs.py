@@ -77,5 +77,3 @@ def largest(x: Any, depth: int = DEPTH) -> float:
         bound = a * b if x.function is np.multiply else a + b
         return math.inf if math.isnan(bound) else bound * (1 + 1e-3)
     return math.inf
-
-
