@@ -277,6 +277,35 @@ def writable_array(variable: Variable) -> Any:
     return np.array(array)
 
 
+def exchange_array(variable: Variable, new: Any) -> Any:
+    """Make an array of a variable's shape and dtype its value, and return the array before.
+
+    Returns
+    -------
+    numpy.ndarray or None
+        None if anything else reads it; otherwise the caller may write into it.
+
+    Examples
+    --------
+    >>> v = Variable([1.0, 2.0])
+    >>> exchange_array(v, np.array([3.0, 4.0]))
+    array([1., 2.])
+    >>> v
+    Variable([3., 4.], name='Variable')
+    """
+    handle = variable._handle
+    array = handle._value
+    alone = (
+        array.__class__ is np.ndarray
+        and _count(handle) == _ALONE[0]
+        and _count(array) == _ALONE[1]
+        and array.base is None
+        and array.flags.writeable
+    )
+    put_array(variable, new)
+    return array if alone else None
+
+
 def put_array(variable: Variable, array: Any) -> None:
     """Make an array of a variable's shape and dtype its value; nobody may write into that from then on.
 

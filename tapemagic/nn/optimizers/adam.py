@@ -80,10 +80,10 @@ class Adam(ArrayOptimizer):
         t = dtype(self.steps_done + 1)
         return rate * np.sqrt(1 - dtype(self.beta_2) ** t) / (1 - dtype(self.beta_1) ** t)
 
-    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
+    def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
         """Move the averages, and descend."""
         m, v, *largest = kept
-        part, step = self.temporary(w)
+        part, step = self.temporary(g)
         np.subtract(g, m, out=part)
         part *= 1 - self.beta_1
         m += part
@@ -97,7 +97,7 @@ class Adam(ArrayOptimizer):
         part += self.epsilon
         np.multiply(m, numbers, out=step)
         step /= part
-        w -= step
+        return step
 
 
 class AdamW(Adam):
