@@ -264,17 +264,8 @@ def change_in_place(variable: Variable, change: Callable[[Any], object]) -> None
 
 def writable_array(variable: Variable) -> Any:
     """An array with a variable's value, for `put_array`: its own if nothing else reads that, else a copy."""
-    handle = variable._handle
-    array = handle._value
-    if (
-        array.__class__ is np.ndarray
-        and _count(handle) == _ALONE[0]
-        and _count(array) == _ALONE[1]
-        and array.base is None
-        and array.flags.writeable
-    ):
-        return array
-    return np.array(array)
+    array = _own_array(variable)
+    return np.array(variable._value) if array is None else array
 
 
 def exchange_array(variable: Variable, new: Any) -> Any:
@@ -293,17 +284,9 @@ def exchange_array(variable: Variable, new: Any) -> Any:
     >>> v
     Variable([3., 4.], name='Variable')
     """
-    handle = variable._handle
-    array = handle._value
-    alone = (
-        array.__class__ is np.ndarray
-        and _count(handle) == _ALONE[0]
-        and _count(array) == _ALONE[1]
-        and array.base is None
-        and array.flags.writeable
-    )
+    array = _own_array(variable)
     put_array(variable, new)
-    return array if alone else None
+    return array
 
 
 def put_array(variable: Variable, array: Any) -> None:
@@ -328,8 +311,23 @@ _count = getattr(sys, "getrefcount", lambda _: float("nan"))
 """The number of references to an object; not equal to any number where Python does not count them."""
 
 
+def _own_array(variable: Variable) -> Any:
+    """The array of a variable that may be written into, since nothing else reads it; None if there is none."""
+    handle = variable._handle
+    array = handle._value
+    if (
+        array.__class__ is np.ndarray
+        and _count(handle) == _ALONE[0]
+        and _count(array) == _ALONE[1]
+        and array.base is None
+        and array.flags.writeable
+    ):
+        return array
+    return None
+
+
 def _references(variable: Variable) -> tuple[float, float]:
-    """The numbers of references to a variable's tensor and to its array, counted as `writable_array` does."""
+    """The numbers of references to a variable's tensor and to its array, counted as `_own_array` does."""
     handle = variable._handle
     array = handle._value
     return _count(handle), _count(array)
