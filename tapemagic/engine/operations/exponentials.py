@@ -165,10 +165,15 @@ def minus_largest(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
     """
     top = reduced(np.maximum, x, axes, initial=-np.inf)
     with np.errstate(invalid="ignore", over="ignore"):
-        below = np.subtract(x, top, out=np.empty_like(x))
+        return below(x, top), top
+
+
+def below(x: Any, top: Any) -> Any:
+    """`x` minus its largest elements, in a new array, as `minus_largest`; NumPy's warnings have to be off."""
+    y = np.subtract(x, top, out=np.empty_like(x))
     if not np.isfinite(top).all():
-        below[np.broadcast_to(x == top, x.shape)] = 0
-    return below, top
+        y[np.broadcast_to(x == top, x.shape)] = 0
+    return y
 
 
 def log_total(exponentials: Any, axes: tuple[int, ...]) -> Any:
@@ -181,10 +186,15 @@ SHORT, MANY = 16, 256
 """A last axis up to so long, in an array of at least so many elements, is reduced faster across a transposed copy."""
 
 
+def is_short(x: Any, axes: tuple[int, ...]) -> bool:
+    """Whether an array is reduced faster along axes across a transposed copy."""
+    short = axes == (x.ndim - 1,) and 0 < x.shape[-1] <= SHORT
+    return short and x.size >= MANY and x.dtype.char in "fd"
+
+
 def reduced(ufunc: np.ufunc, x: Any, axes: tuple[int, ...], **options: Any) -> Any:
     """``ufunc.reduce`` of an array along axes, which stay."""
-    short = axes == (x.ndim - 1,) and 0 < x.shape[-1] <= SHORT
-    if short and x.size >= MANY and x.dtype.char in "fd":
+    if is_short(x, axes):
         columns = x.reshape(-1, x.shape[-1]).T.copy()
         return ufunc.reduce(columns, axis=0, **options).reshape(*x.shape[:-1], 1)
     return ufunc.reduce(x, axis=axes, keepdims=True, **options)

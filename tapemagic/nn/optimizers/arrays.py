@@ -71,7 +71,9 @@ class ArrayOptimizer(Optimizer):
             columns: list[list[Variable]] = []
             for names in self.kept_names():
                 columns += self.add_optimizer_variables(self._trained, names, self.first_value)
-            self._beside = [tuple(column[k] for column in columns) for k in range(len(self._trained))]
+            self._beside = [
+                tuple(column[k] for column in columns) for k in range(len(self._trained))
+            ]
 
     def begin_step(self) -> None:
         """Forget the numbers of the step before."""
