@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -264,8 +264,16 @@ def change_in_place(variable: Variable, change: Callable[[Any], object]) -> None
 
 def writable_array(variable: Variable) -> Any:
     """An array with a variable's value, for `put_array`: its own if nothing else reads that, else a copy."""
-    array = _own_array(variable)
-    return np.array(variable._value) if array is None else array
+    return writable_arrays((variable,))[0]
+
+
+def writable_arrays(variables: Sequence[Variable]) -> list[Any]:
+    """Arrays with the values of variables, for `put_arrays`; each as `writable_array` gives it."""
+    arrays = _own_arrays(variables)
+    if any(array is None for array in arrays):
+        pairs = zip(arrays, variables, strict=True)
+        return [np.array(v._value) if array is None else array for array, v in pairs]
+    return arrays
 
 
 def exchange_array(variable: Variable, new: Any) -> Any:
@@ -284,7 +292,7 @@ def exchange_array(variable: Variable, new: Any) -> Any:
     >>> v
     Variable([3., 4.], name='Variable')
     """
-    array = _own_array(variable)
+    (array,) = _own_arrays((variable,))
     put_array(variable, new)
     return array
 
@@ -301,33 +309,42 @@ def put_array(variable: Variable, array: Any) -> None:
     >>> v
     Variable([2., 3.], name='Variable')
     """
-    if variable._handle._value is not array:
-        variable._handle = wrap(array if array.ndim else array[()], variable._id)
+    put_arrays((variable,), (array,))
+
+
+def put_arrays(variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
+    """Make arrays the values of variables, as `put_array` does for one."""
+    for variable, array in zip(variables, arrays, strict=True):
+        if variable._handle._value is not array:
+            variable._handle = wrap(array if array.ndim else array[()], variable._id)
     for tape in live():
-        tape._record_event("changed", variable._id, 0)
+        for variable in variables:
+            tape._record_event("changed", variable._id, 0)
 
 
 _count = getattr(sys, "getrefcount", lambda _: float("nan"))
 """The number of references to an object; not equal to any number where Python does not count them."""
 
 
-def _own_array(variable: Variable) -> Any:
-    """The array of a variable that may be written into, since nothing else reads it; None if there is none."""
-    handle = variable._handle
-    array = handle._value
-    if (
-        array.__class__ is np.ndarray
-        and _count(handle) == _ALONE[0]
-        and _count(array) == _ALONE[1]
-        and array.base is None
-        and array.flags.writeable
-    ):
-        return array
-    return None
+def _own_arrays(variables: Sequence[Variable]) -> list[Any]:
+    """The arrays of variables that may be written into, since nothing else reads them; None for any other."""
+    found = []
+    for variable in variables:
+        handle = variable._handle
+        array = handle._value
+        own = (
+            array.__class__ is np.ndarray
+            and _count(handle) == _ALONE[0]
+            and _count(array) == _ALONE[1]
+            and array.base is None
+            and array.flags.writeable
+        )
+        found.append(array if own else None)
+    return found
 
 
 def _references(variable: Variable) -> tuple[float, float]:
-    """The numbers of references to a variable's tensor and to its array, counted as `_own_array` does."""
+    """The numbers of references to a variable's tensor and to its array, counted as `_own_arrays` does."""
     handle = variable._handle
     array = handle._value
     return _count(handle), _count(array)

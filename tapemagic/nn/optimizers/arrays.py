@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.tensor.tensor import unwrap
-from tapemagic.engine.tensor.variable import Variable, exchange_array, put_array, writable_array
+from tapemagic.engine.tensor.variable import Variable, exchange_array, put_arrays, writable_arrays
 from tapemagic.nn.optimizers.optimizer import Optimizer
 from tapemagic.nn.optimizers.scratch import LARGE, Scratch, Spare
 
@@ -87,16 +87,17 @@ class ArrayOptimizer(Optimizer):
         if numbers is None:
             numbers = self._numbers[key] = self.numbers(rate, g.dtype.type)
         beside = self._beside[self._places[id(variable)]]
-        arrays = [writable_array(each) for each in beside]
-        step = self.rule(numbers, g, *arrays)
-        for each, array in zip(beside, arrays, strict=True):
-            put_array(each, array)
-        if step.nbytes < LARGE:
-            array = writable_array(variable)
-            np.subtract(array, step, out=array)
-            put_array(variable, array)
+        if g.nbytes < LARGE:
+            changed = (variable, *beside)
+            arrays = writable_arrays(changed)
+            w, *kept = arrays
+            np.subtract(w, self.rule(numbers, g, *kept), w)
+            put_arrays(changed, arrays)
         else:
-            new = np.subtract(unwrap(variable), step, out=self._spare(step))
+            arrays = writable_arrays(beside)
+            step = self.rule(numbers, g, *arrays)
+            put_arrays(beside, arrays)
+            new = np.subtract(unwrap(variable), step, self._spare(step))
             self._spare.put(step, exchange_array(variable, new))
 
     def scratch(self, like: Any) -> Any:
