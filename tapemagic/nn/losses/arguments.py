@@ -218,11 +218,13 @@ def class_axis(axis: Any, y_pred: Any) -> int:
     OptionError
         If it is no whole number.
     """
-    if isinstance(axis, bool) or not isinstance(axis, int | np.integer):
+    if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
         raise OptionError(
             f"axis is the number of the axis of the classes, not {axis!r}: write axis=-1"
         )
     rank: int = y_pred.ndim
+    if -rank <= axis < 0:
+        return int(axis)
     return normalize_axis_index(int(axis), rank) - rank
 
 
