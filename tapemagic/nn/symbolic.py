@@ -186,7 +186,7 @@ def symbolic_in(values: Iterable[Any]) -> Iterator[SymbolicTensor]:
 def has_symbolic(args: Any) -> bool:
     """Whether there is a symbolic tensor among the arguments of a call, also in lists, tuples and dicts."""
     for x in args:
-        if isinstance(x, (Traced, np.ndarray)):
+        if isinstance(x, Traced):
             continue
         if isinstance(x, SymbolicTensor):
             return True

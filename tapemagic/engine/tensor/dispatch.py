@@ -71,23 +71,17 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
     ids: list[int] = []
     compute = operation.on_arrays
     for given in inputs:
-        kind = given.__class__
-        if kind is Tensor:
-            values.append(given._value)
-            ids.append(given._id)
-            continue
-        if kind is np.ndarray:
-            values.append(given)
-            ids.append(FOREIGN)
-            continue
-        x = as_operand(given)
+        x = given if given.__class__ is Tensor else as_operand(given)
         if isinstance(x, Traced):
             tensor = x._read()
             values.append(tensor._value)
             ids.append(tensor._id)
+        elif x.__class__ is np.ndarray:
+            values.append(x)
+            ids.append(FOREIGN)
         else:
             values.append(x)
-            ids.append(FOREIGN if x.__class__ is np.ndarray else _untracked(x))
+            ids.append(_untracked(x))
             compute = operation.function
     told = NO_PARAMS
     if params:
@@ -114,9 +108,7 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
     if kind not in "fc":
         _end(operation, inputs, output, kind)
     elif tapes:
-        size = output.nbytes
-        for value in values:
-            size = max(size, getattr(value, "nbytes", 0))
+        size = max([output.nbytes, *[getattr(value, "nbytes", 0) for value in values]])
         i = note(operation, tuple(values), tuple(ids), told, output, tapes, size)
     return wrap(output, i)
 
