@@ -289,6 +289,6 @@ def absent(value: Any) -> Any:
     """The shape and dtype of a value, in an `Absent`; the value itself if it is small."""
     if value.__class__ is tuple:
         return tuple(map(absent, value))
-    if getattr(value, "nbytes", 0) <= SMALL:
+    if value.__class__ is not np.ndarray or value.nbytes <= SMALL:
         return value
     return Absent(value.shape, value.dtype)

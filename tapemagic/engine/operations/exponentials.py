@@ -165,15 +165,10 @@ def minus_largest(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
     """
     top = reduced(np.maximum, x, axes, initial=-np.inf)
     with np.errstate(invalid="ignore", over="ignore"):
-        return below(x, top), top
-
-
-def below(x: Any, top: Any) -> Any:
-    """`x` minus its largest elements, in a new array, as `minus_largest`; NumPy's warnings have to be off."""
-    y = np.subtract(x, top, out=np.empty_like(x))
+        below = np.subtract(x, top, out=np.empty_like(x))
     if not np.isfinite(top).all():
-        y[np.broadcast_to(x == top, x.shape)] = 0
-    return y
+        below[np.broadcast_to(x == top, x.shape)] = 0
+    return below, top
 
 
 def log_total(exponentials: Any, axes: tuple[int, ...]) -> Any:

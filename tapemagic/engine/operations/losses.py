@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from tapemagic.engine.operations.common import array, inside, plain, real, whole
 from tapemagic.engine.operations.exponentials import (
     axes_of,
-    below,
     is_short,
     log_total,
     minus_largest,
@@ -137,12 +137,18 @@ def less_largest(labels: Any, logits: Any) -> tuple[Any, int, tuple[Any, Any]]:
     The classes come first if that is faster. NumPy's warnings have to be off.
     """
     places = np.asarray(labels, np.intp).reshape(-1)
-    x = logits.reshape(places.size, logits.shape[-1])
-    at: tuple[Any, Any] = np.arange(places.size), places
+    count = places.size
+    x = logits.reshape(count, logits.shape[-1])
     if is_short(x, (1,)):
         x = x.T.copy()
-        return below(x, np.maximum.reduce(x, axis=0)), 0, at[::-1]
-    return below(x, np.maximum.reduce(x, axis=1, keepdims=True, initial=-np.inf)), 1, at
+        axis, top, at = 0, np.maximum.reduce(x, axis=0), (places, np.arange(count))
+    else:
+        top = np.maximum.reduce(x, axis=1, keepdims=True, initial=-np.inf)
+        axis, at = 1, (np.arange(count), places)
+    y = x - top
+    if not isfinite(np.add.reduce(top, axis=None)):
+        y[x == top] = 0  # infinities which are equal to the largest one are level with it
+    return y, axis, at
 
 
 @primitive

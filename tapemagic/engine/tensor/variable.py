@@ -269,20 +269,29 @@ def writable_array(variable: Variable) -> Any:
 
 def writable_arrays(variables: Sequence[Variable]) -> list[Any]:
     """Arrays with the values of variables, for `put_arrays`; each as `writable_array` gives it."""
-    arrays = _own_arrays(variables)
-    if any(array is None for array in arrays):
-        pairs = zip(arrays, variables, strict=True)
-        return [np.array(v._value) if array is None else array for array, v in pairs]
+    arrays = []
+    for variable in variables:
+        handle = variable._handle
+        array = handle._value
+        if (
+            array.__class__ is not np.ndarray
+            or _count(handle) != _ALONE[0]
+            or _count(array) != _ALONE[1]
+            or array.base is not None
+            or not array.flags.writeable
+        ):
+            array = np.array(array)
+        arrays.append(array)
     return arrays
 
 
 def exchange_array(variable: Variable, new: Any) -> Any:
-    """Make an array of a variable's shape and dtype its value, and return the array before.
+    """Make an array of a variable's shape and dtype its value, and return one with the value before.
 
     Returns
     -------
-    numpy.ndarray or None
-        None if anything else reads it; otherwise the caller may write into it.
+    numpy.ndarray
+        The caller may write into it: it is a copy if anything else reads the array before.
 
     Examples
     --------
@@ -292,7 +301,7 @@ def exchange_array(variable: Variable, new: Any) -> Any:
     >>> v
     Variable([3., 4.], name='Variable')
     """
-    (array,) = _own_arrays((variable,))
+    array = writable_array(variable)
     put_array(variable, new)
     return array
 
@@ -326,25 +335,8 @@ _count = getattr(sys, "getrefcount", lambda _: float("nan"))
 """The number of references to an object; not equal to any number where Python does not count them."""
 
 
-def _own_arrays(variables: Sequence[Variable]) -> list[Any]:
-    """The arrays of variables that may be written into, since nothing else reads them; None for any other."""
-    found = []
-    for variable in variables:
-        handle = variable._handle
-        array = handle._value
-        own = (
-            array.__class__ is np.ndarray
-            and _count(handle) == _ALONE[0]
-            and _count(array) == _ALONE[1]
-            and array.base is None
-            and array.flags.writeable
-        )
-        found.append(array if own else None)
-    return found
-
-
 def _references(variable: Variable) -> tuple[float, float]:
-    """The numbers of references to a variable's tensor and to its array, counted as `_own_arrays` does."""
+    """The numbers of references to a variable's tensor and to its array, counted as `writable_arrays` does."""
     handle = variable._handle
     array = handle._value
     return _count(handle), _count(array)

@@ -81,7 +81,7 @@ class Spare:
         return found
 
     def put(self, like: Any, array: Any) -> None:
-        """Give the array of a shape and dtype from now on; None for a new one."""
+        """Give the array of a shape and dtype from now on."""
         self._arrays[like.shape, like.dtype] = array
 
     def __reduce__(self) -> Any:
