@@ -276,7 +276,7 @@ def note_several(
 
 def protect(operation: Operation, values: tuple[Any, ...], ids: tuple[int, ...]) -> tuple[Any, ...]:
     """The inputs of a record, with copies of those plain arrays that rules read: the program may write into them."""
-    unread = operation.unread((True,) * len(ids))
+    unread = frozenset(operation.unread((True,) * len(ids)))
     kept = list(values)
     for position, i in enumerate(ids):
         if i == FOREIGN:
