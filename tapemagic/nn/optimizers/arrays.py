@@ -80,7 +80,7 @@ class ArrayOptimizer(Optimizer):
         self._numbers.clear()
 
     def update_step(self, gradient: Any, variable: Variable, learning_rate: Any) -> None:
-        """Change one variable and what is kept for it, in place."""
+        """Change one variable and what is kept for it: in place, but for a large variable itself; see `LARGE`."""
         g, rate = unwrap(gradient), unwrap(learning_rate)
         key = rate, g.dtype
         numbers = self._numbers.get(key)
