@@ -41,6 +41,7 @@ from tapemagic.engine.operations.losses import (
 from tapemagic.engine.operations.normalization import masked
 from tapemagic.engine.registry import pointwise, vjp
 from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
+from tapemagic.engine.tracing import one_call
 
 # -- activations: at the bends, TensorFlow's derivatives ------------------------------------------
 
@@ -140,12 +141,18 @@ def _cross_entropy_logits(g, _y, labels, logits, axis=-1):
     return np.expand_dims(g, axis) * (softmax(logits, axis) * total - labels)
 
 
+@one_call
+def softmax_minus_one_hot(logits: Any, labels: Any) -> Any:
+    """The softmax along the last axis, minus 1 at each label."""
+    slopes = shares(logits, (logits.ndim - 1,))
+    slopes[places_of(labels)] -= 1
+    return slopes
+
+
 def _sparse_cross_entropy(g, _y, labels, logits):
     """The softmax of the logits, minus 1 at the label."""
     if isinstance(logits, np.ndarray) and isinstance(g, np.ndarray):
-        slopes = shares(logits, (logits.ndim - 1,))
-        slopes[places_of(labels)] -= 1
-        return g[..., None] * slopes
+        return g[..., None] * softmax_minus_one_hot(logits, labels)
     hit = np.expand_dims(labels, -1) == np.arange(logits.shape[-1])
     return np.expand_dims(g, -1) * (softmax(logits) - hit)
 
