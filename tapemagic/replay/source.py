@@ -26,7 +26,6 @@ from tapemagic.replay.program import (
     Constant,
     Guard,
     Input,
-    Kind,
     Loop,
     Node,
     Program,
@@ -65,6 +64,8 @@ class Text:
     lines : list of str
     sites : dict of int to Site
         The user's statement behind each line of the source, counted from 1.
+    nodes : dict of int to list of Node
+        The nodes that a line of the source computes.
     namespace : dict of str to object
         What has no source: functions and objects that cannot be imported.
     fixed : tuple of Constant
@@ -78,6 +79,7 @@ class Text:
         self.name = writer.name
         self.lines = writer.lines
         self.sites = writer.sites
+        self.nodes = writer.nodes
         self.namespace = writer.namespace
         self.fixed = tuple(writer.fixed)
         self.single = writer.single
@@ -134,6 +136,8 @@ class Writer:
         self._times: dict[Any, int] = program.notes.get("times", {})
         self._usual: dict[str, str] = program.notes.get("errstate", {})
         self._pending: list[Pending] = []
+        self._inside: dict[Any, list[Node]] = {}
+        self._nodes: dict[int, list[Node]] = {}
         self._inlined: dict[Node, Expression] = {}
         self._body: list[tuple[str, Site | None]] = []
         self._said: Any = None
@@ -332,6 +336,7 @@ class Writer:
             self._inlined = {}
             if len(found.text) <= LONGEST and found.depth <= DEEPEST:
                 inside = {part.node for part in taken}
+                self._inside[entry] = [x for part in taken for x in self._written_with(part.node)]
                 reads = [node for node in arguments if node not in inside]
                 reads += [node for part in taken for node in part.reads]
                 return Pending(entry, found, reads)
@@ -405,7 +410,13 @@ class Writer:
             target = ", ".join(targets)
         else:
             target = self._called(node, self._wanted(node))
+        first = len(self._body)
         self._line(f"{target} = {expression.text}", node.site)
+        self._nodes |= dict.fromkeys(range(first, len(self._body)), self._written_with(node))
+
+    def _written_with(self, node: Node) -> list[Node]:
+        """A node and those whose expressions stand inside of its own."""
+        return [node, *self._inside.get(node, [])]
 
     def _guard(self, guard: Guard) -> None:
         _, expression, reads = self._composed(guard)
@@ -551,6 +562,8 @@ class Writer:
         if lines:
             lines.append("")
         self.lines = lines + [line for line, _ in body]
+        above_body = len(lines) + len(body) - len(self._body)
+        self.nodes = {above_body + k + 1: nodes for k, nodes in self._nodes.items()}
         self.sites = {
             len(lines) + k + 1: site for k, (_, site) in enumerate(body) if site is not None
         }
@@ -563,9 +576,10 @@ class Writer:
 
     def _docstring(self) -> list[str]:
         """The docstring of the function: its arguments and results."""
-        lines = [f'    """Do what {self.program.name} does, without a tape.']
+        summary = self.program.notes.get("summary") or f"Do what {self.program.name} does, without a tape."
+        lines = textwrap.wrap(f'    """{summary}', WIDTH, subsequent_indent="    ")
         parameters = [
-            (name, described(node) + (", a Variable" * isinstance(node.origin, Variable)))
+            (name, described(node) + self._origin(node))
             for name, node in zip(self.parameters, self.program.inputs, strict=False)
         ]
         more = self.parameters[len(parameters) :]
@@ -575,15 +589,25 @@ class Writer:
         ]
         lines += _section("Parameters", parameters)
         lines += _section("Returns", list(self._returned()))
+        notes = self.program.notes.get("notes", [])
+        for k, note in enumerate(notes):
+            lines += ["", "    Notes", "    -----"] if not k else [""]
+            lines += textwrap.wrap(note, WIDTH, initial_indent="    ", subsequent_indent="    ")
         return [*lines, '    """']
+
+    def _origin(self, node: Input) -> str:
+        words = self.program.notes.get("inputs", {}).get(node)
+        return f", {words}" if words else ", a Variable" * isinstance(node.origin, Variable)
 
     def _returned(self) -> Any:
         count = len(self.program.results)
-        for x in self.program.results:
+        meanings = self.program.notes.get("results") or [""] * count
+        for x, meaning in zip(self.program.results, meanings, strict=True):
             if isinstance(x, Node):
-                yield self._read(x).text, described(x) + self._meaning(x)
+                words = f", {meaning}" if meaning else self._meaning(x)
+                yield self._read(x).text, described(x) + words
             else:
-                yield self._write.value(x).text, "the same at each call"
+                yield self._write.value(x).text, meaning or "the same at each call"
         for variable, node in self.program.assigned[: len(self.outputs) - count]:
             name = next(
                 (self.parameters[k] for k, x in enumerate(self.program.inputs) if x.origin is variable),
