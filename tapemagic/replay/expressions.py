@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.replay.literals import literal, weak_literal
+from tapemagic.replay.literals import LONGEST, literal, weak_literal
 from tapemagic.replay.program import Constant, Node
 from tapemagic.replay.symbol import Method
 
@@ -184,8 +184,11 @@ class Expressions:
         if x.__class__ is slice:
             bounds = ", ".join(self.value(v).text for v in (x.start, x.stop, x.step))
             return Expression(f"slice({bounds})", depth=1)
+        if isinstance(x, tuple) and hasattr(x, "_fields"):
+            parts = ", ".join(self.value(part).text for part in x)
+            return Expression(f"{self._function(type(x))}({parts})", depth=1)
         text = literal(x)
-        if text is not None:
+        if text is not None and len(text) <= LONGEST:
             return number(text)
         if callable(x):
             return Expression(self._function(x))

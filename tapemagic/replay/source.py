@@ -11,6 +11,7 @@ that was called again, and this is the second time.
 
 from __future__ import annotations
 
+import operator
 import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -182,7 +183,7 @@ class Writer:
         self._differentiated = {back.to for back in backs if back.to is not None}
         self._parts: dict[Node, dict[int, Node]] = {}
         for entry in self._entries():
-            if isinstance(entry, Node) and entry.args and type(_kind(entry.args[0])) is tuple:
+            if isinstance(entry, Node) and _takes_part(entry):
                 self._parts.setdefault(entry.args[0], {})[entry.args[1]] = entry
         for node, parts in list(self._parts.items()):
             if self._uses[node] != len(parts) or len(parts) < 2:
@@ -457,6 +458,7 @@ class Writer:
         _, expression, reads = self._composed(store)
         self._flush()
         self._done(reads)
+        self._errstate = None
         target = self._read(store.target).text
         site = store.value.site
         if store.index is None:
@@ -576,8 +578,8 @@ class Writer:
 
     def _docstring(self) -> list[str]:
         """The docstring of the function: its arguments and results."""
-        summary = self.program.notes.get("summary") or f"Do what {self.program.name} does, without a tape."
-        lines = textwrap.wrap(f'    """{summary}', WIDTH, subsequent_indent="    ")
+        summary = self.program.notes.get("summary") or f"Do what {self.name} does, without a tape."
+        lines = textwrap.wrap(f"    ...{summary}", WIDTH, subsequent_indent="    ")
         parameters = [
             (name, described(node) + self._origin(node))
             for name, node in zip(self.parameters, self.program.inputs, strict=False)
@@ -593,7 +595,8 @@ class Writer:
         for k, note in enumerate(notes):
             lines += ["", "    Notes", "    -----"] if not k else [""]
             lines += textwrap.wrap(note, WIDTH, initial_indent="    ", subsequent_indent="    ")
-        return [*lines, '    """']
+        first, *rest = map(_harmless, lines)
+        return [first.replace("...", '"""', 1), *rest, '    """']
 
     def _origin(self, node: Input) -> str:
         words = self.program.notes.get("inputs", {}).get(node)
@@ -654,6 +657,11 @@ VIEWS: frozenset[Any] = frozenset(
 )
 
 
+def _harmless(line: str) -> str:
+    """A line of a docstring that neither ends it nor escapes anything."""
+    return line.replace("\\", "\\\\").replace('"""', "...")
+
+
 def _way(statement: str, expected: bool) -> str:
     """What is said of a condition: it is that of a statement, or a part of it, or a check of a function's."""
     words = statement.split()
@@ -664,8 +672,11 @@ def _way(statement: str, expected: bool) -> str:
     return f"{what}{str(expected).lower()} in this program"
 
 
-def _kind(x: Any) -> Any:
-    return x.kind if isinstance(x, Node) else None
+def _takes_part(node: Node) -> bool:
+    """Whether a node is one of the results of a call that has several."""
+    if node.function is not operator.getitem or type(node.args[1]) is not int:
+        return False
+    return isinstance(node.args[0], Node) and type(node.args[0].kind) is tuple
 
 
 def _kind_of_thing(value: Any) -> str:
