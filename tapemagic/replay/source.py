@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.replay.expressions import Expression, Expressions, home_of
+from tapemagic.replay.expressions import AUGMENTED, Expression, Expressions, home_of
 from tapemagic.replay.layout import WIDTH, laid_out
 from tapemagic.replay.literals import literal, quoted
 from tapemagic.replay.naming import UNSHARED, identifier
@@ -350,6 +350,8 @@ class Writer:
             return False
         if type(node.kind) is tuple and node in self._parts:
             return False
+        if node.function in AUGMENTED:
+            return False
         if "out" in node.kwargs or (isinstance(reader, Node) and "out" in reader.kwargs):
             return False
         if self._wanted(node) not in ("t", "g"):
@@ -376,6 +378,11 @@ class Writer:
         node, expression, reads = composed
         self._comment(node)
         self._done(reads)
+        if node.function in AUGMENTED:
+            self._names[node] = name = self._names[node.args[0]]
+            self._holders[name] = node
+            self._line(expression.text, node.site)
+            return
         if node in self._parts:
             parts = self._parts[node]
             targets = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ NUMBERS = "biufc"
 
 FUNCTIONS = frozenset(
     {np.where, np.clip, np.real, np.imag, np.copy, np.nan_to_num, np.isclose, np.round}
+    | {operator.pow}
 )
 """NumPy functions beside the ufuncs whose results depend, element by element, on their broadcast arguments."""
 

@@ -52,10 +52,7 @@ class Builder:
 
 
 def run(program: Program, values: Any) -> Any:
-    text = Text(program)
-    namespace = dict(text.namespace)
-    exec(compile(str(text), "program", "exec"), namespace)
-    return namespace[program.name](*values)
+    return Text(program).function("<program>")(*values)
 
 
 def loops(program: Program) -> list[Loop]:
