@@ -19,7 +19,6 @@ from tapemagic.replay.passes import (
 )
 from tapemagic.replay.passes.blocking import in_blocks
 from tapemagic.replay.passes.dead_code import without_dead_code
-from tapemagic.replay.passes.literals import with_literals
 from tapemagic.replay.passes.rewriting import Rule, Rules, rewritten
 from tapemagic.replay.passes.separate_results import with_separate_results
 from tapemagic.replay.program import Program
@@ -40,15 +39,15 @@ RULES = together(
     reductions.RULES,
     identities.RULES,
     factors.RULES,
+    literals.RULES,
 )
 """All rules that are applied in the walk that merges equal calls."""
 
 
 def simplified(program: Program) -> Program:
     """A program after all passes."""
-    shorter = rewritten(without_dead_code(program), RULES, merge=True)
-    shorter = with_literals(without_dead_code(shorter))
+    shorter = without_dead_code(rewritten(without_dead_code(program), RULES, merge=True))
     return in_blocks(with_separate_results(shorter, program))
 
 
-__all__ = ["RULES", "literals", "rewritten", "simplified", "together"]
+__all__ = ["RULES", "rewritten", "simplified", "together"]
