@@ -33,6 +33,7 @@ from tapemagic.replay.program import (
     Store,
     arguments_of,
     nodes_in,
+    statement_of,
 )
 from tapemagic.replay.tracebacks import point_at_user
 
@@ -497,16 +498,7 @@ class Writer:
 
     def _key(self, node: Node) -> Any:
         """What the comment above a node says: the statement, the time that it ran, and the order of derivative."""
-        site, order = node.site, 0
-        back = node.back
-        if back is not None:
-            order = back.order
-            while back is not None and back.of is not None:
-                site, back = back.of.site, back.of.back
-            if node.back.of is None:
-                order = 0
-        place = None if site is None else (site.file, site.line, site.time)
-        return place, order
+        return statement_of(node)
 
     def _comment(self, node: Node) -> None:
         key = self._key(node)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.replay.program import Node, Store, arguments_of, replaced
+from tapemagic.replay.program import Node, Store, arguments_of, replaced, statement_of
 
 IN_PLACE: dict[Any, Any] = {
     np.add: operator.iadd, np.subtract: operator.isub, np.multiply: operator.imul,
@@ -92,14 +92,14 @@ class _Walk:
         return next((x for x in node.args[: 1 + swaps] if self._may_be_written(x, node)), None)
 
     def _may_be_written(self, x: Any, node: Node) -> bool:
-        """Whether nobody reads a value after this call; one that one call of the same line reads is no variable."""
+        """Whether a value is a variable, and nobody reads it after this call; within one statement values are none."""
         return (
             isinstance(x, Node)
             and x in self._free
             and not self._left[x]
             and x.kind == node.kind
             and not _is_named(x)
-            and (x in self._written or self._reads[x] > 1 or x.site != node.site)
+            and (x in self._written or self._reads[x] > 1 or statement_of(x) != statement_of(node))
         )
 
 
