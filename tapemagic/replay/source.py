@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.replay.expressions import Expression, Expressions, home_of
+from tapemagic.replay.expressions import AUGMENTED, Expression, Expressions, home_of
 from tapemagic.replay.layout import WIDTH, laid_out
 from tapemagic.replay.literals import literal, quoted
 from tapemagic.replay.naming import UNSHARED, identifier
@@ -34,6 +34,7 @@ from tapemagic.replay.program import (
     Store,
     arguments_of,
     nodes_in,
+    statement_of,
 )
 from tapemagic.replay.tracebacks import point_at_user
 
@@ -368,6 +369,8 @@ class Writer:
             return False
         if type(node.kind) is tuple and node in self._parts:
             return False
+        if node.function in AUGMENTED:
+            return False
         if "out" in node.kwargs or (isinstance(reader, Node) and "out" in reader.kwargs):
             return False
         if not self._is_intermediate(node, reader):
@@ -402,6 +405,11 @@ class Writer:
         node, expression, reads = composed
         self._comment(node)
         self._done(reads)
+        if node.function in AUGMENTED:
+            self._names[node] = name = self._names[node.args[0]]
+            self._holders[name] = node
+            self._line(expression.text, node.site)
+            return
         if node in self._parts:
             parts = self._parts[node]
             targets = [
@@ -493,16 +501,7 @@ class Writer:
 
     def _key(self, node: Node) -> Any:
         """What the comment above a node says: the statement, the time that it ran, and the order of derivative."""
-        site, order = node.site, 0
-        back = node.back
-        if back is not None:
-            order = back.order
-            while back is not None and back.of is not None:
-                site, back = back.of.site, back.of.back
-            if node.back.of is None:
-                order = 0
-        place = None if site is None else (site.file, site.line, site.time)
-        return place, order
+        return statement_of(node)
 
     def _comment(self, node: Node) -> None:
         key = self._key(node)
