@@ -203,17 +203,21 @@ class StructuredSweep:
 
     def _selected(
         self, record: Any, wanted: list[int], terms: dict[int, list[Term]]
-    ) -> list[Part]:
-        """The same elements, at the places from which an operation took them."""
+    ) -> list[Part] | None:
+        """The same elements, or multiples of them, at the places from which an operation took them."""
         number, values, _, params, _, _ = record
         (k,) = wanted
         inputs = (*values[:k], self._numbered(values[k].shape), *values[k + 1 :])
-        made = NUMBERED[number].function(*inputs, **(params or {}))
-        sources = made if made.__class__ in (tuple, list) else (made,)
+        selects = NUMBERED[number].selects
+        selected = selects and selects(*inputs, **(params or {}))
+        if selected is None:
+            return None
         found: list[Part] = []
-        for j in terms:
-            source = Map(np.asarray(sources[j]))
-            found += [(k, source.moved(term)) for term in terms[j]]
+        for factor, made in selected:
+            sources = made if made.__class__ in (tuple, list) else (made,)
+            for j, several in terms.items():
+                source = Map(np.asarray(sources[j]))
+                found += [(k, source.moved(term).times(factor)) for term in several]
         return found
 
     def _spread(self, record: Any, wanted: list[int], terms: list[Term]) -> list[Part] | None:
