@@ -176,7 +176,7 @@ class Nonzeros:
 
 
 class Map:
-    """Where elements go, or come from: for each place in one array, at most one in another.
+    """The places to which elements go, or from which they come: for each place in one array, at most one in another.
 
     Parameters
     ----------
