@@ -33,6 +33,8 @@ class Operation:
     ----------
     function : callable
         Computes the value.
+    on_arrays : callable
+        The same for arrays alone, without looking for tensors among the arguments.
     number : int
         Its place in `NUMBERED`, by which records know it: a number, unlike an object, is nothing that
         Python's garbage collector would follow, and it need not look at the records of a long tape.
@@ -71,6 +73,7 @@ class Operation:
         "joint_rule",
         "name",
         "number",
+        "on_arrays",
         "pointwise",
         "rules",
         "selects",
@@ -81,6 +84,7 @@ class Operation:
         self.number = len(NUMBERED)
         NUMBERED.append(self)
         self.function = function
+        self.on_arrays = getattr(function, "on_arrays", function)
         self.name: str = getattr(function, "__name__", str(function)).strip("_")
         self.rules: tuple[Rule | None, ...] = ()
         self.joint_rule: Rule | None = None

@@ -23,13 +23,12 @@ class Compiled:
     def __init__(self, program: Program, closure: Closure) -> None:
         self.program = simplified(program)
         self.closure = closure
-        text = Text(self.program)
+        text = self._source = Text(self.program)
         self.text = str(text)
         file = f"<tapemagic program {_number()} of {program.name}>"
         linecache.cache[file] = len(self.text), None, self.text.splitlines(True), file
-        namespace = dict(text.namespace)
-        exec(compile(self.text, file, "exec"), namespace)  # noqa: S102 (the text is our own)
-        self._run = namespace[program.name]
+        self._run = text.function(file)
+        self._single = text.single
         self._structure = program.notes["structure"]
         self._kinds = program.notes["kinds"]
 
@@ -38,7 +37,15 @@ class Compiled:
         if not self.closure.holds():
             raise Retrace
         values = [self._value(node.origin, given) for node in self.program.inputs]
-        found = self._run(*values)
+        try:
+            found = self._run(*values)
+        except Retrace:
+            raise
+        except Exception as error:
+            self._source.point_at_user(error)
+            raise
+        if self._single:
+            found = (found,)
         count = len(self._kinds)
         for (variable, _), value in zip(self.program.assigned, found[count:], strict=True):
             exchange(variable, value)

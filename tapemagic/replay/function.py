@@ -145,7 +145,8 @@ class Function:
         )
         trace.names.finish(trace.constant)
         name_inputs(program, self.python_function, args, kwargs)
-        program.notes["statements"] = trace.names.texts
+        program.notes |= {"statements": trace.names.texts, "times": trace.names.times, "functions": trace.names.functions}
+        program.notes["errstate"] = np.geterr()
         program.notes["structure"] = pack(result, [None] * len(found))
         program.notes["kinds"] = [type(x) if isinstance(x, Traced) else None for x in found]
         return program, pack(result, [_outside(x) for x in found])

@@ -44,7 +44,7 @@ class Site(NamedTuple):
     ----------
     file, line : str and int
         The first line of the statement.
-    call : int
+    frame : int
         The number of the call of the function in which the line stands: two calls of one function are two.
     time : int
         How often the statement has begun, over all calls: above 1 in a loop, and in a function called again.
@@ -52,7 +52,7 @@ class Site(NamedTuple):
 
     file: str
     line: int
-    call: int = 1
+    frame: int = 1
     time: int = 1
 
 
@@ -64,7 +64,7 @@ class Back(NamedTuple):
     of : Node or None
         The value whose operation is differentiated; None where gradients are put together.
     order : int
-        1 for a gradient, 2 for a gradient of a gradient, ...
+        That of the sweep: 1 for a gradient, 2 for a gradient of a gradient, ...
     to : Node or None
         The value whose adjoint it is; None for an intermediate result of a rule.
     """
@@ -72,6 +72,13 @@ class Back(NamedTuple):
     of: Any
     order: int
     to: Any = None
+
+    def reaching(self, node: Node) -> Back:
+        """The same, as the adjoint of a value: of the first one, or of the first that has a name."""
+        known = self.to is not None and (self.to.name or isinstance(self.to, Input))
+        if known or (self.to is not None and not node.name and not isinstance(node, Input)):
+            return self
+        return self._replace(to=node)
 
 
 class Node:
@@ -154,14 +161,17 @@ class Constant(Node):
     value : array or NumPy scalar
     by_reference : bool
         Whether it is an array of the user's own, which he may write into between calls; else it is a private copy.
+    uniform : bool or None
+        Whether all elements have the same bits; None as long as nobody has looked.
     """
 
-    __slots__ = ("by_reference", "value")
+    __slots__ = ("by_reference", "uniform", "value")
 
     def __init__(self, value: Any, by_reference: bool = False, name: str = "") -> None:
         super().__init__(None, (), {}, kind_of(value), name=name)
         self.value = value
         self.by_reference = by_reference
+        self.uniform: bool | None = None
 
 
 class Guard:
@@ -276,7 +286,15 @@ def arguments_of(entry: Any) -> list[Node]:
         inner = {entry.start, entry.part, *(x for x in entry.body if isinstance(x, Node))}
         read = (x for part in entry.body for x in arguments_of(part))
         return list(dict.fromkeys(x for x in read if x not in inner))
-    return [*nodes_in(entry.args), *nodes_in(entry.kwargs)]
+    found: list[Node] = []
+    for x in entry.args:
+        if isinstance(x, Node):
+            found.append(x)
+        elif isinstance(x, list | tuple | dict | slice):
+            found += nodes_in(x)
+    if entry.kwargs:
+        found += nodes_in(entry.kwargs)
+    return found
 
 
 def replaced(value: Any, change: Callable[[Node], Any]) -> Any:

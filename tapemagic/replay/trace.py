@@ -244,19 +244,26 @@ class Trace:
 
     def sweep(self, records: Any, grads: dict[int, Any], nested: bool) -> Iterator[Any]:
         """The records of a reverse sweep, backwards; what is computed meanwhile is known to be a part of it."""
-        before = self.back
+        before, order = self.back, 1
         try:
             for record in reversed(records):
                 outputs = record[4] if record[4].__class__ is tuple else (record[4],)
                 of = next((y._node for y in outputs if type(y) is Symbol), None)
-                self.back = Back(of, 1 + (of.back.order if of is not None and of.back else 0))
+                if of is not None and of.back and _any_in(record[5], grads):
+                    order = max(order, 1 + of.back.order)
+                self.back = Back(of, order)
                 yield record
                 for value, i in zip(record[1], record[2], strict=True):
                     g = unwrap(grads.get(i)) if i.__class__ is int else None
                     if type(g) is Symbol and type(value) is Symbol and g._node.back is not None:
-                        g._node.back = g._node.back._replace(to=value._node)
+                        g._node.back = g._node.back.reaching(value._node)
         finally:
             self.back = before
+
+
+def _any_in(output_id: Any, grads: dict[int, Any]) -> bool:
+    """Whether a record's result, or one of its results, has a gradient."""
+    return any(i in grads for i in (output_id if output_id.__class__ is tuple else (output_id,)))
 
 
 def is_plain(x: Any) -> bool:

@@ -1,0 +1,89 @@
+"""Effects of a call that a program would not have: random numbers drawn, something printed, a clock read."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from tapemagic.replay.reading import Names
+
+CALLS = {
+    ("builtins", "print"): "it prints",
+    ("builtins", "input"): "it asks for input",
+    ("_io", "open"): "it opens a file",
+    ("io", "open"): "it opens a file",
+    ("_io", "write"): "it writes to a file",
+    ("_io", "writelines"): "it writes to a file",
+    ("time", "sleep"): "it waits",
+    ("time", ""): "it reads the clock",
+    ("posix", "urandom"): "it draws random numbers",
+    ("nt", "urandom"): "it draws random numbers",
+    ("datetime", "now"): "it reads the clock",
+    ("datetime", "today"): "it reads the clock",
+    ("datetime", "utcnow"): "it reads the clock",
+}
+"""What a built-in function does beside computing, by its module, or the module of its object's class, and its name."""
+
+SUSPECT = frozenset(name for _, name in CALLS if name) | frozenset(
+    {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"}
+    | {"process_time", "thread_time", "localtime", "gmtime", "strftime", "ctime", "Path"}
+    | {"logging", "logger", "log", "debug", "info", "warning", "error", "critical", "exception"}
+    | {"write_text", "write_bytes", "read_text", "read_bytes", "uuid1", "uuid4", "token_bytes"}
+)
+"""Names in code at which its calls are observed."""
+
+
+def is_suspect(codes: Iterable[Names]) -> bool:
+    """Whether code names a function that may do more than compute."""
+    return any(not SUSPECT.isdisjoint(found.globals | found.attributes) for found in codes)
+
+
+@contextmanager
+def observed_calls(found: list[str]) -> Iterator[None]:
+    """Note what built-in functions do beside computing, while the block runs; nothing under a profiler."""
+
+    def observe(frame: Any, event: str, what: Any) -> None:
+        if event == "c_call":
+            owner = getattr(what, "__self__", None)
+            kind = type(owner) if not isinstance(owner, type) else owner
+            module = what.__module__ or getattr(kind, "__module__", "")
+            reason = CALLS.get((module, what.__name__)) or CALLS.get((module, ""))
+        else:
+            logs = event == "call" and frame.f_globals.get("__name__") == "logging"
+            reason = "it writes to a log" if logs else None
+        if reason is not None and reason not in found:
+            found.append(reason)
+
+    if sys.getprofile() is not None:
+        yield
+        return
+    sys.setprofile(observe)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+
+
+def random_states(generators: Iterable[Any]) -> list[Any]:
+    """The states of generators of random numbers, and of the global ones of NumPy and Python."""
+    found = [_state(np.random.get_state(legacy=False)), random.getstate()]
+    for each in generators:
+        if isinstance(each, random.Random):
+            found.append(each.getstate())
+        elif isinstance(each, np.random.RandomState):
+            found.append(_state(each.get_state(legacy=False)))
+        else:
+            found.append(_state(getattr(each, "bit_generator", each).state))
+    return found
+
+
+def _state(x: Any) -> Any:
+    """A state without arrays, for a comparison."""
+    if isinstance(x, dict):
+        return {key: _state(value) for key, value in x.items()}
+    return x.tobytes() if isinstance(x, np.ndarray) else x

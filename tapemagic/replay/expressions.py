@@ -1,0 +1,272 @@
+"""Expressions: the text of one call of a program, with operators where they compute the same to the bit."""
+
+from __future__ import annotations
+
+import operator
+import re
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapemagic.replay.literals import literal, weak_literal
+from tapemagic.replay.program import Constant, Node
+from tapemagic.replay.symbol import Method
+
+ATOM, POWER, SIGN = 20, 15, 14
+
+SIGNS: dict[Any, tuple[str, int]] = {
+    operator.pow: ("**", POWER), operator.mul: ("*", 13), operator.truediv: ("/", 13),
+    operator.floordiv: ("//", 13), operator.mod: ("%", 13), operator.matmul: ("@", 13),
+    operator.add: ("+", 12), operator.sub: ("-", 12),
+    operator.lshift: ("<<", 11), operator.rshift: (">>", 11),
+    operator.and_: ("&", 10), operator.xor: ("^", 9), operator.or_: ("|", 8),
+    operator.lt: ("<", 6), operator.le: ("<=", 6), operator.gt: (">", 6),
+    operator.ge: (">=", 6), operator.eq: ("==", 6), operator.ne: ("!=", 6),
+    np.power: ("**", POWER),
+    np.multiply: ("*", 13), np.divide: ("/", 13), np.floor_divide: ("//", 13),
+    np.remainder: ("%", 13), np.matmul: ("@", 13),
+    np.add: ("+", 12), np.subtract: ("-", 12),
+    np.left_shift: ("<<", 11), np.right_shift: (">>", 11),
+    np.bitwise_and: ("&", 10), np.bitwise_xor: ("^", 9), np.bitwise_or: ("|", 8),
+    np.less: ("<", 6), np.less_equal: ("<=", 6), np.greater: (">", 6),
+    np.greater_equal: (">=", 6), np.equal: ("==", 6), np.not_equal: ("!=", 6),
+}  # fmt: skip
+"""Functions with an operator, and how tightly it binds."""
+
+PREFIXES: dict[Any, str] = {
+    np.negative: "-", np.invert: "~", operator.neg: "-", operator.invert: "~", operator.pos: "+",
+}  # fmt: skip
+
+PYTHON = frozenset(f for f in (*SIGNS, *PREFIXES) if not isinstance(f, np.ufunc))
+"""Python's own operators."""
+
+COMPARISON = 6
+OPERATORS_OF_NUMBERS = {np.add, np.subtract, np.divide, np.multiply, np.floor_divide, np.remainder}
+"""What computes the same with two real NumPy scalars by its operator as by its function."""
+
+SIMPLE = re.compile(r"-?(?:\d[\w.]*(?:e[+-]\d+)?|[^\W\d][\w.]*)")
+"""An operand of ** that stands without blanks, as formatters have it."""
+
+HOMES = "numpy", "numpy.linalg", "numpy.fft", "tapemagic", "scipy.special"
+"""Modules in which a function is looked for, before the one in which it says it was defined."""
+
+
+class Expression(NamedTuple):
+    """A part of a statement.
+
+    Attributes
+    ----------
+    text : str
+    rank : int
+        How tightly its outermost operator binds.
+    depth : int
+        How deep calls and operators are nested in it.
+    """
+
+    text: str
+    rank: int = ATOM
+    depth: int = 0
+
+    def within(self, rank: int) -> str:
+        """The text as a part of what binds as tightly as `rank`."""
+        return self.text if self.rank >= rank else f"({self.text})"
+
+
+def number(text: str) -> Expression:
+    """A literal as an expression: one with a minus binds as the sign does."""
+    return Expression(text, SIGN if text.startswith("-") else ATOM)
+
+
+class Expressions:
+    """Writes calls as expressions.
+
+    Parameters
+    ----------
+    read : callable
+        The expression of a node that is an argument.
+    function : callable
+        The text by which a function is called.
+    thing : callable
+        The name of anything else that has no literal.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[Node], Expression],
+        function: Callable[[Any], str],
+        thing: Callable[[Any, str], str],
+    ) -> None:
+        self._read = read
+        self._function = function
+        self._thing = thing
+
+    def call(self, node: Node) -> Expression:
+        """The expression of a node."""
+        function = node.function
+        if function is operator.getitem and len(node.args) == 2:
+            value, depth = self.value(node.args[0]), self._depth(node)
+            return Expression(f"{value.within(ATOM)}[{self.index(node.args[1])}]", depth=depth)
+        if function is list and not node.args:
+            return Expression("[]")
+        if isinstance(function, operator.attrgetter):
+            attribute = function.__reduce__()[1][0]  # type: ignore[index]
+            return Expression(f"{self.value(node.args[0]).within(ATOM)}.{attribute}")
+        if not node.kwargs:
+            if function in SIGNS and len(node.args) == 2 and operates(node):
+                return self._binary(node)
+            if function in PREFIXES and len(node.args) == 1 and negates(node):
+                return self._prefixed(node)
+        return self._called(node)
+
+    def _binary(self, node: Node) -> Expression:
+        sign, rank = SIGNS[node.function]
+        left, right = self._operands(node)
+        if rank == POWER:
+            power = left.within(ATOM), right.within(SIGN)
+            gap = "" if all(SIMPLE.fullmatch(x) for x in power) else " "
+            text = f"{power[0]}{gap}**{gap}{power[1]}"
+        else:
+            text = f"{left.within(rank + (rank == COMPARISON))} {sign} {right.within(rank + 1)}"
+        return Expression(text, rank, 1 + max(left.depth, right.depth))
+
+    def _prefixed(self, node: Node) -> Expression:
+        inner = self.value(node.args[0])
+        return Expression(f"{PREFIXES[node.function]}{inner.within(SIGN)}", SIGN, inner.depth + 1)
+
+    def _called(self, node: Node) -> Expression:
+        function = node.function
+        args = self._operands(node)
+        texts = [x.text for x in args]
+        if isinstance(function, Method):
+            called = f"{args[0].within(ATOM)}.{function.__name__}"
+            texts = texts[1:]
+        else:
+            called = self._function(function)
+        options = {key: self.value(x) for key, x in node.kwargs.items()}
+        texts += [f"{key}={x.text}" for key, x in options.items()]
+        depth = 1 + max((x.depth for x in (*args, *options.values())), default=0)
+        return Expression(f"{called}({', '.join(texts)})", depth=depth)
+
+    def _operands(self, node: Node) -> list[Expression]:
+        """The arguments by position, NumPy scalars as Python's numbers where this makes no difference."""
+        if not isinstance(node.function, np.ufunc) or "dtype" in node.kwargs:
+            return [self.value(x) for x in node.args]
+        kinds = tuple(_operand(x) for x in node.args)
+        found = []
+        for place, x in enumerate(node.args):
+            text = None
+            if isinstance(x, Constant) and not x.by_reference and x.kind.shape == ():
+                text = weak_literal(x.value, node.function, kinds, place, node.kind)
+            found.append(number(text) if text is not None else self.value(x))
+        return found
+
+    def _depth(self, node: Node) -> int:
+        return 1 + self.value(node.args[0]).depth
+
+    def value(self, x: Any) -> Expression:
+        """The expression of any argument."""
+        if isinstance(x, Node):
+            return self._read(x)
+        if x.__class__ is tuple:
+            parts = [self.value(part) for part in x]
+            text = f"({', '.join(p.text for p in parts)}{',' * (len(parts) == 1)})"
+            return Expression(text, depth=1 + max((p.depth for p in parts), default=0))
+        if x.__class__ is list:
+            parts = [self.value(part) for part in x]
+            text = f"[{', '.join(p.text for p in parts)}]"
+            return Expression(text, depth=1 + max((p.depth for p in parts), default=0))
+        if x.__class__ is dict:
+            items = ", ".join(f"{self.value(k).text}: {self.value(v).text}" for k, v in x.items())
+            return Expression(f"{{{items}}}", depth=1)
+        if x.__class__ is slice:
+            bounds = ", ".join(self.value(v).text for v in (x.start, x.stop, x.step))
+            return Expression(f"slice({bounds})", depth=1)
+        text = literal(x)
+        if text is not None:
+            return number(text)
+        if callable(x):
+            return Expression(self._function(x))
+        return Expression(self._thing(x, "value"))
+
+    def index(self, x: Any) -> str:
+        """The text of an index between its brackets."""
+        if x.__class__ is tuple and x:
+            return ", ".join(self._axis(part) for part in x) + "," * (len(x) == 1)
+        return self._axis(x)
+
+    def _axis(self, x: Any) -> str:
+        if x.__class__ is not slice:
+            return self.value(x).text
+        last = () if x.step is None else (x.step,)
+        bounds = ["" if v is None else self.value(v).text for v in (x.start, x.stop, *last)]
+        if all(SIMPLE.fullmatch(bound) or not bound for bound in bounds):
+            return ":".join(bounds)
+        return " : ".join(bounds).replace(":  :", "::").strip()
+
+
+def _operand(x: Any) -> Any:
+    """The dtype of an operand, or its type, if it is, or may be, a number of Python's."""
+    if isinstance(x, Node):
+        return x.kind.dtype.type(0).item().__class__ if x.function in PYTHON else x.kind.dtype
+    return type(x) if type(x) in (int, float, complex) else np.asarray(x).dtype
+
+
+def operates(node: Node) -> bool:
+    """Whether the operator of a node's function computes the same as the function does.
+
+    NumPy takes its own ways for operators between scalars, and for some powers of arrays.
+    """
+    function, args = node.function, node.args
+    if function in PYTHON:
+        return True
+    if not all(isinstance(x, Node) or type(x) in (bool, int, float, complex) for x in args):
+        return False
+    kinds = [x.kind for x in args if isinstance(x, Node)]
+    if not kinds:
+        return False
+    if function is np.power:
+        base, exponent = args
+        known = exponent.value if isinstance(exponent, Constant) else exponent
+        if isinstance(known, Node) or np.ndim(known) or known in (0.5, -1):
+            return False
+        return isinstance(base, Node) and base.kind.is_array and base.kind.shape != ()
+    if any(kind.is_array and kind.shape for kind in kinds):
+        return True
+    real = all(kind.dtype.kind == "f" for kind in kinds) and complex not in map(type, args)
+    return SIGNS[function][1] == COMPARISON or (real and function in OPERATORS_OF_NUMBERS)
+
+
+def negates(node: Node) -> bool:
+    """Whether the sign in front of an operand computes the same as the function of a node does."""
+    kind = node.args[0].kind if isinstance(node.args[0], Node) else None
+    return node.function in PYTHON or (
+        kind is not None and ((kind.is_array and kind.shape != ()) or kind.dtype.kind in "fc")
+    )
+
+
+def home_of(function: Any) -> tuple[str, str] | None:
+    """The module from which a function can be imported, and its name there.
+
+    Examples
+    --------
+    >>> home_of(np.linalg.solve), home_of(np.add)
+    (('numpy.linalg', 'solve'), ('numpy', 'add'))
+    """
+    name = getattr(function, "__name__", None)
+    if not isinstance(name, str) or not name.isidentifier():
+        return None
+    own = getattr(function, "__module__", None)
+    for module in (*HOMES, own):
+        if not isinstance(module, str) or module == "__main__" or "<" in module:
+            continue
+        found = sys.modules.get(module)
+        if found is not None and vars(found).get(name, _lazy(found, name)) is function:
+            return module, name
+    return None
+
+
+def _lazy(module: Any, name: str) -> Any:
+    """What a module gives for a name that it loads when it is asked for."""
+    return getattr(module, name, None) if name in getattr(module, "__all__", ()) else None

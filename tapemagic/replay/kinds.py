@@ -1,0 +1,164 @@
+"""Kinds of objects that a function can reach: those that never change, those whose changes can be seen, and others."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import enum
+import fractions
+import functools
+import io
+import operator
+import pathlib
+import random
+import re
+import sys
+import threading
+from array import array
+from collections import deque
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    EllipsisType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    NoneType,
+    NotImplementedType,
+    WrapperDescriptorType,
+)
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.events import origin_of
+
+NUMBERS = (int, float, complex, bool, str, bytes)
+
+VALUES = (
+    *(NoneType, EllipsisType, NotImplementedType, range, slice, frozenset, np.generic, np.dtype),
+    *(enum.Enum, fractions.Fraction, decimal.Decimal, datetime.date, datetime.time),
+    *(datetime.timedelta, datetime.tzinfo, re.Pattern, pathlib.PurePath),
+)
+"""The types of values that never change, beside numbers and text."""
+
+WRAPPERS = (staticmethod, classmethod, property, functools.partial)
+
+NAMED = (
+    *(type, ModuleType, BuiltinFunctionType, np.ufunc, type(np.mean), CodeType),
+    *(MethodDescriptorType, MethodWrapperType, WrapperDescriptorType, type(np._NoValue)),
+    *(operator.itemgetter, operator.attrgetter, operator.methodcaller),
+    *(type(threading.Lock()), type(threading.RLock()), *WRAPPERS),
+)
+"""The types of what is known by its name, and the same as long as it is the same object."""
+
+CONTAINERS = (list, tuple, dict, set, deque, bytearray, array)
+
+MODIFIED = (np.random.Generator, np.random.RandomState, random.Random, np.random.BitGenerator)
+"""The types of generators of random numbers."""
+
+STORING = (object, list, tuple, dict, set, deque, BaseException, Exception, *NUMBERS)
+"""The types without state of their own beside contents and attributes, from which classes are derived."""
+
+POINTER = object.__basicsize__ // 2
+
+
+def is_leaf(x: Any) -> bool:
+    """Whether something cannot change, or is taken for what it is by its identity.
+
+    Examples
+    --------
+    >>> is_leaf(1.5), is_leaf([1.5])
+    (True, False)
+    """
+    kind = type(x)
+    return kind in NUMBERS or isinstance(x, VALUES) or (isinstance(x, NAMED))
+
+
+def same_leaf(a: Any, b: Any) -> bool:
+    """Whether two leaves are the same object, or equal numbers or text of one type.
+
+    Examples
+    --------
+    >>> same_leaf(1, True), same_leaf(0.0, -0.0), same_leaf(float("nan"), float("nan"))
+    (False, False, True)
+    """
+    if a is b:
+        return True
+    if type(a) is not type(b) or isinstance(a, NAMED):
+        return False
+    if isinstance(a, float | complex | np.inexact):
+        return repr(a) == repr(b)
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(same_leaf, a, b))
+    if type(a) in NUMBERS or isinstance(a, (*VALUES, set, bytearray, array)):
+        return bool(a == b)
+    return False
+
+
+def is_container(x: Any) -> bool:
+    """Whether something holds others by position or key."""
+    return isinstance(x, CONTAINERS)
+
+
+def is_instance(x: Any) -> bool:
+    """Whether something is an object of a class written in Python, all of whose state are attributes."""
+    return shows_its_state(type(x))
+
+
+@functools.lru_cache(4096)
+def shows_its_state(kind: type) -> bool:
+    """Whether all that an object of a class knows are attributes, and not hidden in C.
+
+    Examples
+    --------
+    >>> shows_its_state(fractions.Fraction), shows_its_state(type(iter([])))
+    (True, False)
+    """
+    for base in kind.__mro__:
+        if base in STORING:
+            continue
+        if "__module__" not in vars(base) or not base.__flags__ & (1 << 9):
+            return False
+        slots = vars(base).get("__slots__", ())
+        count = 1 if isinstance(slots, str) else len(tuple(slots))
+        inherited = max((parent.__basicsize__ for parent in base.__bases__), default=0)
+        if base.__basicsize__ > inherited + POINTER * (count + 2):
+            return False
+    return kind not in STORING
+
+
+def unwatchable(x: Any) -> str:
+    """Why changes of an object could not be seen; empty if they can be."""
+    if isinstance(x, (FunctionType, MethodType, *MODIFIED)):
+        return ""
+    if isinstance(x, io.IOBase):
+        return "a file"
+    if hasattr(type(x), "__next__"):
+        return f"a {type(x).__name__}, which gives something else each time: make a list of it"
+    if isinstance(x, np.ndarray) or is_instance(x):
+        return ""
+    return f"a {type(x).__name__}, whose changes cannot be seen: give it as arrays or numbers"
+
+
+def unwatched(kind: type) -> frozenset[str]:
+    """The names of attributes of a class on which no result depends, by its ``__tape_unwatched__``."""
+    return getattr(kind, "__tape_unwatched__", frozenset())
+
+
+def is_user_code(code: CodeType) -> bool:
+    """Whether a function is written in a file or a cell of the user's."""
+    return origin_of(code.co_filename) == ""
+
+
+def is_user_class(kind: type) -> bool:
+    """Whether a class is written in a file or a cell of the user's."""
+    module = sys.modules.get(kind.__module__)
+    if module is None:
+        return kind.__module__ != "builtins"
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return module.__name__ not in sys.builtin_module_names
+    return origin_of(file) == ""

@@ -1,0 +1,210 @@
+"""Literals: arrays, NumPy scalars, dtypes and Python's own constants as text that gives the same to the bit."""
+
+from __future__ import annotations
+
+import math
+import struct
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+LONGEST = 76
+"""The number of characters above which an array is no literal."""
+
+MOST_ELEMENTS = 16
+"""The number of elements above which an array is no list of numbers."""
+
+TYPES = {bool: "bool", int: "int", float: "float", complex: "complex", str: "str", bytes: "bytes"}
+
+
+def literal(x: Any) -> str | None:
+    """The text of a constant of Python's, of a dtype, a NumPy scalar or an array; None if there is no short one.
+
+    Examples
+    --------
+    >>> literal(0.1), literal(np.float32(0.1)), literal(np.ones((2, 3))), literal(np.arange(50))
+    ('0.1', 'np.float32(0.1)', 'np.ones((2, 3))', 'np.arange(50)')
+    """
+    kind = type(x)
+    if x is None or kind in (bool, int, bytes):
+        return repr(x)
+    if kind is str:
+        return quoted(x)
+    if x is Ellipsis:
+        return "..."
+    if kind is float:
+        return _float(x)
+    if kind is complex:
+        return _complex(x)
+    if isinstance(x, np.dtype) or (isinstance(x, type) and issubclass(x, np.generic)):
+        return _dtype(x)
+    if isinstance(x, type):
+        return TYPES.get(x)
+    if kind is np.ndarray:
+        return next((text for text in _array(x) if len(text) <= LONGEST and gives(text, x)), None)
+    if isinstance(x, np.generic):
+        text = _scalar(x)
+        return text if text is not None and gives(text, x) else None
+    return None
+
+
+def gives(text: str, value: Any) -> bool:
+    """Whether the text of a literal gives an array or NumPy scalar to the bit."""
+    try:
+        found = eval(text, {"np": np})  # noqa: S307 (the text is our own)
+    except (ValueError, TypeError, OverflowError, SyntaxError):
+        return False
+    return (
+        type(found) is type(value)
+        and found.dtype == value.dtype
+        and found.shape == value.shape
+        and found.tobytes() == value.tobytes()
+    )
+
+
+def quoted(x: str) -> str:
+    """A string in double quotation marks, unless it has some itself."""
+    text = repr(x)
+    return f'"{text[1:-1]}"' if text[0] == "'" and '"' not in text else text
+
+
+def _float(x: float) -> str | None:
+    if math.isfinite(x):
+        return repr(x)
+    if math.isinf(x):
+        return "np.inf" if x > 0 else "-np.inf"
+    same = struct.pack("d", x) == struct.pack("d", math.copysign(math.nan, x))
+    return ("np.nan" if math.copysign(1, x) > 0 else "-np.nan") if same else None
+
+
+def _complex(x: complex) -> str | None:
+    parts = _float(x.real), _float(x.imag)
+    if None in parts:
+        return None
+    if math.isfinite(x.imag) and struct.pack("d", x.real) == struct.pack("d", 0.0):
+        return f"{parts[1]}j" if math.copysign(1, x.imag) > 0 else f"complex(0.0, {parts[1]})"
+    return f"complex({parts[0]}, {parts[1]})"
+
+
+def _dtype(x: Any) -> str | None:
+    dtype = np.dtype(x)
+    text = f"np.{dtype.type.__name__}"
+    named = getattr(np, dtype.type.__name__, None)
+    if named is not None and isinstance(x, type):
+        return text if named is x else None
+    if named is not None and np.dtype(named) == dtype:
+        return text
+    return f"np.dtype({quoted(dtype.str)})" if np.dtype(dtype.str) == dtype else None
+
+
+def _scalar(x: np.generic) -> str | None:
+    if isinstance(x, np.bool_):
+        return "np.True_" if x else "np.False_"
+    number = _number(x)
+    name = _dtype(type(x))
+    return f"{name}({number})" if number and name else None
+
+
+def _number(x: Any) -> str | None:
+    """The shortest number that becomes a NumPy scalar when it is cast to its dtype."""
+    kind = x.dtype.kind
+    if kind in "iu":
+        return str(int(x))
+    if kind == "b":
+        return str(bool(x))
+    if kind == "c":
+        return _complex(complex(x))
+    if kind != "f":
+        return None
+    return str(x) if np.isfinite(x) else _float(float(x))
+
+
+def _array(x: Any) -> Any:
+    """Texts that may give an array, the shortest first."""
+    if x.dtype.kind not in "biufc" or not x.dtype.isnative:
+        return
+    dtype = _dtype(x.dtype)
+    shape = str(x.shape[0]) if x.ndim == 1 else repr(x.shape)
+    if x.size and (x == x.flat[0]).all():
+        kind = "" if x.dtype == np.float64 else f", {dtype}"
+        yield f"np.zeros({shape}{kind})"
+        yield f"np.ones({shape}{kind})"
+        number = _number(x.flat[0])
+        yield f"np.full({shape}, {number})"
+        yield f"np.full({shape}, {number}, {dtype})"
+    if not x.size:
+        yield f"np.zeros({shape})"
+        yield f"np.zeros({shape}, {dtype})"
+    if x.ndim == 1 and x.size > 2:
+        yield f"np.arange({x.size})"
+        yield f"np.arange({float(x.size)})"
+        yield f"np.arange({x.size}, dtype={dtype})"
+    if x.ndim == 2 and x.shape[0] == x.shape[1] and x.shape[0] > 1:
+        yield f"np.eye({x.shape[0]})"
+        yield f"np.eye({x.shape[0]}, dtype={dtype})"
+    if x.size <= MOST_ELEMENTS:
+        items = _items(x)
+        if items is not None:
+            yield f"np.array({items})"
+            yield f"np.array({items}, {dtype})"
+
+
+def _items(x: Any) -> str | None:
+    if x.ndim == 0:
+        return _number(x[()])
+    parts = [_items(part) if x.ndim > 1 else _number(part) for part in x]
+    return None if None in parts else f"[{', '.join(parts)}]"  # type: ignore[arg-type]
+
+
+@cache
+def _dtypes(ufunc: np.ufunc, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The dtypes in which a ufunc computes; a Python type stands for a literal of Python's."""
+    try:
+        return ufunc.resolve_dtypes((*operands, *[None] * ufunc.nout))
+    except TypeError:
+        return None
+
+
+def weak_literal(
+    x: Any, ufunc: Any, operands: tuple[Any, ...], place: int, kind: Any = None
+) -> str | None:
+    """A Python number that can stand for a NumPy scalar among the operands of a ufunc, with the same result.
+
+    Parameters
+    ----------
+    x : NumPy scalar, or array without axes
+    ufunc : numpy.ufunc
+    operands : tuple of dtype or type
+        The dtypes of the operands; int, float or complex for Python's numbers.
+    place : int
+        Where among them the scalar stands.
+    kind : Kind, optional
+        That of the result.
+
+    Examples
+    --------
+    >>> f4, f8 = np.dtype("f4"), np.dtype("f8")
+    >>> weak_literal(np.float32(0.1), np.multiply, (f4, f4), 1), weak_literal(np.float64(0.1), np.multiply, (f4, f8), 1)
+    ('0.1', None)
+    """
+    value = x[()]
+    number_type = {"i": int, "u": int, "f": float, "c": complex}.get(value.dtype.kind)
+    others = [d for k, d in enumerate(operands) if k != place]
+    if number_type is None or not any(isinstance(d, np.dtype) for d in others):
+        return None
+    weak = (*operands[:place], number_type, *operands[place + 1 :])
+    strong = _dtypes(ufunc, operands)
+    if strong is None or _dtypes(ufunc, weak) != strong:
+        return None
+    if kind is not None and getattr(kind, "dtype", strong[-1]) != strong[-1]:
+        return None
+    number = _number(value)
+    try:
+        same = number is not None and (
+            strong[place].type(eval(number, {"np": np})).tobytes()  # noqa: S307 (a number)
+            == value.astype(strong[place]).tobytes()
+        )
+    except (OverflowError, ValueError, TypeError):
+        return None
+    return number if same else None

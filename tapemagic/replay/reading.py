@@ -1,0 +1,83 @@
+"""The names that the code of a function reads and assigns: global ones, and attributes."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterator
+from functools import lru_cache
+from types import CodeType
+from typing import NamedTuple
+
+DYNAMIC = frozenset({"getattr", "setattr", "delattr", "hasattr", "vars", "dir"})
+"""Built-in functions with which code reaches attributes that it does not name."""
+
+UNSEEN = frozenset({"eval", "exec", "globals", "locals", "__import__", "import_module"})
+"""Functions with which code reaches objects that it does not name."""
+
+
+class Names(NamedTuple):
+    """The names in a piece of code, and in the functions inside of it.
+
+    Attributes
+    ----------
+    globals, attributes : frozenset of str
+        Those that are read, and those that are assigned.
+    modules : frozenset of str
+        The modules that it imports itself.
+    assigned : dict of str to int
+        The line of the first assignment of a global name, of a variable of an enclosing function, or of an attribute.
+    read : dict of str to int
+        The line on which a name is first read.
+    """
+
+    globals: frozenset[str]
+    attributes: frozenset[str]
+    modules: frozenset[str]
+    assigned: dict[str, int]
+    read: dict[str, int]
+
+
+@lru_cache(4096)
+def names_in(code: CodeType) -> Names:
+    """The names in a function's code.
+
+    Examples
+    --------
+    >>> def mean(x):
+    ...     return len(x.parts)
+    >>> found = names_in(mean.__code__)
+    >>> set(found.globals), set(found.attributes)
+    ({'len'}, {'parts'})
+    """
+    found: tuple[set[str], set[str], set[str]] = set(), set(), set()
+    assigned: dict[str, int] = {}
+    read: dict[str, int] = {}
+    for each in codes_in(code):
+        for operation, name, line in _named(each):
+            if operation.endswith(("_GLOBAL", "_NAME")):
+                found[0].add(name)
+            elif operation == "IMPORT_NAME":
+                found[2].add(name)
+            elif "ATTR" in operation or "METHOD" in operation or operation == "IMPORT_FROM":
+                found[1].add(name)
+            elif "DEREF" not in operation:
+                continue
+            lines = assigned if operation.startswith(("STORE", "DELETE")) else read
+            lines.setdefault(name, line)
+    return Names(*map(frozenset, found), assigned, read)
+
+
+def _named(code: CodeType) -> Iterator[tuple[str, str, int]]:
+    """The operations of a piece of code that have a name, with their lines."""
+    for each in dis.get_instructions(code):
+        if type(each.argval) is str:
+            line = each.positions.lineno if each.positions is not None else None
+            yield each.opname, each.argval, line or code.co_firstlineno
+
+
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """A piece of code, and those of the functions and classes that it defines."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes_in(constant)
