@@ -207,14 +207,21 @@ def _differentiated(
             for k, group in enumerate(groups):
                 trace.lists(tape.records)
                 if level == 1:
-                    now.append(list(tape.gradient(group, sources)))
+                    seeds = [_ones(x, trace) for x in group]
+                    now.append(list(tape.gradient(group, sources, seeds)))
                     continue
                 pairs = zip(below[k], sources, strict=True)
-                now.append([None if g is None else tape.gradient(g, x) for g, x in pairs])
+                row = [None if g is None else tape.gradient(g, x, _ones(g, trace)) for g, x in pairs]
+                now.append(row)
         _mark_recorded(tape, trace, begins, first)
         found += [g for row in now for g in row]
         below = now
     return found
+
+
+def _ones(x: Any, trace: RecordTrace) -> Any:
+    """The gradient from which a sweep begins, as a value that the program makes: what follows from it is traced."""
+    return wrap(trace.call(np.ones, (x.shape, x.dtype), {}))
 
 
 def _mark_recorded(tape: Tape, trace: RecordTrace, begins: int, first: int) -> None:

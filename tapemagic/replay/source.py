@@ -25,6 +25,7 @@ from tapemagic.replay.naming import UNSHARED, identifier
 from tapemagic.replay.program import (
     Constant,
     Guard,
+    Input,
     Loop,
     Node,
     Program,
