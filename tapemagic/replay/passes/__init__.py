@@ -1,4 +1,4 @@
-"""Passes: each makes a program shorter or quicker, and computes the same to the bit.
+"""Passes: each makes a program shorter or quicker, and computes the same to the bit, but for sums in blocks.
 
 A pass is a function from Program to Program. Those which look at one call and its arguments at a time are rules for
 `rewritten`, and make one walk together.
@@ -17,6 +17,7 @@ from tapemagic.replay.passes import (
     reductions,
     shapes,
 )
+from tapemagic.replay.passes.blocking import in_blocks
 from tapemagic.replay.passes.dead_code import without_dead_code
 from tapemagic.replay.passes.rewriting import Rule, Rules, rewritten
 from tapemagic.replay.passes.separate_results import with_separate_results
@@ -46,7 +47,7 @@ RULES = together(
 def simplified(program: Program) -> Program:
     """A program after all passes."""
     shorter = without_dead_code(rewritten(without_dead_code(program), RULES, merge=True))
-    return with_separate_results(shorter, program)
+    return in_blocks(with_separate_results(shorter, program))
 
 
 __all__ = ["RULES", "rewritten", "simplified", "together"]
