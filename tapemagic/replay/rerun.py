@@ -352,14 +352,16 @@ class Rerun:
             what = f"an array that {call.name} keeps for its gradient"
             return self._parameter(value, name, 0, what) if known is None and exits else known
 
+        run: Any = call.pullback
+
         def pullback(upstream: list[Any]) -> Any:
-            with symbols_in(call.pullback, of_tensor, of_array):
-                return call.pullback(upstream)
+            with symbols_in(run, of_tensor, of_array):
+                return run(upstream)
 
         return Call(call.name, pullback, call.start_time)
 
     def _not_computed(self, record: Record, y: Any, i: int) -> Any:
-        """What stands for a result whose operation cannot be run again: what a record inside it made, or a parameter."""
+        """The symbol for a result whose operation cannot run again: a record inside of it made it, or a parameter."""
         known = self.trace.known(y)
         if known is not None:
             return known

@@ -595,12 +595,12 @@ class Writer:
         notes = self.program.notes.get("notes", [])
         for k, note in enumerate(notes):
             lines += ["", "    Notes", "    -----"] if not k else [""]
-            lines += textwrap.wrap(note, WIDTH, initial_indent="    ", subsequent_indent="    ")
+            lines += textwrap.wrap(_harmless(note), WIDTH, initial_indent="    ", subsequent_indent="    ")
         return [*lines, '    """']
 
     def _origin(self, node: Input) -> str:
         words = self.program.notes.get("inputs", {}).get(node)
-        return f", {words}" if words else ", a Variable" * isinstance(node.origin, Variable)
+        return f", {_harmless(words)}" if words else ", a Variable" * isinstance(node.origin, Variable)
 
     def _returned(self) -> Any:
         count = len(self.program.results)
@@ -664,6 +664,12 @@ def _way(statement: str, expected: bool) -> str:
     parts = {"and", "or", "not", "if"} & set(statement.split()[1:])
     what = "" if whole and not parts else "a part of it is " if whole else "a check that is "
     return f"{what}{str(expected).lower()} in this program"
+
+
+def _harmless(words: str) -> str:
+    """Words that do not end the docstring in which they stand."""
+    shown = "".join(c if c.isprintable() else " " for c in words)
+    return shown.replace("\\", "/").replace('"', "'")
 
 
 def _kind(x: Any) -> Any:

@@ -15,8 +15,8 @@ from tapemagic.engine.registry import Function
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.messages import require_function
 from tapemagic.engine.tensor.tensor import Tensor, Traced, unwrap
-from tapemagic.engine.tracing import tracer
 from tapemagic.engine.tensor.variable_reads import captured_by, recorded_reads, restored
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import FunctionError
 
 F = TypeVar("F", bound=Function)
