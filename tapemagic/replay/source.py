@@ -599,7 +599,7 @@ class Writer:
 
     def _origin(self, node: Input) -> str:
         words = self.program.notes.get("inputs", {}).get(node)
-        return f", {words}" if words else ", a Variable" * isinstance(node.origin, Variable)
+        return f", {_harmless(words)}" if words else ", a Variable" * isinstance(node.origin, Variable)
 
     def _returned(self) -> Any:
         count = len(self.program.results)
