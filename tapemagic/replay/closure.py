@@ -7,7 +7,7 @@ import sys
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,6 +126,7 @@ class Closure:
         self.generators: list[Any] = []
         self.unseen = ""
         self._met: dict[int, tuple[str, Any]] = {}
+        self._inside: set[int] = set()
         self._queue: deque[tuple[str, Any, str]] = deque()
         self._count = 0
         root = self._constant("f", self.function)
@@ -141,6 +142,32 @@ class Closure:
             self._expand(*self._queue.popleft())
             if len(self.entries) > MOST:
                 self.unseen = f"it can reach more than {MOST:,} objects: hold numbers in arrays, not in lists"
+
+    def has(self, x: Any) -> bool:
+        """Whether an object is in reach."""
+        known = self._met.get(id(x))
+        return known is not None and known[1] is x
+
+    def local(self, x: Any) -> str:
+        """The local variable in the lines for an object in reach."""
+        return self._met[id(x)][0]
+
+    def forget(self) -> None:
+        """Let go of the objects that were found; weak references to them stay."""
+        self.objects.clear()
+        self._met.clear()
+        self.places.clear()
+        self.fixed.clear()
+        self.generators.clear()
+        self.codes.clear()
+
+    def is_dead(self) -> bool:
+        """Whether an object in reach does not exist any more."""
+        return any(
+            entry.what() is None
+            for entry in self.entries
+            if entry.role in {"object", "variable"}
+        )
 
     def _argument(self, found: Any, path: str) -> None:
         name = self._constant("r", found)
@@ -195,8 +222,6 @@ class Closure:
                 self.generators.append(x)
             self._queue.append((local, x, path))
         self._met[id(x)] = local, x
-
-    _inside: set[int] = set()  # noqa: RUF012
 
     def _object(
         self, local: str, expression: str, x: Any, path: str, role: str = "object"
@@ -506,6 +531,3 @@ def is_empty(cell: CellType) -> bool:
         return cell.cell_contents is cell
     except ValueError:
         return True
-
-
-__all__ = ["BuiltinFunctionType", "Closure", "same_closures"]

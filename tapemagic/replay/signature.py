@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.nest import ordered
-from tapemagic.engine.tensor.coercion import NUMBERS
-from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, is_data
+from tapemagic.engine.tensor.coercion import NUMBERS, PLAIN_ARRAYS
+from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.replay.kinds import is_leaf, same_leaf, unwatchable
+from tapemagic.replay.kinds import is_leaf, unwatchable
 
 LEAF = "leaf"
 """The structure of what is no list, tuple or dict."""
@@ -96,13 +96,13 @@ def alias(x: Any, place: int, places: dict[Any, int]) -> int:
 def leaf_key(x: Any, objects: list[Any]) -> Hashable:
     """What a program takes for granted of one leaf; text, if it cannot be an argument."""
     if isinstance(x, Variable):
-        return type(x), x.trainable, *value_key(x.numpy_value())
+        return type(x), x.trainable, *value_key(unwrap(x))
     if isinstance(x, Tensor):
-        return type(x), *value_key(x._read()._value)
-    if is_data(x):
-        if x.dtype.kind not in NUMBERS:
-            return f"an array of {x.dtype}: programs compute with numbers alone"
+        return type(x), *value_key(unwrap(x))
+    if is_data(x) and x.dtype.kind in NUMBERS:
         return value_key(x)
+    if is_data(x) and isinstance(x, np.ndarray):
+        return f"an array of {x.dtype}: programs compute with numbers alone"
     if isinstance(x, np.ndarray):
         return f"an array of the class {type(x).__name__}: give np.asarray(x)"
     if is_leaf(x):
@@ -114,13 +114,15 @@ def leaf_key(x: Any, objects: list[Any]) -> Hashable:
     return object, id(x)
 
 
+def is_data(x: Any) -> bool:
+    """Whether something is an array of a plain class, or a NumPy scalar."""
+    return isinstance(x, np.generic) or type(x) in PLAIN_ARRAYS or x.__class__ is np.ndarray
+
+
 def value_key(value: Any) -> tuple[Hashable, ...]:
     """The class, shape, dtype and layout of an array or NumPy scalar."""
-    kind = type(value)
-    if kind is not np.ndarray:
-        return (value.__class__, value.shape, value.dtype)
     layout = value.ndim < 2 or value.flags.c_contiguous  # noqa: PLR2004 (axes)
-    return kind, value.shape, value.dtype, layout
+    return value.__class__, value.shape, value.dtype, layout
 
 
 def static_key(x: Any) -> tuple[Hashable, ...]:
@@ -132,14 +134,3 @@ def static_key(x: Any) -> tuple[Hashable, ...]:
     except TypeError:
         return type(x), repr(x)
     return type(x), x
-
-
-def checked(x: Any, k: Any) -> bool:
-    """Whether a static argument is another one than that of a program.
-
-    Examples
-    --------
-    >>> checked(1, 1), checked(1.0, 1)
-    (False, True)
-    """
-    return not same_leaf(x, k)
