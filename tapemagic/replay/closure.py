@@ -127,6 +127,7 @@ class Closure:
         self.unseen = ""
         self._met: dict[int, tuple[str, Any]] = {}
         self._inside: set[int] = set()
+        self._called: set[type] = set()
         self._queue: deque[tuple[str, Any, str]] = deque()
         self._count = 0
         root = self._constant("f", self.function)
@@ -154,6 +155,7 @@ class Closure:
 
     def forget(self) -> None:
         """Let go of the objects that were found; weak references to them stay."""
+        self.function = None
         self.objects.clear()
         self._met.clear()
         self.places.clear()
@@ -196,6 +198,7 @@ class Closure:
             self.entries.append(Entry(path, "leaf", x))
             self._require(f"{expression} is not {self._constant('k', x)}")
             if isinstance(x, type) and is_user_class(x):
+                self._called.add(x)
                 self._queue.append((self._constant("t", x), x, path))
             elif isinstance(x, (ModuleType, *WRAPPERS)):
                 self._queue.append((expression, x, path))
@@ -344,6 +347,8 @@ class Closure:
             base = local if kind is x else self._constant("t", kind)
             for name, value in list(vars(kind).items()):
                 special = name.startswith("__") and isinstance(value, FunctionType)
+                if name in MAKING and x not in self._called:
+                    continue
                 if special or name in self.names:
                     self._look(f"{base}.__dict__[{name!r}]", value, f"{path}.{name}")
 
@@ -413,6 +418,9 @@ class Closure:
             if hasattr(kind, name):
                 self._require(f"{name!r} in {d}")
 
+
+MAKING = frozenset({"__init__", "__new__", "__post_init__", "__del__", "__repr__", "__str__"})
+"""Methods that are called when objects are made or shown, and not when they are used."""
 
 INSIDE = Place(None, None)
 """The place of what is in a tuple, which is replaced as a whole."""

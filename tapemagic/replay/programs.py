@@ -12,7 +12,7 @@ from typing import Any
 from tapemagic.engine.events import user_line
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.replay.closure import Closure, same_closures
-from tapemagic.replay.compiling import Compiled, path_of
+from tapemagic.replay.compiling import Compiled, path_of, release
 from tapemagic.replay.driver import MISS, STALE, Miss
 from tapemagic.replay.effects import is_suspect, observed_calls, random_states
 from tapemagic.replay.program import Program, Site
@@ -291,6 +291,7 @@ class Programs:
                 self._is_eager(entry, path, _with_line(found.reason, found.site))
             return
         closure.forget()
+        release(program)
         entry.pending.append((program, closure))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import weakref
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.kinds import same_leaf
 from tapemagic.replay.program import Constant, Guard, Node, Program, Site
 
@@ -41,7 +43,7 @@ def difference(a: Program, b: Program) -> Difference | None:
     >>> difference(Program([], [], [1.5], []), Program([], [], [2.5], [])).site is None
     True
     """
-    if len(a.inputs) != len(b.inputs):
+    if list(map(origin_of, a.inputs)) != list(map(origin_of, b.inputs)):
         return Difference(OTHERWISE, None)
     twin: dict[Any, Any] = dict(zip(a.inputs, b.inputs, strict=True))
     for one, other in zip_longest(a.body, b.body):
@@ -64,11 +66,23 @@ def difference(a: Program, b: Program) -> Difference | None:
         return Difference(OTHERWISE, last)
     if not _same(a.results, b.results, twin):
         return Difference(CHANGES, last)
-    one, other = ([id(variable) for variable, _ in each.assigned] for each in (a, b))
+    one, other = ([identity(variable) for variable, _ in each.assigned] for each in (a, b))
     if one != other:
         return Difference(OTHERWISE, last)
     assigned = ([node for _, node in each.assigned] for each in (a, b))
     return None if _same(*assigned, twin) else Difference(CHANGES, last)
+
+
+def origin_of(node: Any) -> Any:
+    """What an input of a program is given, for a comparison."""
+    return identity(node.origin), node.kind
+
+
+def identity(origin: Any) -> Any:
+    """The identity of a Variable, also of one that is referred to weakly; any other origin itself."""
+    if isinstance(origin, weakref.ref):
+        return id(origin())
+    return id(origin) if isinstance(origin, Variable) else origin
 
 
 def _same(a: Any, b: Any, twin: dict[Any, Any]) -> bool:

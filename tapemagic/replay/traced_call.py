@@ -13,7 +13,7 @@ from tapemagic.engine.tensor.variable import Slice, Variable, exchange, living, 
 from tapemagic.replay.closure import Closure, Place
 from tapemagic.replay.driver import Reached
 from tapemagic.replay.kinds import is_leaf
-from tapemagic.replay.naming import name_inputs
+from tapemagic.replay.naming import identifier, name_inputs
 from tapemagic.replay.program import Node, Program, arguments_of, nodes_in
 from tapemagic.replay.signature import LEAF, Call, is_data, taken_apart
 from tapemagic.replay.symbol import Symbol, held
@@ -76,7 +76,7 @@ class TracedCall:
             if type(value) is Symbol:
                 continue
             name = known[1] if known else variable.name
-            symbol = self._trace.input(variable, value, name)
+            symbol = self._trace.input(variable, value, identifier(name))
             ours = known is not None or id(variable) in given
             self._variables.append(
                 (variable, symbol, self._trace.node(symbol), value, ours)
@@ -100,7 +100,7 @@ class TracedCall:
                 return x
             local, path = self._closure.data[id(x)]
             origin = Reached(path, local, type(x), isinstance(x, np.ndarray))
-            made = self._with_symbol(x, self._trace.input(origin, value, path))
+            made = self._with_symbol(x, self._trace.input(origin, value, identifier(path)))
             self._originals[id(made)] = "reached", local
             self._symbols[id(made)] = x, made
         else:
