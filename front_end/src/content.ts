@@ -10,7 +10,10 @@ export interface Content {
   theme: "auto" | "light" | "dark";
   /** HTML: the error that stopped the cell, and the verdict. */
   head: string;
-  /** The tabs from left to right. What the tabs Graph and Trace show is in the view. */
+  /**
+   * The tabs from left to right. What the tabs Graph and Trace show is in the view; the tab Code is empty where the
+   * kernel is to be asked for it.
+   */
   faces: Face[];
   /** The title of the tab that is open at first. */
   first: string;
@@ -105,7 +108,7 @@ export interface Step {
   gradients: [number, string][];
 }
 
-/** The answer to the question "view:" is a View, to "value:" HTML, to "check" a Check; or it is an Unanswered. */
+/** The answer to the question "view:" is a View, to "value:" and "code:" HTML, to "check" a Check; or it is an Unanswered. */
 export interface Check {
   /** What the comparison came to, in a sentence. */
   words: string;

@@ -1,5 +1,6 @@
 /** The front end of a report: an anywidget module. */
 import { check } from "./check";
+import { code } from "./code";
 import type { Content, View } from "./content";
 import { h, page, reveal } from "./dom";
 import { interactions } from "./interactions";
@@ -19,6 +20,7 @@ import { whatIf } from "./what_if";
 function face(stage: Stage, title: string): HTMLElement {
   if (title === "Graph") return graph(stage);
   if (title === "Trace") return trace(stage);
+  if (title === "Code") return code(stage, () => find(stage.content, title));
   const made = html(stage, "tm-face", () => find(stage.content, title));
   if (title === "Plot") return plot(stage, made);
   if (title === "Gradients") return check(stage, made, () => find(stage.content, title));

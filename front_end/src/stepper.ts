@@ -3,7 +3,7 @@ import { button, h, set } from "./dom";
 import { isPlain } from "./keys";
 import type { Stage } from "./stage";
 
-const STEPPED = ["Graph", "Trace", "Lines"];
+const STEPPED = ["Graph", "Trace", "Lines", "Code"];
 /** In milliseconds: the longest time for a step, and the longest for all of them. */
 const SLOW = 1000;
 const WHOLE = 60_000;

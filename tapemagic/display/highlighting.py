@@ -1,4 +1,4 @@
-"""The colours of Python's syntax: inline styles for static pages, and classes for the style sheet of the front end."""
+"""The colours of Python's syntax, as inline styles."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import io
 import keyword
 import token
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Literal, NamedTuple
 
+from tapemagic.display.elements import element
 from tapemagic.display.styles import QUIET
 
 Kind = Literal["comment", "keyword", "number", "string", "function"]
@@ -21,7 +22,16 @@ STYLES: dict[Kind, str] = {
     "string": "color:#c9462c",
     "function": "color:#2a76d2",
 }
-"""Colours that are legible on white and on black, with a contrast above 4 on both."""
+"""Colours that are legible on white and on black, with a contrast of 4 and more on both."""
+
+LIVE_STYLES: dict[Kind, str] = {
+    "comment": QUIET,
+    "keyword": "color:var(--jp-mirror-editor-keyword-color,#a24fd0);font-weight:600",
+    "number": "color:var(--jp-mirror-editor-number-color,#1f8545)",
+    "string": "color:var(--jp-mirror-editor-string-color,#c9462c)",
+    "function": "color:var(--jp-mirror-editor-def-color,#2a76d2)",
+}
+"""The colours that the notebook's theme has for code, in a live page."""
 
 
 class Piece(NamedTuple):
@@ -33,24 +43,15 @@ class Piece(NamedTuple):
     kind: Kind
 
 
-def highlighted(text: str) -> list[str]:
-    """The lines of a program as HTML with inline styles."""
-    return _coloured(text, lambda kind: f'style="{STYLES[kind]}"')
-
-
-def marked(text: str) -> list[str]:
-    """The lines of a program as HTML with classes: a keyword is ``tm-keyword``."""
-    return _coloured(text, lambda kind: f'class="tm-{kind}"')
-
-
-def _coloured(text: str, attribute: Callable[[Kind], str]) -> list[str]:
+def highlighted(text: str, styles: Mapping[Kind, str] = STYLES) -> list[str]:
+    """The lines of a program as HTML, with a style for each kind of its parts."""
     lines = text.split("\n")
     made = [""] * len(lines)
     ends = [0] * len(lines)
     for line, start, stop, kind in pieces(text):
         words = lines[line]
-        before, inside = escape(words[ends[line] : start]), escape(words[start:stop])
-        made[line] += f"{before}<span {attribute(kind)}>{inside}</span>"
+        coloured = element("span", styles[kind], escape(words[start:stop]))
+        made[line] += escape(words[ends[line] : start]) + coloured
         ends[line] = stop
     return [html + escape(line[end:]) for html, line, end in zip(made, lines, ends, strict=True)]
 

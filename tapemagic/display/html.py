@@ -26,7 +26,9 @@ from tapemagic.display.styles import CODE, SMALL, TITLE
 from tapemagic.display.svg import Drawing
 from tapemagic.display.text import LEAST_IMPORTANT
 
-TITLES = tuple(face.TITLE for face in (variables, graph, gradients, plot, trace, lines, code, training))
+TITLES = tuple(
+    face.TITLE for face in (variables, graph, gradients, plot, trace, lines, code, training)
+)
 """The titles of the faces, in the order of the tabs."""
 LONG = {trace.TITLE, lines.TITLE, code.TITLE, training.TITLE}
 """The faces that a reader can close."""

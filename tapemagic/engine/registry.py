@@ -46,6 +46,11 @@ class Operation:
         The names of the array arguments, for calls that give them by keyword; found out when needed.
     pointwise : bool
         Whether each element of the result depends on the elements at its own place alone.
+    selects : bool
+        Whether each element of the result is an element of the input, the same whatever their values, or zero.
+    spreads : bool
+        Whether the rules do no more than lay out elements of the gradient, or zeros: each element of an input is
+        added to one element of the result, or to none.
     accepts : frozenset of str
         The keyword arguments that the rules understand.
     ignores : frozenset of str
@@ -65,6 +70,8 @@ class Operation:
         "number",
         "pointwise",
         "rules",
+        "selects",
+        "spreads",
     )
 
     def __init__(self, function: Function) -> None:
@@ -76,6 +83,7 @@ class Operation:
         self.joint_rule: Rule | None = None
         self.inputs: tuple[str, ...] = ()
         self.pointwise = isinstance(function, np.ufunc) and function.signature is None
+        self.selects = self.spreads = False
         self.accepts: frozenset[str] = frozenset()
         self.ignores: frozenset[str] = HARMLESS | ({"order"} if self.pointwise else set())
         self._names: tuple[str, ...] | None = None
@@ -357,6 +365,18 @@ def pointwise(*functions: Function) -> None:
     """Say of functions which are no ufuncs that they compute each element by itself."""
     for function in functions:
         operation(function).pointwise = True
+
+
+def selects(*functions: Function) -> None:
+    """Say of functions of one array that each element of the result is one of the array, or zero."""
+    for function in functions:
+        operation(function).selects = True
+
+
+def spreads(*functions: Function) -> None:
+    """Say of functions that their rules lay out elements of the gradient, and zeros, and compute nothing."""
+    for function in functions:
+        operation(function).spreads = True
 
 
 def composite(function: Function) -> Callable[[F], F]:

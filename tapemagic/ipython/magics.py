@@ -62,7 +62,9 @@ from tapemagic.ipython.what_if import WhatIf
 from tapemagic.ipython.why import why
 
 EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
-OPTION = re.compile(r"-[tpn]\b|--(?:target|persistent|name|no-auto-watch|jacobian|hessian|check|code)\b")
+OPTION = re.compile(
+    r"-[tpn]\b|--(?:target|persistent|name|no-auto-watch|jacobian|hessian|check|code)\b"
+)
 NO_OPTION = "%tape has no option {}, only -o: write %%tape with its options above a cell, and the expression in it"
 
 RAN = "the cell has run, and its variables and its tape are there: %why and %gradient can ask them"

@@ -109,7 +109,7 @@ def _evaluated(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
     __tracebackhide__ = True
     code = compile(ast.Expression(node), "<%tape_function>", "eval")
     try:
-        return eval(code, dict(namespace))  # noqa: S307 -- it is the user's own line
+        return eval(code, dict(namespace))
     except Exception as error:
         raise UsageError(
             f"%tape_function: {ast.unparse(node)} cannot be computed ({type(error).__name__}: "

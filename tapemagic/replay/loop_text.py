@@ -9,7 +9,7 @@ from tapemagic.replay.program import Loop, Store
 
 
 def loop_lines(loop: Loop, name: Callable[[Any], str], body: Iterable[str]) -> list[str]:
-    """The lines of a loop.
+    r"""The lines of a loop.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def loop_lines(loop: Loop, name: Callable[[Any], str], body: Iterable[str]) -> l
 
     Examples
     --------
-    >>> print(*loop_lines(Loop(1_000_000, 32_768), lambda node: node.name, ["y[part] = x[part] * 2"]), sep="\\n")
+    >>> print(*loop_lines(Loop(1_000_000, 32_768), lambda node: node.name, ["y[part] = x[part] * 2"]), sep="\n")
     for start in range(0, 1_000_000, 32_768):
         part = slice(start, start + 32_768)
         y[part] = x[part] * 2

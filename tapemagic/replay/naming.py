@@ -78,9 +78,12 @@ class Names:
         The user's statements by their files and first lines.
     times : dict of (str, int) to int
         How often each of them has begun.
+    functions : dict of (str, int) to str
+        The names of the functions in which they stand.
     """
 
     def __init__(self) -> None:
+        self.functions: dict[tuple[str, int], str] = {}
         self.texts: dict[tuple[str, int], str] = {}
         self._calls: dict[int, Call] = {}
         self._lines: dict[Any, dict[int, Statement]] = {}
@@ -137,6 +140,7 @@ class Names:
         call.time = self.times[place]
         call.statement = now
         self.texts[place] = now.text
+        self.functions[place] = call.frame.f_code.co_name
         call.before = {name: held_node(value) for name, value in _values(call.frame, now.names)}
 
     def _unknown(self, file: str, line: int) -> Statement:
@@ -188,10 +192,11 @@ def give_name(node: Node, name: str) -> None:
 
 
 def give_names(name: str, value: Any) -> None:
-    """Name the values in a structure: ``layers_0``, ``layers_1``; adjoints are named by what they belong to."""
+    """Name a value, or those in a structure: ``h_0``, ``h_1``; adjoints are named by what they belong to."""
     node = held_node(value)
     if node is not None:
-        give_name(node, name)
+        if node.back is None or node.back.to is None:
+            give_name(node, name)
     elif type(value) in (list, tuple, dict) and len(value) <= 100:
         parts = value.items() if isinstance(value, dict) else enumerate(value)
         for key, part in parts:

@@ -161,14 +161,17 @@ class Constant(Node):
     value : array or NumPy scalar
     by_reference : bool
         Whether it is an array of the user's own, which he may write into between calls; else it is a private copy.
+    uniform : bool or None
+        Whether all elements have the same bits; None as long as nobody has looked.
     """
 
-    __slots__ = ("by_reference", "value")
+    __slots__ = ("by_reference", "uniform", "value")
 
     def __init__(self, value: Any, by_reference: bool = False, name: str = "") -> None:
         super().__init__(None, (), {}, kind_of(value), name=name)
         self.value = value
         self.by_reference = by_reference
+        self.uniform: bool | None = None
 
 
 class Guard:
@@ -283,7 +286,15 @@ def arguments_of(entry: Any) -> list[Node]:
         inner = {entry.start, entry.part, *(x for x in entry.body if isinstance(x, Node))}
         read = (x for part in entry.body for x in arguments_of(part))
         return list(dict.fromkeys(x for x in read if x not in inner))
-    return [*nodes_in(entry.args), *nodes_in(entry.kwargs)]
+    found: list[Node] = []
+    for x in entry.args:
+        if isinstance(x, Node):
+            found.append(x)
+        elif isinstance(x, list | tuple | dict | slice):
+            found += nodes_in(x)
+    if entry.kwargs:
+        found += nodes_in(entry.kwargs)
+    return found
 
 
 def replaced(value: Any, change: Callable[[Node], Any]) -> Any:

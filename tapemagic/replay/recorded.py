@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import keyword
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +17,7 @@ from tapemagic.engine.tape.tape import Tape, tape_of
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap, wrap
 from tapemagic.errors import NotATensorError, OptionError, SourceError
+from tapemagic.replay.naming import identifier
 from tapemagic.replay.passes import simplified
 from tapemagic.replay.program import Guard, Node, Program, arguments_of, nodes_in
 from tapemagic.replay.rerun import Mark, Placed, RecordTrace, Rerun, Words
@@ -26,25 +25,11 @@ from tapemagic.replay.source import Text
 from tapemagic.replay.symbol import Symbol
 from tapemagic.replay.trace import tracing
 
+LONGEST = 60
+"""The most characters of the names of sources in the first sentence of a docstring."""
+
 Group = Sequence[Any]
 """Tensors of whose sum the gradients are taken, as those of a list given to ``tape.gradient``."""
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """The derivative of what a tape recorded.
-
-    Attributes
-    ----------
-    program : Program
-        Its results are the targets, then for each order and each group of targets the derivatives with respect to the
-        sources; None where there is none.
-    notes : tuple of str
-        What a reader has to know of its parameters and results.
-    """
-
-    program: Program
-    notes: tuple[str, ...]
 
 
 def recorded_program(
@@ -54,7 +39,8 @@ def recorded_program(
     order: int,
     words: Words,
     name: str,
-) -> Recorded:
+    notes: Mapping[str, Any],
+) -> Program:
     """The values and the derivatives of targets as a program of NumPy calls.
 
     Parameters
@@ -71,6 +57,14 @@ def recorded_program(
         The user's names and lines.
     name : str
         The name of the program's function.
+    notes : mapping of str to object
+        Those of the program: `summary`, the first sentence of its docstring, and the user's `statements`.
+
+    Returns
+    -------
+    Program
+        Its results are the targets, then for each order and each group of targets the derivatives with respect to the
+        sources; None where there is none.
 
     Raises
     ------
@@ -78,7 +72,11 @@ def recorded_program(
         If it cannot be written.
     """
     targets = [x for group in groups for x in group]
-    with silence(), tracing(RecordTrace(words.places)) as trace, np.errstate(all="ignore"):
+    with (
+        silence(),
+        np.errstate(all="ignore"),
+        tracing(RecordTrace(words.places)) as trace,
+    ):
         assert isinstance(trace, RecordTrace)
         rerun = Rerun(trace, contents, words)
         for x in sources:
@@ -90,17 +88,23 @@ def recorded_program(
         y = [[_symbolic(x, rerun) for x in group] for group in groups]
         x = [_symbolic(each, rerun) for each in sources]
         gradients = _differentiated(tape, trace, y, x, order)
-        results = [trace.node(unwrap(each)) for each in (*(t for group in y for t in group),)]
+        results = [trace.node(unwrap(each)) for group in y for each in group]
         results += [None if g is None else trace.node(unwrap(g)) for g in gradients]
+        meanings = [""] * len(targets) + meanings_of(gradients, groups, sources, order, words.names)
         if trace.reasons:
             raise SourceError(_in_words(trace, contents))
-    program = simplified(Program(list(trace.inputs), trace.body, results, [], identifier(name)))
+    program = Program(list(trace.inputs), trace.body, results, [], name, notes=dict(notes))
+    rerun.note_exits()
+    program.notes["notes"] = list(dict.fromkeys(rerun.notes))
+    program.notes["inputs"] = rerun.meanings
+    program.notes["results"] = meanings
+    program = simplified(program)
     if rerun.guessed and any(isinstance(entry, Guard) for entry in program.body):
         raise SourceError(
             "the derivative branches on values which the tape did not keep: write the function with "
             "tapemagic.function, or record it on smaller arrays"
         )
-    return Recorded(_with_used_inputs(program, own), tuple(dict.fromkeys(rerun.notes)))
+    return _with_used_inputs(program, own)
 
 
 @dataclass(frozen=True)
@@ -130,11 +134,41 @@ class SourceText:
         return "".join(f"{line.text}\n" for line in self.lines)
 
 
-def text_of(recorded: Recorded) -> SourceText:
+def text_of(program: Program) -> SourceText:
     """The text of a derivative, with the records to which its lines belong."""
-    text = Text(recorded.program)
-    notes = [Line(f"# {note}") for note in recorded.notes]
-    return SourceText((*notes, *(Line(line) for line in text.lines)))
+    text = Text(program)
+    return SourceText(
+        tuple(
+            Line(line, frozenset(mark for node in text.nodes.get(k, ()) for mark in marks_of(node)))
+            for k, line in enumerate(text.lines, 1)
+        )
+    )
+
+
+def marks_of(node: Node) -> Sequence[Mark]:
+    """The records to which a node belongs."""
+    return node.site.marks if isinstance(node.site, Placed) else ()
+
+
+def meanings_of(
+    gradients: Sequence[Any],
+    groups: Sequence[Group],
+    sources: Sequence[Any],
+    order: int,
+    names: Mapping[int, str],
+) -> list[str]:
+    """The words for derivatives, in their order."""
+    found: list[str] = []
+    for level in range(1, order + 1):
+        for group in groups:
+            of = identifier(names.get(id_of(group[0]), "")) if len(groups) > 1 else ""
+            what = "gradient" if level == 1 else f"derivative of order {level}"
+            for x in sources:
+                to = identifier(names.get(id_of(x), "")) or "this source"
+                exists = gradients[len(found)] is not None
+                words = f"{what}{' of ' * bool(of)}{of} with respect to {to}"
+                found.append(f"the {words}" if exists else f"there is no {words}")
+    return found
 
 
 def needed_records(records: Sequence[Any], targets: Sequence[Any]) -> list[int]:
@@ -229,24 +263,10 @@ def _with_used_inputs(program: Program, count: int) -> Program:
     read: set[Node] = set(nodes_in(program.results))
     for entry in program.body:
         read.update(arguments_of(entry))
-    inputs = [
-        node for k, node in enumerate(program.inputs) if k < count or node in read
-    ]
-    return Program(inputs, program.body, program.results, program.assigned, program.name, program.notes)
-
-
-def identifier(name: str) -> str:
-    """A name as one that may stand in a program.
-
-    Examples
-    --------
-    >>> identifier("layers[0].w"), identifier("w₁"), identifier("lambda")
-    ('layers_0_w', 'w_1', 'lambda_')
-    """
-    digits = name.translate({ord("₀") + k: f"_{k}" for k in range(10)})
-    found = re.sub(r"\W+", "_", re.sub(r"(?<=_\d)_(?=\d)", "", digits)).strip("_") or "x"
-    found = f"x{found}" if found[0].isdigit() else found
-    return f"{found}_" if keyword.iskeyword(found) or found in ("np", "print") else found
+    inputs = [node for k, node in enumerate(program.inputs) if k < count or node in read]
+    return Program(
+        inputs, program.body, program.results, program.assigned, program.name, program.notes
+    )
 
 
 def source_of_tape(tape: Tape, target: Any, sources: Any, order: Any, here: Any) -> str:
@@ -267,8 +287,45 @@ def source_of_tape(tape: Tape, target: Any, sources: Any, order: Any, here: Any)
     group, wanted = tensors(target, "a target"), tensors(sources, "a source")
     order = checked_order(order)
     words = Words(here.names, here.arrays, lambda _position: None)
-    name = f"{here.target or 'target'}_and_{'gradients' if order == 1 else 'derivatives'}"
-    return text_of(recorded_program(contents_of(tape), [group], wanted, order, words, name)).text
+    name = here.target or "target"
+    asked = [here.names.get(id_of(x), "") for x in wanted]
+    program = recorded_program(
+        contents_of(tape),
+        *([group], wanted, order, words),
+        name_of(name, order),
+        {"summary": summary(name, asked, order)},
+    )
+    return text_of(program).text
+
+
+def name_of(target: str, order: int) -> str:
+    """The name of the function that computes a target and its derivatives."""
+    return f"{identifier(target) or 'target'}_and_{'gradients' if order == 1 else 'derivatives'}"
+
+
+def summary(target: str, sources: Sequence[str], order: int) -> str:
+    """The first sentence of the docstring of a program.
+
+    Examples
+    --------
+    >>> summary("y", ["x"], 1)
+    'Compute y and its gradient with respect to x.'
+    >>> summary("loss", ["w", "b"], 2)
+    'Compute loss and its derivatives with respect to w and b, up to order 2.'
+    """
+    *most, last = [printable_name(x) for x in sources] or ["nothing"]
+    which = f"{', '.join(most)} and {last}" if most else last
+    if len(which) > LONGEST:
+        which = f"{len(sources)} sources"
+    what = "gradients" if most else "gradient"
+    if order > 1:
+        return f"Compute {printable_name(target)} and its derivatives with respect to {which}, up to order {order}."
+    return f"Compute {printable_name(target)} and its {what} with respect to {which}."
+
+
+def printable_name(name: str) -> str:
+    """A name as it stands in the program."""
+    return identifier(name) or "a value"
 
 
 def checked_order(order: Any) -> int:

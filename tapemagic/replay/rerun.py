@@ -7,19 +7,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.engine.functions.pullback import called
-from tapemagic.engine.recording import FOREIGN, Absent, Record, is_id
+from tapemagic.engine.functions.pullback import Call, called
+from tapemagic.engine.recording import CONSTANT, FOREIGN, Absent, Record, is_id
 from tapemagic.engine.registry import HARMLESS
 from tapemagic.engine.tape.recorder import Contents
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import SourceError
+from tapemagic.replay.custom import symbols_in
+from tapemagic.replay.naming import give_name, identifier
 from tapemagic.replay.program import Node, Site
 from tapemagic.replay.symbol import Symbol, held
 from tapemagic.replay.trace import Trace
 
 FORM = HARMLESS | {"order", "kind", "stable", "device", "signature"}
 """Arguments which a record does not hold, and which do not change numbers, but for a dtype, which the result shows."""
+
+MOST_EXITS = 3
+"""The most ways out of the tape that a note names."""
+
+UNNAMED = "which had no name where this was written"
 
 LITERAL = 8
 """The most elements of an unnamed array that stands in the program as numbers."""
@@ -85,6 +92,11 @@ class RecordTrace(Trace):
         """Say that an array, by its identity, is the value of a node."""
         self._known[id(value)] = value, node
 
+    def known(self, value: Any) -> Symbol | None:
+        """The symbol for an array that is the value of a node, by its identity; None for any other."""
+        found = self._known.get(id(value))
+        return Symbol(self, found[1], value) if found else None
+
     def lists(self, records: Sequence[Any]) -> None:
         """Say which records the sweep goes through, for their positions."""
         self._positions = {_first(record): k for k, record in enumerate(records)}
@@ -93,7 +105,7 @@ class RecordTrace(Trace):
         """The line of the record that is being run or differentiated."""
         if self.mark is None:
             return None
-        place = Placed(*(self._places(self.mark[1]) or ("", 0, None)))
+        place = Placed(*(self._places(self.mark[1]) or ("", 0)))
         place.marks = (self.mark,)
         return place
 
@@ -127,8 +139,10 @@ class Rerun:
     ----------
     records : list of tuple
         The records with symbols in the place of values: those that are needed, in their places among the others.
+    meanings : dict of Input to str
+        What parameters are which have no name of the user's.
     notes : list of str
-        What a reader has to know of parameters that are not the user's own.
+        What a reader has to know of the program.
     guessed : bool
         Whether values were not kept, so that others of their shape stand in for them.
     """
@@ -138,8 +152,10 @@ class Rerun:
         self.contents = contents
         self.words = words
         self.records: list[Any] = list(contents.records)
+        self.meanings: dict[Node, str] = {}
         self.notes: list[str] = []
         self.guessed = False
+        self._ran: Sequence[int] = ()
         self._values: dict[int, Any] = {}
         self._versions: dict[tuple[int, int], Any] = {}
         self._arrays: list[tuple[Any, Any]] = []
@@ -160,8 +176,10 @@ class Rerun:
             )
         found = self._versions.get((i, version))
         if found is None:
-            found = self._parameter(value, self.words.names.get(i, "x"), i)
-            self._versions[i, version] = found
+            name = self.words.names.get(i, "x")
+            later = any(known == i for known, _ in self._versions)
+            what = f"a later value of {identifier(name)}" if later else ""
+            found = self._versions[i, version] = self._parameter(value, name, i, what)
         return found
 
     def recorded_value(self, x: Any) -> Any:
@@ -177,10 +195,21 @@ class Rerun:
 
     def run(self, needed: Sequence[int]) -> None:
         """Run the records at some positions, oldest first."""
+        self._ran = needed
         for position in needed:
             self.trace.at(position)
             self._run(position, Record._make(self.contents.records[position]))
         self.trace.mark = None
+
+    def note_exits(self) -> None:
+        """Note that numbers were taken out of values from which the targets were computed."""
+        values = {i for k in self._ran for i in self.contents.records[k][2]}
+        hows = [e.what for e in self.contents.events if e.kind == "exit" and e.number in values]
+        if hows:
+            self.notes.append(
+                f"What left the tape ({', '.join(dict.fromkeys(map(str, hows[:MOST_EXITS])))}) is a constant here, as "
+                "it was when this was recorded."
+            )
 
     def _run(self, position: int, record: Record) -> None:
         values = tuple(map(self._input, record.values, record.ids))
@@ -189,14 +218,18 @@ class Rerun:
         if record.operation.function is not called:
             found = self._computed(record, values)
         if found is None:
-            found = [self._not_computed(record, y, i) for y, i in zip(outputs, record.output_ids, strict=True)]
+            found = [
+                self._not_computed(record, y, i)
+                for y, i in zip(outputs, record.output_ids, strict=True)
+            ]
         for symbol, y, i in zip(found, outputs, record.output_ids, strict=True):
             self._values[i] = symbol
             if type(symbol) is Symbol:
-                if name := self.words.names.get(i, ""):
-                    symbol._node.name = symbol._node.name or name
+                give_name(symbol._node, self.words.names.get(i, ""))
                 if not isinstance(y, Absent):
                     self.trace.knows(y, symbol._node)
+        if record.operation.function is called and record.params:
+            record = record._replace(params={"call": self._traced(record.params["call"], record)})
         several = isinstance(record.output_id, tuple)
         output = tuple(found) if several else found[0]
         self.records[position] = tuple(record._replace(values=values, output=output))
@@ -210,9 +243,9 @@ class Rerun:
 
     def _constant(self, value: Any, i: int) -> Any:
         """What stands for a value that the tape does not track: a parameter, or the number itself."""
-        known = self.trace._known.get(id(value))
-        if known:
-            return self.trace._symbol(known[1], value)
+        known = self.trace.known(value)
+        if known is not None:
+            return known
         if not value.ndim:
             return value
         name = "" if isinstance(value, Absent) else self._name_of(value, i)
@@ -221,9 +254,7 @@ class Rerun:
         for other, symbol in self._arrays:
             if other is value or (name and symbol._node.name == name):
                 return symbol
-        found = self._parameter(value, name or "array", 0)
-        if not name:
-            self.notes.append(f"a parameter has no name of yours: an array of {_form(value)}")
+        found = self._parameter(value, name or "array", 0, "" if name else UNNAMED)
         self._arrays.append((value, found))
         return found
 
@@ -239,10 +270,13 @@ class Rerun:
                 return name
         return ""
 
-    def _parameter(self, value: Any, name: str, i: int) -> Any:
+    def _parameter(self, value: Any, name: str, i: int, what: str = "") -> Any:
+        """The symbol of a new parameter; if it has no name of the user's, with the words for `what` it is."""
         kept = self._kept.get(i) if isinstance(value, Absent) else value
         stand_in = np.ones(value.shape, value.dtype) if kept is None else kept
-        symbol = self.trace.input(len(self.trace.inputs), stand_in, name)
+        symbol = self.trace.input(len(self.trace.inputs), stand_in, identifier(name))
+        if what:
+            self.meanings[symbol._node] = what
         if kept is None:
             self.guessed = True
             self._inexact.add(symbol._node)
@@ -283,19 +317,48 @@ class Rerun:
             self._inexact.update(x._node for x in found if type(x) is Symbol)
         return True
 
+    def _traced(self, call: Call, record: Record) -> Call:
+        """A call of a function with a gradient of its own, which reads symbols in the place of recorded values."""
+        end = record.output_ids[0]
+        exits = [
+            event
+            for event in self.contents.events
+            if event.kind == "exit" and call.start_time < event.time < end
+        ]
+        if exits:
+            self.notes.append(
+                f"{call.name} computed numbers outside of tensors ({exits[0].what}): those in its gradient that are "
+                "no parameters are as they were recorded."
+            )
+
+        def of_tensor(x: Any, name: str) -> Any:
+            value = unwrap(x)
+            known = self.trace.known(value)
+            if known is not None or id_of(x) == CONSTANT or not hasattr(value, "dtype"):
+                return known
+            what = f"a value that {call.name} keeps for its gradient"
+            return self._parameter(value, name or call.name, 0, what)
+
+        def of_array(value: Any, name: str) -> Any:
+            known = self.trace.known(value)
+            what = f"an array that {call.name} keeps for its gradient"
+            return self._parameter(value, name, 0, what) if known is None and exits else known
+
+        def pullback(upstream: list[Any]) -> Any:
+            with symbols_in(call.pullback, of_tensor, of_array):
+                return call.pullback(upstream)
+
+        return Call(call.name, pullback, call.start_time)
+
     def _not_computed(self, record: Record, y: Any, i: int) -> Any:
         """What stands for a result whose operation cannot be run again: what a record inside it made, or a parameter."""
-        known = None if isinstance(y, Absent) else self.trace._known.get(id(y))
-        if known:
-            return self.trace._symbol(known[1], y)
+        known = self.trace.known(y)
+        if known is not None:
+            return known
         name = self.words.names.get(i) or record.name
-        what = (
-            "has a gradient of its own"
-            if record.operation.function is called
-            else "was called with arguments that the tape did not keep"
-        )
-        self.notes.append(f"{name} is a parameter: {record.name} {what}")
-        return self._parameter(y, name, i)
+        own = record.operation.function is called
+        why = "which has a gradient of its own" if own else "some of whose arguments no tape keeps"
+        return self._parameter(y, name, i, f"the result of {record.name}, {why}")
 
 
 def _first(record: Any) -> int:
@@ -315,14 +378,12 @@ def _values_kept(records: Sequence[Any]) -> dict[int, Any]:
     for _, values, ids, _, output, output_id in records:
         several = output_id.__class__ is tuple
         held_by = (*values, *(output if several else (output,)))
-        for value, i in zip(held_by, (*ids, *(output_id if several else (output_id,))), strict=True):
+        for value, i in zip(
+            held_by, (*ids, *(output_id if several else (output_id,))), strict=True
+        ):
             if is_id(i) and not isinstance(value, Absent):
                 found.setdefault(i, value)
     return found
-
-
-def _form(value: Any) -> str:
-    return f"shape {value.shape}, {value.dtype}"
 
 
 def _same(a: Any, b: Any) -> bool:

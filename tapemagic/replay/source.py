@@ -26,7 +26,6 @@ from tapemagic.replay.program import (
     Constant,
     Guard,
     Input,
-    Kind,
     Loop,
     Node,
     Program,
@@ -35,6 +34,7 @@ from tapemagic.replay.program import (
     arguments_of,
     nodes_in,
 )
+from tapemagic.replay.tracebacks import point_at_user
 
 LONGEST = 72
 """The number of characters above which an expression is not written into another one."""
@@ -64,6 +64,8 @@ class Text:
     lines : list of str
     sites : dict of int to Site
         The user's statement behind each line of the source, counted from 1.
+    nodes : dict of int to list of Node
+        The nodes that a line of the source computes.
     namespace : dict of str to object
         What has no source: functions and objects that cannot be imported.
     fixed : tuple of Constant
@@ -77,9 +79,12 @@ class Text:
         self.name = writer.name
         self.lines = writer.lines
         self.sites = writer.sites
+        self.nodes = writer.nodes
         self.namespace = writer.namespace
         self.fixed = tuple(writer.fixed)
         self.single = writer.single
+        self._functions = program.notes.get("functions", {})
+        self._file = ""
 
     def __str__(self) -> str:
         return "\n".join(self.lines) + "\n"
@@ -90,8 +95,13 @@ class Text:
         exec(compile(str(self), file, "exec"), namespace)  # noqa: S102 (the text is our own)
         namespace["Retrace"] = Retrace
         made: Any = namespace[self.name]
+        self._file = file
         made.__defaults__ = tuple(node.value for node in self.fixed) or None
         return made
+
+    def point_at_user(self, error: BaseException) -> None:
+        """Let the traceback of an error that the function raised show the user's statement."""
+        point_at_user(error, self._file, self.sites, self._functions)
 
 
 class Pending(NamedTuple):
@@ -126,6 +136,8 @@ class Writer:
         self._times: dict[Any, int] = program.notes.get("times", {})
         self._usual: dict[str, str] = program.notes.get("errstate", {})
         self._pending: list[Pending] = []
+        self._inside: dict[Any, list[Node]] = {}
+        self._nodes: dict[int, list[Node]] = {}
         self._inlined: dict[Node, Expression] = {}
         self._body: list[tuple[str, Site | None]] = []
         self._said: Any = None
@@ -211,7 +223,9 @@ class Writer:
                 self.parameters.append(self._called(node, node.name or "constant"))
                 self.fixed.append(node)  # type: ignore[arg-type]
             elif isinstance(node.value, np.ndarray):  # type: ignore[attr-defined]
-                name = self._called(node, node.name or "constant")
+                word = text.partition("(")[0].removeprefix("np.")
+                plain = word if word in {"zeros", "ones", "eye"} else "constant"
+                name = self._called(node, node.name or plain)
                 self._constants.append(f"{name} = {text}")
                 known[text] = name
             if node in self._names:
@@ -320,6 +334,7 @@ class Writer:
             self._inlined = {}
             if len(found.text) <= LONGEST and found.depth <= DEEPEST:
                 inside = {part.node for part in taken}
+                self._inside[entry] = [x for part in taken for x in self._written_with(part.node)]
                 reads = [node for node in arguments if node not in inside]
                 reads += [node for part in taken for node in part.reads]
                 return Pending(entry, found, reads)
@@ -352,7 +367,7 @@ class Writer:
             return False
         if "out" in node.kwargs or (isinstance(reader, Node) and "out" in reader.kwargs):
             return False
-        if self._wanted(node) not in ("t", "g"):
+        if not self._is_intermediate(node, reader):
             return False
         if isinstance(reader, Guard):
             return reader.site == node.site and node.errstate is None
@@ -360,6 +375,14 @@ class Writer:
             return node.errstate is None
         same = reader.errstate == node.errstate
         return same and self._key(reader) == self._key(node)
+
+    @staticmethod
+    def _is_intermediate(node: Node, reader: Any) -> bool:
+        """Whether a value is no adjoint of a value with a name, or only a part of one that the reader completes."""
+        to = node.back and node.back.to
+        if to is None or not (to.name or isinstance(to, Input)):
+            return True
+        return isinstance(reader, Node) and reader.back is not None and reader.back.to is to
 
     def _flush(self) -> None:
         """Write the expressions that were kept, each as a statement."""
@@ -385,7 +408,13 @@ class Writer:
             target = ", ".join(targets)
         else:
             target = self._called(node, self._wanted(node))
+        first = len(self._body)
         self._line(f"{target} = {expression.text}", node.site)
+        self._nodes |= dict.fromkeys(range(first, len(self._body)), self._written_with(node))
+
+    def _written_with(self, node: Node) -> list[Node]:
+        """A node and those whose expressions stand inside of its own."""
+        return [node, *self._inside.get(node, [])]
 
     def _guard(self, guard: Guard) -> None:
         _, expression, reads = self._composed(guard)
@@ -396,7 +425,7 @@ class Writer:
         site = guard.site
         statement = self._statement(site)
         if statement:
-            self._comment_line(f"{statement}: {'true' if guard.expected else 'false'} here", site)
+            self._comment_line(f"{statement} ({_way(statement, guard.expected)})", site)
         condition = expression.within(20) if guard.expected else expression.text
         self._line(f"if {'not ' * guard.expected}{condition}:", site)
         self._line(f"    raise Retrace({self._guards})", site)
@@ -536,6 +565,8 @@ class Writer:
         if lines:
             lines.append("")
         self.lines = lines + [line for line, _ in body]
+        above_body = len(lines) + len(body) - len(self._body)
+        self.nodes = {above_body + k + 1: nodes for k, nodes in self._nodes.items()}
         self.sites = {
             len(lines) + k + 1: site for k, (_, site) in enumerate(body) if site is not None
         }
@@ -548,9 +579,10 @@ class Writer:
 
     def _docstring(self) -> list[str]:
         """The docstring of the function: its arguments and results."""
-        lines = [f'    """Do what {self.program.name} does, without a tape.']
+        summary = self.program.notes.get("summary") or f"Do what {self.program.name} does, without a tape."
+        lines = textwrap.wrap(f'    """{summary}', WIDTH, subsequent_indent="    ")
         parameters = [
-            (name, described(node) + (", a Variable" * isinstance(node.origin, Variable)))
+            (name, described(node) + self._origin(node))
             for name, node in zip(self.parameters, self.program.inputs, strict=False)
         ]
         more = self.parameters[len(parameters) :]
@@ -560,15 +592,25 @@ class Writer:
         ]
         lines += _section("Parameters", parameters)
         lines += _section("Returns", list(self._returned()))
+        notes = self.program.notes.get("notes", [])
+        for k, note in enumerate(notes):
+            lines += ["", "    Notes", "    -----"] if not k else [""]
+            lines += textwrap.wrap(note, WIDTH, initial_indent="    ", subsequent_indent="    ")
         return [*lines, '    """']
+
+    def _origin(self, node: Input) -> str:
+        words = self.program.notes.get("inputs", {}).get(node)
+        return f", {words}" if words else ", a Variable" * isinstance(node.origin, Variable)
 
     def _returned(self) -> Any:
         count = len(self.program.results)
-        for x in self.program.results:
+        meanings = self.program.notes.get("results") or [""] * count
+        for x, meaning in zip(self.program.results, meanings, strict=True):
             if isinstance(x, Node):
-                yield self._read(x).text, described(x) + self._meaning(x)
+                words = f", {meaning}" if meaning else self._meaning(x)
+                yield self._read(x).text, described(x) + words
             else:
-                yield self._write.value(x).text, "the same at each call"
+                yield self._write.value(x).text, meaning or "the same at each call"
         for variable, node in self.program.assigned[: len(self.outputs) - count]:
             name = next(
                 (self.parameters[k] for k, x in enumerate(self.program.inputs) if x.origin is variable),
@@ -613,6 +655,15 @@ VIEWS: frozenset[Any] = frozenset(
     {np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze, np.ravel}
     | {np.broadcast_to, np.real, np.imag, np.diagonal, np.asarray, np.flip, np.atleast_1d}
 )
+
+
+def _way(statement: str, expected: bool) -> str:
+    """What is said of a condition: it is that of a statement, or a part of it, or a check of a function's."""
+    word = statement.partition(" ")[0]
+    whole = word in {"if", "elif", "while", "assert"}
+    parts = {"and", "or", "not", "if"} & set(statement.split()[1:])
+    what = "" if whole and not parts else "a part of it is " if whole else "a check that is "
+    return f"{what}{str(expected).lower()} in this program"
 
 
 def _kind(x: Any) -> Any:

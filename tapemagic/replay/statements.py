@@ -49,11 +49,19 @@ def statements(code: CodeType, module: dict[str, Any]) -> dict[int, Statement]:
         first, last = 1, len(lines)
     else:
         last = min(_last_line(code), len(lines))
-    for end in range(last, min(last + 30, len(lines)) + 1):  # closing brackets have lines of their own
+    for end in range(
+        last, min(last + 30, len(lines)) + 1
+    ):  # closing brackets have lines of their own
         tree = _parsed(lines[first - 1 : end])
         if tree is not None:
             return dict(_found(tree, lines, first))
     return {}
+
+
+def statements_in(lines: list[str]) -> dict[int, Statement]:
+    """The statements of a text by each of their lines; none if it is no Python."""
+    tree = _parsed(lines)
+    return dict(_found(tree, lines, 1)) if tree is not None else {}
 
 
 def _last_line(code: CodeType) -> int:

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
+from tapemagic.display.appearance import Theme
 from tapemagic.display.elements import element
-from tapemagic.display.highlighting import highlighted, marked
+from tapemagic.display.highlighting import LIVE_STYLES, STYLES, highlighted
 from tapemagic.display.styles import NAME, QUIET
 
 if TYPE_CHECKING:
     from tapemagic.analysis.report.code import Code, CodeLine
 
 TITLE = "Code"
-STYLE = f"{NAME};font-size:12px;margin:0;overflow-x:auto"
+BLOCK = f"{NAME};font-size:12px;margin:0;overflow-x:auto"
 
 
 def text(findings: Findings) -> str:
@@ -32,19 +33,19 @@ def page(code: Code) -> str:
     """A program as HTML, in colours; without one, the reason."""
     if not code.lines:
         return element("div", QUIET, escape(printable(code.why)))
-    return element("pre", STYLE, "\n".join(highlighted(_lines(code))))
+    return element("pre", BLOCK, "\n".join(highlighted(_lines(code))))
 
 
-def live_html(code: Code) -> str:
+def live_html(code: Code, theme: Theme = "auto") -> str:
     """The same for the front end, with an element around each line.
 
-    A line of the values of operation 3 has ``data-f="3"``, and one of its first derivatives ``data-b="0.3"``.
+    A line of the value of operation 3 and of its part of the first derivatives has ``data-k="3 0.3"``.
     """
     if not code.lines:
         return page(code)
-    rows = marked(_lines(code))
+    rows = highlighted(_lines(code), LIVE_STYLES if theme == "auto" else STYLES)
     lines = [_line(line, row) for line, row in zip(code.lines, rows, strict=True)]
-    return element("pre", STYLE, "\n".join(lines))
+    return element("pre", BLOCK, "\n".join(lines))
 
 
 def _lines(code: Code) -> str:
@@ -54,6 +55,5 @@ def _lines(code: Code) -> str:
 def _line(line: CodeLine, row: str) -> str:
     if not (line.forward or line.reverse):
         return row
-    forward = " ".join(map(str, line.forward))
-    reverse = " ".join(f"{part}.{operation}" for part, operation in line.reverse)
-    return f'<span data-f="{forward}" data-b="{reverse}">{row}</span>'
+    reverse = (f"{part}.{operation}" for part, operation in line.reverse)
+    return f'<span data-k="{" ".join([*map(str, line.forward), *reverse])}">{row}</span>'

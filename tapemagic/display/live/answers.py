@@ -106,7 +106,7 @@ class Answers:
 
     def code(self, opened: Mapping[str, int]) -> str:
         """The derivatives as a program in HTML, its lines marked with the operations of a layout."""
-        return code.live_html(self._kept().code(opened))
+        return code.live_html(self._kept().code(opened), self.style.theme)
 
     def check(self) -> Check:
         """The gradients compared with difference quotients."""

@@ -142,7 +142,7 @@ def content_of(
     """
     findings, style = picture.findings, picture.style
     view = None if findings.view is None or not findings.graph.steps else view_of(picture)
-    shown = _shown(findings, faces, curves, view)
+    shown = _shown(picture, faces, curves, view)
     wanted = style.first_tab
     if findings.plot and wanted == Style.first_tab:
         wanted = plot.TITLE
@@ -162,15 +162,16 @@ def content_of(
 
 
 def _shown(
-    findings: Findings,
+    picture: GraphPicture,
     faces: Mapping[str, str],
     curves: CurvePicture | None,
     view: View | None,
 ) -> dict[str, str]:
     """The tabs by their titles; graph and trace are empty where they stand in a view."""
+    findings = picture.findings
     elsewhere = {graph.TITLE, trace.TITLE if findings.trace else ""} if view else set()
     live = {
-        code.TITLE: code.live_html(findings.code) if findings.code else "",
+        code.TITLE: code.live_html(findings.code, picture.style.theme) if findings.code else "",
         lines.TITLE: lines.live_html(findings),
         plot.TITLE: plot.html(findings, curves, marked=False),
     }

@@ -142,3 +142,39 @@ def sum_of_scattered(parts: Sequence[Scattered]) -> Any:
         return dense(parts[0])
     params = {"indices": tuple(part.index for part in parts), "shape": parts[0].shape}
     return apply(_ADD_SCATTERED, tuple(part.values for part in parts), params)
+
+
+@one_call
+def add_at_places(*values: Any, places: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """Zeros of a shape, with rows of values added at places among all its elements, laid out in C order.
+
+    Parameters
+    ----------
+    *values : array
+        Of one axis each.
+    places : sequence of slice or array
+        For each of the values a slice, or an array of whole numbers, which names no place twice.
+    shape : tuple of int
+        The shape of the result.
+
+    Returns
+    -------
+    array
+        Of the dtype of the first of the `values`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic.engine.operations.scatter import add_at_places
+    >>> diagonal, above = np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0])
+    >>> add_at_places(diagonal, above, places=[slice(0, 9, 4), slice(1, 9, 4)], shape=(3, 3))
+    array([[1., 4., 0.],
+           [0., 2., 5.],
+           [0., 0., 3.]])
+    """
+    total = np.zeros(shape, values[0].dtype)
+    elements = total.reshape(-1)
+    elements[places[0]] = values[0]
+    for x, there in zip(values[1:], places[1:], strict=True):
+        elements[there] += x
+    return total

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.registry import composite, not_differentiable, operation, vjp
+from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, vjp
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.tensor import PLAIN_SCALARS, Tensor, as_operand, unwrap
 from tapemagic.errors import ImmutableError, OptionError
@@ -332,6 +332,8 @@ vjp(np.imag,      lambda g, _y, _x: g * -1j)
 vjp(np.conjugate, lambda g, _y, _x: np.conjugate(g))
 vjp(np.angle,     _angle)
 # fmt: on
+
+pointwise(where_, clip_, nan_to_num_, np.real, np.imag, np.angle)
 
 
 @composite(np.real_if_close)

@@ -10,11 +10,20 @@ import numpy as np
 
 from tapemagic.engine.operations.scatter import (
     Scattered,
+    add_at_places,
     add_scattered,
     dense,
     scatter_add,
 )
-from tapemagic.engine.registry import composite, not_differentiable, operation, vjp, vjp_argnums
+from tapemagic.engine.registry import (
+    composite,
+    not_differentiable,
+    operation,
+    selects,
+    spreads,
+    vjp,
+    vjp_argnums,
+)
 from tapemagic.engine.rules.axes import leading_shape, negative_axis
 from tapemagic.engine.rules.shaping import cast, refuse_out
 from tapemagic.engine.tensor.conversions import refuse_within_numpy
@@ -66,9 +75,20 @@ def _add_scattered(argnums, g, _y, *_values, indices, shape):
     return [_scatter_add(g, _y, _values[k], indices[k], shape) for k in argnums]
 
 
+def _add_at_places(argnums, g, _y, *_values, places, shape):
+    """Read the gradient at the places of each of the values."""
+    lead = g.shape[: g.ndim - len(shape)]
+    elements = g.reshape((*lead, math.prod(shape)))
+    return [elements[..., places[k]] for k in argnums]
+
+
 vjp(getitem, _getitem, name="index")
 vjp(scatter_add, _scatter_add)
 vjp_argnums(add_scattered, _add_scattered, name="scatter_add")
+vjp_argnums(add_at_places, _add_at_places, name="scatter_add")
+
+selects(getitem)
+spreads(scatter_add, add_scattered, add_at_places)
 
 
 # -- taking along an axis -------------------------------------------------------------------------
@@ -121,6 +141,8 @@ vjp(np.take, _take)
 vjp(np.take_along_axis, along_axis_gradient, None)
 vjp(np.compress, None, _compress)
 vjp(np.extract, None, _extract)
+
+selects(np.take, np.take_along_axis, np.compress, np.extract)
 
 
 # -- choosing among arrays ------------------------------------------------------------------------
@@ -234,6 +256,8 @@ def _sort_complex(a: Any) -> Any:
 vjp(np.sort, _sort, ignores="kind stable")
 vjp(np.partition, _partition, ignores="kth kind")
 
+spreads(np.sort, np.partition)
+
 
 # -- diagonals and triangles ----------------------------------------------------------------------
 
@@ -272,6 +296,9 @@ vjp(np.diagonal, _diagonal)
 vjp(np.trace, _trace)
 vjp(np.tril, lambda g, _y, _m, k=0: np.tril(g, k))
 vjp(np.triu, lambda g, _y, _m, k=0: np.triu(g, k))
+
+selects(np.diag, np.diagflat, np.diagonal, np.tril, np.triu)
+spreads(np.trace)
 
 
 # -- counting and finding -------------------------------------------------------------------------

@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from tapemagic.engine.registry import Function, composite, operation, vjp, vjp_argnums
+from tapemagic.engine.registry import (
+    Function,
+    composite,
+    operation,
+    selects,
+    spreads,
+    vjp,
+    vjp_argnums,
+)
 from tapemagic.engine.rules.axes import negative_axis, shape_of
 from tapemagic.engine.rules.shaping import as_array, at, refuse_out, relaid, tensor_of
 from tapemagic.engine.tensor.constant import constant
@@ -73,6 +81,7 @@ def _stack(argnums, g, _y, *_arrays, axis=0):
 
 vjp_argnums(concatenate, _concatenate)
 vjp_argnums(stack, _stack)
+spreads(concatenate, stack)
 
 
 @composite(np.concatenate)
@@ -95,6 +104,7 @@ def _joins(function: Function, axis: int, as_joined: Callable[[Shape], Shape]) -
         return _parts(argnums, g, _y, _arrays, min(axis, _y.ndim - 1), as_joined)
 
     vjp_argnums(join, rule, name=function.__name__)
+    spreads(join)
     composite(function)(lambda tup, **options: _joined(join, tup, options))
 
 
@@ -142,6 +152,7 @@ def _block(argnums, g, _y, *_arrays, layout):
 
 
 vjp_argnums(block, _block)
+spreads(block)
 
 
 @composite(np.block)
@@ -243,6 +254,7 @@ def split(ary: Any, indices: tuple[int, ...], axis: int) -> tuple[Any, ...]:
 
 
 vjp(split, lambda g, _y, _a, indices, axis: np.concatenate(g, negative_axis(axis, _a.ndim)))
+selects(split)
 
 
 def _splits(function: Function) -> None:
@@ -280,6 +292,7 @@ _splits_along(np.dsplit, 2, least=3)
 
 if hasattr(np, "unstack"):  # from NumPy 2.1 on
     vjp(np.unstack, lambda g, _y, _x, axis=0: np.stack(g, negative_axis(axis, _x.ndim)))
+    selects(np.unstack)
 
 
 # -- several side by side -------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.registry import composite, operation, vjp
+from tapemagic.engine.registry import composite, operation, selects, vjp
 from tapemagic.engine.rules.shaping import at, cast, gathered, relaid
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
@@ -75,6 +75,8 @@ def _pad_copy(g, _y, _array, widths, mode):
 
 vjp(pad_constant, _pad_constant, _pad_constant_values, name="pad")
 vjp(pad_copy, _pad_copy, name="pad")
+
+selects(pad_copy)
 
 
 def _pairs(value: Any, ndim: int) -> Any:

@@ -20,6 +20,7 @@ from tapemagic.engine.registry import (
     composite,
     not_differentiable,
     operation,
+    spreads,
     vjp,
 )
 from tapemagic.engine.rules.axes import (
@@ -103,6 +104,8 @@ vjp(np.sum, _sum, ignores="initial")
 vjp(np.mean, _mean)
 vjp(np.nansum, _nansum, ignores="initial")
 vjp(np.nanmean, _nanmean)
+
+spreads(np.sum, np.nansum)
 
 
 # -- average --------------------------------------------------------------------------------------

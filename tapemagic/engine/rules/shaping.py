@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.scatter import scatter_add
-from tapemagic.engine.registry import composite, not_differentiable, operation, vjp
+from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, selects, vjp
 from tapemagic.engine.rules.axes import leading_shape, negative_axes, negative_axis
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
@@ -82,6 +82,8 @@ vjp(np.copy,  lambda g, _y, _a: g, ignores="order")
 vjp(astype,   lambda g, _y, _x: g)
 # fmt: on
 
+pointwise(identity, np.copy, astype)
+
 
 # -- the same elements, laid out otherwise --------------------------------------------------------
 
@@ -140,6 +142,8 @@ vjp(np.expand_dims, lambda g, _y, _a, axis=None: relaid(g, _y.ndim, _a.shape))
 vjp(np.squeeze,     lambda g, _y, _a, axis=None: relaid(g, _y.ndim, _a.shape))
 # fmt: on
 
+selects(reshape, ravel, np.expand_dims, np.squeeze)
+
 
 def _atleast(function: Any) -> None:
     """Make ``np.atleast_1d`` or one of its kind a node for each of its arguments."""
@@ -156,6 +160,7 @@ def _atleast(function: Any) -> None:
 
     composite(function)(several)
     vjp(single, lambda g, _y, _x: relaid(g, _y.ndim, _x.shape), name=function.__name__)
+    selects(single)
 
 
 _atleast(np.atleast_1d)
@@ -196,6 +201,8 @@ vjp(np.moveaxis,  _moveaxis)
 vjp(np.rollaxis,  _rollaxis)
 # fmt: on
 
+selects(np.transpose, np.swapaxes, np.moveaxis, np.rollaxis)
+
 
 # -- the order along an axis ----------------------------------------------------------------------
 
@@ -215,6 +222,8 @@ vjp(np.flipud, lambda g, _y, _m: np.flip(g, -_y.ndim))
 vjp(np.rot90,  lambda g, _y, _m, k=1, axes=(0, 1): np.rot90(g, -k, from_end(axes, _y.ndim)))
 vjp(np.roll,   _roll)
 # fmt: on
+
+selects(np.flip, np.fliplr, np.flipud, np.rot90, np.roll)
 
 
 # -- elements repeated ----------------------------------------------------------------------------
@@ -251,5 +260,7 @@ vjp(np.repeat,       _repeat)
 vjp(np.tile,         _tile)
 vjp(np.full_like,    None, lambda g, _y, _a, _v: g, ignores="order shape device")
 # fmt: on
+
+selects(np.broadcast_to, np.repeat, np.tile)
 
 not_differentiable(np.zeros_like, np.ones_like, np.empty_like)

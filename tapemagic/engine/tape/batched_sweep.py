@@ -1,8 +1,8 @@
 """Jacobians in one reverse sweep: every gradient carries an extra leading axis, a row for each unit cotangent.
 
-A batch of unit cotangents begins as a diagonal matrix, and elementwise operations leave it diagonal: that part of
-the sweep passes on the diagonal alone. Where it ends, the rows are written out, and are passed on together, as many
-at a time as fit into `BUDGET`.
+A batch of unit cotangents begins as a diagonal matrix, and many operations leave the gradients with few nonzero
+elements: that part of the sweep passes on these alone. Where it ends, the rows are written out, and are passed on
+together, as many at a time as fit into `BUDGET`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.engine.registry import NUMBERED
+from tapemagic.engine.tape.nonzeros import Nonzeros, Term, written
+from tapemagic.engine.tape.structured_sweep import StructuredSweep
 from tapemagic.engine.tape.sweep import Gradients, sweep
-from tapemagic.engine.tensor.tensor import Tensor
 
 BUDGET = 1 << 26
 """The bytes that a batch of gradients of the largest value may take; a sweep holds a few such batches at once."""
@@ -37,19 +37,6 @@ class Basis(NamedTuple):
     shape: tuple[int, ...]
     examples: int
     size: int
-
-    def rows(self, diagonal: Any, start: int, stop: int) -> Any:
-        """The cotangents from `start` to `stop`, each element multiplied with that of the `diagonal`."""
-        if isinstance(diagonal, Tensor):
-            units = self._written(np.ones(self.shape, np.bool_), start, stop)
-            return np.where(units, diagonal, diagonal.dtype.type(0))
-        return self._written(diagonal, start, stop)
-
-    def _written(self, diagonal: Any, start: int, stop: int) -> Any:
-        rows = np.zeros((stop - start, self.examples, self.size), diagonal.dtype)
-        one = diagonal.reshape(self.examples, self.size)[:, start:stop]
-        np.einsum("kek->ek", rows[:, :, start:stop])[...] = one
-        return rows.reshape(stop - start, *self.shape)
 
 
 def basis_of(target: Any, by_example: bool) -> Basis:
@@ -75,7 +62,12 @@ def batched_sweep(
     in `kept` are intermediate values; the other arguments are those of `sweep`. The result holds, for each source that
     is connected, its gradients along a new first axis: one for each unit cotangent.
     """
-    pending = _pass_diagonals(records, tracked, diagonals, kept, nested)
+    values = {
+        i: Nonzeros(seed, [Term(range(seed.size), range(seed.size), seed)])
+        for i, seed in diagonals.items()
+    }
+    structured = StructuredSweep(tracked, kept, nested, basis.size, BUDGET)
+    pending = structured.run(records, values)
     found: Gradients = {}
     if pending:
         chunks = list(_chunks(records, basis))
@@ -83,72 +75,28 @@ def batched_sweep(
             (rows, _dense(records, tracked, pending, kept, basis, nested, rows)) for rows in chunks
         )
         found = _joined(parts, wanted, basis.size, nested or len(chunks) == 1)
-    for i in wanted & diagonals.keys():
-        rows = basis.rows(diagonals[i], 0, basis.size)
+    for i in wanted & values.keys():
+        rows = _written(values[i], basis, range(basis.size), nested)
         found[i] = found[i] + rows if i in found else rows
     return found
 
 
-def _pass_diagonals(
-    records: Sequence[Any],
-    tracked: Mapping[int, int],
-    diagonals: Gradients,
-    kept: AbstractSet[int],
-    nested: bool,
-) -> Gradients:
-    """Pass diagonals on to the inputs of elementwise operations; what is left for rows to do.
-
-    `diagonals` then holds the sources' alone.
-    """
-    pending: Gradients = {}
-    dense: set[int] = set()
-    for record in reversed(records):
-        number, values, ids, _, output, output_id = record
-        several = output_id.__class__ is tuple
-        reached = [i for i in (output_id if several else (output_id,)) if i in diagonals]
-        if not reached and dense.isdisjoint(output_id if several else (output_id,)):
-            continue
-        if (
-            several
-            or output_id in dense
-            or not _keeps_diagonal(number, values, ids, output, tracked)
-        ):
-            pending.update((i, diagonals.pop(i)) for i in reached)
-            dense.update(i for i in ids if i in tracked)
-            continue
-        diagonal = diagonals[output_id] if output_id in kept else diagonals.pop(output_id)
-        passed = sweep((record,), tracked, {output_id: diagonal}, frozenset(), nested)
-        for i, part in passed.items():
-            diagonals[i] = diagonals[i] + part if i in diagonals else part
-    return pending
-
-
-def _keeps_diagonal(
-    number: int,
-    values: tuple[Any, ...],
-    ids: tuple[int, ...],
-    output: Any,
-    tracked: Mapping[int, int],
-) -> bool:
-    """Whether each element of an operation's tracked inputs reaches the result at its own place alone."""
-    return NUMBERED[number].pointwise and all(
-        x.shape == output.shape for x, i in zip(values, ids, strict=True) if i in tracked
-    )
+def _written(nonzeros: Nonzeros, basis: Basis, rows: range, nested: bool) -> Any:
+    """Some of the rows, with their zeros."""
+    return written(nonzeros.collected(), nonzeros.value.shape, basis.size, rows, nested)
 
 
 def _dense(
     records: Sequence[Any],
     tracked: Mapping[int, int],
-    pending: Gradients,
+    pending: Mapping[int, Nonzeros],
     kept: AbstractSet[int],
     basis: Basis,
     nested: bool,
     rows: range,
 ) -> Gradients:
     """Sweep back with some of the rows written out."""
-    different = {id(diagonal): diagonal for diagonal in pending.values()}
-    written = {key: basis.rows(one, rows.start, rows.stop) for key, one in different.items()}
-    grads = {i: written[id(diagonal)] for i, diagonal in pending.items()}
+    grads = {i: _written(nonzeros, basis, rows, nested) for i, nonzeros in pending.items()}
     return sweep(records, tracked, grads, kept, nested, (len(rows),))
 
 

@@ -167,7 +167,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             grads[output_id] = g
         arguments = (g, output, *values)
         if nested:
-            arguments = (g, _revived(output, output_id), *map(_revived, values, ids))
+            arguments = (g, revived(output, output_id), *map(revived, values, ids))
         operation = NUMBERED[number]
         rules = operation.rules
         if not rules:
@@ -313,10 +313,10 @@ def _collect(
     return tuple(wrap(g) if nested and not isinstance(g, Tensor) else g for g in filled)
 
 
-def _revived(value: Any, i: Any) -> Any:
+def revived(value: Any, i: Any) -> Any:
     """A recorded value as a tensor, for other tapes to track under its number; numbers and indices as they are."""
     if i.__class__ is tuple:
-        return tuple(map(_revived, value, i))
+        return tuple(map(revived, value, i))
     if i > 0:
         return value if value.__class__ is Absent else wrap(value, i)
     if value.__class__ is np.ndarray and value.dtype.kind in "fc":

@@ -162,7 +162,10 @@ class Tape(Recorder):
         wanted = tensors(sources, "a source")
         self._require_rows_at_once(experimental_use_pfor)
         keys = list(map(key_of, wanted))
-        rows = self._differentiate(self._rows, set(keys), target, False)
+        if target.size == 1:
+            rows = self._differentiate(self._gradients, set(keys), [target], None)
+        else:
+            rows = self._differentiate(self._rows, set(keys), target, False)
         results = [
             result_for(rows.get(i), x, zero, target.shape + x.shape)
             for i, x in zip(keys, wanted, strict=True)

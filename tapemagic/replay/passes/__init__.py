@@ -1,4 +1,4 @@
-"""Passes: each makes a program shorter or quicker, and computes the same to the bit.
+"""Passes: each makes a program shorter or quicker, and computes the same to the bit, but for sums in blocks.
 
 A pass is a function from Program to Program. Those which look at one call and its arguments at a time are rules for
 `rewritten`, and make one walk together.
@@ -17,8 +17,8 @@ from tapemagic.replay.passes import (
     reductions,
     shapes,
 )
+from tapemagic.replay.passes.blocking import in_blocks
 from tapemagic.replay.passes.dead_code import without_dead_code
-from tapemagic.replay.passes.literals import with_literals
 from tapemagic.replay.passes.rewriting import Rule, Rules, rewritten
 from tapemagic.replay.passes.separate_results import with_separate_results
 from tapemagic.replay.program import Program
@@ -39,15 +39,15 @@ RULES = together(
     reductions.RULES,
     identities.RULES,
     factors.RULES,
+    literals.RULES,
 )
 """All rules that are applied in the walk that merges equal calls."""
 
 
 def simplified(program: Program) -> Program:
     """A program after all passes."""
-    shorter = rewritten(without_dead_code(program), RULES, merge=True)
-    shorter = with_literals(without_dead_code(shorter))
-    return with_separate_results(shorter, program)
+    shorter = without_dead_code(rewritten(without_dead_code(program), RULES, merge=True))
+    return in_blocks(with_separate_results(shorter, program))
 
 
-__all__ = ["RULES", "literals", "rewritten", "simplified", "together"]
+__all__ = ["RULES", "rewritten", "simplified", "together"]

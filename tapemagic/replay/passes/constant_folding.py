@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.replay.passes.known_numbers import PYTHON, as_scalar, fill_of
+from tapemagic.replay.passes.known_numbers import as_scalar, fill_of
 from tapemagic.replay.passes.layout import lines
 from tapemagic.replay.passes.purity import is_pure
 from tapemagic.replay.passes.rewriting import Rewriting, Rules
@@ -65,15 +65,13 @@ def with_numbers(node: Node, rewriting: Rewriting) -> Node | None:
         return None
     if len(node.args) < 2 or not any(_is_array(x) for x in node.args):
         return None
-    scalars = [as_scalar(x, rewriting) if _may_be_one(x) else None for x in node.args]
-    left = [x for x, scalar in zip(node.args, scalars, strict=True) if scalar is None]
-    if not left or len(left) == len(node.args):
+    left = [x for x in node.args if not rewriting.uniform.holds(x)]
+    if not left or len(left) == len(node.args) or not _same_shape(node, left):
         return None
     args = tuple(
-        x if scalar is None or not _is_array(x) else scalar
-        for x, scalar in zip(node.args, scalars, strict=True)
+        as_scalar(x, rewriting) if _is_array(x) and x not in left else x for x in node.args
     )
-    if args == node.args or not _same_shape(node, left):
+    if args == node.args:
         return None
     new = Node(node.function, args, {}, node.kind)
     layouts = rewriting.layouts
@@ -85,10 +83,6 @@ def with_numbers(node: Node, rewriting: Rewriting) -> Node | None:
 
 def _is_array(x: Any) -> bool:
     return isinstance(x, Node) and x.kind.__class__ is Kind and x.kind.is_array
-
-
-def _may_be_one(x: Any) -> bool:
-    return x.__class__ in PYTHON or isinstance(x, Node)
 
 
 def _repeats(x: Any) -> bool:

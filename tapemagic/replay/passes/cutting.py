@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from tapemagic.engine import registry
-from tapemagic.replay.program import Constant, Input, Kind, Node, arguments_of
+from tapemagic.replay.program import Kind, Node, arguments_of
 from tapemagic.replay.symbol import Method
 
 BLOCK = 2**15
@@ -18,7 +17,9 @@ BLOCK = 2**15
 NUMBERS = "biufc"
 """The kinds of dtypes that are computed in blocks."""
 
-FUNCTIONS = frozenset({np.where, np.clip, np.real, np.imag, np.copy, np.nan_to_num, np.isclose})
+FUNCTIONS = frozenset(
+    {np.where, np.clip, np.real, np.imag, np.copy, np.nan_to_num, np.isclose, np.round}
+)
 """NumPy functions beside the ufuncs whose results depend, element by element, on their broadcast arguments."""
 
 METHODS = frozenset({"astype", "clip", "conj", "conjugate", "copy", "round"})
@@ -122,6 +123,11 @@ class Reduction(NamedTuple):
     axes: tuple[int, ...]
     keepdims: bool
 
+    @property
+    def in_block(self) -> Any:
+        """What reduces a block, and afterwards the results of all blocks along a new first axis."""
+        return REDUCTIONS[self.function]
+
     def cut(self, cut: Cut, ndim: int) -> Cut | None:
         """The cut of the result; None where the axis of the blocks is summed over."""
         axis = ndim - cut.distance
@@ -146,7 +152,9 @@ def reduction_of(node: Node) -> Reduction | None:
         return None
     if not isinstance(x, Node) or not isinstance(keepdims, bool) or not _is_exact(function, x.kind):
         return None
-    axes = range(len(x.kind.shape)) if axis is None else normalize_axis_tuple(axis, len(x.kind.shape))
+    axes = (
+        range(len(x.kind.shape)) if axis is None else normalize_axis_tuple(axis, len(x.kind.shape))
+    )
     return Reduction(function, tuple(axes), keepdims)
 
 
@@ -157,21 +165,13 @@ def _is_exact(function: Any, kind: Kind) -> bool:
     return function not in SUMS or kind.dtype != np.float16
 
 
-def is_known(node: Node) -> bool:
-    """Whether a node is there before the first line of a program."""
-    return isinstance(node, Input | Constant)
-
-
-def rows_of_block(cut: Cut, size: int) -> int:
-    """The number of rows of a block, if an array of `size` elements in all is the largest one.
+def rows_of_block(length: int, size: int) -> int:
+    """The number of rows of a block, if the largest array has so many rows and elements.
 
     Examples
     --------
-    >>> rows_of_block(Cut(2, 1000), 1_000_000)
+    >>> rows_of_block(1000, 1_000_000)
     32
     """
-    rows = max(1, BLOCK * cut.length // size)
-    return 2 ** (rows.bit_length() - 1)
-
-
-__all__ = ["Cut", "Reduction", "cut_of", "is_known", "is_pointwise", "prod", "reduction_of", "rows_of_block"]
+    rows = max(1, BLOCK * length // size)
+    return 1 << (rows.bit_length() - 1)

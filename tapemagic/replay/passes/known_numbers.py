@@ -16,6 +16,10 @@ EXACT = frozenset({np.add, np.subtract, np.multiply, np.divide, np.negative})
 """Elementwise functions that give the same bits for a number as for an array of it."""
 
 
+SPREADING = frozenset({np.broadcast_to, np.asarray})
+"""Functions that make an array of a number."""
+
+
 def fill_of(x: Any) -> Any:
     """The number of which a constant consists, as a NumPy scalar; None if there is no such.
 
@@ -33,9 +37,9 @@ def fill_of(x: Any) -> Any:
         return value
     if value.size == 0:
         return None
-    if value.size > 1 and not is_uniform(value):
-        return None
-    return value[(0,) * value.ndim]
+    if x.uniform is None:
+        x.uniform = is_uniform(value)
+    return value[(0,) * value.ndim] if x.uniform else None
 
 
 def is_uniform(value: Any) -> bool:
@@ -57,27 +61,43 @@ def number(x: Any) -> Any:
     return x if x.__class__ in PYTHON else fill_of(x)
 
 
-def as_scalar(x: Any, rewriting: Rewriting, depth: int = 8) -> Any:
-    """A single number that is what an argument is throughout; None if it is not known to be one.
+class Uniform:
+    """The arrays of a program of which it is known that all elements are one number."""
 
-    Returns
-    -------
-    Python number, Node or None
-    """
+    def __init__(self) -> None:
+        self._nodes: set[Node] = set()
+
+    def note(self, node: Node) -> None:
+        """Find out about a node from its arguments, which were noted before."""
+        if node.kind.__class__ is not Kind or not node.kind.is_array or not node.args:
+            return
+        if node.function in SPREADING:
+            known = self.holds(node.args[0])
+        else:
+            exact = node.function in EXACT and not node.kwargs and node.kind.dtype.kind == "f"
+            known = exact and all(map(self.holds, node.args))
+        if known:
+            self._nodes.add(node)
+
+    def holds(self, x: Any) -> bool:
+        """Whether an argument is a number, or known to be one number throughout."""
+        if x.__class__ in PYTHON or x in self._nodes:
+            return True
+        if isinstance(x, Constant):
+            return fill_of(x) is not None
+        return isinstance(x, Node) and x.kind.__class__ is Kind and not x.kind.is_array
+
+
+def as_scalar(x: Any, rewriting: Rewriting) -> Any:
+    """The number that an argument is throughout: of Python's, or a node; `Uniform` has to hold for it."""
     if x.__class__ in PYTHON:
         return x
     if isinstance(x, Constant):
         value = fill_of(x)
-        return None if value is None else x if x.value is value else Constant(value, name=x.name)
-    if not isinstance(x, Node) or x.kind.__class__ is not Kind:
-        return None
+        return x if x.value is value else Constant(value, name=x.name)
     if not x.kind.is_array:
         return x
-    if x.function in {np.broadcast_to, np.asarray} and depth:
-        return as_scalar(x.args[0], rewriting, depth - 1)
-    if x.function in EXACT and depth and not x.kwargs and x.kind.dtype.kind == "f":
-        parts = [as_scalar(part, rewriting, depth - 1) for part in x.args]
-        if all(part is not None for part in parts):
-            kind = Kind((), x.kind.dtype, False)
-            return rewriting.call(x.function, tuple(parts), kind, x)
-    return None
+    if x.function in SPREADING:
+        return as_scalar(x.args[0], rewriting)
+    parts = tuple(as_scalar(part, rewriting) for part in x.args)
+    return rewriting.call(x.function, parts, Kind((), x.kind.dtype, False), x)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.replay.passes.rewriting import Rewriting, Rules, rewritten
-from tapemagic.replay.program import Constant, Kind, Node, Program
+from tapemagic.replay.passes.rewriting import Rewriting, Rules
+from tapemagic.replay.program import Constant, Kind, Node
 
 OPERATORS = frozenset(
     {np.add, np.subtract, np.multiply, np.divide, np.less, np.less_equal, np.greater}
@@ -16,17 +16,12 @@ OPERATORS = frozenset(
 )
 
 
-def with_literals(program: Program) -> Program:
-    """A program in which operators take numbers of Python's, where NumPy computes the same with them.
+def operator_with_number(node: Node, rewriting: Rewriting) -> Node | None:
+    """The call with a number of Python's, where NumPy computes the same with it.
 
     That is so where the other argument has the number's own dtype, since NumPy gives a Python number the dtype of what
     it meets (NEP 50).
     """
-    return rewritten(program, RULES)
-
-
-def operator_with_number(node: Node, rewriting: Rewriting) -> Node | None:
-    """The call with a number of Python's."""
     if len(node.args) != 2:
         return None
     a, b = node.args

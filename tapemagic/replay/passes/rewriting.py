@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tapemagic.replay.passes.common_subexpressions import Table
+from tapemagic.replay.passes.known_numbers import Uniform
 from tapemagic.replay.passes.layout import Layouts
 from tapemagic.replay.program import (
     Constant,
@@ -40,13 +41,15 @@ class Rewriting:
     Attributes
     ----------
     layouts : Layouts
+    uniform : Uniform
     """
 
     def __init__(self, program: Program, rules: Rules, merge: bool) -> None:
         self.layouts = Layouts()
+        self.uniform = Uniform()
         self._program = program
-        self._rules = {function: tuple(some) for function, some in rules.items()}
-        self._general = self._rules.pop(None, ())
+        self._general = tuple(rules.get(None, ()))
+        self._rules = {function: (*some, *self._general) for function, some in rules.items()}
         self._table = Table() if merge else None
         self._body: list[Any] = []
         self._instead: dict[Node, Node] = {}
@@ -106,7 +109,7 @@ class Rewriting:
         return found
 
     def _settled(self, node: Node) -> Node:
-        for rule in (*self._rules.get(node.function, ()), *self._general):
+        for rule in self._rules.get(node.function, self._general):
             found = rule(node, self)
             if found is not None:
                 return found
@@ -117,6 +120,7 @@ class Rewriting:
         self._places[node] = len(self._body)
         self._body.append(node)
         self.layouts.note(node)
+        self.uniform.note(node)
         return node
 
 

@@ -1,0 +1,327 @@
+"""Gradients of many unit cotangents that are zero but for few elements: where these are, and what they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapemagic.engine.operations.scatter import add_at_places, scatter_add
+from tapemagic.engine.registry import operation
+from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.precision import wider
+
+Places = Any
+"""Positions in a flat array: a range where they are equally spaced, else an array of whole numbers."""
+
+MOST_TERMS = 16
+"""The number of terms above which they are put together into one, so that each operation takes few calls."""
+
+
+def as_places(positions: Any) -> Places:
+    """Positions as a range, if they are equally spaced; as they are otherwise.
+
+    Examples
+    --------
+    >>> as_places(np.array([1, 3, 5])), as_places(np.array([1, 3, 4]))
+    (range(1, 7, 2), array([1, 3, 4]))
+    """
+    n = len(positions)
+    if not n:
+        return range(0)
+    first = int(positions[0])
+    step = int(positions[1]) - first if n > 1 else 1
+    stop = first + n * step
+    if not step or int(positions[-1]) != stop - step:
+        return positions
+    equal = n < 3 or np.count_nonzero(positions == np.arange(first, stop, step)) == n
+    return range(first, stop, step) if equal else positions
+
+
+def index_of(places: Places) -> Any:
+    """Places as an index: a slice for a range."""
+    if places.__class__ is not range:
+        return places
+    return slice(places.start, places.stop if places.stop >= 0 else None, places.step)
+
+
+def array_of(places: Places) -> Any:
+    """Places as an array."""
+    if places.__class__ is not range:
+        return places
+    return np.arange(places.start, places.stop, places.step)
+
+
+def is_all(places: Places, size: int) -> bool:
+    """Whether the places are all of so many, in their order."""
+    return places.__class__ is range and places == range(size)
+
+
+def picked(places: Places, entries: Places) -> Places:
+    """Some of the places: those at the given entries."""
+    if places.__class__ is range:
+        if entries.__class__ is range:
+            return places[index_of(entries)]
+        return entries * places.step + places.start
+    return as_places(places[index_of(entries)])
+
+
+def taken(values: Any, places: Places) -> Any:
+    """The elements of an array at places among all of them: itself, where these are all."""
+    if is_all(places, values.size):
+        return values
+    return flat(values)[index_of(places)]
+
+
+def shaped(values: Any, shape: tuple[int, ...]) -> Any:
+    """The elements of an array in a shape; a single number is no array."""
+    if values.shape == shape:
+        return values
+    return values.reshape(shape) if shape else flat(values)[0]
+
+
+def flat(values: Any) -> Any:
+    """The elements of an array, or a single number, in one row."""
+    return values if values.ndim == 1 else values.reshape(-1)
+
+
+class Term(NamedTuple):
+    """Nonzero elements: at most a few a row, and where they are.
+
+    Attributes
+    ----------
+    rows : range or array
+        For each nonzero element, the element of the target to whose gradient it belongs.
+    places : range or array
+        Its place among the elements of the value.
+    values : array, Tensor or number
+        What it is; of any shape with as many elements.
+    """
+
+    rows: Places
+    places: Places
+    values: Any
+
+    def at(self, entries: Places, places: Places) -> Term:
+        """The nonzero elements at some of the entries, at other places."""
+        if is_all(entries, len(self.rows)):
+            return Term(self.rows, places, self.values)
+        return Term(picked(self.rows, entries), places, taken(self.values, entries))
+
+
+def _key(places: Places) -> Any:
+    """Equal for equal places."""
+    return places if places.__class__ is range else places.tobytes()
+
+
+class Nonzeros:
+    """The nonzero elements of the gradients in one value of all elements of a target.
+
+    Attributes
+    ----------
+    value : array or Absent
+        Has the shape and dtype of each gradient.
+    terms : list of Term
+        What was added so far.
+    """
+
+    __slots__ = ("terms", "value")
+
+    def __init__(self, value: Any, terms: list[Term]) -> None:
+        self.value = value
+        self.terms = terms
+
+    def collected(self) -> list[Term]:
+        """All nonzero elements, in few terms."""
+        if len(self.terms) > 1:
+            self.terms = self._collected()
+        return self.terms
+
+    def _collected(self) -> list[Term]:
+        alike: dict[Any, list[Any]] = {}
+        for rows, places, values in self.terms:
+            alike.setdefault((_key(rows), _key(places)), []).append(values)
+        if len(alike) < len(self.terms):
+            first = {(_key(term.rows), _key(term.places)): term for term in reversed(self.terms)}
+            self.terms = [
+                first[key]._replace(values=self._sum(parts)) for key, parts in alike.items()
+            ]
+        if len(self.terms) > MOST_TERMS:
+            return [merged(self.terms, math.prod(self.value.shape))]
+        return self.terms
+
+    def _sum(self, parts: list[Any]) -> Any:
+        """The sum of values at the same places: in double precision from the third on."""
+        if len(parts) == 1:
+            return parts[0]
+        if any(part.shape != parts[0].shape for part in parts):
+            parts = [flat(part) for part in parts]
+        dtype = self.value.dtype
+        wide = wider(dtype)
+        if len(parts) == 2 or wide == dtype:
+            return reduce(add, parts)
+        first, second, *rest = parts
+        return reduce(add, rest, (first + second).astype(wide)).astype(dtype)
+
+
+class Map:
+    """Where elements go, or come from: for each place in one array, at most one in another.
+
+    Parameters
+    ----------
+    numbers : array of int
+        For each place the number, from 1 on, of the other; 0 for none.
+
+    Attributes
+    ----------
+    places, others : range or array
+        The places that have another one, and these.
+    """
+
+    __slots__ = ("_everywhere", "_numbers", "others", "places")
+
+    def __init__(self, numbers: Any) -> None:
+        self._numbers = numbers = numbers.reshape(-1)
+        self._everywhere = np.count_nonzero(numbers) == len(numbers)
+        self.places: Places = range(len(numbers))
+        if not self._everywhere:
+            self.places = as_places(np.flatnonzero(numbers))
+            numbers = numbers[index_of(self.places)]
+        self.others: Places = as_places(numbers - 1)
+
+    def moved(self, term: Term) -> Term:
+        """A term whose elements went from their places to the others."""
+        if self._everywhere:
+            return Term(term.rows, picked(self.others, term.places), term.values)
+        numbers = self._numbers[index_of(term.places)]
+        entries = as_places(np.flatnonzero(numbers))
+        return term.at(entries, as_places(numbers[index_of(entries)] - 1))
+
+
+class Lookup:
+    """The entries of a term by their places.
+
+    Parameters
+    ----------
+    term : Term
+    size : int
+        The number of places.
+    """
+
+    def __init__(self, term: Term, size: int) -> None:
+        self._term = term
+        self._whole = is_all(term.places, size)
+        if not self._whole:
+            places = array_of(term.places)
+            self._order = np.argsort(places, kind="stable")
+            self._sorted = places[self._order]
+
+    def spread(self, target: Map, most: float) -> Term | None:
+        """The term that has, at each place, what the given one has at the target; None if that is too much.
+
+        Parameters
+        ----------
+        target : Map
+            From new places to those of the given term.
+        most : float
+            The largest number of elements.
+        """
+        if self._whole:
+            if len(target.places) > most:
+                return None
+            return self._term.at(target.others, target.places)
+        old = array_of(target.others)
+        first = np.searchsorted(self._sorted, old, "left")
+        counts = np.searchsorted(self._sorted, old, "right") - first
+        total = int(counts.sum())
+        if total > most:
+            return None
+        step = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+        entries = self._order[np.repeat(first, counts) + step]
+        places = np.repeat(array_of(target.places), counts)
+        return self._term.at(as_places(entries), as_places(places))
+
+
+def merged(terms: Sequence[Term], size: int) -> Term:
+    """One term in place of several, in which each element of each row, of so many, is named once.
+
+    What one element is named with several times is added up, in double precision.
+    """
+    rows = np.concatenate([array_of(term.rows) for term in terms])
+    places = np.concatenate([array_of(term.places) for term in terms])
+    values = _joined([term.values for term in terms])
+    named, which = np.unique(rows * size + places, return_inverse=True)
+    if len(named) < len(rows):
+        values = scatter_add(values, which, (len(named),))
+        rows, places = np.divmod(named, max(size, 1))
+    return Term(as_places(rows), as_places(places), values)
+
+
+def _joined(values: list[Any]) -> Any:
+    return flat(values[0]) if len(values) == 1 else np.concatenate(list(map(flat, values)))
+
+
+def written(
+    terms: Iterable[Term], shape: tuple[int, ...], count: int, rows: range, nested: bool
+) -> Any:
+    """The gradients of some of the rows, with all their zeros, in one operation.
+
+    Parameters
+    ----------
+    terms : iterable of Term
+    shape : tuple of int
+        That of each gradient.
+    count : int
+        The number of rows in all. Further elements of the target are those of its next example, in the same rows.
+    rows : range
+        The rows to write out.
+    nested : bool
+        Whether the live tapes are to record it.
+    """
+    size = math.prod(shape)
+    cut = [_within(term, count, rows) for term in terms]
+    narrow = any(wider(term.values.dtype) != term.values.dtype for term in cut)
+    if narrow and len(cut) > 2:
+        cut = [merged(cut, size)]
+    cut = [term if _names_once(term) else merged([term], size) for term in cut]
+    values = tuple(flat(term.values) for term in cut)
+    places = tuple(index_of(_places_in_rows(term, size)) for term in cut)
+    params = {"places": places, "shape": (len(rows), *shape)}
+    if nested:
+        return apply(operation(add_at_places), values, params)
+    return add_at_places(*values, **params)
+
+
+def _within(term: Term, count: int, rows: range) -> Term:
+    """The elements of a term in some of the rows, counted from the first of these."""
+    if rows == range(count) and _inside(term.rows, count):
+        return term
+    row = array_of(term.rows) % count - rows.start
+    if rows == range(count):
+        return term._replace(rows=as_places(row))
+    entries = np.flatnonzero((row >= 0) & (row < len(rows)))
+    cut = term.at(as_places(entries), picked(term.places, as_places(entries)))
+    return cut._replace(rows=as_places(row[entries]))
+
+
+def _inside(rows: Places, count: int) -> bool:
+    """Whether all of them are below `count`."""
+    if rows.__class__ is range:
+        return not rows or max(rows[0], rows[-1]) < count
+    return bool(np.all(rows < count))
+
+
+def _names_once(term: Term) -> bool:
+    """Whether a term surely has no element of a row twice."""
+    if term.rows.__class__ is range or term.places.__class__ is range:
+        return True
+    return bool(np.all(np.diff(term.rows) > 0))
+
+
+def _places_in_rows(term: Term, size: int) -> Places:
+    """The places of a term among the elements of all rows, of so many each."""
+    return as_places(array_of(term.rows) * size + array_of(term.places))

@@ -1,0 +1,244 @@
+"""Large arrays in blocks: the same results, in loops whose intermediate results are short."""
+
+from __future__ import annotations
+
+import operator
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tapemagic.replay.passes import cutting
+from tapemagic.replay.passes.blocking import in_blocks
+from tapemagic.replay.program import Constant, Guard, Input, Loop, Node, Program, Store, kind_of
+from tapemagic.replay.source import Retrace, Text
+from tapemagic.replay.symbol import method
+
+
+class Builder:
+    """Makes a program, and computes with values on the way for the kinds of its nodes."""
+
+    def __init__(self, *values: Any) -> None:
+        self.values = values
+        self._held: dict[Any, Any] = {}
+        self.body: list[Any] = []
+        self.inputs = [Input(k, kind_of(x), f"x{k}") for k, x in enumerate(values)]
+        self._held.update(zip(self.inputs, values, strict=True))
+
+    def __call__(self, function: Any, *args: Any, **kwargs: Any) -> Node:
+        """The node of a call."""
+        result = function(
+            *(self._held.get(x, x) if isinstance(x, Node) else x for x in args), **kwargs
+        )
+        node = Node(function, args, kwargs, kind_of(result))
+        self._held[node] = result
+        self.body.append(node)
+        return node
+
+    def constant(self, value: Any) -> Constant:
+        """A value that is the same at each call."""
+        node = Constant(value)
+        self._held[node] = value
+        return node
+
+    def guard(self, condition: Node) -> None:
+        """A guard that holds for the values."""
+        self.body.append(Guard(condition, bool(self._held[condition]), None))
+
+    def program(self, *results: Node) -> Program:
+        """What was computed, in blocks from 1,000 elements on."""
+        return Program(self.inputs, self.body, list(results), [])
+
+
+def run(program: Program, values: Any) -> Any:
+    text = Text(program)
+    namespace = dict(text.namespace)
+    exec(compile(str(text), "program", "exec"), namespace)
+    return namespace[program.name](*values)
+
+
+def loops(program: Program) -> list[Loop]:
+    return [entry for entry in program.body if isinstance(entry, Loop)]
+
+
+def both(build: Builder, *results: Node) -> tuple[Program, Any, Any]:
+    """The program in blocks, and what it gives without and with them."""
+    program = build.program(*results)
+    blocked = in_blocks(program, least=1000)
+    return blocked, run(program, build.values), run(blocked, build.values)
+
+
+def check_same(build: Builder, *results: Node, count: int = 1) -> Program:
+    """Whether a program gives the same to the bit in a number of loops."""
+    blocked, whole, parts = both(build, *results)
+    assert len(loops(blocked)) == count
+    for x, y in zip(whole, parts, strict=True):
+        assert type(x) is type(y)
+        assert (x.dtype, x.shape) == (y.dtype, y.shape)
+        assert x.tobytes(order="K") == y.tobytes(order="K")
+        assert x.flags.f_contiguous == y.flags.f_contiguous
+    return blocked
+
+
+@pytest.fixture(autouse=True)
+def short_blocks(monkeypatch):
+    monkeypatch.setattr(cutting, "BLOCK", 256)
+
+
+def numbers(*shape: int, dtype: Any = float, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+def test_a_chain_writes_its_last_result_alone():
+    build = Builder(numbers(3001))
+    x = build.inputs[0]
+    y = build(np.add, build(np.exp, build(np.sin, x)), x)
+    blocked = check_same(build, y)
+    assert [type(entry) for entry in blocked.body] == [Node, Loop]
+    assert sum(isinstance(entry, Store) for entry in loops(blocked)[0].body) == 1
+
+
+def test_small_arrays_and_single_calls_are_left_as_they_are():
+    for size in (999, 5000):
+        build = Builder(numbers(size))
+        y = build(np.sin, build.inputs[0])
+        if size < 1000:
+            y = build(np.exp, build(np.sin, y))
+        program = build.program(y)
+        assert in_blocks(program, least=1000) is program
+
+
+@pytest.mark.parametrize("shape", [(1200, 3), (3, 1200), (2, 700, 2), (4000, 1)])
+def test_rows_columns_and_masks(shape):
+    row, column = numbers(*shape[-1:], seed=1), numbers(*shape[:-1], 1, seed=2)
+    build = Builder(numbers(*shape, dtype=np.float32), row, column, np.float64(2))
+    x, row, column, two = build.inputs
+    t = build(np.multiply, build(np.add, x, row), column)
+    mask = build(np.greater, t, 0)
+    y = build(np.where, mask, build(np.exp, t), build(np.divide, t, two))
+    check_same(build, y, mask, build(method("astype"), y, np.float16))
+
+
+@pytest.mark.parametrize(
+    "change", [np.asfortranarray, lambda x: x[:, ::2], lambda x: x[::-1], lambda x: x.T.copy().T]
+)
+def test_layouts_stay(change):
+    build = Builder(change(numbers(1500, 4)))
+    x = build.inputs[0]
+    check_same(
+        build,
+        build(np.exp, build(np.sin, build(np.cos, x))),
+        build(np.isnan, build(np.negative, x)),
+    )
+
+
+def test_sums_are_sums_of_blocks_and_extremes_are_exact():
+    build = Builder(numbers(20_011))
+    square = build(np.multiply, *build.inputs, *build.inputs)
+    blocked, whole, parts = both(
+        build,
+        build(np.sum, square),
+        build(np.mean, square),
+        build(np.max, square),
+        build(np.min, square),
+        build(np.any, build(np.less, square, 0)),
+    )
+    assert len(loops(blocked)) == 1
+    assert whole[2:] == parts[2:]
+    bound = 60 * np.finfo(float).eps / 2
+    assert abs(whole[0] - parts[0]) <= 2 * bound * whole[0]
+    assert abs(whole[1] - parts[1]) <= 2 * bound * whole[1]
+    assert [type(x) for x in parts] == [type(x) for x in whole]
+
+
+def test_sums_along_and_across_the_blocks():
+    build = Builder(numbers(2000, 6))
+    y = build(np.square, build(np.exp, build.inputs[0]))
+    top = build(np.max, y, axis=1, keepdims=True)
+    share = build(np.divide, y, top)
+    rows = build(np.add.reduce, share, axis=1)
+    check_same(build, rows, build(np.sqrt, rows))
+    across = build(np.mean, share, axis=0)
+    _, whole, parts = both(build, across)
+    np.testing.assert_allclose(whole[0], parts[0], rtol=1e-14)
+    assert parts[0].shape == (6,)
+
+
+def test_float16_is_not_summed_in_parts():
+    build = Builder(numbers(5000, dtype=np.float16))
+    y = build(np.square, build(np.exp, build(np.sin, build.inputs[0])))
+    check_same(build, build(np.sum, y), build(np.mean, y))
+
+
+def test_what_needs_a_whole_result_waits_for_the_loop():
+    build = Builder(numbers(3000))
+    t = build(np.exp, build(np.sin, build(np.cos, build.inputs[0])))
+    whole = build(np.cumsum, t)
+    y = build(np.add, build(np.sin, build(np.negative, whole)), t)
+    blocked = check_same(build, build(np.square, y), count=2)
+    kinds = [type(x) if isinstance(x, Loop) else x.function for x in blocked.body]
+    assert kinds == [np.empty_like, Loop, np.cumsum, np.empty_like, Loop]
+
+
+def test_no_call_moves_before_its_guard():
+    build = Builder(numbers(3000), numbers(3000, seed=1))
+    x, z = build.inputs
+    t = build(np.exp, build(np.sin, x))
+    build.guard(build(np.any, build(np.greater, z, 0)))
+    y = build(np.add, build(np.log, build(np.abs, z)), t)
+    blocked = check_same(build, y, count=2)
+    guard = next(k for k, entry in enumerate(blocked.body) if isinstance(entry, Guard))
+    log = next(k for k, entry in enumerate(blocked.body) if entry is loops(blocked)[1])
+    assert guard < log
+    with pytest.raises(Retrace), np.errstate(all="raise"):
+        run(blocked, (build.values[0], np.zeros(3000) - 0.0))
+
+
+def test_results_twice_and_constants_and_views():
+    build = Builder(numbers(3000))
+    x = build.inputs[0]
+    known = build.constant(numbers(3000, seed=3))
+    t = build(np.multiply, build(np.exp, build(np.sin, x)), known)
+    turned = build(operator.getitem, t, slice(None, None, -1))
+    blocked, whole, parts = both(build, t, t, turned)
+    assert parts[0] is parts[1]
+    assert parts[2].base is parts[0]
+    assert (whole[2] == parts[2]).all()
+    assert len(loops(blocked)) == 1
+
+
+def test_the_text_is_a_plain_loop():
+    build = Builder(numbers(3000))
+    x = build.inputs[0]
+    y = build(np.exp, build(np.sin, build(np.cos, x)))
+    y.name = "y"
+    text = str(Text(in_blocks(build.program(y, build(np.sum, build(np.add, x, 1))), least=1000)))
+    assert (
+        "    for start in range(0, 3_000, 256):\n        part = slice(start, start + 256)\n" in text
+    )
+    assert "        y[part] = " in text
+    assert "        parts.append(" in text
+
+
+def test_groups_are_found_in_linear_time():
+    build = Builder(numbers(1000))
+    t = build.inputs[0]
+    kept = []
+    for k in range(2000):
+        t = build(np.cumsum, t) if k % 50 == 49 else build(np.sin, t)
+        kept.append(t)
+    check_same(build, *kept[::7], count=40)
+
+
+def test_memory_is_less_than_that_of_whole_arrays():
+    build = Builder(numbers(400_000))
+    t = build.inputs[0]
+    for _ in range(6):
+        t = build(np.sin, t)
+    blocked = in_blocks(build.program(t), least=1000)
+    tracemalloc.start()
+    run(blocked, build.values)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.1 * 400_000 * 8
