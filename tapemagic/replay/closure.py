@@ -130,13 +130,10 @@ class Closure:
         self._called: set[type] = set()
         self._queue: deque[tuple[str, Any, str]] = deque()
         self._count = 0
-        root = self._constant("f", self.function)
         if isinstance(self.function, MethodType):
-            root = self._constant("f", self.function.__func__)
             self._argument(reference(self.function.__self__), "self")
-            self._queue.append((root, self.function.__func__, ""))
-        else:
-            self._queue.append((root, self.function, ""))
+        root = getattr(self.function, "__func__", self.function)
+        self._queue.append((self._constant("f", root), root, ""))
         for found, path in self.arguments:
             self._argument(found, path)
         while self._queue and not self.unseen:

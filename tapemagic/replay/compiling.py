@@ -14,7 +14,6 @@ from tapemagic.replay.passes import simplified
 from tapemagic.replay.program import Guard, Program
 from tapemagic.replay.signature import Call
 from tapemagic.replay.source import Text
-from tapemagic.replay.user_line import with_user_line
 
 _number = count(1).__next__
 
@@ -47,7 +46,8 @@ class Compiled:
         weakref.finalize(self, linecache.cache.pop, file, None)
 
         def raised(error: BaseException) -> BaseException:
-            return with_user_line(error, file, text.sites)
+            text.point_at_user(error)
+            return error
 
         run = text.function(file)
         driver = Driver(call, closure, self.program, run, text.single, raised)

@@ -219,8 +219,8 @@ class TracedCall:
         program.inputs = self._inputs(program)
         trace.names.finish(trace.constant)
         program.notes |= {
-            "statements": trace.names.texts, "times": trace.names.times, "errstate": np.geterr(),
-            "structure": structure, "leaves": leaves,
+            "statements": trace.names.texts, "times": trace.names.times,
+            "functions": trace.names.functions, "errstate": np.geterr(), "structure": structure, "leaves": leaves,
         }  # fmt: skip
         outside = [self._outside(x) for x in found]
         if structure == LEAF:
