@@ -108,7 +108,7 @@ def compiling(prepare: Callable[[], Runs], rounds: int = 3) -> float:
 
 
 def ratio(a: float | None, b: float | None, bound: float | None, sign: str) -> str:
-    """How many times b is in a, with the bound, in bold where it is missed."""
+    """The quotient of two times, with its bound, in bold where that is missed."""
     if not a or not b:
         return "–"
     found = a / b

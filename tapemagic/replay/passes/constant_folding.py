@@ -70,7 +70,7 @@ def with_numbers(node: Node, rewriting: Rewriting) -> Node | None:
     if not left or len(left) == len(node.args) or not _same_shape(node, left):
         return None
     args = tuple(
-        as_scalar(x, rewriting) if _is_array(x) and x not in left else x for x in node.args
+        as_scalar(x, rewriting.call) if _is_array(x) and x not in left else x for x in node.args
     )
     if args == node.args:
         return None

@@ -17,7 +17,7 @@ from tapemagic.replay.symbol import method
 
 
 class Layouts:
-    """What is known of the nodes that were noted, in the order of execution."""
+    """The nodes of which the layout is known; they are noted in the order of execution."""
 
     def __init__(self) -> None:
         self._contiguous: set[Node] = set()

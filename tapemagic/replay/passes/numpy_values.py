@@ -15,7 +15,7 @@ PLAIN = frozenset({np.dtype(kind) for kind in (bool, int, float, complex)})
 
 
 class NumpyValues:
-    """Which nodes may be numbers of Python's: single numbers that come from a function of which it is not known."""
+    """The nodes that may be numbers of Python's: single numbers from functions of which it is not known."""
 
     def __init__(self) -> None:
         self._python: set[Node] = set()

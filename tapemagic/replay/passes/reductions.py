@@ -52,7 +52,7 @@ def mean(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def _options(node: Node) -> tuple[Node, dict[str, Any]] | None:
-    """What is reduced, an array, and the axis, keepdims and dtype; None if there are other options."""
+    """The array that is reduced, and the axis, keepdims and dtype; None if there are other options."""
     if not 1 <= len(node.args) <= 2 or node.kind.__class__ is not Kind:
         return None
     x, *rest = node.args

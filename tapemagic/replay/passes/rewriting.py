@@ -68,7 +68,7 @@ class Rewriting:
         return self._settled(new)
 
     def uses(self, node: Node) -> int:
-        """How many calls read a value, as far as it is known by now."""
+        """The number of calls that read a value, as far as it is known by now."""
         return self._uses[node]
 
     def place(self, node: Node) -> int:

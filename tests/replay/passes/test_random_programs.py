@@ -114,7 +114,9 @@ def _step(rng: np.random.Generator, values: list[Any], family: Any) -> Any:
     pick = lambda: values[-1 - int(rng.integers(len(values)) * rng.random())]  # noqa: E731
     x, y, other, chance = pick(), pick(), constant(rng), rng.random()
     if family[0] is ARITHMETIC:
-        other = FACTORS[rng.integers(len(FACTORS))]
+        other, inner = (FACTORS[k] for k in rng.integers(len(FACTORS), size=2))
+        if chance < 0.2:
+            return np.multiply(other, np.multiply(inner, x))
     unary, binary, reduce = (some[rng.integers(len(some))] for some in (*family, REDUCTIONS))
     axis = [None, None, 0, -1][rng.integers(4)]
     keepdims = bool(rng.random() < 0.2)

@@ -29,7 +29,7 @@ ONE = np.float64(0.5)
 
 
 def left(f: Callable[..., Any], rules: Any, **arrays: Any) -> str:
-    """What some rules alone leave of a function, on one line."""
+    """The calls that some rules alone leave of a function, on one line."""
     return "; ".join(passed(f, by=alone(rules), **arrays))
 
 
@@ -39,7 +39,7 @@ def sine(x: Any) -> Any:
 
 
 def test_dead_code() -> None:
-    """What nobody reads is not computed; what may raise an error, or is the user's own, is."""
+    """A value that nobody reads is not computed, unless its call may raise an error or is the user's own."""
 
     def f(x: Any) -> Any:
         np.cos(x)
@@ -253,7 +253,7 @@ def test_a_sum_of_one_number() -> None:
     ],
 )  # fmt: skip
 def test_shapes(f: Callable[..., Any], rest: str) -> None:
-    """What changes nothing is left out, if the values are known to lie in memory alike."""
+    """A call that changes nothing is left out, if the values are known to lie in memory alike."""
     assert left(f, shapes.RULES, x=M) == rest
 
 
@@ -339,7 +339,7 @@ def separately(program: Program) -> Program:
 
 
 def test_separate_results_alone() -> None:
-    """What was shared before may be shared."""
+    """Memory that was shared before may be shared."""
     assert passed(lambda x: (x, x, x.T), by=separately, x=M) == [
         "a = transpose(x)",
         "return x, x, a",
