@@ -77,7 +77,7 @@ VIEWS = frozenset(
 )
 """Functions whose result may share the memory of their first argument, in the same order."""
 
-ELEMENTWISE = frozenset({np.where, np.copy, method("copy"), method("astype")})
+ELEMENTWISE = frozenset({np.where, np.copy, method("copy"), method("astype"), operator.pow})
 """Functions that are no ufuncs, but give a new array in the order of their arguments, as ufuncs do."""
 
 

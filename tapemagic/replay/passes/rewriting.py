@@ -57,6 +57,7 @@ class Rewriting:
         self._table = Table() if merge else None
         self._body: list[Any] = []
         self._instead: dict[Node, Node] = {}
+        self._copies: dict[Node, Node] = {}
         self._places: dict[Node, int] = {}
         self._uses = Counter(x for entry in program.body for x in arguments_of(entry))
 
@@ -66,6 +67,19 @@ class Rewriting:
         """A new call, which comes from the line that another one came from; or what it can be simplified to."""
         new = Node(function, args, kwargs, kind, like.site, like.back, errstate=like.errstate)
         return self._settled(new)
+
+    def same(self, x: Any, node: Node) -> Node | None:
+        """`x` in place of a new node with the same numbers, if they lie in memory alike; if not, it is remembered."""
+        if not isinstance(x, Node) or x.kind != node.kind:
+            return None
+        if self.layouts.alike(x, node):
+            return x
+        self._copies[node] = x
+        return None
+
+    def original(self, x: Any) -> Any:
+        """The array of which an argument is a copy, in another layout perhaps; or the argument."""
+        return self._copies.get(x, x) if isinstance(x, Node) else x
 
     def uses(self, node: Node) -> int:
         """The number of calls that read a value, as far as it is known by now."""

@@ -29,7 +29,7 @@ def copied(node: Node, rewriting: Rewriting) -> Node | None:
     x = node.args[0]
     if node.kwargs.keys() - {"copy", "dtype"}:
         return None
-    return x if rewriting.layouts.alike(x, node) else None
+    return rewriting.same(x, node)
 
 
 def array(node: Node, _rewriting: Rewriting) -> Node | None:

@@ -155,6 +155,7 @@ def test_constant_folding(f: Callable[..., Any], rest: str) -> None:
         (lambda x: x**3, "a = pow(x, 3); return a"),
         (lambda x: np.where(np.bool_(True), sine(x), x), "a = sin(x); return a"),
         (lambda x: x * 1, "a = multiply(x, 1); return a"),
+        (lambda x: (x * 1) * 3, "a = multiply(x, 3); return a"),
     ],
 )  # fmt: skip
 def test_identities(f: Callable[..., Any], rest: str) -> None:
