@@ -403,8 +403,11 @@ def _operate(function: Any, *operands: Any) -> Any:
     """The result of an operator: of NumPy's function, but for plain Python numbers."""
     python = PYTHON.get(function, function)
     trace = next(x._trace for x in operands if type(x) is Symbol)
-    if all(isinstance(held(x), NUMBERS) and not isinstance(held(x), np.generic) for x in operands):
+    values = [held(x) for x in operands]
+    if all(isinstance(x, NUMBERS) and not isinstance(x, np.generic) for x in values):
         function = python
+    elif all(isinstance(x, (*NUMBERS, np.generic)) for x in values) and np.iscomplexobj(values):
+        function = python  # another algorithm than that of np.multiply
     return trace.call(function, operands, {}, python)
 
 
