@@ -159,6 +159,8 @@ def reduction_of(node: Node) -> Reduction | None:
         or not _is_exact(function, x.kind)
     ):
         return None
+    if not x.kind.shape:  # NumPy allows axis 0 of a number
+        return None
     axes = (
         range(len(x.kind.shape)) if axis is None else normalize_axis_tuple(axis, len(x.kind.shape))
     )
