@@ -97,8 +97,6 @@ class Closure:
         The local variable in these lines, and the path, of every array, tensor and variable, by its identity.
     places : list of Place
         Where arrays and tensors are.
-    fixed : list of (str, array)
-        Arrays that nothing can take the place of.
     unseen : str
         Why changes of something in reach could not be seen; empty if all can be.
     """
@@ -122,7 +120,6 @@ class Closure:
         self.data: dict[int, tuple[str, str]] = {}
         self.objects: dict[int, Any] = {}
         self.places: list[Place] = []
-        self.fixed: list[tuple[str, Any]] = []
         self.generators: list[Any] = []
         self.unseen = ""
         self._met: dict[int, tuple[str, Any]] = {}
@@ -156,7 +153,6 @@ class Closure:
         self.objects.clear()
         self._met.clear()
         self.places.clear()
-        self.fixed.clear()
         self.generators.clear()
         self.codes.clear()
 
@@ -244,8 +240,9 @@ class Closure:
         self._object(local, expression, x, path, "data" if place is not None else "object")
         if place is None:
             if isinstance(x, np.ndarray):
-                self.fixed.append((path, x))
-                name = self._constant("w", contents(x))
+                held = contents(x)
+                self.entries.append(Entry(path, "leaf", held))
+                name = self._constant("w", held)
                 self._require(f"contents({local}) != {name}")
             del self.data[id(x)]
         elif place is not INSIDE:
@@ -485,9 +482,9 @@ def reference(x: Any) -> Any:
         return Strong(x)
 
 
-def contents(x: Any) -> Any:
-    """The numbers of an array, for a comparison."""
-    return x.shape, x.dtype, x.tobytes()
+def contents(x: Any) -> bytes:
+    """The shape, dtype and numbers of an array as bytes, for a comparison."""
+    return f"{x.shape} {x.dtype.str} ".encode() + x.tobytes()
 
 
 def has_data(x: Any) -> bool:

@@ -12,6 +12,7 @@ from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.driver import Driver
 from tapemagic.replay.passes import simplified
 from tapemagic.replay.program import Guard, Program
+from tapemagic.replay.same import GivenVariable
 from tapemagic.replay.signature import Call
 from tapemagic.replay.source import Text
 
@@ -88,7 +89,14 @@ def path_of(program: Program) -> tuple[bool, ...]:
 
 def release(program: Program) -> None:
     """Let a program refer to its Variables weakly: it does not keep them alive."""
+
+    def released(variable: Any) -> Any:
+        if not isinstance(variable, Variable):
+            return variable
+        place = program.notes["given"].get(id(variable))
+        return weakref.ref(variable) if place is None else GivenVariable(place)
+
     for node in program.inputs:
-        if isinstance(node.origin, Variable):
-            node.origin = weakref.ref(node.origin)
-    program.assigned = [(weakref.ref(variable), node) for variable, node in program.assigned]  # type: ignore[misc]
+        node.origin = released(node.origin)
+    program.assigned = [(released(variable), node) for variable, node in program.assigned]
+    program.notes["given"] = {}

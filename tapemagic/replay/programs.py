@@ -37,22 +37,25 @@ class Signature:
     ----------
     programs : list of Compiled
         The one that held last is the first.
-    pending : list of (Program, Closure)
-        Traces that were not compared with a second one yet.
+    pending : list of (Program, Closure, object)
+        Traces that were not compared with a second one yet, and which arguments are objects in reach.
     eager_paths : list of Path
         Ways through the function that are no programs.
     tries : int
         The number of traces in which something in reach was changed.
     why_eager : str
         Why there is no program; empty if there is one, or may be one.
+    why_ways : str
+        Why some ways through the function are no programs.
     """
 
     def __init__(self) -> None:
         self.programs: list[Compiled] = []
-        self.pending: list[tuple[Program, Closure]] = []
+        self.pending: list[tuple[Program, Closure, Any]] = []
         self.eager_paths: list[Path] = []
         self.tries = 0
         self.why_eager = ""
+        self.why_ways = ""
 
 
 class Programs:
@@ -90,7 +93,9 @@ class Programs:
     @property
     def why_eager(self) -> str:
         """The reasons for which there are no programs, or not for all calls."""
-        reasons = [self._why_all, *(entry.why_eager for entry in self._signatures.values())]
+        reasons = [self._why_all]
+        for entry in [*self._signatures.values()]:
+            reasons += [entry.why_eager, entry.why_ways]
         reasons.append(self._why_more)
         return "\n".join(dict.fromkeys(filter(None, reasons)))
 
@@ -147,7 +152,7 @@ class Programs:
 
     @staticmethod
     def _is_pending(entry: Signature, known: Path) -> bool:
-        return any(path_of(program)[: len(known)] == known for program, _ in entry.pending)
+        return any(path_of(program)[: len(known)] == known for program, *_ in entry.pending)
 
     def _count(self) -> int:
         """The number of programs, and of those that wait for a second trace; dead ones are dropped."""
@@ -219,7 +224,7 @@ class Programs:
             entry.why_eager = closure.unseen
             entry.pending = []
             return self._eager(function, args, kwargs)
-        if entry.why_eager or self._why_more:
+        if entry.why_eager or entry.why_ways:
             self._warn(function)
         return result
 
@@ -274,12 +279,15 @@ class Programs:
         entry.pending = [x for x in entry.pending if path_of(x[0]) != path]
         if not entry.programs or len(entry.eager_paths) > TRIES:
             entry.why_eager = reason
+        else:
+            entry.why_ways = reason
 
     def _compare(self, entry: Signature, program: Program, closure: Closure, call: Call) -> None:
         """Make a program of a trace that is the same as one before; wait for a second one if there is none."""
         path = path_of(program)
-        for k, (other, earlier) in enumerate(entry.pending):
-            if path_of(other) != path or same_closures(earlier, closure) is not None:
+        known = [closure.data.get(id(x)) for x in call.leaves]
+        for k, (other, earlier, as_known) in enumerate(entry.pending):
+            if path_of(other) != path or known != as_known or same_closures(earlier, closure) is not None:
                 continue
             found = difference(other, program)
             del entry.pending[k]
@@ -292,7 +300,7 @@ class Programs:
             return
         closure.forget()
         release(program)
-        entry.pending.append((program, closure))
+        entry.pending.append((program, closure, known))
 
 
 def _none(args: Any, kwargs: Any) -> Miss:  # noqa: ARG001 (as of a driver)

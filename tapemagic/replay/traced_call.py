@@ -69,8 +69,11 @@ class TracedCall:
 
     def _prepare(self) -> None:
         """Make a symbol for every Variable, and for the arrays and tensors in reach."""
-        data, given = self._closure.data, {id(x) for x in self._call.leaves}
-        for variable in living():
+        data, given = self._closure.data, {id(x): k for k, x in enumerate(self._call.leaves)}
+        found = {id(x): x for x in self._call.leaves if isinstance(x, Variable)}
+        found |= {i: x for i, x in self._closure.objects.items() if isinstance(x, Variable)}
+        found |= {id(x): x for x in living()}
+        for variable in found.values():
             known = data.get(id(variable))
             value = value_of(variable)
             if type(value) is Symbol:
@@ -216,6 +219,9 @@ class TracedCall:
         ends = [(variable, trace.node(value)) for variable, value in assigned]
         name = getattr(function, "__name__", None) or type(function).__name__
         program = Program([], trace.body, results, ends, name)
+        program.notes["given"] = {
+            id(x): k for k, x in reversed([*enumerate(self._call.leaves)]) if isinstance(x, Variable)
+        }
         program.inputs = self._inputs(program)
         trace.names.finish(trace.constant)
         program.notes |= {
@@ -274,9 +280,10 @@ class TracedCall:
         return type(x) is not Symbol or self._trace.node(x).function is None
 
     def _result_node(self, x: Any, how: str, what: Any) -> Any:
-        if isinstance(x, Tensor | np.ndarray) and how != "fixed" and not isinstance(x, Variable):
+        if how != "fixed" and (type(x) is Symbol or isinstance(x, Tensor | np.ndarray)):
             return self._trace.node(x)
-        return x if how == "fixed" and (what is None or type(what) in (bool, int, float, str)) else None
+        plain = how == "fixed" and type(what) in (bool, int, float, str)
+        return x if plain else None
 
     def _inputs(self, program: Program) -> list[Any]:
         """The inputs that a program reads, after all of its arguments."""
