@@ -5,16 +5,16 @@ from __future__ import annotations
 import linecache
 import weakref
 from itertools import count
-from typing import Any
 
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.driver import Driver
 from tapemagic.replay.passes import simplified
-from tapemagic.replay.program import Guard, Program
+from tapemagic.replay.program import Guard, Loop, Program
 from tapemagic.replay.same import GivenVariable
 from tapemagic.replay.signature import Call
 from tapemagic.replay.source import Text
+from tapemagic.replay.warned_once import warning_once
 
 _number = count(1).__next__
 
@@ -51,6 +51,8 @@ class Compiled:
             return error
 
         run = text.function(file)
+        if any(isinstance(entry, Loop) for entry in self.program.body):
+            run = warning_once(run)
         driver = Driver(call, closure, self.program, run, text.single, raised)
         self._namespace = driver.namespace
         self.driver = driver.function()

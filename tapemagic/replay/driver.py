@@ -8,7 +8,7 @@ import numpy as np
 
 from tapemagic.engine.nest import ordered, pack
 from tapemagic.engine.recording import clock
-from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, new, unwrap
+from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.replay.closure import Closure, contents, is_empty
 from tapemagic.replay.kinds import NUMBERS, same_leaf
