@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.events import origin_of
+from tapemagic.engine.program_state import registered
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.kinds import (
@@ -85,6 +86,8 @@ class Closure:
     function : callable
     arguments : iterable of object
         Arguments that a program takes for granted by identity, such as a model.
+    fixed : bool, optional
+        Whether arrays in reach are constants of a program, of which the numbers are compared at each call.
 
     Attributes
     ----------
@@ -101,8 +104,9 @@ class Closure:
         Why changes of something in reach could not be seen; empty if all can be.
     """
 
-    def __init__(self, function: Any, arguments: Iterable[Any] = ()) -> None:
+    def __init__(self, function: Any, arguments: Iterable[Any] = (), fixed: bool = False) -> None:
         self.function = function
+        self.fixed = fixed
         self.arguments = [(reference(x), type(x).__name__) for x in arguments]
         self.names: set[str] = set()
         self.dynamic = False
@@ -133,6 +137,7 @@ class Closure:
         self._queue.append((self._constant("f", root), root, ""))
         for found, path in self.arguments:
             self._argument(found, path)
+        self._look_at_program_state()
         while self._queue and not self.unseen:
             self._expand(*self._queue.popleft())
             if len(self.entries) > MOST:
@@ -163,6 +168,16 @@ class Closure:
             for entry in self.entries
             if entry.role in {"object", "variable"}
         )
+
+    def _look_at_program_state(self) -> None:
+        """Note the settings of this package, such as the dtype of layers, and its generator of random numbers."""
+        for state in registered():
+            if isinstance(state, list):
+                for k, x in enumerate(state):
+                    if isinstance(x, MODIFIED):
+                        self.generators.append(x)
+                    elif is_leaf(x):
+                        self._look(f"{self._constant('s', state)}[{k}]", x, "a setting")
 
     def _argument(self, found: Any, path: str) -> None:
         name = self._constant("r", found)
@@ -237,6 +252,8 @@ class Closure:
             self.entries.append(Entry(f"{path}.trainable", "leaf", x.trainable))
             self._require(f"{local}.trainable is not {x.trainable}")
             return
+        if self.fixed and isinstance(x, np.ndarray):
+            place = None
         self._object(local, expression, x, path, "data" if place is not None else "object")
         if place is None:
             if isinstance(x, np.ndarray):

@@ -29,7 +29,7 @@ class Compiled:
         Its source.
     closure : Closure
         What the function closed over, as it was when it was traced.
-    path : tuple of bool
+    path : tuple
         The ways at its guards.
     driver : callable
         Called with the arguments, a tuple and a dict; gives the result, or a `Miss`.
@@ -59,15 +59,16 @@ class Compiled:
         closure.forget()
         release(self.program)
 
-    def agrees(self, known: tuple[bool, ...]) -> bool:
+    def agrees(self, known: tuple[Any, ...]) -> bool:
         """Whether the program takes a way of which the beginning is known."""
         return self.path[: len(known)] == known
 
-    def way_after(self, guard: int) -> tuple[bool, ...]:
+    def way_after(self, guard: int) -> tuple[Any, ...]:
         """The beginning of the way that a call takes after a guard failed; empty if that is not known."""
         if not self._all_guards:
             return ()
-        return (*self.path[: guard - 1], not self.path[guard - 1])
+        before, failed = self.path[: guard - 1], self.path[guard - 1]
+        return (*before, not failed) if isinstance(failed, bool) else before
 
     def adopts(self, now: Closure) -> bool:
         """Whether the program holds for what the function closes over now; it is checked for that from then on."""
@@ -84,9 +85,15 @@ class Compiled:
         return self.closure.is_dead()
 
 
-def path_of(program: Program) -> tuple[bool, ...]:
-    """The ways that a program takes at its guards."""
-    return tuple(entry.expected for entry in program.body if isinstance(entry, Guard))
+def path_of(program: Program) -> tuple[Any, ...]:
+    """The ways that a program takes at its guards: truth values, and shapes that depend on numbers."""
+    found: list[Any] = []
+    for entry in program.body:
+        if isinstance(entry, Guard):
+            node = entry.condition
+            by_shape = node.function is np.array_equal and type(node.args[1]) is tuple
+            found.append((entry.expected, node.args[1]) if by_shape else entry.expected)
+    return tuple(found)
 
 
 def release(program: Program) -> None:

@@ -24,10 +24,13 @@ from tapemagic.replay.traced_call import TracedCall
 TRIES = 3
 """The number of calls that may change what the function closes over, as the first call of a model builds its layers."""
 
+SMALL = 1 << 20
+"""The bytes of all arrays in reach up to which they may be constants, whose numbers are compared at each call."""
+
 _lock = threading.RLock()
 """Held by the thread that traces."""
 
-Path = tuple[bool, ...]
+Path = tuple[Any, ...]
 
 
 class Signature:
@@ -43,6 +46,8 @@ class Signature:
         Ways through the function that are no programs.
     tries : int
         The number of traces in which something in reach was changed.
+    fixed : bool
+        Whether arrays in reach are constants, since the function does something with them that is no program.
     why_eager : str
         Why there is no program; empty if there is one, or may be one.
     why_ways : str
@@ -54,6 +59,7 @@ class Signature:
         self.pending: list[tuple[Program, Closure, Any]] = []
         self.eager_paths: list[Path] = []
         self.tries = 0
+        self.fixed = False
         self.why_eager = ""
         self.why_ways = ""
 
@@ -174,7 +180,7 @@ class Programs:
                 continue
             result = each.driver(args, kwargs)
             if result is STALE:
-                now = now or Closure(function, call.objects)
+                now = now or Closure(function, call.objects, entry.fixed)
                 if not each.adopts(now):
                     continue
                 result = each.driver(args, kwargs)
@@ -217,7 +223,7 @@ class Programs:
     def _traced(self, entry: Signature, function: Any, args: Any, kwargs: Any, call: Call) -> Any:
         """Run the function, and write down what it computes."""
         with _lock:
-            closure = Closure(function, call.objects)
+            closure = Closure(function, call.objects, entry.fixed)
             if not closure.unseen:
                 result = self._trace(entry, closure, function, args, kwargs, call)
         if closure.unseen:
@@ -240,7 +246,7 @@ class Programs:
                 program, result = one.run(function, args, kwargs)
         if random_states(closure.generators) != before:
             effects.append("it draws random numbers: give them as an argument")
-        after = Closure(function, call.objects)
+        after = Closure(function, call.objects, entry.fixed)
         changed = same_closures(closure, after, strictly=True)
         one.clean(after)
         trace.release()
@@ -249,6 +255,9 @@ class Programs:
             entry.tries += 1
             if entry.tries >= TRIES:
                 entry.why_eager = _with_line(f"it changes {changed}", _assigned(closure, changed))
+        elif trace.reasons and not entry.fixed and 0 < one.nbytes <= SMALL:
+            entry.fixed = True
+            entry.programs, entry.pending = [], []
         elif reason:
             self._is_eager(entry, path_of(program), reason)
         else:

@@ -151,6 +151,12 @@ class TracedCall:
             self._copies.append((x, made, contents_of(made)))
         return made
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the arrays in reach for which there are symbols."""
+        arrays = (x for x, made in self._symbols.values() if type(made) is Symbol)
+        return sum(x.nbytes for x in arrays if id(x) in self._closure.data)
+
     # After the call.
 
     def _restored(self, done: bool) -> list[tuple[Variable, Any]]:
