@@ -1,4 +1,4 @@
-"""What a function reads beside its arguments: global names, variables of enclosing functions, attributes in reach."""
+"""Everything that a function reads beside its arguments: global names, variables around it, attributes in reach."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Entry(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where an object is found: the dict, list or cell, and the key."""
+    """The dict, list or cell in which an object is found, and the key."""
 
     owner: Any
     key: Any
@@ -141,7 +141,9 @@ class Closure:
         while self._queue and not self.unseen:
             self._expand(*self._queue.popleft())
             if len(self.entries) > MOST:
-                self.unseen = f"it can reach more than {MOST:,} objects: hold numbers in arrays, not in lists"
+                self.unseen = (
+                    f"it can reach more than {MOST:,} objects: hold numbers in arrays, not in lists"
+                )
 
     def has(self, x: Any) -> bool:
         """Whether an object is in reach."""
@@ -164,9 +166,7 @@ class Closure:
     def is_dead(self) -> bool:
         """Whether an object in reach does not exist any more."""
         return any(
-            entry.what() is None
-            for entry in self.entries
-            if entry.role in {"object", "variable"}
+            entry.what() is None for entry in self.entries if entry.role in {"object", "variable"}
         )
 
     def _look_at_program_state(self) -> None:
@@ -234,9 +234,7 @@ class Closure:
             self._queue.append((local, x, path))
         self._met[id(x)] = local, x
 
-    def _object(
-        self, local: str, expression: str, x: Any, path: str, role: str = "object"
-    ) -> None:
+    def _object(self, local: str, expression: str, x: Any, path: str, role: str = "object") -> None:
         found = reference(x)
         self.entries.append(Entry(path, role, found))
         self.lines.append(f"{local} = {expression}")
@@ -266,7 +264,7 @@ class Closure:
             self.places.append(place)
 
     def _expand(self, local: str, x: Any, path: str) -> None:
-        """Visit what an object holds."""
+        """Visit the contents of an object."""
         if isinstance(x, FunctionType):
             self._expand_function(local, x, path)
         elif isinstance(x, MethodType):
@@ -351,7 +349,7 @@ class Closure:
             )
 
     def _expand_class(self, local: str, x: type, path: str) -> None:
-        """What a class of the user's and its bases define, by the names that some code reads."""
+        """Visit what a class of the user's and its bases define, by the names that some code reads."""
         for kind in x.__mro__:
             if not is_user_class(kind):
                 continue
@@ -470,7 +468,7 @@ def same_entry(one: Entry, other: Entry, strictly: bool) -> bool:
 
 
 def data_kind(x: Any) -> Any:
-    """What a program takes for granted of an array or tensor in reach."""
+    """The class, shape, dtype and layout of an array or tensor in reach."""
     if x is None:
         return object()
     value = x._read()._value if isinstance(x, Tensor) else x
@@ -501,7 +499,8 @@ def reference(x: Any) -> Any:
 
 def contents(x: Any) -> bytes:
     """The shape, dtype and numbers of an array as bytes, for a comparison."""
-    return f"{x.shape} {x.dtype.str} ".encode() + x.tobytes()
+    numbers: bytes = x.tobytes()
+    return f"{x.shape} {x.dtype.str} ".encode() + numbers
 
 
 def has_data(x: Any) -> bool:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import linecache
 import weakref
 from itertools import count
+from typing import Any
+
+import numpy as np
 
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.closure import Closure, same_closures

@@ -103,7 +103,7 @@ class Driver:
         if not is_plain(structure):
             found = self._constant(structure)
             self.lines += ["found = []", "structure = taken_apart(args, found)"]
-            if len(structure) == 2 and isinstance(structure[0], tuple):  # noqa: PLR2004 (args, kwargs)
+            if len(structure) == 2 and isinstance(structure[0], tuple):
                 self.lines.append("structure = structure, taken_apart(kwargs, found)")
             else:
                 self._require("kwargs")
@@ -182,11 +182,12 @@ class Driver:
 
     def _check_static(self, name: str, x: Any) -> None:
         if any(x is each for each in self._call.objects):
-            k = next(k for k, each in enumerate(self._call.objects) if each is x)
-            self._require(f"{name} is not {self._constant(self._closure.arguments[k][0])}()")
+            place = next(k for k, each in enumerate(self._call.objects) if each is x)
+            self._require(f"{name} is not {self._constant(self._closure.arguments[place][0])}()")
         elif type(x) in NUMBERS and type(x) not in (float, complex):
             k = self._constant(x)
-            self._require(f"{name} is not {k} and ({name}.__class__ is not {k}.__class__ or {name} != {k})")
+            other = f"{name}.__class__ is not {k}.__class__ or {name} != {k}"
+            self._require(f"{name} is not {k} and ({other})")
         else:
             k = self._constant(x)
             self._require(f"{name} is not {k} and not same_leaf({name}, {k})")
@@ -295,7 +296,9 @@ class Driver:
         kind = structure[0]
         if kind is dict:
             keys = structure[1]
-            inner = {key: self._packed(part, leaves) for key, part in zip(ordered(dict.fromkeys(keys)), structure[2:], strict=True)}
+            order = ordered(dict.fromkeys(keys))
+            parts = [self._packed(part, leaves) for part in structure[2:]]
+            inner = dict(zip(order, parts, strict=True))
             return "{" + ", ".join(f"{self._constant(key)}: {inner[key]}" for key in keys) + "}"
         parts = [self._packed(part, leaves) for part in structure[1:]]
         if kind is list:

@@ -34,7 +34,7 @@ Path = tuple[Any, ...]
 
 
 class Signature:
-    """What is known of the calls with one signature.
+    """The programs of calls with one signature, and whatever else is known of these.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Programs:
             f"{name} has no program for such arguments yet: call it twice with arguments of their shapes and dtypes"
         )
 
-    def call(self, function: Any, args: Any, kwargs: Any, missed: Miss = MISS) -> Any:
+    def call(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Call the function by another program than the last one, or trace it."""
         if self._why_all:
             self._warn(function)
@@ -215,8 +215,7 @@ class Programs:
         if place is None:
             warnings.warn(text, EagerWarning, stacklevel=2)
         else:
-            registry: dict[str, Any] = {}
-            warnings.warn_explicit(text, EagerWarning, place.file, place.line, registry=registry)
+            warnings.warn_explicit(text, EagerWarning, place.file, place.line)
 
     # Traces.
 
@@ -268,7 +267,7 @@ class Programs:
     def _reason(
         trace: Any, effects: Any, one: Any, program: Program, args: Any, kwargs: Any, call: Call
     ) -> str:
-        """Why a trace is no program; empty if it is one."""
+        """The reason why a trace is no program; empty if it is one."""
         if effects:
             return str(effects[0])
         if trace.reasons:
@@ -296,7 +295,11 @@ class Programs:
         path = path_of(program)
         known = [closure.data.get(id(x)) for x in call.leaves]
         for k, (other, earlier, as_known) in enumerate(entry.pending):
-            if path_of(other) != path or known != as_known or same_closures(earlier, closure) is not None:
+            if (
+                path_of(other) != path
+                or known != as_known
+                or same_closures(earlier, closure) is not None
+            ):
                 continue
             found = difference(other, program)
             del entry.pending[k]

@@ -72,17 +72,15 @@ def difference(a: Program, b: Program) -> Difference | None:
         return Difference(OTHERWISE, last)
     if not _same(a.results, b.results, twin):
         return Difference(CHANGES, last)
-    one, other = (
-        [identity(variable, each) for variable, _ in each.assigned] for each in (a, b)
-    )
+    one, other = ([identity(variable, each) for variable, _ in each.assigned] for each in (a, b))
     if one != other:
         return Difference(OTHERWISE, last)
-    assigned = ([node for _, node in each.assigned] for each in (a, b))
-    return None if _same(*assigned, twin) else Difference(CHANGES, last)
+    ends = [[node for _, node in each.assigned] for each in (a, b)]
+    return None if _same(ends[0], ends[1], twin) else Difference(CHANGES, last)
 
 
 def origins(program: Program) -> list[Any]:
-    """What the inputs of a program are given, for a comparison."""
+    """The origins of the inputs of a program, for a comparison."""
     return [(identity(node.origin, program), node.kind) for node in program.inputs]
 
 

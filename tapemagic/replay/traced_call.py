@@ -81,9 +81,7 @@ class TracedCall:
             name = known[1] if known else variable.name
             symbol = self._trace.input(variable, value, identifier(name))
             ours = known is not None or id(variable) in given
-            self._variables.append(
-                (variable, symbol, self._trace.node(symbol), value, ours)
-            )
+            self._variables.append((variable, symbol, self._trace.node(symbol), value, ours))
         for place in self._closure.places:
             x = place.get()
             stand_in = self._stand_in(x)
@@ -117,7 +115,7 @@ class TracedCall:
         return with_value(x, symbol) if isinstance(x, Tensor) else symbol
 
     def _argument(self, k: int, x: Any) -> Any:
-        """What takes the place of a leaf of the arguments."""
+        """The stand-in for a leaf of the arguments."""
         if isinstance(x, Variable):
             self._originals.setdefault(id(x), ("argument", k))
             return x
@@ -226,7 +224,9 @@ class TracedCall:
         name = getattr(function, "__name__", None) or type(function).__name__
         program = Program([], trace.body, results, ends, name)
         program.notes["given"] = {
-            id(x): k for k, x in reversed([*enumerate(self._call.leaves)]) if isinstance(x, Variable)
+            id(x): k
+            for k, x in reversed([*enumerate(self._call.leaves)])
+            if isinstance(x, Variable)
         }
         program.inputs = self._inputs(program)
         trace.names.finish(trace.constant)
@@ -258,7 +258,7 @@ class TracedCall:
             self._check_structure(part, None)
 
     def _leaf(self, x: Any) -> tuple[str, Any]:
-        """How a driver makes one leaf of the result."""
+        """The way in which a driver makes one leaf of the result."""
         original = self._originals.get(id(x))
         if original is not None and self._is_unchanged(x):
             return original
