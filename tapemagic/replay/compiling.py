@@ -28,6 +28,8 @@ class Compiled:
     Attributes
     ----------
     program : Program
+    entry : Signature
+        The signature for which it was made.
     text : str
         Its source.
     closure : Closure
@@ -38,7 +40,8 @@ class Compiled:
         Called with the arguments, a tuple and a dict; gives the result, or a `Miss`.
     """
 
-    def __init__(self, program: Program, call: Call, closure: Closure) -> None:
+    def __init__(self, program: Program, call: Call, closure: Closure, entry: Any) -> None:
+        self.entry = entry
         self.program = simplified(program)
         self.closure = closure
         self.path = path_of(program)
@@ -56,7 +59,7 @@ class Compiled:
         run = text.function(file)
         if any(isinstance(entry, Loop) for entry in self.program.body):
             run = warning_once(run)
-        driver = Driver(call, closure, self.program, run, text.single, raised)
+        driver = Driver(call, closure, self.program, run, text.single, self, raised)
         self._namespace = driver.namespace
         self.driver = driver.function()
         closure.forget()

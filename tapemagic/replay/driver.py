@@ -26,12 +26,15 @@ class Miss:
     ----------
     guard : int
         The number of the guard that failed, counted from 1; 0 if the arguments or what the function closes over differ.
+    program : Compiled or None
+        The program whose guard failed.
     """
 
-    __slots__ = ("guard",)
+    __slots__ = ("guard", "program")
 
-    def __init__(self, guard: int) -> None:
+    def __init__(self, guard: int, program: Any = None) -> None:
         self.guard = guard
+        self.program = program
 
 
 MISS = Miss(0)
@@ -55,17 +58,26 @@ class Driver:
         The program's own function.
     single : bool
         Whether it returns a value that is no tuple.
+    compiled : Compiled
+        The program made ready, for a `Miss`.
     raised : callable
         Called with an error that the program raised; gives the one to raise.
     """
 
     def __init__(
-        self, call: Call, closure: Closure, program: Any, run: Any, single: bool, raised: Any
+        self,
+        call: Call,
+        closure: Closure,
+        program: Any,
+        run: Any,
+        single: bool,
+        compiled: Any,
+        raised: Any,
     ) -> None:
         self.namespace: dict[str, Any] = {
             "MISS": MISS, "STALE": STALE, "Miss": Miss, "CHANGED": CHANGED, "Retrace": Retrace,
             "same_leaf": same_leaf, "value_of": value_of, "exchange": exchange, "new": new,
-            "clock": clock, "run": run, "raised": raised, "contents": contents,
+            "clock": clock, "run": run, "program": compiled, "raised": raised, "contents": contents,
             "is_empty": is_empty, "pack": pack, "taken_apart": taken_apart, "ndarray": np.ndarray,
         }  # fmt: skip
         self.namespace |= closure.namespace
@@ -76,9 +88,9 @@ class Driver:
         self.lines: list[str] = []
         self._take_arguments()
         self._check_leaves()
-        self.lines.append("try:")
-        self.lines += [f"    {line}" for line in closure.lines or ["pass"]]
-        self.lines += ["except CHANGED:", "    return STALE"]
+        if closure.lines:
+            self.lines += ["try:", *[f"    {line}" for line in closure.lines]]
+            self.lines += ["except CHANGED:", "    return STALE"]
         self._check_aliases()
         self._run(single)
 
@@ -132,6 +144,11 @@ class Driver:
             parts = structure[1:]
             self._require(f"len({expression}) != {len(parts)}")
             inner = [f"{expression}[{k}]" for k in range(len(parts))]
+        if kind is not dict and len(parts) > 1 and all(part == LEAF for part in parts):
+            names = [f"x{self._next + k}" for k in range(len(parts))]
+            self.lines.append(f"{', '.join(names)} = {expression}")
+            self._next += len(parts)
+            return
         for part, each in zip(parts, inner, strict=True):
             if part == LEAF:
                 self.lines.append(f"x{self._next} = {each}")
@@ -264,7 +281,7 @@ class Driver:
             "try:",
             f"    {target or 'nothing'} = run({given})",
             "except Retrace as turn:",
-            "    return Miss(turn.args[0])",
+            "    return Miss(turn.args[0], program)",
             "except Exception as error:",
             "    raise raised(error)",
         ]
@@ -285,7 +302,9 @@ class Driver:
             return f"r{k}.copy()"
         if how == "tensor":
             kind = self._constant(what)
-            self.lines += [f"t{k} = new({kind})", f"t{k}._value = r{k}", f"t{k}._id = clock[0]"]
+            if "now = clock[0]" not in self.lines:
+                self.lines.append("now = clock[0]")
+            self.lines += [f"t{k} = new({kind})", f"t{k}._value = r{k}", f"t{k}._id = now"]
             return f"t{k}"
         return f"r{k}"
 

@@ -50,7 +50,7 @@ class Function:
             return self.python_function(*args, **kwargs)
         result = self._programs.driver(args, kwargs)
         if result.__class__ is Miss:
-            return self._programs.call(self.python_function, args, kwargs)
+            return self._programs.call(self.python_function, args, kwargs, result)
         return result
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:

@@ -130,11 +130,16 @@ class Programs:
             f"{name} has no program for such arguments yet: call it twice with arguments of their shapes and dtypes"
         )
 
-    def call(self, function: Any, args: Any, kwargs: Any) -> Any:
+    def call(self, function: Any, args: Any, kwargs: Any, missed: Miss) -> Any:
         """Call the function by another program than the last one, or trace it."""
+        if missed.program is not None:
+            other = self._other_way(missed, args, kwargs)
+            if other.__class__ is not Miss:
+                return other
+            if self._stays_eager(missed.program.entry, other):
+                return self._eager(function, args, kwargs)
         if self._why_all:
-            self._warn(function)
-            return function(*args, **kwargs)
+            return self._eager(function, args, kwargs)
         call = signature(args, kwargs)
         entry = self._signatures.get(call.key) if not call.odd else None
         if entry is None:
@@ -155,6 +160,31 @@ class Programs:
             self._is_full()
             return self._eager(function, args, kwargs)
         return self._traced(entry, function, args, kwargs, call)
+
+    def _other_way(self, missed: Miss, args: Any, kwargs: Any) -> Any:
+        """The result by a program for another way through the function; the last `Miss` if there is none."""
+        tried = {missed.program}
+        for each in list(missed.program.entry.programs):
+            if each not in tried and each.agrees(missed.program.way_after(missed.guard)):
+                tried.add(each)
+                result = each.driver(args, kwargs)
+                if result.__class__ is not Miss:
+                    self.driver = each.driver
+                    return result
+                missed = result if result.program is not None else missed
+        return missed
+
+    def _stays_eager(self, entry: Signature, missed: Miss) -> bool:
+        """Whether the way that a call takes is known to be no program, or there are too many programs."""
+        if entry.why_eager:
+            return True
+        known = missed.program.way_after(missed.guard)
+        if known and any(path[: len(known)] == known for path in entry.eager_paths):
+            return True
+        full = self._count() >= self._most and not self._is_pending(entry, known)
+        if full:
+            self._is_full()
+        return full
 
     @staticmethod
     def _is_pending(entry: Signature, known: Path) -> bool:
@@ -304,7 +334,7 @@ class Programs:
             found = difference(other, program)
             del entry.pending[k]
             if found is None:
-                compiled = Compiled(program, call, closure)
+                compiled = Compiled(program, call, closure, entry)
                 entry.programs = [compiled, *entry.programs]
                 self.driver = compiled.driver
             else:
