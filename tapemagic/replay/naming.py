@@ -230,7 +230,11 @@ def name_inputs(program: Program, function: Any, args: Any, kwargs: Any) -> None
 def variable_name(variable: Variable, known_as: str) -> str:
     """The name under which the user knows a Variable: that of his own name for it, or its path in a model."""
     path = getattr(variable, "path", "")
-    if isinstance(path, str) and path and (not known_as.isidentifier() or re.search(r"_\d+$", known_as)):
+    if (
+        isinstance(path, str)
+        and path
+        and (not known_as.isidentifier() or re.search(r"_\d+$", known_as))
+    ):
         return path
     return known_as or variable.name
 
@@ -276,4 +280,3 @@ def _name_leaves(path: str, value: Any, names: list[str]) -> None:
         parts = enumerate(value)
     for key, part in parts:
         _name_leaves(f"{path}_{key}", part, names)
-

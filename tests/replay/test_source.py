@@ -21,12 +21,20 @@ NAMES = [case[0].__name__ for case in CASES]
 
 
 def value(x):
-    return np.array(x) if isinstance(x, Traced) and x.ndim else x.numpy() if isinstance(x, Traced) else x
+    return (
+        np.array(x)
+        if isinstance(x, Traced) and x.ndim
+        else x.numpy()
+        if isinstance(x, Traced)
+        else x
+    )
 
 
 def traced(f, args, kwargs):
     """The function after the calls that trace it, its program, and the text of it."""
-    variables = {id(x): x for x in (vars(sys.modules[f.__module__])).values() if isinstance(x, Variable)}
+    variables = {
+        id(x): x for x in (vars(sys.modules[f.__module__])).values() if isinstance(x, Variable)
+    }
     before = {i: np.array(v) for i, v in variables.items()}
     made = function(f)
     for _ in range(2):
@@ -81,8 +89,12 @@ def test_pasted_into_a_script_the_source_gives_what_the_eager_function_gives(wri
         found = found if isinstance(found, tuple) else (found,)
         assert len(found) == len(wanted), name
         for x, y in zip(found, wanted, strict=True):
-            same = x == y or (x != x and y != y) if not hasattr(y, "dtype") else (
-                x.dtype == y.dtype and np.shape(x) == np.shape(y) and x.tobytes() == y.tobytes()
+            same = (
+                x == y or (x != x and y != y)
+                if not hasattr(y, "dtype")
+                else (
+                    x.dtype == y.dtype and np.shape(x) == np.shape(y) and x.tobytes() == y.tobytes()
+                )
             )
             assert same, (name, x, y)
 
