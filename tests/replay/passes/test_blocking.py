@@ -53,9 +53,8 @@ class Builder:
 
 def run(program: Program, values: Any) -> Any:
     text = Text(program)
-    namespace = dict(text.namespace)
-    exec(compile(str(text), "program", "exec"), namespace)
-    return namespace[program.name](*values)
+    found = text.function("program")(*values)
+    return (found,) if text.single else found
 
 
 def loops(program: Program) -> list[Loop]:
