@@ -141,7 +141,7 @@ class NonFiniteError(TapeError, ArithmeticError):
 
 
 class SourceError(TapeError, ValueError):
-    """What a tape recorded cannot be written as a program."""
+    """A recording that cannot be written as a program."""
 
 
 class SaveError(TapeError, OSError):

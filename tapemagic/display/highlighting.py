@@ -69,8 +69,12 @@ def pieces(text: str) -> Iterator[Piece]:
     except (tokenize.TokenError, SyntaxError):
         return
     for k, (kind, words, (line, start), (end, stop), _) in enumerate(found):
-        if line == end and (named := _kind(kind, words, found[k + 1 : k + 2])):
-            yield Piece(line - 1, start, stop, named)
+        if named := _kind(kind, words, found[k + 1 : k + 2]):
+            lines = words.split("\n")
+            starts, stops = [start, *[0] * (end - line)], [*map(len, lines[:-1]), stop]
+            stops[0] += start * (end > line)
+            for n, (left, right) in enumerate(zip(starts, stops, strict=True), line - 1):
+                yield Piece(n, left, right, named)
 
 
 def _kind(kind: int, words: str, following: list[tokenize.TokenInfo]) -> Kind | None:

@@ -110,7 +110,7 @@ def _evaluated(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
     code = compile(ast.Expression(node), "<%tape_function>", "eval")
     try:
         return eval(code, dict(namespace))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 -- whatever the user's expression raises
         raise UsageError(
             f"%tape_function: {ast.unparse(node)} cannot be computed ({type(error).__name__}: "
             f"{printable(_message(error))})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapemagic.replay.layout import WIDTH
-from tapemagic.replay.program import Guard, Node, Program, Site
+from tapemagic.replay.program import Guard, Node, Program, Site, statement_of
 
 ORDERS = {1: "", 2: "second derivative, ", 3: "third derivative, "}
 
@@ -16,7 +16,7 @@ class Comments:
     Attributes
     ----------
     said : object
-        What the last comment says, in the form of `key`; None if the next line needs one in any case.
+        What the last comment says, in the form of `statement_of`; None if the next line needs one in any case.
     """
 
     def __init__(self, program: Program) -> None:
@@ -24,20 +24,9 @@ class Comments:
         self._statements: dict[Any, str] = program.notes.get("statements", {})
         self._times: dict[Any, int] = program.notes.get("times", {})
 
-    @staticmethod
-    def key(node: Node) -> Any:
-        """What the comment above a node says: the statement, the time that it ran, and the order of derivative."""
-        site, back, order = node.site, node.back, 0
-        if back is not None and back.of is not None:
-            order = back.order
-        while back is not None and back.of is not None:
-            site, back = back.of.site, back.of.back
-        place = None if site is None else (site.file, site.line, site.time)
-        return place, order
-
     def above(self, node: Node, margin: str) -> list[str]:
         """The lines to write above a node, unless the last comment says the same."""
-        key = self.key(node)
+        key = statement_of(node)
         if key == self.said:
             return []
         place, order = key

@@ -11,8 +11,9 @@ from tapemagic.engine.tensor.tensor import Traced, computed
 from tapemagic.engine.tensor.variable import Variable, exchange
 from tapemagic.replay.closure import Closure
 from tapemagic.replay.passes import simplified
-from tapemagic.replay.program import Program
+from tapemagic.replay.program import Loop, Program
 from tapemagic.replay.source import Retrace, Text
+from tapemagic.replay.warned_once import warning_once
 
 _number = count(1).__next__
 
@@ -27,7 +28,9 @@ class Compiled:
         self.text = str(text)
         file = f"<tapemagic program {_number()} of {program.name}>"
         linecache.cache[file] = len(self.text), None, self.text.splitlines(True), file
-        self._run = text.function(file)
+        run = text.function(file)
+        has_loops = any(isinstance(entry, Loop) for entry in self.program.body)
+        self._run = warning_once(run) if has_loops else run
         self._single = text.single
         self._structure = program.notes["structure"]
         self._kinds = program.notes["kinds"]

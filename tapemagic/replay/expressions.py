@@ -39,6 +39,11 @@ PREFIXES: dict[Any, str] = {
     np.negative: "-", np.invert: "~", operator.neg: "-", operator.invert: "~", operator.pos: "+",
 }  # fmt: skip
 
+AUGMENTED: dict[Any, str] = {
+    operator.iadd: "+=", operator.isub: "-=", operator.imul: "*=", operator.itruediv: "/=",
+}  # fmt: skip
+"""Functions that write into their first argument: statements, which are no part of an expression."""
+
 PYTHON = frozenset(f for f in (*SIGNS, *PREFIXES) if not isinstance(f, np.ufunc))
 """Python's own operators."""
 
@@ -113,6 +118,9 @@ class Expressions:
         if isinstance(function, operator.attrgetter):
             attribute = function.__reduce__()[1][0]  # type: ignore[index]
             return Expression(f"{self.value(node.args[0]).within(ATOM)}.{attribute}")
+        if function in AUGMENTED:
+            left, right = map(self.value, node.args)
+            return Expression(f"{left.text} {AUGMENTED[function]} {right.text}", 0, right.depth)
         if not node.kwargs:
             if function in SIGNS and len(node.args) == 2 and operates(node):
                 return self._binary(node)

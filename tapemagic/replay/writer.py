@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.replay.comments import Comments
-from tapemagic.replay.expressions import ATOM, Expression, Expressions
+from tapemagic.replay.expressions import ATOM, AUGMENTED, Expression, Expressions
 from tapemagic.replay.layout import WIDTH, laid_out
 from tapemagic.replay.literals import literal, quoted
 from tapemagic.replay.local_names import LocalNames
@@ -23,6 +23,7 @@ from tapemagic.replay.program import (
     Site,
     Store,
     arguments_of,
+    statement_of,
 )
 from tapemagic.replay.uses import Uses
 
@@ -176,9 +177,9 @@ class Writer:
     def _stands_inside(self, node: Node) -> bool:
         """Whether a value has no statement of its own."""
         reader = self.uses.only_reader(node)
-        if node.name or reader is None or node in self.uses.parts:
+        if node.name or reader is None or node in self.uses.parts or node.function in AUGMENTED:
             return False
-        if "out" in node.kwargs or (isinstance(reader, Node) and "out" in reader.kwargs):
+        if "out" in node.kwargs or _writes(reader):
             return False
         if not self._is_intermediate(node, reader):
             return False
@@ -186,8 +187,8 @@ class Writer:
             return bool(reader.site == node.site and node.errstate is None)
         if isinstance(reader, Store):
             return node.errstate is None
-        key = self.comments.key
-        return bool(reader.errstate == node.errstate and key(reader) == key(node))
+        same = reader.errstate == node.errstate
+        return bool(same and statement_of(reader) == statement_of(node))
 
     @staticmethod
     def _is_intermediate(node: Node, reader: Any) -> bool:
@@ -209,6 +210,10 @@ class Writer:
         node = composed.node
         self._begin(node)
         self.uses.done(composed.reads)
+        if node.function in AUGMENTED:
+            self.names.pass_on(node.args[0], node)
+            self._line(composed.expression.text, node.site, [node, *composed.inside])
+            return
         if node in self.uses.parts:
             parts = self.uses.parts[node]
             given = (
@@ -222,7 +227,7 @@ class Writer:
     def _begin(self, node: Node) -> None:
         """Write what stands above a node: its comment, and the head of a block of np.errstate."""
         errstate = {k: v for k, v in (node.errstate or {}).items() if self._usual.get(k) != v}
-        if errstate != self._errstate or self.comments.key(node) != self.comments.said:
+        if errstate != self._errstate or statement_of(node) != self.comments.said:
             self._errstate = {}
         self.body += [Line(text, node.site) for text in self.comments.above(node, self._margin)]
         if errstate != self._errstate:
@@ -302,3 +307,8 @@ def shares_memory(x: Any) -> bool:
     while isinstance(x, Node) and x.function in VIEWS and x.args:
         x = x.args[0]
     return isinstance(x, Constant) and not x.by_reference and x.kind.is_array
+
+
+def _writes(entry: Any) -> bool:
+    """Whether a node writes its result into one of its arguments."""
+    return isinstance(entry, Node) and (entry.function in AUGMENTED or "out" in entry.kwargs)

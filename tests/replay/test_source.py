@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from importlib.util import find_spec
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from tapemagic.engine.nest import leaves
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.function import function
+from tapemagic.replay.source import Text
 from tests.replay.source_cases import CASES, regression, slope
 
 NAMES = [case[0].__name__ for case in CASES]
@@ -28,6 +30,11 @@ def value(x):
         if isinstance(x, Traced)
         else x
     )
+
+
+def held(variable):
+    """A Variable of a program, which may refer to it weakly."""
+    return variable() if isinstance(variable, ref) else variable
 
 
 def traced(f, args, kwargs):
@@ -59,15 +66,16 @@ def written():
         made, result, after = traced(f, args, kwargs)
         (program,) = made.programs
         given = [value(x) for x in leaves((args, kwargs))]
+        text = Text(program)
+        assert str(text) == made.source()
         inputs = [
-            np.array(node.origin)[()] if isinstance(node.origin, Variable) else given[node.origin]
+            given[node.origin] if isinstance(node.origin, int) else np.array(held(node.origin))[()]
             for node in program.inputs
         ]
         wanted = [value(x) for x in leaves(result)]
-        wanted += [after.get(id(v), np.array(v)) for v, _ in program.assigned]
-        (compiled,) = (each for entry in made._signatures.values() for each in entry.programs)
-        fixed = [node.value for node in compiled._source.fixed]
-        found[f.__name__] = made.source(), [*inputs, *fixed], wanted
+        wanted += [after.get(id(held(v)), np.array(held(v))) for v, _ in program.assigned]
+        fixed = [node.value for node in text.fixed]
+        found[f.__name__] = str(text), [*inputs, *fixed], wanted
     return found
 
 

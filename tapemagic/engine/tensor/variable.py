@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -280,17 +280,46 @@ def change_in_place(variable: Variable, change: Callable[[Any], object]) -> None
 
 def writable_array(variable: Variable) -> Any:
     """An array with a variable's value, for `put_array`: its own if nothing else reads that, else a copy."""
-    handle = variable._handle
-    array = handle._value
-    if (
-        array.__class__ is np.ndarray
-        and _count(handle) == _ALONE[0]
-        and _count(array) == _ALONE[1]
-        and array.base is None
-        and array.flags.writeable
-    ):
-        return array
-    return np.copy(array)
+    return writable_arrays((variable,))[0]
+
+
+def writable_arrays(variables: Sequence[Variable]) -> list[Any]:
+    """Arrays with the values of variables, for `put_arrays`; each as `writable_array` gives it."""
+    arrays = []
+    for variable in variables:
+        handle = variable._handle
+        array = handle._value
+        if (
+            array.__class__ is not np.ndarray
+            or _count(handle) != _ALONE[0]
+            or _count(array) != _ALONE[1]
+            or array.base is not None
+            or not array.flags.writeable
+        ):
+            array = np.copy(array)
+        arrays.append(array)
+    return arrays
+
+
+def exchange_array(variable: Variable, new: Any) -> Any:
+    """Make an array of a variable's shape and dtype its value, and return one with the value before.
+
+    Returns
+    -------
+    numpy.ndarray
+        The caller may write into it: it is a copy if anything else reads the array before.
+
+    Examples
+    --------
+    >>> v = Variable([1.0, 2.0])
+    >>> exchange_array(v, np.array([3.0, 4.0]))
+    array([1., 2.])
+    >>> v
+    Variable([3., 4.], name='Variable')
+    """
+    array = writable_array(variable)
+    put_array(variable, new)
+    return array
 
 
 def put_array(variable: Variable, array: Any) -> None:
@@ -305,10 +334,17 @@ def put_array(variable: Variable, array: Any) -> None:
     >>> v
     Variable([2., 3.], name='Variable')
     """
-    if variable._handle._value is not array:
-        variable._handle = wrap(array if array.ndim else array[()], variable._id)
+    put_arrays((variable,), (array,))
+
+
+def put_arrays(variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
+    """Make arrays the values of variables, as `put_array` does for one."""
+    for variable, array in zip(variables, arrays, strict=True):
+        if variable._handle._value is not array:
+            variable._handle = wrap(array if array.ndim else array[()], variable._id)
     for tape in live():
-        tape._record_event("changed", variable._id, 0)
+        for variable in variables:
+            tape._record_event("changed", variable._id, 0)
 
 
 _count = getattr(sys, "getrefcount", lambda _: float("nan"))
@@ -316,7 +352,7 @@ _count = getattr(sys, "getrefcount", lambda _: float("nan"))
 
 
 def _references(variable: Variable) -> tuple[float, float]:
-    """The numbers of references to a variable's tensor and to its array, counted as `writable_array` does."""
+    """The numbers of references to a variable's tensor and to its array, counted as `writable_arrays` does."""
     handle = variable._handle
     array = handle._value
     return _count(handle), _count(array)
