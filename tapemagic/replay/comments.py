@@ -62,7 +62,7 @@ class Comments:
 
 
 def _way(statement: str, expected: bool) -> str:
-    """What is said of a condition: it is that of a statement, or a part of it, or a check of a function's."""
+    """A remark on a condition: it is that of a statement, or a part of it, or a check of a function's."""
     words = statement.split()
     whole = words[:1] and words[0] in {"if", "elif", "while", "assert"}
     what = "" if whole else "a check that is "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+from weakref import ref
 
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.layout import WIDTH
@@ -61,7 +62,7 @@ def described(node: Node) -> str:
 
 def _origin(program: Program, node: Input) -> str:
     words = program.notes.get("inputs", {}).get(node)
-    return f", {words}" if words else ", a Variable" * isinstance(node.origin, Variable)
+    return f", {words}" if words else ", a Variable" * isinstance(node.origin, Variable | ref)
 
 
 def _results(
@@ -76,7 +77,7 @@ def _results(
             yield text(x), meaning or "the same at each call"
     names = {id(node.origin): name for node, name in zip(program.inputs, parameters, strict=False)}
     for variable, node in program.assigned:
-        name = names.get(id(variable), variable.name)
+        name = names.get(id(variable)) or getattr(variable, "name", "a Variable")
         yield text(node), f"{described(node)}, the new value of {name}"
 
 

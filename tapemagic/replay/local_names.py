@@ -100,7 +100,7 @@ class LocalNames:
             return f"{self.function(owner)}.{function.__name__}"
         home = home_of(function)
         if home is None:
-            return self.thing(function, getattr(function, "__name__", "function"))
+            return self.thing(function, str(getattr(function, "__name__", "function")))
         module, name = home
         if module == "builtins":
             return name
@@ -114,7 +114,6 @@ class LocalNames:
         """The name of an object that has no source."""
         known = self._objects.get(id(value))
         if known is None:
-            text = identifier(name) if isinstance(name, str) else ""
-            known = self._objects[id(value)] = self.reserve(text or "value")
+            known = self._objects[id(value)] = self.reserve(identifier(name) or "value")
             self.namespace[known] = value
         return known

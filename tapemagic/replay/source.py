@@ -82,7 +82,7 @@ class Text:
 
 
 def _above(writer: Writer) -> list[str]:
-    """What stands above the function: imports, constants, and the error for another way."""
+    """The lines above the function: imports, constants, and the error for another way."""
     above = [*writer.above]
     for name, value in writer.names.namespace.items():
         above.append(f"# {name} is not written here: {_named(value)}")

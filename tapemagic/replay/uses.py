@@ -10,7 +10,7 @@ from tapemagic.replay.program import Constant, Loop, Node, Program, arguments_of
 
 
 class Uses:
-    """What reads each node of a program.
+    """The readers of each node of a program.
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ LONGEST = 72
 """The number of characters above which an expression is not written into another one."""
 
 DEEPEST = 10
-"""How deep calls and operators are nested in one statement."""
+"""The depth to which calls and operators are nested in one statement."""
 
 
 class Line(NamedTuple):
@@ -97,22 +97,22 @@ class Writer:
             self.parameters.append(self.names.give(node, identifier(node.name) or "x"))
             self.uses.keep([node])
         known: dict[str, str] = {}
-        for node in self.uses.constants:
-            text = None if node.by_reference else literal(node.value)
+        for constant in self.uses.constants:
+            text = None if constant.by_reference else literal(constant.value)
             if text is None:
-                name = self.names.reserve(identifier(node.name) or "constant")
+                name = self.names.reserve(identifier(constant.name) or "constant")
                 self.parameters.append(name)
-                self.fixed.append(node)
-            elif not isinstance(node.value, np.ndarray):
+                self.fixed.append(constant)
+            elif not isinstance(constant.value, np.ndarray):
                 continue
             elif text in known:
                 name = known[text]
             else:
                 word = text.partition("(")[0].removeprefix("np.")
                 plain = word if word in {"zeros", "ones", "eye"} else "constant"
-                name = known[text] = self.names.reserve(identifier(node.name) or plain)
+                name = known[text] = self.names.reserve(identifier(constant.name) or plain)
                 self.above.append(f"{name} = {text}")
-            self.names.share(node, name)
+            self.names.share(constant, name)
         self.uses.done(self.program.inputs)
 
     def _read(self, node: Node) -> Expression:
