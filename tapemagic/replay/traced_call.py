@@ -274,7 +274,8 @@ class TracedCall:
         return type(x) is not Symbol or self._trace.node(x).function is None
 
     def _result_node(self, x: Any, how: str, what: Any) -> Any:
-        if isinstance(x, Tensor | np.ndarray) and how != "fixed" and not isinstance(x, Variable):
+        numbers = isinstance(x, Tensor | np.ndarray | np.generic)
+        if numbers and how != "fixed" and not isinstance(x, Variable):
             return self._trace.node(x)
         return x if how == "fixed" and (what is None or type(what) in (bool, int, float, str)) else None
 

@@ -144,7 +144,7 @@ def long_line(*parts):
     return np.concatenate([part * 2 for part in parts], axis=0), np.stack(parts)
 
 
-kernel = tm.Variable(np.cos(np.arange(8, dtype="float32")).reshape(2, 4), name="first/kernel")
+kernel = tm.Variable(np.cos(np.arange(8, dtype="float32")).reshape(2, 4), name="kernel")
 
 
 def one_layer(x):

@@ -17,6 +17,7 @@ from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.function import function
 from tapemagic.replay.source import Text
+from tests.replay import source_cases as cases
 from tests.replay.source_cases import CASES, regression, slope
 
 NAMES = [case[0].__name__ for case in CASES]
@@ -71,7 +72,7 @@ def written():
         text = Text(program)
         assert str(text) == made.source()
         inputs = [
-            given[node.origin] if isinstance(node.origin, int) else np.array(held(node.origin))[()]
+            given[node.origin] if isinstance(node.origin, int) else value(getattr(cases, node.name))
             for node in program.inputs
         ]
         wanted = [value(x) for x in leaves(result)]

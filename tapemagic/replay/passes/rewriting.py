@@ -60,7 +60,9 @@ class Rewriting:
         self, function: Any, args: tuple[Any, ...], kind: Any, like: Node, **kwargs: Any
     ) -> Node:
         """A new call, which comes from the line that another one came from; or what it can be simplified to."""
-        return self._settled(Node(function, args, kwargs, kind, like.site, like.back))
+        return self._settled(
+            Node(function, args, kwargs, kind, like.site, like.back, errstate=like.errstate)
+        )
 
     def uses(self, node: Node) -> int:
         """How many calls read a value, as far as it is known by now."""
@@ -100,7 +102,8 @@ class Rewriting:
         back = entry.back
         if back is not None:
             back = back._replace(of=self._now(back.of), to=self._now(back.to))
-        node = Node(entry.function, args, kwargs, entry.kind, entry.site, back, entry.name)
+        node = entry.with_arguments(args, kwargs)
+        node.back = back
         self._uses[node] = 0
         found = self._settled(node)
         self._uses[found] += self._uses[entry]
@@ -115,7 +118,7 @@ class Rewriting:
                 return found
         if self._table is not None:
             earlier = self._table.find(node, self._places)
-            if earlier is not None:
+            if earlier is not None and earlier.errstate == node.errstate:
                 return earlier
         self._places[node] = len(self._body)
         self._body.append(node)
@@ -140,7 +143,7 @@ def _inherit(node: Node, other: Node) -> None:
     """Let a node that takes another's place have its name, and its part in a sweep, where it has none."""
     node.name = node.name or other.name
     if node.back is not None and node.back.to is None and other.back is not None:
-        node.back = other.back
+        node.back = node.back._replace(to=other.back.to)
 
 
 def scalar_kind(kind: Kind) -> Kind:
