@@ -16,6 +16,8 @@ from tapemagic.nn.optimizers.scratch import LARGE, Scratch, Spare
 class ArrayOptimizer(Optimizer):
     """Base class of the optimizers here: each names what it keeps for a variable, and has a method `rule`."""
 
+    __tape_unwatched__ = frozenset({"_numbers"})
+
     def __init__(self, learning_rate: Any, **options: Any) -> None:
         super().__init__(learning_rate, **options)
         self._clipping = Scratch(1)

@@ -136,7 +136,7 @@ class Rewriting:
                     return found
         if self._table is not None and not raises(node):
             earlier = self._table.find(node)
-            if earlier is not None:
+            if earlier is not None and earlier.errstate == node.errstate:
                 return earlier
         self._places[node] = len(self._body)
         self._body.append(node)
@@ -162,7 +162,7 @@ def _inherit(node: Node, other: Node) -> None:
     """Let a node that takes another's place have its name, and its part in a sweep, where it has none."""
     node.name = node.name or other.name
     if node.back is not None and node.back.to is None and other.back is not None:
-        node.back = other.back
+        node.back = node.back._replace(to=other.back.to)
 
 
 def scalar_kind(kind: Kind) -> Kind:
