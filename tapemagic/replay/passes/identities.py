@@ -125,7 +125,9 @@ def signs_of_factors(node: Node, rewriting: Rewriting) -> Node | None:
     if all(signs):
         return _layout_kept(node.function, (x, y), node, rewriting)
     k = signs.index(True) if any(signs) else None
-    if k is None or rewriting.uses(node.args[k]) > 1 or number((y, x)[k]) is not None:
+    if k is None or number((y, x)[k]) is not None:
+        return None
+    if rewriting.uses(node.args[k]) > 1 and not rewriting.known(node.function, (x, y)):
         return None
     product = _layout_kept(node.function, (x, y), node, rewriting)
     if product is None:

@@ -163,6 +163,23 @@ def test_identities(f: Callable[..., Any], rest: str) -> None:
     assert left(f, identities.RULES, x=X) == rest
 
 
+def test_a_negative_product_next_to_the_product_itself() -> None:
+    """It is the product, subtracted, even if the negative factor is needed elsewhere."""
+
+    def f(x: Any) -> Any:
+        less = -x
+        return np.exp(less), x * x, np.sin(x) + x * less
+
+    assert passed(f, x=X) == [
+        "a = negative(x)",
+        "b = exp(a)",
+        "c = multiply(x, x)",
+        "d = sin(x)",
+        "e = subtract(d, c)",
+        "return b, c, e",
+    ]
+
+
 def test_powers_of_numbers_by_the_operator_stay() -> None:
     """Python's operator computes the power of a NumPy number with another algorithm than a product."""
     assert passed(lambda x: x**2, x=ONE) == ["a = pow(x, 2)", "return a"]
