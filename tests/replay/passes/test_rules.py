@@ -262,6 +262,9 @@ def test_a_sum_of_one_number() -> None:
         (lambda x: np.copy(np.sin(x)), "a = sin(x); b = copy(a); return b"),
         (np.copy, "a = copy(x); return a"),
         (lambda x: np.matmul(x, x.T).astype(float), "a = transpose(x); b = matmul(x, a); return b"),
+        (lambda x: np.copy(np.sin(x.ravel()), "F"), "a = ravel(x); b = sin(a); c = copy(b, 'F'); return c"),
+        (lambda x: np.ravel(np.matmul(x, x.T).reshape(4, 1), "F"), "a = transpose(x); b = matmul(x, a); c = reshape(b, 4, 1); d = ravel(c, 'F'); return d"),  # noqa: E501
+        (lambda x: np.ravel(np.matmul(x, x.T).reshape(4, 1)), "a = transpose(x); b = matmul(x, a); c = reshape(b, (4,)); return c"),  # noqa: E501
         (lambda x: np.sin(x)[()], "a = sin(x); return a"),
         (lambda x: np.transpose(x.T), "return x"),
         (lambda x: np.swapaxes(x, 0, 1).T, "return x"),
