@@ -182,3 +182,72 @@ def test_assignments_and_gradients_have_the_users_names():
         "    return loss, new_w, new_b",
     ][1:] or "    new_w = w - rate * dw" in body(text)
     assert "    new_w : array of shape (2, 2), float64, the new value of w" in text
+
+
+def of(x):
+    """One statement of a function of its own."""
+    return np.linalg.inv(x)
+
+
+def test_errors_point_at_the_users_line():
+    """The traceback shows the user's statement in the user's function, and none of the program."""
+
+    @function
+    def f(x):
+        with tm.GradientTape() as tape:
+            tape.watch(x)
+            y = np.sum(of(x))
+        return tape.gradient(y, x)
+
+    for k in range(2):
+        f(tm.constant(np.eye(2) + k))
+    assert len(f.programs) == 1
+    with pytest.raises(np.linalg.LinAlgError) as caught:
+        f(tm.constant(np.zeros((2, 2))))
+
+    places = [(each.name, str(each.statement).strip()) for each in caught.traceback]
+    assert ("of", "return np.linalg.inv(x)") in places
+    assert not any("tapemagic program" in str(each.path) for each in caught.traceback)
+
+
+def names_of(f, *args):
+    """The user's names that a trace of a function finds, in their order."""
+    made = function(f)
+    for _ in range(2):
+        made(*args)
+    return [node.name for node in made.programs[0].body if node.name]
+
+
+def test_names_are_those_that_statements_bind():
+    """A statement's last value has its name only if it is bound to it, in each turn of a loop."""
+
+    def f(x):
+        count = len(x * 2)
+        h = x
+        for _ in range(2):
+            h = np.tanh(h)
+        (a, *rest), total = (np.sin(h), np.cos(h)), np.sum(h)
+        if (limit := total * count) is None:
+            return None
+        return h, a, rest, total, limit
+
+    assert names_of(f, tm.constant([1.0, 2.0])) == ["h", "h", "a", "rest_0", "total", "limit"]
+
+
+def test_the_time_of_a_line_is_said():
+    """(2 of 3): in a loop, and in a function that is called again; a comprehension is one line."""
+
+    def square(x):
+        return x * x
+
+    def f(x):
+        parts = [np.sin(x * k) for k in range(3)]
+        for part in parts:
+            x = x + square(part)
+        return x
+
+    text = program_text(f, tm.constant([1.0, 2.0]))
+
+    assert "    # x = x + square(part) (2 of 3)" in text.split("\n")
+    assert "    # return x * x (3 of 3)" in text.split("\n")
+    assert "    # parts = [np.sin(x * k) for k in range(3)]" in text.split("\n")
