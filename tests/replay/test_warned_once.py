@@ -27,24 +27,24 @@ def roots(x: Any) -> Any:
 @pytest.fixture(autouse=True)
 def traced():
     for _ in range(3):
-        roots(tm.constant(np.full(100_000, 3.0)))
+        roots(tm.constant(np.full(150_000, 3.0)))
     assert "for start in range" in roots.source()
 
 
 def test_each_call_warns_once_as_without_blocks():
-    x = tm.constant(np.linspace(-1.0, 1.0, 100_000))
+    x = tm.constant(np.linspace(-1.0, 1.0, 150_000))
     assert sorted(messages(roots, x)) == sorted(messages(roots.python_function, x))
 
 
 def test_an_error_stops_the_loop():
     with pytest.raises(RuntimeWarning, match="invalid value encountered in log"):
-        roots(tm.constant(np.full(100_000, -3.0)))
+        roots(tm.constant(np.full(150_000, -3.0)))
     with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="invalid value"):
-        roots(tm.constant(np.full(100_000, -3.0)))
+        roots(tm.constant(np.full(150_000, -3.0)))
 
 
 def test_the_users_ways_stay():
-    x = tm.constant(np.full(100_000, 1.0))
+    x = tm.constant(np.full(150_000, 1.0))
     with np.errstate(all="ignore"):
         assert messages(roots, x) == []
     told: list[str] = []

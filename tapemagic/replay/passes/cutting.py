@@ -12,8 +12,8 @@ from tapemagic.engine import registry
 from tapemagic.replay.program import Kind, Node, arguments_of
 from tapemagic.replay.symbol import Method
 
-BLOCK = 2**14
-"""The most elements of the largest array in a block: of 8,000 to 32,000 the quickest where the processor is shared."""
+BLOCK = 2**17
+"""The most bytes of the largest array in a block: a few such arrays fit into the second-level cache of a processor."""
 
 NUMBERS = "biufc"
 """The kinds of dtypes that are computed in blocks."""
@@ -72,7 +72,7 @@ def cut_of(kind: Kind, least: int) -> Cut | None:
     if size < least:
         return None
     for axis, length in enumerate(kind.shape):
-        if size // length <= BLOCK // 4:
+        if size // length * kind.dtype.itemsize <= BLOCK // 4:
             return Cut(len(kind.shape) - axis, length)
     return None
 
@@ -172,13 +172,13 @@ def _is_exact(function: Any, kind: Kind) -> bool:
     return function not in SUMS or kind.dtype != np.float16
 
 
-def rows_of_block(length: int, size: int) -> int:
-    """The number of rows of a block, if the largest array has so many rows and elements.
+def rows_of_block(length: int, nbytes: int) -> int:
+    """The number of rows of a block, if the largest array has so many rows and bytes.
 
     Examples
     --------
-    >>> rows_of_block(1000, 1_000_000)
+    >>> rows_of_block(1000, 8_000_000)
     16
     """
-    rows = max(1, BLOCK * length // size)
+    rows = max(1, BLOCK * length // nbytes)
     return 1 << (rows.bit_length() - 1)

@@ -47,7 +47,7 @@ class Builder:
         self.body.append(Guard(condition, bool(self._held[condition]), None))
 
     def program(self, *results: Node) -> Program:
-        """What was computed, in blocks from 1,000 elements on."""
+        """What was computed, in blocks from 8,000 bytes on."""
         return Program(self.inputs, self.body, list(results), [])
 
 
@@ -62,7 +62,7 @@ def loops(program: Program) -> list[Loop]:
 def both(build: Builder, *results: Node) -> tuple[Program, Any, Any]:
     """The program in blocks, and what it gives without and with them."""
     program = build.program(*results)
-    blocked = in_blocks(program, least=1000)
+    blocked = in_blocks(program, least=8000)
     return blocked, run(program, build.values), run(blocked, build.values)
 
 
@@ -80,7 +80,7 @@ def check_same(build: Builder, *results: Node, count: int = 1) -> Program:
 
 @pytest.fixture(autouse=True)
 def short_blocks(monkeypatch):
-    monkeypatch.setattr(cutting, "BLOCK", 256)
+    monkeypatch.setattr(cutting, "BLOCK", 2048)
 
 
 def numbers(*shape: int, dtype: Any = float, seed: int = 0) -> Any:
@@ -103,7 +103,7 @@ def test_small_arrays_and_single_calls_are_left_as_they_are():
         if size < 1000:
             y = build(np.exp, build(np.sin, y))
         program = build.program(y)
-        assert in_blocks(program, least=1000) is program
+        assert in_blocks(program, least=8000) is program
 
 
 @pytest.mark.parametrize("shape", [(1200, 3), (3, 1200), (2, 700, 2), (4000, 1)])
@@ -210,7 +210,7 @@ def test_the_text_is_a_plain_loop():
     x = build.inputs[0]
     y = build(np.exp, build(np.sin, build(np.cos, x)))
     y.name = "y"
-    text = str(Text(in_blocks(build.program(y, build(np.sum, build(np.add, x, 1))), least=1000)))
+    text = str(Text(in_blocks(build.program(y, build(np.sum, build(np.add, x, 1))), least=8000)))
     assert (
         "    for start in range(0, 3_000, 256):\n        part = slice(start, start + 256)\n" in text
     )
@@ -233,7 +233,7 @@ def test_memory_is_less_than_that_of_whole_arrays():
     t = build.inputs[0]
     for _ in range(6):
         t = build(np.sin, t)
-    blocked = in_blocks(build.program(t), least=1000)
+    blocked = in_blocks(build.program(t), least=8000)
     tracemalloc.start()
     run(blocked, build.values)
     peak = tracemalloc.get_traced_memory()[1]
