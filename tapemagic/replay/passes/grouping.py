@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.replay.passes.cutting import Cut, cut_of, is_pointwise, reduction_of
+from tapemagic.replay.passes.cutting import Cut, cut_of, is_pointwise, reduction_of, rows_of_block
 from tapemagic.replay.program import Guard, Kind, Node, arguments_of, nodes_in
 
 WIDEST = np.dtype(np.complex128).itemsize
@@ -37,7 +37,18 @@ class Group:
     def wins(self, least: int) -> bool:
         """Whether a loop wins: by the arrays that are never written in full, two or more, or one if it writes none."""
         inner = sum(cut is not None for cut in self.cuts.values()) - len(self.stored)
-        return self.nbytes >= least and (inner >= 2 or (inner == 1 and not self.stored))
+        long_enough = self.nbytes >= least and self.rows > 1
+        return long_enough and (inner >= 2 or (inner == 1 and not self.stored))
+
+    @property
+    def length(self) -> int:
+        """The number of rows of the arrays that are cut."""
+        return self.reads[self.members[0]].length
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of a block."""
+        return rows_of_block(self.length, self.nbytes)
 
     @property
     def nbytes(self) -> int:
