@@ -590,8 +590,15 @@ class Writer:
             (name, f"{described(node)}, the same at each call")
             for name, node in zip(more, self.fixed, strict=True)
         ]
+        notes = self.program.notes
+        if notes.get("brief") and not notes.get("inputs") and None not in self.program.results:
+            return lines[:-1] + [f'{lines[-1]}"""'] if not notes.get("notes") else self._noted(lines)
         lines += _section("Parameters", parameters)
         lines += _section("Returns", list(self._returned()))
+        return self._noted(lines)
+
+    def _noted(self, lines: list[str]) -> list[str]:
+        """A docstring with its notes, and its end."""
         notes = self.program.notes.get("notes", [])
         for k, note in enumerate(notes):
             lines += ["", "    Notes", "    -----"] if not k else [""]

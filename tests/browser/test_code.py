@@ -11,9 +11,12 @@ from tests.browser.jupyter import Lab, report_of
 from tests.browser.looks import keep, serious, turn_to, wider
 
 CELLS = [
-    "%load_ext tapemagic\nimport numpy as np\nimport tapemagic as tm\nw = tm.Variable([0.5, -1.0])\nb = tm.Variable(0.1)",
-    "%%tape\nx = np.arange(6.0).reshape(3, 2)\ny = np.array([1.0, 2.0, 3.0])\n"
-    "error = np.tanh(x @ w + b) - y\nloss = np.mean(error**2)",
+    "%load_ext tapemagic\nimport numpy as np\nimport tapemagic as tm",
+    (
+        "w, b = tm.Variable([0.5, -1.0]), tm.Variable(0.1)\n"
+        "x, y = np.arange(6.0).reshape(3, 2), np.array([1.0, 2.0, 3.0])"
+    ),
+    "%%tape\nerror = np.tanh(x @ w + b) - y\nloss = np.mean(error**2)",
 ]
 
 
@@ -21,7 +24,7 @@ CELLS = [
 def test_the_program(lab: Lab, axe: str, theme: str) -> None:
     """Each step lights up its lines, forward and in reverse; everybody can read them."""
     with lab.notebook(f"code-{theme}", CELLS, theme=theme) as page:
-        report = report_of(page, 1)
+        report = report_of(page, 2)
         panel = turn_to(report, "Code")
         lines = panel.locator("[data-k]")
         lit = panel.locator(".tm-now")
@@ -45,7 +48,8 @@ def test_the_program(lab: Lab, axe: str, theme: str) -> None:
         assert any("loss" in line for line in forward)
         assert all(re.match("d_|g", line) for line in reverse)
         assert any(line.startswith("d_w") for line in reverse)
-        report.get_by_label("Step back").click()
+        for _ in range(4):
+            report.get_by_label("Step back").click()
         keep(report, f"code-{theme}")
         assert [] == serious(report, axe)
         assert [] == wider(report)
