@@ -277,16 +277,18 @@ def note_several(
 def protect(operation: Operation, values: tuple[Any, ...], ids: tuple[int, ...]) -> tuple[Any, ...]:
     """The inputs of a record, with copies of those plain arrays that rules read: the program may write into them."""
     unread = frozenset(operation.unread((True,) * len(ids)))
-    return tuple(
-        value if i != FOREIGN else absent(value) if position in unread else value.copy()
-        for position, (value, i) in enumerate(zip(values, ids, strict=True))
-    )
+    kept = list(values)
+    for position, i in enumerate(ids):
+        if i == FOREIGN:
+            value = values[position]
+            kept[position] = absent(value) if position in unread else value.copy()
+    return tuple(kept)
 
 
 def absent(value: Any) -> Any:
     """The shape and dtype of a value, in an `Absent`; the value itself if it is small."""
     if value.__class__ is tuple:
         return tuple(map(absent, value))
-    if getattr(value, "nbytes", 0) <= SMALL:
+    if value.__class__ is not np.ndarray or value.nbytes <= SMALL:
         return value
     return Absent(value.shape, value.dtype)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from threading import RLock
 from typing import Any, TypeVar
 
@@ -32,6 +33,8 @@ class Operation:
     ----------
     function : callable
         Computes the value.
+    on_arrays : callable
+        The same for arrays alone, without looking for tensors among the arguments.
     number : int
         Its place in `NUMBERED`, by which records know it: a number, unlike an object, is nothing that
         Python's garbage collector would follow, and it need not look at the records of a long tape.
@@ -46,8 +49,10 @@ class Operation:
         The names of the array arguments, for calls that give them by keyword; found out when needed.
     pointwise : bool
         Whether each element of the result depends on the elements at its own place alone.
-    selects : bool
-        Whether each element of the result is an element of the input, the same whatever their values, or zero.
+    selects : callable or None
+        For a function of one array, of which each result is a sum of few elements, multiplied with whole numbers, of
+        the array: called as the function, with the numbers of the elements in their place, it returns a list of pairs,
+        such a factor and, for each result, the number of the element, or 0 for none. Or None, if there are too many.
     spreads : bool
         Whether the rules do no more than lay out elements of the gradient, or zeros: each element of an input is
         added to one element of the result, or to none.
@@ -68,6 +73,7 @@ class Operation:
         "joint_rule",
         "name",
         "number",
+        "on_arrays",
         "pointwise",
         "rules",
         "selects",
@@ -78,12 +84,14 @@ class Operation:
         self.number = len(NUMBERED)
         NUMBERED.append(self)
         self.function = function
+        self.on_arrays = getattr(function, "on_arrays", function)
         self.name: str = getattr(function, "__name__", str(function)).strip("_")
         self.rules: tuple[Rule | None, ...] = ()
         self.joint_rule: Rule | None = None
         self.inputs: tuple[str, ...] = ()
         self.pointwise = isinstance(function, np.ufunc) and function.signature is None
-        self.selects = self.spreads = False
+        self.selects: Callable[..., list[tuple[int, Any]] | None] | None = None
+        self.spreads = False
         self.accepts: frozenset[str] = frozenset()
         self.ignores: frozenset[str] = HARMLESS | ({"order"} if self.pointwise else set())
         self._names: tuple[str, ...] | None = None
@@ -370,7 +378,12 @@ def pointwise(*functions: Function) -> None:
 def selects(*functions: Function) -> None:
     """Say of functions of one array that each element of the result is one of the array, or zero."""
     for function in functions:
-        operation(function).selects = True
+        operation(function).selects = partial(_once, function)
+
+
+def _once(function: Function, *args: Any, **params: Any) -> list[tuple[int, Any]]:
+    """The numbers that a function selects, with the factor 1."""
+    return [(1, function(*args, **params))]
 
 
 def spreads(*functions: Function) -> None:

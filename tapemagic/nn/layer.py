@@ -530,7 +530,7 @@ class Layer(Module):
             dtype = x.dtype
             kept = dtype == self._dtype or dtype.kind not in self.cast_kinds
             return x if kept else cast(x, self._dtype)
-        if isinstance(x, np.ndarray | np.generic):
+        if isinstance(x, (np.ndarray, np.generic)):
             return constant(x, self._dtype if x.dtype.kind in self.cast_kinds else None)
         if isinstance(x, list | tuple):
             if _is_numbers(x):

@@ -13,6 +13,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.methods import ArrayMethods
+from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import NotNumbersError, ShapeError, TapeError
 from tapemagic.nn.calls import calls
 
@@ -185,6 +186,8 @@ def symbolic_in(values: Iterable[Any]) -> Iterator[SymbolicTensor]:
 def has_symbolic(args: Any) -> bool:
     """Whether there is a symbolic tensor among the arguments of a call, also in lists, tuples and dicts."""
     for x in args:
+        if isinstance(x, Traced):
+            continue
         if isinstance(x, SymbolicTensor):
             return True
         if isinstance(x, list | tuple) and has_symbolic(x):

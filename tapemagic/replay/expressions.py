@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.replay.literals import literal, weak_literal
+from tapemagic.replay.literals import LONGEST, literal, weak_literal
 from tapemagic.replay.program import Constant, Node
 from tapemagic.replay.symbol import Method
 
@@ -38,6 +38,11 @@ SIGNS: dict[Any, tuple[str, int]] = {
 PREFIXES: dict[Any, str] = {
     np.negative: "-", np.invert: "~", operator.neg: "-", operator.invert: "~", operator.pos: "+",
 }  # fmt: skip
+
+AUGMENTED: dict[Any, str] = {
+    operator.iadd: "+=", operator.isub: "-=", operator.imul: "*=", operator.itruediv: "/=",
+}  # fmt: skip
+"""Functions that write into their first argument: statements, which are no part of an expression."""
 
 PYTHON = frozenset(f for f in (*SIGNS, *PREFIXES) if not isinstance(f, np.ufunc))
 """Python's own operators."""
@@ -113,6 +118,9 @@ class Expressions:
         if isinstance(function, operator.attrgetter):
             attribute = function.__reduce__()[1][0]  # type: ignore[index]
             return Expression(f"{self.value(node.args[0]).within(ATOM)}.{attribute}")
+        if function in AUGMENTED:
+            left, right = map(self.value, node.args)
+            return Expression(f"{left.text} {AUGMENTED[function]} {right.text}", 0, right.depth)
         if not node.kwargs:
             if function in SIGNS and len(node.args) == 2 and operates(node):
                 return self._binary(node)
@@ -154,10 +162,11 @@ class Expressions:
         if not isinstance(node.function, np.ufunc) or "dtype" in node.kwargs:
             return [self.value(x) for x in node.args]
         kinds = tuple(_operand(x) for x in node.args)
+        numbers = [is_number(x) for x in node.args]
         found = []
         for place, x in enumerate(node.args):
             text = None
-            if isinstance(x, Constant) and not x.by_reference and x.kind.shape == ():
+            if isinstance(x, Constant) and numbers[place] and not all(numbers):
                 text = weak_literal(x.value, node.function, kinds, place, node.kind)
             found.append(number(text) if text is not None else self.value(x))
         return found
@@ -183,8 +192,11 @@ class Expressions:
         if x.__class__ is slice:
             bounds = ", ".join(self.value(v).text for v in (x.start, x.stop, x.step))
             return Expression(f"slice({bounds})", depth=1)
+        if isinstance(x, tuple) and hasattr(x, "_fields"):
+            parts = ", ".join(self.value(part).text for part in x)
+            return Expression(f"{self._function(type(x))}({parts})", depth=1)
         text = literal(x)
-        if text is not None:
+        if text is not None and len(text) <= LONGEST:
             return number(text)
         if callable(x):
             return Expression(self._function(x))
@@ -206,11 +218,29 @@ class Expressions:
         return " : ".join(bounds).replace(":  :", "::").strip()
 
 
+def is_number(x: Any) -> bool:
+    """Whether an argument is a number that is the same at each call."""
+    if isinstance(x, Node):
+        return isinstance(x, Constant) and not x.by_reference and x.kind.shape == ()
+    return isinstance(x, bool | int | float | complex)
+
+
 def _operand(x: Any) -> Any:
     """The dtype of an operand, or its type, if it is, or may be, a number of Python's."""
     if isinstance(x, Node):
-        return x.kind.dtype.type(0).item().__class__ if x.function in PYTHON else x.kind.dtype
+        return type(x.kind.dtype.type(0).item()) if may_be_python(x) else x.kind.dtype
     return type(x) if type(x) in (int, float, complex) else np.asarray(x).dtype
+
+
+def may_be_python(node: Node) -> bool:
+    """Whether a value is a plain number of Python's, as far as is known, and no NumPy scalar."""
+    if node.function not in PYTHON or node.kind.is_array:
+        return False
+    return not any(
+        x.kind.is_array or x.function is None or isinstance(x.function, np.ufunc)
+        for x in node.args
+        if isinstance(x, Node)
+    )
 
 
 def operates(node: Node) -> bool:

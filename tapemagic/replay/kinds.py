@@ -21,6 +21,8 @@ from types import (
     CodeType,
     EllipsisType,
     FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
@@ -48,7 +50,7 @@ WRAPPERS = (staticmethod, classmethod, property, functools.partial)
 
 NAMED = (
     *(type, ModuleType, BuiltinFunctionType, np.ufunc, type(np.mean), CodeType),
-    *(MethodDescriptorType, MethodWrapperType, WrapperDescriptorType, type(np._NoValue)),
+    *(GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType, type(np._NoValue)),
     *(operator.itemgetter, operator.attrgetter, operator.methodcaller),
     *(type(threading.Lock()), type(threading.RLock()), *WRAPPERS),
 )

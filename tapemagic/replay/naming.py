@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from keyword import iskeyword
 from typing import Any
 
@@ -27,6 +28,7 @@ UNSHARED = frozenset(dir(builtins)) | {"np", "Retrace", "l", "O", "I", "_"}
 COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 
+@cache
 def identifier(text: str) -> str:
     """A name for a value, made of any text; empty if nothing of it can be a name.
 
@@ -87,6 +89,7 @@ class Names:
         self.texts: dict[tuple[str, int], str] = {}
         self._calls: dict[int, Call] = {}
         self._lines: dict[Any, dict[int, Statement]] = {}
+        self._inner: set[tuple[str, int]] = set()
         self.times: Counter[tuple[str, int]] = Counter()
 
     def site(self, frame: Any) -> Site:
@@ -135,8 +138,13 @@ class Names:
 
     def _begin(self, call: Call, now: Statement, file: str) -> None:
         place = file, now.line
-        inner = call.frame.f_code.co_name in COMPREHENSIONS and self.times[place]
-        self.times[place] += not inner
+        if call.frame.f_code.co_name in COMPREHENSIONS:
+            self._inner.add(place)
+            self.times[place] = self.times[place] or 1
+        elif place in self._inner:
+            self._inner.discard(place)
+        else:
+            self.times[place] += 1
         call.time = self.times[place]
         call.statement = now
         self.texts[place] = now.text

@@ -11,14 +11,15 @@ that was called again, and this is the second time.
 
 from __future__ import annotations
 
+import operator
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.replay.expressions import Expression, Expressions, home_of
+from tapemagic.replay.expressions import AUGMENTED, Expression, Expressions, home_of
 from tapemagic.replay.layout import WIDTH, laid_out
 from tapemagic.replay.literals import literal, quoted
 from tapemagic.replay.naming import UNSHARED, identifier
@@ -33,6 +34,7 @@ from tapemagic.replay.program import (
     Store,
     arguments_of,
     nodes_in,
+    statement_of,
 )
 from tapemagic.replay.tracebacks import point_at_user
 
@@ -182,7 +184,7 @@ class Writer:
         self._differentiated = {back.to for back in backs if back.to is not None}
         self._parts: dict[Node, dict[int, Node]] = {}
         for entry in self._entries():
-            if isinstance(entry, Node) and entry.args and type(_kind(entry.args[0])) is tuple:
+            if isinstance(entry, Node) and _takes_part(entry):
                 self._parts.setdefault(entry.args[0], {})[entry.args[1]] = entry
         for node, parts in list(self._parts.items()):
             if self._uses[node] != len(parts) or len(parts) < 2:
@@ -208,8 +210,8 @@ class Writer:
     def _name_parameters(self) -> None:
         self.parameters: list[str] = []
         for node in self.program.inputs:
-            self.parameters.append(self._called(node, node.name or "x"))
-            self._uses[node] = self._uses.get(node, 0)
+            self.parameters.append(self._called(node, identifier(node.name) or "x"))
+            self._uses[node] = self._uses.get(node, 0) + 1
         constants: dict[Node, None] = {}
         known: dict[Any, str] = {}
         for entry in self._entries():
@@ -220,16 +222,17 @@ class Writer:
             if text in known:
                 self._names[node] = known[text]
             elif text is None:
-                self.parameters.append(self._called(node, node.name or "constant"))
+                self.parameters.append(self._called(node, identifier(node.name) or "constant"))
                 self.fixed.append(node)  # type: ignore[arg-type]
             elif isinstance(node.value, np.ndarray):  # type: ignore[attr-defined]
                 word = text.partition("(")[0].removeprefix("np.")
                 plain = word if word in {"zeros", "ones", "eye"} else "constant"
-                name = self._called(node, node.name or plain)
+                name = self._called(node, identifier(node.name) or plain)
                 self._constants.append(f"{name} = {text}")
                 known[text] = name
             if node in self._names:
                 self._reserved.add(self._names[node])
+        self._done(self.program.inputs)
 
     def _called(self, node: Node, wanted: str) -> str:
         """Give a node a name: that of a value which is not read any more may serve again."""
@@ -249,8 +252,9 @@ class Writer:
 
     def _wanted(self, node: Node) -> str:
         """The name that a node should have."""
-        if node.name:
-            return node.name
+        name = identifier(node.name)
+        if name:
+            return name
         if node.back is None:
             return "t"
         known = self._known(node.back.to)
@@ -261,7 +265,7 @@ class Writer:
         if node is None or (not node.name and node.back is not None):
             return ""
         name = self._names.get(node, "")
-        return name if self._holders.get(name) is node else node.name
+        return name if self._holders.get(name) is node else identifier(node.name)
 
     # Expressions.
 
@@ -365,6 +369,8 @@ class Writer:
             return False
         if type(node.kind) is tuple and node in self._parts:
             return False
+        if node.function in AUGMENTED:
+            return False
         if "out" in node.kwargs or (isinstance(reader, Node) and "out" in reader.kwargs):
             return False
         if not self._is_intermediate(node, reader):
@@ -390,7 +396,7 @@ class Writer:
         for each in pending:
             self._assign(each)
 
-    def _done(self, reads: list[Node]) -> None:
+    def _done(self, reads: Iterable[Node]) -> None:
         """Note that values were read: the names of those that are not read again may serve others."""
         for node in reads:
             self._uses[node] -= 1
@@ -399,6 +405,11 @@ class Writer:
         node, expression, reads = composed
         self._comment(node)
         self._done(reads)
+        if node.function in AUGMENTED:
+            self._names[node] = name = self._names[node.args[0]]
+            self._holders[name] = node
+            self._line(expression.text, node.site)
+            return
         if node in self._parts:
             parts = self._parts[node]
             targets = [
@@ -423,13 +434,12 @@ class Writer:
         self._errstate = None
         self._guards += 1
         site = guard.site
-        statement = self._statement(site)
-        if statement:
-            self._comment_line(f"{statement} ({_way(statement, guard.expected)})", site)
+        if site is not None:
+            self._say("", site, _way(self._text(site), guard.expected))
+            self._said = (site.file, site.line, site.time), 0
         condition = expression.within(20) if guard.expected else expression.text
         self._line(f"if {'not ' * guard.expected}{condition}:", site)
         self._line(f"    raise Retrace({self._guards})", site)
-        self._said = None
 
     def _loop(self, loop: Loop) -> None:
         """Write a loop over blocks; what it reads from outside keeps its name until its end."""
@@ -456,6 +466,7 @@ class Writer:
         _, expression, reads = self._composed(store)
         self._flush()
         self._done(reads)
+        self._errstate = None
         target = self._read(store.target).text
         site = store.value.site
         if store.index is None:
@@ -490,16 +501,7 @@ class Writer:
 
     def _key(self, node: Node) -> Any:
         """What the comment above a node says: the statement, the time that it ran, and the order of derivative."""
-        site, order = node.site, 0
-        back = node.back
-        if back is not None:
-            order = back.order
-            while back is not None and back.of is not None:
-                site, back = back.of.site, back.of.back
-            if node.back.of is None:
-                order = 0
-        place = None if site is None else (site.file, site.line, site.time)
-        return place, order
+        return statement_of(node)
 
     def _comment(self, node: Node) -> None:
         key = self._key(node)
@@ -510,12 +512,9 @@ class Writer:
             place, order = key
             if self._said is not None and order != self._said[1]:
                 self._body.append(("", None))
-            statement = place and self._statement(Site(place[0], place[1], 0, place[2]))
-            if statement and order:
-                name = ORDERS.get(order, f"derivative of order {order}, ")
-                statement = f"{name}back through: {statement}"
-            if statement:
-                self._comment_line(statement, node.site)
+            back = f"{ORDERS.get(order, f'derivative of order {order}, ')}back through: "
+            if place is not None:
+                self._say(back if order else "", Site(place[0], place[1], 0, place[2]))
             self._said = key
         if errstate != self._errstate:
             options = ", ".join(f"{key}={quoted(value)}" for key, value in errstate.items())
@@ -529,20 +528,22 @@ class Writer:
         errstate = node.errstate or {}
         return {k: v for k, v in errstate.items() if self._usual.get(k) != v} or None
 
-    def _comment_line(self, text: str, site: Site | None) -> None:
-        margin = self._margin + "    " * (self._errstate is not None)
-        line = f"{margin}# {text}".rstrip()
-        if len(line) > WIDTH:
-            line = f"{line[: WIDTH - 4].rstrip()} ..."
-        self._body.append((line, site))
+    def _text(self, site: Site) -> str:
+        return self._statements.get((site.file, site.line), "")
 
-    def _statement(self, site: Site | None) -> str:
-        """The user's statement, and which time of several it is."""
-        if site is None:
-            return ""
-        text = self._statements.get((site.file, site.line), "")
+    def _say(self, before: str, site: Site, after: str = "") -> None:
+        """Write a comment: the user's statement, which time of several it is, and something before and after it."""
+        text = self._text(site)
+        if not text:
+            return
         times = self._times.get((site.file, site.line), 1)
-        return f"{text} ({site.time} of {times})" if text and times > 1 else text
+        notes = [f"{site.time} of {times}"] * (times > 1) + [after] * bool(after)
+        end = f" ({', '.join(notes)})" if notes else ""
+        margin = self._margin + "    " * (self._errstate is not None)
+        room = WIDTH - len(margin) - len(before) - len(end) - 2
+        if len(text) > room:
+            text = f"{text[: room - 4].rstrip()} ..."
+        self._body.append((f"{margin}# {before}{text}{end}", site))
 
     # The whole.
 
@@ -554,11 +555,8 @@ class Writer:
         used = "\n".join([*above, *(line for line, _ in self._body)])
         lines: list[str] = []
         imports = ["import numpy as np"] if "np." in used else []
-        ours = sorted(self._imports.values(), key=_import_key)
-        groups = [imports + [x for x in ours if "tapemagic" not in x]]
-        groups.append([x for x in ours if "tapemagic" in x])
-        for group in groups:
-            lines += [*group, ""] if group else []
+        imports += sorted(self._imports.values(), key=str.lower)
+        lines += [*imports, ""] if imports else []
         lines += [*above, ""] if above else []
         if retrace:
             lines += ["" for _ in lines[:1]] + [*retrace, ""]
@@ -579,8 +577,8 @@ class Writer:
 
     def _docstring(self) -> list[str]:
         """The docstring of the function: its arguments and results."""
-        summary = self.program.notes.get("summary") or f"Do what {self.program.name} does, without a tape."
-        lines = textwrap.wrap(f'    """{summary}', WIDTH, subsequent_indent="    ")
+        summary = self.program.notes.get("summary") or f"Do what {self.name} does, without a tape."
+        lines = textwrap.wrap(f"    ...{summary}", WIDTH, subsequent_indent="    ")
         parameters = [
             (name, described(node) + self._origin(node))
             for name, node in zip(self.parameters, self.program.inputs, strict=False)
@@ -602,8 +600,9 @@ class Writer:
         notes = self.program.notes.get("notes", [])
         for k, note in enumerate(notes):
             lines += ["", "    Notes", "    -----"] if not k else [""]
-            lines += textwrap.wrap(_harmless(note), WIDTH, initial_indent="    ", subsequent_indent="    ")
-        return [*lines, '    """']
+            lines += textwrap.wrap(note, WIDTH, initial_indent="    ", subsequent_indent="    ")
+        first, *rest = map(_harmless, lines)
+        return [first.replace("...", '"""', 1), *rest, '    """']
 
     def _origin(self, node: Input) -> str:
         words = self.program.notes.get("inputs", {}).get(node)
@@ -664,33 +663,32 @@ VIEWS: frozenset[Any] = frozenset(
 )
 
 
+def _harmless(line: str) -> str:
+    """A line of a docstring that neither ends it nor escapes anything."""
+    return line.replace("\\", "\\\\").replace('"""', "...")
+
+
 def _way(statement: str, expected: bool) -> str:
     """What is said of a condition: it is that of a statement, or a part of it, or a check of a function's."""
-    word = statement.partition(" ")[0]
-    whole = word in {"if", "elif", "while", "assert"}
-    parts = {"and", "or", "not", "if"} & set(statement.split()[1:])
-    what = "" if whole and not parts else "a part of it is " if whole else "a check that is "
+    words = statement.split()
+    whole = words[:1] and words[0] in {"if", "elif", "while", "assert"}
+    what = "" if whole else "a check that is "
+    if {"and", "or", "not", "if"} & set(words[1:]):
+        what = "a part of it is "
     return f"{what}{str(expected).lower()} in this program"
 
 
-def _harmless(words: str) -> str:
-    """Words that do not end the docstring in which they stand."""
-    shown = "".join(c if c.isprintable() else " " for c in words)
-    return shown.replace("\\", "/").replace('"', "'")
-
-
-def _kind(x: Any) -> Any:
-    return x.kind if isinstance(x, Node) else None
+def _takes_part(node: Node) -> bool:
+    """Whether a node is one of the results of a call that has several."""
+    if node.function is not operator.getitem or type(node.args[1]) is not int:
+        return False
+    return isinstance(node.args[0], Node) and type(node.args[0].kind) is tuple
 
 
 def _kind_of_thing(value: Any) -> str:
     kind = type(value).__name__
     name = getattr(value, "__name__", "")
     return f"the {kind} {name}" if name.isidentifier() else f"an object of type {kind}"
-
-
-def _import_key(line: str) -> Any:
-    return line.startswith("from"), line.lower()
 
 
 def _section(title: str, items: list[tuple[str, str]]) -> list[str]:

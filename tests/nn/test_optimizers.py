@@ -67,6 +67,35 @@ def test_a_training_loop_writes_into_the_same_arrays(kind: str) -> None:
     assert arrays == [id(array_of(v)) for v in (w, *optimizer.variables) if v.ndim]
 
 
+@pytest.mark.parametrize("kind", CLASSES)
+def test_a_large_variable_has_two_arrays_in_turns(kind: str) -> None:
+    """Nothing is allocated then; a step is that of a small variable, and what was read before it keeps its numbers."""
+    first = np.linspace(-1.0, 1.0, 1 << 17, dtype="float32").reshape(256, -1)
+    w, small = tm.Variable(first), tm.Variable(first[:1])
+    optimizer, alike, read = made(kind), made(kind), []
+    for step in range(4):
+        read.append((w.read_value(), w.numpy()))
+        g = np.cos(w.numpy() + step)
+        optimizer.apply([g], [w])
+        alike.apply([g[:1]], [small])
+
+    np.testing.assert_array_equal(w.numpy()[:1], small)
+    for tensor, numbers in read:
+        np.testing.assert_array_equal(tensor, numbers)
+
+    gradient, arrays = tm.constant(g), []
+    optimizer.apply([gradient], [w])
+    tracemalloc.start()
+    for _ in range(4):
+        optimizer.apply([gradient], [w])
+        arrays.append(id(array_of(w)))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert most < first.nbytes / 4
+    assert arrays[0] == arrays[2] != arrays[1] == arrays[3]
+
+
 def test_a_model_is_trained_in_place() -> None:
     """In a loop with a tape, too, whose last tape, loss and gradients are still there."""
     model = nn.Sequential([nn.Dense(4, activation="relu"), nn.Dense(3)])

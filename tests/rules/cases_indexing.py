@@ -8,10 +8,13 @@ import numpy as np
 
 from tapemagic.engine.operations.scatter import (
     Scattered,
+    add_at_places,
     add_scattered,
     scatter_add,
     sum_of_scattered,
 )
+from tapemagic.engine.registry import operation
+from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.tensor import getitem
 from tapemagic.errors import ImmutableError, UnsupportedArgumentError
 from tests.rules.harness import Case, case, normal, plain, positive, refused, special
@@ -34,6 +37,13 @@ def read(x: Any, index: Any, label: str) -> Case:
 def added(values: Any, index: Any, shape: tuple[int, ...], label: str) -> Case:
     """A case of `scatter_add`."""
     return case(scatter_add, lambda g: scatter_add(g, index, shape), values, label=label)
+
+
+def at_places(*values: Any, places: Any, label: str) -> Case:
+    """A case of `add_at_places`."""
+    params = {"places": places, "shape": (3, 3)}
+    entry = operation(add_at_places)
+    return case(add_at_places, lambda *x: apply(entry, x, params), *values, label=label)
 
 
 GETITEM = [
@@ -113,6 +123,8 @@ SCATTER_ADD = [
         normal(seed=1),
         label="two parts",
     ),
+    at_places(normal(3), normal(2, seed=1), places=(slice(0, 9, 4), slice(1, 9, 4)), label="bands"),
+    at_places(normal(3), normal(2, seed=1), places=(A([5, 0, 1]), slice(1, 3)), label="shared"),
 ]
 
 # fmt: off

@@ -54,8 +54,9 @@ def count(number: Any, what: str) -> int:
 
 def inside(places: Any, length: int, name: str) -> None:
     """Raise an error for indices outside of an axis of the given length; they are an array of np.intp."""
-    wrong = places.view(np.uintp) >= length  # a negative one is a large one there
-    if wrong.any():
+    unsigned = places.view(np.uintp)  # in which a negative one is a large one
+    if places.size and np.maximum.reduce(unsigned, axis=None) >= length:
+        wrong = unsigned >= length
         at = tuple(np.argwhere(wrong)[0].tolist())
         where = str(list(at)) if at else ""
         raise OptionError(f"{name}{where} = {places[at]} is not in [0, {length})")

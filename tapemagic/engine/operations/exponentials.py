@@ -181,10 +181,15 @@ SHORT, MANY = 16, 256
 """A last axis up to so long, in an array of at least so many elements, is reduced faster across a transposed copy."""
 
 
+def is_short(x: Any, axes: tuple[int, ...]) -> bool:
+    """Whether an array is reduced faster along axes across a transposed copy."""
+    short = axes == (x.ndim - 1,) and 0 < x.shape[-1] <= SHORT
+    return short and x.size >= MANY and x.dtype.char in "fd"
+
+
 def reduced(ufunc: np.ufunc, x: Any, axes: tuple[int, ...], **options: Any) -> Any:
     """``ufunc.reduce`` of an array along axes, which stay."""
-    short = axes == (x.ndim - 1,) and 0 < x.shape[-1] <= SHORT
-    if short and x.size >= MANY and x.dtype.char in "fd":
+    if is_short(x, axes):
         columns = x.reshape(-1, x.shape[-1]).T.copy()
         return ufunc.reduce(columns, axis=0, **options).reshape(*x.shape[:-1], 1)
     return ufunc.reduce(x, axis=axes, keepdims=True, **options)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from tapemagic.engine.operations.common import array, inside, plain, real, whole
-from tapemagic.engine.operations.exponentials import axes_of, log_total, minus_largest
+from tapemagic.engine.operations.exponentials import (
+    axes_of,
+    is_short,
+    log_total,
+    minus_largest,
+)
 from tapemagic.engine.operations.primitive import primitive
 from tapemagic.errors import ShapeError, UnsupportedArgumentError
 
@@ -111,17 +118,37 @@ def sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Any:
             "the labels' shape has to be that of the logits without the last axis, which counts the classes"
         )
     inside(labels, logits.shape[-1], "labels")
-    y, _ = minus_largest(logits, (logits.ndim - 1,))
-    chosen = y[places_of(labels)]
-    return _log_sum_exp(y, -1) - chosen
+    with QUIET():
+        y, axis, at = less_largest(labels, logits)
+        chosen = y[at]
+        total = np.add.reduce(np.exp(y, out=y), axis=axis)
+        np.log(total, out=total)
+    total -= chosen
+    return plain(total.reshape(labels.shape))
 
 
-def places_of(labels: Any) -> tuple[Any, ...]:
-    """The index of the labels' elements in an array with one more axis, that of the classes."""
-    labels = np.asarray(labels, np.intp)
-    if labels.ndim == 1:
-        return np.arange(labels.size), labels
-    return *np.indices(labels.shape, sparse=True), labels
+QUIET = partial(np.errstate, divide="ignore", invalid="ignore", over="ignore")
+"""A context in which infinities and what comes of them are no reason for a warning."""
+
+
+def less_largest(labels: Any, logits: Any) -> tuple[Any, int, tuple[Any, Any]]:
+    """Logits minus the largest one of each example as a new matrix, the axis of its classes, and where the labels are.
+
+    The classes come first if that is faster. NumPy's warnings have to be off.
+    """
+    places = np.asarray(labels, np.intp).reshape(-1)
+    count = places.size
+    x = logits.reshape(count, logits.shape[-1])
+    if is_short(x, (1,)):
+        x = x.T.copy()
+        axis, top, at = 0, np.maximum.reduce(x, axis=0), (places, np.arange(count))
+    else:
+        top = np.maximum.reduce(x, axis=1, keepdims=True, initial=-np.inf)
+        axis, at = 1, (np.arange(count), places)
+    y = x - top
+    if not isfinite(np.add.reduce(top, axis=None)):
+        y[x == top] = 0  # infinities which are equal to the largest one are level with it
+    return y, axis, at
 
 
 @primitive

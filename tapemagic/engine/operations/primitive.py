@@ -45,6 +45,7 @@ def primitive(function: F) -> F:
                 return x.__tape_function__(recorded, args, kwargs)
         return function(*args, **kwargs)
 
+    recorded.on_arrays = function  # type: ignore[attr-defined]
     return recorded  # type: ignore[return-value]
 
 

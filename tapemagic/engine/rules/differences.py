@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import wider
 from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
 
+MOST_NEIGHBOURS = 4
+"""The order of differences up to which they are written as sums of neighbours."""
+
 # -- diff -----------------------------------------------------------------------------------------
 
 
@@ -37,6 +41,19 @@ def _diff(g, _y, _a, n, axis):
 
 
 vjp(diff_, _diff)
+
+
+def _neighbours(a: Any, n: int, axis: int) -> list[tuple[int, Any]] | None:
+    """The neighbours that a difference of order `n` adds up, with binomial coefficients as their factors."""
+    length = a.shape[axis]
+    if n > min(MOST_NEIGHBOURS, length):
+        return None
+    axis = negative_axis(axis, a.ndim)
+    places = [slice_on_axis(axis, k, length - n + k) for k in range(n + 1)]
+    return [((-1) ** (n - k) * math.comb(n, k), a[index]) for k, index in enumerate(places)]
+
+
+operation(diff_).selects = _neighbours
 
 
 @composite(np.diff)

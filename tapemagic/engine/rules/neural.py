@@ -24,7 +24,7 @@ from tapemagic.engine.operations.activations import (
 )
 from tapemagic.engine.operations.common import where_mask, zeroed
 from tapemagic.engine.operations.errorfunction import erf, erfc
-from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, shares, softmax
+from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, softmax
 from tapemagic.engine.operations.logistic import (
     hard_sigmoid,
     log_sigmoid,
@@ -33,7 +33,8 @@ from tapemagic.engine.operations.logistic import (
     softsign,
 )
 from tapemagic.engine.operations.losses import (
-    places_of,
+    QUIET,
+    less_largest,
     sigmoid_cross_entropy,
     softmax_cross_entropy,
     sparse_softmax_cross_entropy,
@@ -41,6 +42,7 @@ from tapemagic.engine.operations.losses import (
 from tapemagic.engine.operations.normalization import masked
 from tapemagic.engine.registry import pointwise, vjp
 from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
+from tapemagic.engine.tracing import one_call
 
 # -- activations: at the bends, TensorFlow's derivatives ------------------------------------------
 
@@ -143,11 +145,24 @@ def _cross_entropy_logits(g, _y, labels, logits, axis=-1):
 def _sparse_cross_entropy(g, _y, labels, logits):
     """The softmax of the logits, minus 1 at the label."""
     if isinstance(logits, np.ndarray) and isinstance(g, np.ndarray):
-        slopes = shares(logits, (logits.ndim - 1,))
-        slopes[places_of(labels)] -= 1
-        return g[..., None] * slopes
+        return sparse_cross_entropy_slopes(g, labels, logits)
     hit = np.expand_dims(labels, -1) == np.arange(logits.shape[-1])
     return np.expand_dims(g, -1) * (softmax(logits) - hit)
+
+
+@one_call
+def sparse_cross_entropy_slopes(g: Any, labels: Any, logits: Any) -> Any:
+    """The gradients `g` of the losses times the softmax of the logits minus 1 at each label."""
+    with QUIET():
+        y, axis, at = less_largest(labels, logits)
+    np.exp(y, out=y)
+    y /= np.add.reduce(y, axis=axis, keepdims=True)
+    y[at] -= 1
+    one_each = g.ndim == logits.ndim - 1
+    if one_each:
+        y *= g.reshape(y.shape[1 - axis], 1) if axis else g.reshape(-1)
+    slopes = (y if axis else y.T).reshape(logits.shape)
+    return slopes if one_each else g[..., None] * slopes
 
 
 # fmt: off

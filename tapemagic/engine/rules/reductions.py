@@ -37,6 +37,7 @@ from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import wider
 from tapemagic.engine.tensor.tensor import as_operand, unwrap
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import ImmutableError, ShapeError
 
 
@@ -81,6 +82,13 @@ def _mean(g, _y, _x, axis=None, keepdims=False, where=True):
     return broadcast(g if where is True else np.where(where, g, 0), shape)
 
 
+def mean_of(x: Any, **params: Any) -> Any:
+    """``np.mean`` of an array; that of all elements without NumPy's detours, but in the same way."""
+    if params or x.dtype.char not in "fd" or not x.size:
+        return np.mean(x, **params)
+    return np.add.reduce(x, axis=None) / x.size
+
+
 HALF_LIMIT = 65_504
 """The largest number of float16."""
 
@@ -102,6 +110,7 @@ def _nanmean(g, _y, x, axis=None, keepdims=False, where=True):
 
 vjp(np.sum, _sum)
 vjp(np.mean, _mean)
+operation(np.mean).on_arrays = mean_of
 vjp(np.nansum, _nansum)
 vjp(np.nanmean, _nanmean)
 
@@ -198,9 +207,9 @@ def out_of_range(y: Any) -> bool:
     """Whether the squares under a root may have overflowed or underflowed."""
     y = unwrap(y)
     low, high = _roots(y.dtype)
-    if y.size == 1:
+    if y.size == 1 and tracer() is None:
         return not low <= y.item() <= high
-    return not bool(np.all((low <= y) & (y <= high)))
+    return not np.all((low <= y) & (y <= high))
 
 
 @cache
@@ -306,7 +315,7 @@ def _median(g, _y, x, axis=None, keepdims=False):
     """All to the element in the middle of the stable order, or half each to the two there; NaN where one is NaN."""
     axes = negative_axes(axis, x.ndim)
     shares, missing = middle(x, axes, count(x, axes)), np.isnan(x)
-    if missing.any():
+    if tracer() is not None or missing.any():
         shares = np.where(np.any(missing, axis=axes, keepdims=True), np.nan, shares)
     return expand(g, axes, keepdims) * shares
 

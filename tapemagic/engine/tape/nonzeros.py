@@ -113,6 +113,13 @@ class Term(NamedTuple):
         return Term(picked(self.rows, entries), places, taken(self.values, entries))
 
 
+    def times(self, factor: int) -> Term:
+        """The nonzero elements multiplied with a whole number."""
+        if factor == 1:
+            return self
+        return self._replace(values=-self.values if factor == -1 else self.values * factor)
+
+
 def _key(places: Places) -> Any:
     """Equal for equal places."""
     return places if places.__class__ is range else places.tobytes()
@@ -169,7 +176,7 @@ class Nonzeros:
 
 
 class Map:
-    """Where elements go, or come from: for each place in one array, at most one in another.
+    """The places to which elements go, or from which they come: for each place in one array, at most one in another.
 
     Parameters
     ----------

@@ -32,10 +32,10 @@ DENSITY = 0.25
 """The share of nonzero elements above which whole rows take less time."""
 
 BYTES_OF_ONE = 24
-"""What a nonzero element takes, in double precision: two positions and a value."""
+"""The size of a nonzero element, in double precision: two positions and a value."""
 
 Part = tuple[int, Term]
-"""What an operation passes on: the position of an input, and nonzero elements of the gradients in it."""
+"""A part of the gradients that an operation passes on: the position of an input, and nonzero elements of the gradients in it."""
 
 
 class StructuredSweep:
@@ -120,7 +120,7 @@ class StructuredSweep:
     def _passed(
         self, record: Any, made: tuple[int, ...], found: Mapping[int, Nonzeros]
     ) -> list[Part] | None:
-        """What an operation passes on to its inputs; None if that has no structure."""
+        """The nonzero elements that an operation passes on to its inputs; None if it does not keep them few."""
         number, _, ids, _, _, _ = record
         since, newest = self._since, made[0]
         wanted = [k for k, i in enumerate(ids) if since(i, NEVER) <= newest]
@@ -203,25 +203,37 @@ class StructuredSweep:
 
     def _selected(
         self, record: Any, wanted: list[int], terms: dict[int, list[Term]]
-    ) -> list[Part]:
-        """The same elements, at the places from which an operation took them."""
+    ) -> list[Part] | None:
+        """The same elements, or multiples of them, at the places from which an operation took them."""
         number, values, _, params, _, _ = record
         (k,) = wanted
         inputs = (*values[:k], self._numbered(values[k].shape), *values[k + 1 :])
-        made = NUMBERED[number].function(*inputs, **(params or {}))
-        sources = made if made.__class__ in (tuple, list) else (made,)
+        selects = NUMBERED[number].selects
+        selected = selects and selects(*inputs, **(params or {}))
+        if selected is None:
+            return None
         found: list[Part] = []
-        for j in terms:
-            source = Map(np.asarray(sources[j]))
-            found += [(k, source.moved(term)) for term in terms[j]]
+        for factor, made in selected:
+            sources = made if made.__class__ in (tuple, list) else (made,)
+            for j, several in terms.items():
+                source = Map(np.asarray(sources[j]))
+                moved = [source.moved(term).times(factor) for term in several]
+                found += [(k, self._cast(term, record, k)) for term in moved]
         return found
+
+    def _cast(self, term: Term, record: Any, k: int) -> Term:
+        """A term in the dtype of an input."""
+        x, g = record[1][k], term.values
+        if g.dtype == x.dtype:
+            return term
+        return term._replace(values=fit(g, Absent(g.shape, x.dtype), NUMBERED[record[0]], k))
 
     def _spread(self, record: Any, wanted: list[int], terms: list[Term]) -> list[Part] | None:
         """For each element of an input the elements of the gradients in that of the result to which it was added."""
         number, values, _, params, output, _ = record
         arguments = [self._numbered(output.shape), output, *values]
         targets = _gradients(NUMBERED[number], wanted, arguments, params)
-        if any(hasattr(target, "__tape_function__") for _, target in targets):
+        if any(_is_symbolic(target) or target.size > values[k].size for k, target in targets):
             return None
         maps = [(k, Map(np.broadcast_to(target, values[k].shape))) for k, target in targets]
         found: list[Part] = []
@@ -232,7 +244,7 @@ class StructuredSweep:
                 spread = lookup.spread(target, most)
                 if spread is None:
                     return None
-                found.append((k, spread))
+                found.append((k, self._cast(spread, record, k)))
         return found
 
     def _numbered(self, shape: Shape) -> Any:
@@ -250,7 +262,7 @@ class StructuredSweep:
 def _gradients(
     operation: Operation, wanted: list[int], arguments: Sequence[Any], params: Any
 ) -> list[tuple[int, Any]]:
-    """What an operation's rules give for the wanted inputs, where there is anything."""
+    """The results of an operation's rules for the wanted inputs, without those that are None."""
     if operation.joint_rule is not None:
         found = operation.joint_rule(wanted, *arguments, **(params or {}))
         return [(k, dx) for k, dx in zip(wanted, found, strict=True) if dx is not None]

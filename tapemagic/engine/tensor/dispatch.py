@@ -52,6 +52,7 @@ from tapemagic.engine.tensor.tensor import (
     unwrap_index,
     wrap,
 )
+from tapemagic.engine.tracing import element
 from tapemagic.errors import (
     ImmutableError,
     NoDerivativeError,
@@ -67,23 +68,28 @@ _GETITEM = registry.operation(getitem)
 
 def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Compute an operation, and let the live tapes that track one of its inputs record it."""
-    values = []
-    ids = []
+    values: list[Any] = []
+    ids: list[int] = []
+    compute = operation.on_arrays
     for given in inputs:
-        x = as_operand(given)
+        x = given if given.__class__ is Tensor else as_operand(given)
         if isinstance(x, Traced):
             tensor = x._read()
             values.append(tensor._value)
             ids.append(tensor._id)
+        elif x.__class__ is np.ndarray:
+            values.append(x)
+            ids.append(FOREIGN)
         else:
             values.append(x)
-            ids.append(FOREIGN if x.__class__ is np.ndarray else _untracked(x))
+            ids.append(_untracked(x))
+            compute = operation.function
     told = NO_PARAMS
     if params:
         params = _plain_params(operation, params)
         told = operation.check(params)
     try:
-        output = operation.function(*values, **params)
+        output = compute(*values, **params)
     except (TypeError, AttributeError) as error:  # the latter of objects that lack a method
         require_numbers(operation, values, error)
         raise
@@ -103,8 +109,7 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
     if kind not in "fc":
         _end(operation, inputs, output, kind)
     elif tapes:
-        size = max([getattr(value, "nbytes", 0) for value in values], default=0)
-        size = max(size, output.nbytes)
+        size = max([output.nbytes, *[getattr(value, "nbytes", 0) for value in values]])
         i = note(operation, tuple(values), tuple(ids), told, output, tapes, size)
     return wrap(output, i)
 
@@ -130,7 +135,7 @@ def apply_elementwise(operation: Operation, x: Tensor) -> Tensor:
     """`apply` without its detours, for a ufunc of one argument."""
     a, i = x._value, x._id
     tensor = new(Tensor)
-    tensor._value = y = operation.function(a)
+    tensor._value = y = operation.on_arrays(a)
     tapes = live()
     if tapes and i > 0:
         tensor._id = note(operation, (a,), (i,), NO_PARAMS, y, tapes, y.nbytes)
@@ -147,12 +152,15 @@ def recorded(operation: Operation, a: Any, i: int, params: dict[str, Any], y: An
     return wrap(y, clock[0])
 
 
+_PLAIN_INDEX = frozenset({int, slice})
+
+
 def _elements(x: Tensor, index: Any) -> Tensor:
     """`apply` without its detours, for ``x[index]``."""
     a, i = x._value, x._id
     index = unwrap_index(index)
     try:
-        y = a[index]
+        y = a[index] if index.__class__ in _PLAIN_INDEX else element(a, index)
     except IndexError:
         if a.ndim:
             raise

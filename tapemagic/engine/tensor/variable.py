@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Iterable
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,22 @@ from tapemagic.engine.tensor.tensor import Tensor, Traced, getitem, unwrap_index
 from tapemagic.errors import DtypeError, ImmutableVariableError, OptionError, ShapeError
 
 _created = itertools.count().__next__
+_living: weakref.WeakValueDictionary[int, Variable] = weakref.WeakValueDictionary()
+
+value_of = attrgetter("_handle._value")
+"""Gives the value of a variable, and no tape hears of it."""
+
+
+def living() -> list[Variable]:
+    """All variables that there are just now, oldest first.
+
+    Examples
+    --------
+    >>> v = Variable(1.0)
+    >>> any(each is v for each in living())
+    True
+    """
+    return list(_living.values())
 
 
 def identity(x: Any) -> Any:
@@ -78,6 +96,7 @@ class Variable(Traced):
         self._handle = wrap(private_array(initial_value, dtype), new_id())
         self._trainable = bool_option(trainable, "trainable")
         self._created = _created()
+        _living[self._created] = self
         if not isinstance(name, str | None):
             raise OptionError(f"a variable's name is text, not {shown(name)}: write name='w'")
         self.name = name or "Variable"
@@ -280,17 +299,46 @@ def change_in_place(variable: Variable, change: Callable[[Any], object]) -> None
 
 def writable_array(variable: Variable) -> Any:
     """An array with a variable's value, for `put_array`: its own if nothing else reads that, else a copy."""
-    handle = variable._handle
-    array = handle._value
-    if (
-        array.__class__ is np.ndarray
-        and _count(handle) == _ALONE[0]
-        and _count(array) == _ALONE[1]
-        and array.base is None
-        and array.flags.writeable
-    ):
-        return array
-    return np.copy(array)
+    return writable_arrays((variable,))[0]
+
+
+def writable_arrays(variables: Sequence[Variable]) -> list[Any]:
+    """Arrays with the values of variables, for `put_arrays`; each as `writable_array` gives it."""
+    arrays = []
+    for variable in variables:
+        handle = variable._handle
+        array = handle._value
+        if (
+            array.__class__ is not np.ndarray
+            or _count(handle) != _ALONE[0]
+            or _count(array) != _ALONE[1]
+            or array.base is not None
+            or not array.flags.writeable
+        ):
+            array = np.copy(array)
+        arrays.append(array)
+    return arrays
+
+
+def exchange_array(variable: Variable, new: Any) -> Any:
+    """Make an array of a variable's shape and dtype its value, and return one with the value before.
+
+    Returns
+    -------
+    numpy.ndarray
+        The caller may write into it: it is a copy if anything else reads the array before.
+
+    Examples
+    --------
+    >>> v = Variable([1.0, 2.0])
+    >>> exchange_array(v, np.array([3.0, 4.0]))
+    array([1., 2.])
+    >>> v
+    Variable([3., 4.], name='Variable')
+    """
+    array = writable_array(variable)
+    put_array(variable, new)
+    return array
 
 
 def put_array(variable: Variable, array: Any) -> None:
@@ -305,10 +353,17 @@ def put_array(variable: Variable, array: Any) -> None:
     >>> v
     Variable([2., 3.], name='Variable')
     """
-    if variable._handle._value is not array:
-        variable._handle = wrap(array if array.ndim else array[()], variable._id)
+    put_arrays((variable,), (array,))
+
+
+def put_arrays(variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
+    """Make arrays the values of variables, as `put_array` does for one."""
+    for variable, array in zip(variables, arrays, strict=True):
+        if variable._handle._value is not array:
+            variable._handle = wrap(array if array.ndim else array[()], variable._id)
     for tape in live():
-        tape._record_event("changed", variable._id, 0)
+        for variable in variables:
+            tape._record_event("changed", variable._id, 0)
 
 
 _count = getattr(sys, "getrefcount", lambda _: float("nan"))
@@ -316,7 +371,7 @@ _count = getattr(sys, "getrefcount", lambda _: float("nan"))
 
 
 def _references(variable: Variable) -> tuple[float, float]:
-    """The numbers of references to a variable's tensor and to its array, counted as `writable_array` does."""
+    """The numbers of references to a variable's tensor and to its array, counted as `writable_arrays` does."""
     handle = variable._handle
     array = handle._value
     return _count(handle), _count(array)

@@ -100,10 +100,13 @@ def class_numbers(y_true: Any, y_pred: Any) -> Any:
         If labels are complex.
     """
     require_outputs(y_pred)
-    require_plain(type(y_true))
-    labels = np.asarray(unwrap(operand(y_true)))
-    if labels.dtype.kind not in "iu":
-        labels = _whole(labels)
+    if y_true.__class__ is np.ndarray and y_true.dtype.kind in "iu":
+        labels = y_true
+    else:
+        require_plain(type(y_true))
+        labels = np.asarray(unwrap(operand(y_true)))
+        if labels.dtype.kind not in "iu":
+            labels = _whole(labels)
     if labels.ndim == y_pred.ndim and labels.ndim and labels.shape[-1] == 1:
         labels = labels[..., 0]
     if labels.shape != y_pred.shape[:-1]:
@@ -218,11 +221,13 @@ def class_axis(axis: Any, y_pred: Any) -> int:
     OptionError
         If it is no whole number.
     """
-    if isinstance(axis, bool) or not isinstance(axis, int | np.integer):
+    if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
         raise OptionError(
             f"axis is the number of the axis of the classes, not {axis!r}: write axis=-1"
         )
     rank: int = y_pred.ndim
+    if -rank <= axis < 0:
+        return int(axis)
     return normalize_axis_index(int(axis), rank) - rank
 
 

@@ -203,7 +203,7 @@ class Sequential(Model):
     def call(self, inputs: Any) -> Any:
         """The output of the last layer."""
         x = _only(inputs)
-        if isinstance(x, list | tuple | dict):
+        if isinstance(x, (list, tuple, dict)):
             raise ShapeError(
                 f"the model {self.name!r} takes one array or tensor, not a {type(x).__name__} of {len(x)}: write "
                 "model.fit(x, y) for inputs and targets, and Model(inputs, outputs) for several inputs"

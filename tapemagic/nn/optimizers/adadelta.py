@@ -63,10 +63,10 @@ class Adadelta(ArrayOptimizer):
         """The averages of squared gradients and of squared changes."""
         return (("accumulated_grad", "accumulated_delta_var"),)
 
-    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
+    def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
         """Move the averages, and descend."""
         squares, changes = kept
-        part, step = self.temporary(w)
+        part, step = self.temporary(g)
         np.square(g, out=part)
         average(squares, part, self.rho)
         np.sqrt(np.add(changes, self.epsilon, out=step), out=step)
@@ -76,4 +76,4 @@ class Adadelta(ArrayOptimizer):
         np.square(step, out=part)
         average(changes, part, self.rho)
         np.multiply(step, numbers, out=step)
-        np.subtract(w, step, out=w)
+        return step

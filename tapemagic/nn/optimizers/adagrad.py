@@ -71,14 +71,14 @@ class Adagrad(ArrayOptimizer):
         """The value that the sums begin with."""
         return np.full(shape, self.initial_accumulator_value, dtype)
 
-    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
+    def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
         """Add to the sum, and descend."""
         (total,) = kept
-        part, step = self.temporary(w)
+        part, step = self.temporary(g)
         np.square(g, out=part)
         np.add(total, part, out=total)
         np.add(total, self.epsilon, out=part)
         np.sqrt(part, out=part)
         np.multiply(g, numbers, out=step)
         np.divide(step, part, out=step)
-        np.subtract(w, step, out=w)
+        return step

@@ -76,28 +76,29 @@ class Adam(ArrayOptimizer):
         return (averages, ("velocity_hat",)) if self.amsgrad else (averages,)
 
     def numbers(self, rate: Any, dtype: Any) -> Any:
-        """The learning rate over the parts of the averages that come from gradients."""
+        """The learning rate over the parts of the averages that come from gradients; then those parts, and epsilon."""
         t = dtype(self.steps_done + 1)
-        return rate * np.sqrt(1 - dtype(self.beta_2) ** t) / (1 - dtype(self.beta_1) ** t)
+        alpha = rate * np.sqrt(1 - dtype(self.beta_2) ** t) / (1 - dtype(self.beta_1) ** t)
+        return [np.array(x, dtype) for x in (alpha, 1 - self.beta_1, 1 - self.beta_2, self.epsilon)]
 
-    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
+    def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
         """Move the averages, and descend."""
+        alpha, new_1, new_2, epsilon = numbers
         m, v, *largest = kept
-        part, step = self.temporary(w)
-        np.subtract(g, m, out=part)
-        part *= 1 - self.beta_1
-        m += part
-        np.square(g, out=part)
-        part -= v
-        part *= 1 - self.beta_2
-        v += part
+        part, step = self.temporary(g)
+        np.subtract(g, m, part)
+        np.multiply(part, new_1, part)
+        np.add(m, part, m)
+        np.square(g, part)
+        np.subtract(part, v, part)
+        np.multiply(part, new_2, part)
+        np.add(v, part, v)
         for most in largest:
             v = np.maximum(most, v, out=most)
-        np.sqrt(v, out=part)
-        part += self.epsilon
-        np.multiply(m, numbers, out=step)
-        step /= part
-        w -= step
+        np.sqrt(v, part)
+        np.add(part, epsilon, part)
+        np.multiply(m, alpha, step)
+        return np.divide(step, part, step)
 
 
 class AdamW(Adam):

@@ -73,10 +73,10 @@ class Adamax(ArrayOptimizer):
         """The learning rate, and the part of the average that comes from gradients."""
         return rate, 1 - dtype(self.beta_1) ** dtype(self.steps_done + 1)
 
-    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
+    def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
         """Move the average, and descend."""
         m, u = kept
-        part, step = self.temporary(w)
+        part, step = self.temporary(g)
         rate, filled = numbers
         np.subtract(g, m, out=part)
         np.multiply(part, 1 - self.beta_1, out=part)
@@ -87,4 +87,4 @@ class Adamax(ArrayOptimizer):
         np.multiply(part, filled, out=part)
         np.multiply(m, rate, out=step)
         np.divide(step, part, out=step)
-        np.subtract(w, step, out=w)
+        return step

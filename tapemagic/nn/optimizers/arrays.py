@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.tensor.tensor import unwrap
-from tapemagic.engine.tensor.variable import Variable, put_array, writable_array
+from tapemagic.engine.tensor.variable import Variable, exchange_array, put_arrays, writable_arrays
 from tapemagic.nn.optimizers.optimizer import Optimizer
-from tapemagic.nn.optimizers.scratch import Scratch
+from tapemagic.nn.optimizers.scratch import LARGE, Scratch, Spare
 
 
 class ArrayOptimizer(Optimizer):
@@ -20,8 +20,10 @@ class ArrayOptimizer(Optimizer):
         super().__init__(learning_rate, **options)
         self._clipping = Scratch(1)
         self._computing = Scratch(2)
+        self._in_large = Scratch(1)
+        self._spare = Spare()
         self._numbers: dict[Any, Any] = {}
-        self._changed: list[tuple[Variable, ...]] = []
+        self._beside: list[tuple[Variable, ...]] = []
 
     def kept_names(self) -> tuple[tuple[str, ...], ...]:
         """The names of what is kept for each variable; what is made for one variable after another is one group."""
@@ -43,8 +45,8 @@ class ArrayOptimizer(Optimizer):
         """
         return rate
 
-    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
-        """Write into the array of a variable, and into the arrays of what is kept for it.
+    def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
+        """Write into the arrays of what is kept for a variable; return what is to be subtracted from the variable.
 
         Parameters
         ----------
@@ -52,10 +54,13 @@ class ArrayOptimizer(Optimizer):
             Those of `numbers`.
         g : numpy.ndarray
             The gradient; not to be written into.
-        w : numpy.ndarray
-            The variable.
         *kept : numpy.ndarray
             In the order of `kept_names`.
+
+        Returns
+        -------
+        numpy.ndarray
+            One of `kept`, or of `temporary`.
         """
         raise NotImplementedError
 
@@ -63,27 +68,37 @@ class ArrayOptimizer(Optimizer):
         """Make what is kept for each variable."""
         if not self.built:
             super().build(variables)
-            columns: list[list[Variable]] = [self._trained]
+            columns: list[list[Variable]] = []
             for names in self.kept_names():
                 columns += self.add_optimizer_variables(self._trained, names, self.first_value)
-            self._changed = list(zip(*columns, strict=True))
+            self._beside = [
+                tuple(column[k] for column in columns) for k in range(len(self._trained))
+            ]
 
     def begin_step(self) -> None:
         """Forget the numbers of the step before."""
         self._numbers.clear()
 
     def update_step(self, gradient: Any, variable: Variable, learning_rate: Any) -> None:
-        """Change one variable and what is kept for it, in place."""
+        """Change one variable and what is kept for it: in place, but for a large variable itself; see `LARGE`."""
         g, rate = unwrap(gradient), unwrap(learning_rate)
         key = rate, g.dtype
         numbers = self._numbers.get(key)
         if numbers is None:
             numbers = self._numbers[key] = self.numbers(rate, g.dtype.type)
-        changed = self._changed[self._places[id(variable)]]
-        arrays = [writable_array(each) for each in changed]
-        self.rule(numbers, g, *arrays)
-        for each, array in zip(changed, arrays, strict=True):
-            put_array(each, array)
+        beside = self._beside[self._places[id(variable)]]
+        if g.nbytes < LARGE:
+            changed = (variable, *beside)
+            arrays = writable_arrays(changed)
+            w, *kept = arrays
+            np.subtract(w, self.rule(numbers, g, *kept), w)
+            put_arrays(changed, arrays)
+        else:
+            arrays = writable_arrays(beside)
+            step = self.rule(numbers, g, *arrays)
+            put_arrays(beside, arrays)
+            new = np.subtract(unwrap(variable), step, self._spare(step))
+            self._spare.put(step, exchange_array(variable, new))
 
     def scratch(self, like: Any) -> Any:
         """An array of the shape and dtype of another one, which the next call gives again."""
@@ -91,4 +106,6 @@ class ArrayOptimizer(Optimizer):
 
     def temporary(self, like: Any) -> tuple[Any, ...]:
         """Two arrays of the shape and dtype of another one for `rule` to compute in."""
-        return self._computing(like)
+        if like.nbytes < LARGE:
+            return self._computing(like)
+        return *self._in_large(like), self._spare(like)

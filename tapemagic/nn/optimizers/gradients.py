@@ -23,11 +23,11 @@ def split_pairs(pairs: Iterable[Any]) -> tuple[list[Any], list[Any]]:
     NotATensorError
         If something is no such pair.
     """
-    if isinstance(pairs, Traced | np.ndarray) or not isinstance(pairs, Iterable):
+    if isinstance(pairs, (Traced, np.ndarray)) or not isinstance(pairs, Iterable):
         raise NotATensorError(f"{_PAIRS}; got {describe(pairs)}")
     gradients, variables = [], []
     for pair in pairs:
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise NotATensorError(f"{_PAIRS}; among them is {describe(pair)}")
         gradient, variable = pair
         if isinstance(gradient, Variable) and not isinstance(variable, Variable):
@@ -127,15 +127,15 @@ def _depth() -> int:
 
 
 def _as_array(gradient: Any, variable: Variable) -> Any:
-    if isinstance(gradient, Traced):
-        value = unwrap(gradient)
-    elif isinstance(gradient, np.ndarray | np.generic | float | int):
-        value = np.asarray(gradient)
-    else:
+    value, own = unwrap(gradient), unwrap(variable)
+    if value.__class__ is np.ndarray and value.shape == own.shape and value.dtype is own.dtype:
+        return value
+    if not isinstance(gradient, (Traced, np.ndarray, np.generic, float, int)):
         raise NotATensorError(
             f"the gradient of {variable.name!r} is {describe(gradient)}: an optimizer takes gradients as "
             "tape.gradient gives them, tensors or arrays"
         )
+    value = np.asarray(value)
     if value.shape != variable.shape:
         raise ShapeError(
             f"the gradient of {variable.name!r} has the shape {value.shape}, the variable {variable.shape}: they "

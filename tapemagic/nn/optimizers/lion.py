@@ -66,15 +66,15 @@ class Lion(ArrayOptimizer):
         """The average of gradients."""
         return (("momentum",),)
 
-    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
+    def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
         """Descend, and move the average."""
         (m,) = kept
-        part, step = self.temporary(w)
+        part, step = self.temporary(g)
         np.multiply(m, self.beta_1, out=step)
         np.multiply(g, 1 - self.beta_1, out=part)
         np.add(step, part, out=step)
         np.sign(step, out=step)
         np.multiply(step, numbers, out=step)
-        np.subtract(w, step, out=w)
         np.copyto(part, g)
         average(m, part, self.beta_2)
+        return step

@@ -100,11 +100,11 @@ class Nadam(ArrayOptimizer):
         of_average, of_gradient = following / (1 - product * following), (1 - size) / (1 - product)
         return of_average, of_gradient, rate, 1 - dtype(self.beta_2) ** dtype(t)
 
-    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
+    def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
         """Move the averages, and descend."""
         of_average, of_gradient, rate, filled = numbers
         m, v = kept
-        part, step = self.temporary(w)
+        part, step = self.temporary(g)
         np.subtract(g, m, out=part)
         np.multiply(part, 1 - self.beta_1, out=part)
         np.add(m, part, out=m)
@@ -120,4 +120,4 @@ class Nadam(ArrayOptimizer):
         np.sqrt(part, out=part)
         np.add(part, self.epsilon, out=part)
         np.divide(step, part, out=step)
-        np.subtract(w, step, out=w)
+        return step

@@ -77,9 +77,9 @@ class RMSprop(ArrayOptimizer):
         average = (("average_gradient",),) if self.centered else ()
         return (("velocity",), *momentum, *average)
 
-    def rule(self, numbers: Any, g: Any, w: Any, v: Any, *kept: Any) -> None:
+    def rule(self, numbers: Any, g: Any, v: Any, *kept: Any) -> Any:
         """Move the averages, and descend."""
-        part, step = self.temporary(w)
+        part, step = self.temporary(g)
         np.square(g, out=part)
         average(v, part, self.rho)
         np.copyto(step, v)
@@ -97,4 +97,4 @@ class RMSprop(ArrayOptimizer):
             u = kept[0]
             np.multiply(u, self.momentum, out=u)
             step = np.add(u, step, out=u)
-        np.subtract(w, step, out=w)
+        return step

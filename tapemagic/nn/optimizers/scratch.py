@@ -49,6 +49,45 @@ class Scratch:
         return Scratch, (self._count,)
 
 
+LARGE = 1 << 18
+"""The bytes from which on a variable's new value is written into another array than the old one.
+
+In a matrix product other processors have read the old one: to write into that, line after line has to be taken away
+from their caches, which takes several times as long.
+"""
+
+
+class Spare:
+    """An array for each shape and dtype, to be exchanged for another one. A copy, or one that was pickled, has none.
+
+    Examples
+    --------
+    >>> spare = Spare()
+    >>> first, second = np.zeros(2), np.zeros(2)
+    >>> spare.put(first, second)
+    >>> spare(first) is second
+    True
+    """
+
+    def __init__(self) -> None:
+        self._arrays: dict[Any, Any] = {}
+
+    def __call__(self, like: Any) -> Any:
+        """The array of the shape and dtype of another one, with whatever numbers."""
+        key = like.shape, like.dtype
+        found = self._arrays.get(key)
+        if found is None:
+            found = self._arrays[key] = np.empty(*key)
+        return found
+
+    def put(self, like: Any, array: Any) -> None:
+        """Give the array of a shape and dtype from now on."""
+        self._arrays[like.shape, like.dtype] = array
+
+    def __reduce__(self) -> Any:
+        return Spare, ()
+
+
 LINE = 64
 """The bytes of a line of a processor's cache: vectors that lie across two of them take longer to read and write."""
 

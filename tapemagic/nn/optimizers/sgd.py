@@ -66,9 +66,9 @@ class SGD(ArrayOptimizer):
         """The velocity, if there is momentum."""
         return (("momentum",),) if self.momentum else ()
 
-    def rule(self, numbers: Any, g: Any, w: Any, *kept: Any) -> None:
+    def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
         """Descend."""
-        step, ahead = self.temporary(w)
+        step, ahead = self.temporary(g)
         np.multiply(g, numbers, out=step)
         for v in kept:
             np.multiply(v, self.momentum, out=v)
@@ -77,4 +77,4 @@ class SGD(ArrayOptimizer):
                 np.multiply(v, self.momentum, out=ahead)
                 np.subtract(ahead, step, out=ahead)
             np.negative(ahead if self.nesterov else v, out=step)
-        np.subtract(w, step, out=w)
+        return step

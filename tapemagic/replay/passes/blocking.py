@@ -22,6 +22,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from tapemagic.replay.passes.buffers import in_place
 from tapemagic.replay.passes.cutting import Cut, Reduction, reduction_of, rows_of_block
 from tapemagic.replay.passes.grouping import Group, groups_of, ordered
 from tapemagic.replay.program import (
@@ -86,6 +87,7 @@ class _Builder:
         """Add a call, a guard, or a group as a loop."""
         if isinstance(unit, Group):
             made = _LoopBuilder(unit, self.now)
+            made.loop.body = in_place(made.loop.body)
             self.body += [*made.before, made.loop, *made.after]
             self._instead |= made.instead
         elif isinstance(unit, Guard):
@@ -138,8 +140,10 @@ class _LoopBuilder:
         if self._group.cuts[node] is None:
             function = cast("Reduction", reduction_of(node)).in_block
         args = [self._part_of(x, cut, node) if isinstance(x, Node) else x for x in node.args]
-        kind = self._kind_in_block(node, self._group.cuts[node])
-        return Node(function, args, node.kwargs, kind, node.site, node.back, node.name)
+        made = node.with_arguments(args, node.kwargs)
+        made.function = function
+        made.kind = self._kind_in_block(node, self._group.cuts[node])
+        return made
 
     def _part_of(self, x: Node, cut: Cut, reader: Node) -> Node:
         """What a call for one block reads of a value."""
@@ -174,7 +178,7 @@ class _LoopBuilder:
         else:
             options = {} if like.kind == node.kind else {"dtype": node.kind.dtype.type}
             array = Node(np.empty_like, [self._now(like)], options, node.kind)
-        array.site, array.back, array.name = node.site, node.back, node.name
+        array.back, array.name = node.back, node.name
         self.before.append(array)
         self.instead[node] = array
         self.loop.body.append(Store(array, self._index(self._group.cuts[node], node), made))
@@ -192,17 +196,18 @@ class _LoopBuilder:
         blocks = -(-self.loop.count // self.loop.step)
         kind = Kind((blocks, *node.kind.shape), node.kind.dtype, True)
         name = f"{node.name}_parts" if node.name else "parts"
-        parts = Node(list, (), {}, kind, node.site, made.back, name)
+        parts = Node(list, (), {}, kind, back=made.back, name=name)
         self.before.append(parts)
         self.loop.body.append(Store(parts, None, made))
-        total = Node(reduction.in_block, [parts], {"axis": 0}, node.kind, node.site, node.back)
+        total = node.with_arguments([parts], {"axis": 0})
+        total.function = reduction.in_block
         self.after.append(total)
         if reduction.function is np.mean:
             count = prod(node.args[0].kind.shape[axis] for axis in reduction.axes)
-            total.back = made.back
-            total = Node(np.divide, [total, count], {}, node.kind, node.site, node.back)
+            total.name, total.back = made.name, made.back
+            total = node.with_arguments([total, count], {})
+            total.function = np.divide
             self.after.append(total)
-        total.name = node.name
         self.instead[node] = total
 
 

@@ -1,0 +1,53 @@
+"""Floating-point warnings of programs in blocks: as many as without blocks."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapemagic as tm
+from tapemagic.replay.function import function
+
+
+def messages(f: Any, *args: Any) -> list[str]:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        f(*args)
+    return [str(each.message) for each in found]
+
+
+@function
+def roots(x: Any) -> Any:
+    return np.sqrt(np.log(x - 1.0) / x) + x
+
+
+@pytest.fixture(autouse=True)
+def traced():
+    for _ in range(3):
+        roots(tm.constant(np.full(100_000, 3.0)))
+    assert "for start in range" in roots.source()
+
+
+def test_each_call_warns_once_as_without_blocks():
+    x = tm.constant(np.linspace(-1.0, 1.0, 100_000))
+    assert sorted(messages(roots, x)) == sorted(messages(roots.python_function, x))
+
+
+def test_an_error_stops_the_loop():
+    with pytest.raises(RuntimeWarning, match="invalid value encountered in log"):
+        roots(tm.constant(np.full(100_000, -3.0)))
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="invalid value"):
+        roots(tm.constant(np.full(100_000, -3.0)))
+
+
+def test_the_users_ways_stay():
+    x = tm.constant(np.full(100_000, 1.0))
+    with np.errstate(all="ignore"):
+        assert messages(roots, x) == []
+    told: list[str] = []
+    with np.errstate(all="call", call=lambda kind, flag: told.append(kind)):
+        assert messages(roots, x) == []
+    assert "divide by zero" in told
