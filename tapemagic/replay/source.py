@@ -578,7 +578,7 @@ class Writer:
     def _docstring(self) -> list[str]:
         """The docstring of the function: its arguments and results."""
         summary = self.program.notes.get("summary") or f"Do what {self.name} does, without a tape."
-        lines = textwrap.wrap(f"    ...{summary}", WIDTH, subsequent_indent="    ")
+        lines = textwrap.wrap(f'    """{summary}', WIDTH, subsequent_indent="    ")
         parameters = [
             (name, described(node) + self._origin(node))
             for name, node in zip(self.parameters, self.program.inputs, strict=False)

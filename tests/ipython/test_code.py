@@ -161,6 +161,6 @@ def test_usage(run: Run, refused: Callable[[str], str]) -> None:
 
     assert "as in %tape_function step" in refused("%tape_function")
     assert "@tapemagic.function" in refused("%tape_function plain")
-    assert "call slope(...) twice" in refused("%tape_function slope")
+    assert "call it twice" in refused("%tape_function slope")
     assert "NameError" in refused("%tape_function nothing")
     assert "no arguments" in refused("%tape_function slope x +")
