@@ -45,7 +45,13 @@ def primitive(function: F) -> F:
                 return x.__tape_function__(recorded, args, kwargs)
         return function(*args, **kwargs)
 
-    recorded.on_arrays = function  # type: ignore[attr-defined]
+    def on_arrays(*args: Any, **kwargs: Any) -> Any:
+        told = tracer()
+        if told is not None and (told.reads(args) or told.reads(kwargs)):
+            return told.call(recorded, args, kwargs)
+        return function(*args, **kwargs)
+
+    recorded.on_arrays = on_arrays  # type: ignore[attr-defined]
     return recorded  # type: ignore[return-value]
 
 
