@@ -158,7 +158,9 @@ class Steps(State):
 
     def _clipped(self, gradient: Any, scale: Any) -> Any:
         if scale is not None:
-            return np.multiply(gradient, cast(scale, gradient.dtype.type), out=self.scratch(gradient))
+            return np.multiply(
+                gradient, cast(scale, gradient.dtype.type), out=self.scratch(gradient)
+            )
         if self.clipnorm is not None:
             return clip_by_norm(gradient, self.clipnorm, out=self.scratch(gradient))
         if self.clipvalue is not None:
