@@ -142,6 +142,8 @@ class Layer(Module):
     is_boxed = True
     """Whether each call is a box in a report."""
 
+    __tape_unwatched__ = frozenset({"_last_call", "_losses_of"})
+
     built = False
     built_shape: Any = None
     _path = ""

@@ -37,13 +37,10 @@ def primitive(function: F) -> F:
                 return apply_elementwise(operation, args[0])
         if tensors_in(args) or (kwargs and tensors_in(kwargs.values())):
             return call(recorded, args, kwargs)
-        told = tracer()
-        if told is not None and (told.reads(args) or told.reads(kwargs)):
-            return told.call(recorded, args, kwargs)
         for x in args:
             if hasattr(x, "__tape_function__"):
                 return x.__tape_function__(recorded, args, kwargs)
-        return function(*args, **kwargs)
+        return on_arrays(*args, **kwargs)
 
     def on_arrays(*args: Any, **kwargs: Any) -> Any:
         told = tracer()

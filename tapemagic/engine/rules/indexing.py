@@ -86,7 +86,7 @@ def _add_at_places(argnums, g, _y, *_values, places, shape):
 vjp(getitem, _getitem, name="index")
 vjp(scatter_add, _scatter_add)
 vjp_argnums(add_scattered, _add_scattered, name="scatter_add")
-vjp_argnums(add_at_places, _add_at_places, name="scatter_add")
+vjp_argnums(add_at_places, _add_at_places, name="scatter_add", ignores="apart")
 
 selects(getitem)
 spreads(scatter_add, add_scattered, add_at_places)
