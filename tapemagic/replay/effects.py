@@ -28,7 +28,7 @@ CALLS = {
     ("datetime", "today"): "it reads the clock",
     ("datetime", "utcnow"): "it reads the clock",
 }
-"""What a built-in function does beside computing, by its module, or the module of its object's class, and its name."""
+"""The effects of built-in functions, by their modules, or the modules of their objects' classes, and their names."""
 
 SUSPECT = frozenset(name for _, name in CALLS if name) | frozenset(
     {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"}
@@ -79,7 +79,7 @@ def observed_calls(found: list[str]) -> Iterator[None]:
 
 def random_states(generators: Iterable[Any]) -> list[Any]:
     """The states of generators of random numbers, and of the global ones of NumPy and Python."""
-    found = [_state(np.random.get_state(legacy=False)), random.getstate()]
+    found = [_state(np.random.get_state(legacy=False)), random.getstate()]  # noqa: NPY002 (to see it used)
     for each in generators:
         if isinstance(each, random.Random):
             found.append(each.getstate())
