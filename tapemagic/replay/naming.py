@@ -122,7 +122,7 @@ class Names:
         for call in self._calls.values():
             for name, value in _known(call.frame):
                 give_names(name, value)
-                array = value._value if isinstance(value, Tensor) else value
+                array = value._value if is_tensor(value) else value
                 node = constant(array)
                 if node is not None:
                     give_name(node, name)
@@ -161,8 +161,7 @@ class Names:
         for name, value in _values(call.frame, statement.names):
             node = held_node(value)
             if node is None:
-                if not is_leaf(value):
-                    give_names(name, value)
+                give_names(name, value)
             elif node is not call.before.get(name):
                 found = True
                 call.before[name] = node
@@ -184,10 +183,15 @@ def _values(frame: Any, names: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
         yield from ((name, held[name]) for name in names if name in held)
 
 
+def is_tensor(value: Any) -> bool:
+    """Whether a value, which may be any object of the user's, is a tensor, and no Variable."""
+    return issubclass(type(value), Tensor) and not issubclass(type(value), Variable)
+
+
 def held_node(value: Any) -> Node | None:
     """The node of the program for a tensor or symbol."""
     if type(value) is not Symbol:
-        if isinstance(value, Variable) or not isinstance(value, Tensor):
+        if not is_tensor(value):
             return None
         value = value._value
     return value._node if type(value) is Symbol else None

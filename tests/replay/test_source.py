@@ -256,3 +256,29 @@ def test_the_time_of_a_line_is_said():
     assert "    # x = x + square(part) (2 of 3)" in text.split("\n")
     assert "    # return x * x (3 of 3)" in text.split("\n")
     assert "    # parts = [np.sin(x * k) for k in range(3)]" in text.split("\n")
+
+
+class Hostile:
+    """An object that fails whoever looks at it."""
+
+    @property
+    def __class__(self):
+        raise RuntimeError("no")
+
+    def __eq__(self, other):
+        raise RuntimeError("no")
+
+    __hash__ = None
+
+
+def test_hostile_values_of_the_users_are_let_alone():
+    """Only tensors, and plain lists, tuples and dicts, are looked at for names."""
+
+    def f(x):
+        other = Hostile()
+        y = {"a": [x * 2, other], "b": other}["a"][0]
+        kept, z = other, np.sin(y)
+        assert kept is not None
+        return y + z
+
+    assert names_of(f, tm.constant([1.0, 2.0])) == ["y", "z"]
