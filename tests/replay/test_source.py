@@ -160,13 +160,13 @@ def test_a_line_comes_out_as_the_user_wrote_it():
 
     def f(x1, x2):
         y = x1 * x2 * np.sin(x1)
-        z = -(y - (x1 - x2)) / (x1 / x2) ** 2
+        z = -(y - (x1 - x2)) / (x1 / x2) ** 3
         return y, z
 
     lines = body(program_text(f, tm.constant([1.5]), tm.constant([2.0])))
 
     assert "    y = x1 * x2 * np.sin(x1)" in lines
-    assert "    z = -(y - (x1 - x2)) / (x1 / x2) ** 2" in lines or any("z = " in x for x in lines)
+    assert "    z = -((y - (x1 - x2)) / (x1 / x2) ** 3)" in lines
 
 
 def test_assignments_and_gradients_have_the_users_names():
@@ -175,14 +175,13 @@ def test_assignments_and_gradients_have_the_users_names():
     text = program_text(regression, x, y, tm.constant(0.1))
 
     assert "    dw = np.transpose(x) @ d_error" in body(text)
-    assert body(text)[-5:] == [
+    assert body(text)[-7:-2] == [
+        "",
         "    # w.assign_sub(rate * dw)",
         "    new_w = w - rate * dw",
         "    # b.assign_sub(rate * db)",
         "    new_b = b - rate * db",
-        "",
-        "    return loss, new_w, new_b",
-    ][1:] or "    new_w = w - rate * dw" in body(text)
+    ]
     assert "    new_w : array of shape (2, 2), float64, the new value of w" in text
 
 
