@@ -1,4 +1,4 @@
-"""What a function reads beside its arguments: global names, variables of enclosing functions, attributes in reach."""
+"""Everything that a function reads beside its arguments: global names, variables around it, attributes in reach."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.events import origin_of
+from tapemagic.engine.program_state import registered
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.kinds import (
@@ -53,7 +54,7 @@ class Entry(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where an object is found: the dict, list or cell, and the key."""
+    """The dict, list or cell in which an object is found, and the key."""
 
     owner: Any
     key: Any
@@ -85,6 +86,8 @@ class Closure:
     function : callable
     arguments : iterable of object
         Arguments that a program takes for granted by identity, such as a model.
+    fixed : bool, optional
+        Whether arrays in reach are constants of a program, of which the numbers are compared at each call.
 
     Attributes
     ----------
@@ -97,14 +100,13 @@ class Closure:
         The local variable in these lines, and the path, of every array, tensor and variable, by its identity.
     places : list of Place
         Where arrays and tensors are.
-    fixed : list of (str, array)
-        Arrays that nothing can take the place of.
     unseen : str
         Why changes of something in reach could not be seen; empty if all can be.
     """
 
-    def __init__(self, function: Any, arguments: Iterable[Any] = ()) -> None:
+    def __init__(self, function: Any, arguments: Iterable[Any] = (), fixed: bool = False) -> None:
         self.function = function
+        self.fixed = fixed
         self.arguments = [(reference(x), type(x).__name__) for x in arguments]
         self.names: set[str] = set()
         self.dynamic = False
@@ -122,7 +124,6 @@ class Closure:
         self.data: dict[int, tuple[str, str]] = {}
         self.objects: dict[int, Any] = {}
         self.places: list[Place] = []
-        self.fixed: list[tuple[str, Any]] = []
         self.generators: list[Any] = []
         self.unseen = ""
         self._met: dict[int, tuple[str, Any]] = {}
@@ -136,10 +137,13 @@ class Closure:
         self._queue.append((self._constant("f", root), root, ""))
         for found, path in self.arguments:
             self._argument(found, path)
+        self._look_at_program_state()
         while self._queue and not self.unseen:
             self._expand(*self._queue.popleft())
             if len(self.entries) > MOST:
-                self.unseen = f"it can reach more than {MOST:,} objects: hold numbers in arrays, not in lists"
+                self.unseen = (
+                    f"it can reach more than {MOST:,} objects: hold numbers in arrays, not in lists"
+                )
 
     def has(self, x: Any) -> bool:
         """Whether an object is in reach."""
@@ -156,17 +160,24 @@ class Closure:
         self.objects.clear()
         self._met.clear()
         self.places.clear()
-        self.fixed.clear()
         self.generators.clear()
         self.codes.clear()
 
     def is_dead(self) -> bool:
         """Whether an object in reach does not exist any more."""
         return any(
-            entry.what() is None
-            for entry in self.entries
-            if entry.role in {"object", "variable"}
+            entry.what() is None for entry in self.entries if entry.role in {"object", "variable"}
         )
+
+    def _look_at_program_state(self) -> None:
+        """Note the settings of this package, such as the dtype of layers, and its generator of random numbers."""
+        for state in registered():
+            if isinstance(state, list):
+                for k, x in enumerate(state):
+                    if isinstance(x, MODIFIED):
+                        self.generators.append(x)
+                    elif is_leaf(x):
+                        self._look(f"{self._constant('s', state)}[{k}]", x, "a setting")
 
     def _argument(self, found: Any, path: str) -> None:
         name = self._constant("r", found)
@@ -223,9 +234,7 @@ class Closure:
             self._queue.append((local, x, path))
         self._met[id(x)] = local, x
 
-    def _object(
-        self, local: str, expression: str, x: Any, path: str, role: str = "object"
-    ) -> None:
+    def _object(self, local: str, expression: str, x: Any, path: str, role: str = "object") -> None:
         found = reference(x)
         self.entries.append(Entry(path, role, found))
         self.lines.append(f"{local} = {expression}")
@@ -241,18 +250,21 @@ class Closure:
             self.entries.append(Entry(f"{path}.trainable", "leaf", x.trainable))
             self._require(f"{local}.trainable is not {x.trainable}")
             return
+        if self.fixed and isinstance(x, np.ndarray):
+            place = None
         self._object(local, expression, x, path, "data" if place is not None else "object")
         if place is None:
             if isinstance(x, np.ndarray):
-                self.fixed.append((path, x))
-                name = self._constant("w", contents(x))
+                held = contents(x)
+                self.entries.append(Entry(path, "leaf", held))
+                name = self._constant("w", held)
                 self._require(f"contents({local}) != {name}")
             del self.data[id(x)]
         elif place is not INSIDE:
             self.places.append(place)
 
     def _expand(self, local: str, x: Any, path: str) -> None:
-        """Visit what an object holds."""
+        """Visit the contents of an object."""
         if isinstance(x, FunctionType):
             self._expand_function(local, x, path)
         elif isinstance(x, MethodType):
@@ -337,7 +349,7 @@ class Closure:
             )
 
     def _expand_class(self, local: str, x: type, path: str) -> None:
-        """What a class of the user's and its bases define, by the names that some code reads."""
+        """Visit what a class of the user's and its bases define, by the names that some code reads."""
         for kind in x.__mro__:
             if not is_user_class(kind):
                 continue
@@ -456,7 +468,7 @@ def same_entry(one: Entry, other: Entry, strictly: bool) -> bool:
 
 
 def data_kind(x: Any) -> Any:
-    """What a program takes for granted of an array or tensor in reach."""
+    """The class, shape, dtype and layout of an array or tensor in reach."""
     if x is None:
         return object()
     value = x._read()._value if isinstance(x, Tensor) else x
@@ -485,9 +497,10 @@ def reference(x: Any) -> Any:
         return Strong(x)
 
 
-def contents(x: Any) -> Any:
-    """The numbers of an array, for a comparison."""
-    return x.shape, x.dtype, x.tobytes()
+def contents(x: Any) -> bytes:
+    """The shape, dtype and numbers of an array as bytes, for a comparison."""
+    numbers: bytes = x.tobytes()
+    return f"{x.shape} {x.dtype.str} ".encode() + numbers
 
 
 def has_data(x: Any) -> bool:

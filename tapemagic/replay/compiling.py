@@ -5,12 +5,16 @@ from __future__ import annotations
 import linecache
 import weakref
 from itertools import count
+from typing import Any
+
+import numpy as np
 
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.driver import Driver
 from tapemagic.replay.passes import simplified
 from tapemagic.replay.program import Guard, Loop, Program
+from tapemagic.replay.same import GivenVariable
 from tapemagic.replay.signature import Call
 from tapemagic.replay.source import Text
 from tapemagic.replay.warned_once import warning_once
@@ -24,17 +28,20 @@ class Compiled:
     Attributes
     ----------
     program : Program
+    entry : Signature
+        The signature for which it was made.
     text : str
         Its source.
     closure : Closure
         What the function closed over, as it was when it was traced.
-    path : tuple of bool
+    path : tuple
         The ways at its guards.
     driver : callable
         Called with the arguments, a tuple and a dict; gives the result, or a `Miss`.
     """
 
-    def __init__(self, program: Program, call: Call, closure: Closure) -> None:
+    def __init__(self, program: Program, call: Call, closure: Closure, entry: Any) -> None:
+        self.entry = entry
         self.program = simplified(program)
         self.closure = closure
         self.path = path_of(program)
@@ -52,21 +59,22 @@ class Compiled:
         run = text.function(file)
         if any(isinstance(entry, Loop) for entry in self.program.body):
             run = warning_once(run)
-        driver = Driver(call, closure, self.program, run, text.single, raised)
+        driver = Driver(call, closure, self.program, run, text.single, self, raised)
         self._namespace = driver.namespace
         self.driver = driver.function()
         closure.forget()
         release(self.program)
 
-    def agrees(self, known: tuple[bool, ...]) -> bool:
+    def agrees(self, known: tuple[Any, ...]) -> bool:
         """Whether the program takes a way of which the beginning is known."""
         return self.path[: len(known)] == known
 
-    def way_after(self, guard: int) -> tuple[bool, ...]:
+    def way_after(self, guard: int) -> tuple[Any, ...]:
         """The beginning of the way that a call takes after a guard failed; empty if that is not known."""
         if not self._all_guards:
             return ()
-        return (*self.path[: guard - 1], not self.path[guard - 1])
+        before, failed = self.path[: guard - 1], self.path[guard - 1]
+        return (*before, not failed) if isinstance(failed, bool) else before
 
     def adopts(self, now: Closure) -> bool:
         """Whether the program holds for what the function closes over now; it is checked for that from then on."""
@@ -83,14 +91,27 @@ class Compiled:
         return self.closure.is_dead()
 
 
-def path_of(program: Program) -> tuple[bool, ...]:
-    """The ways that a program takes at its guards."""
-    return tuple(entry.expected for entry in program.body if isinstance(entry, Guard))
+def path_of(program: Program) -> tuple[Any, ...]:
+    """The ways that a program takes at its guards: truth values, and shapes that depend on numbers."""
+    found: list[Any] = []
+    for entry in program.body:
+        if isinstance(entry, Guard):
+            node = entry.condition
+            by_shape = node.function is np.array_equal and type(node.args[1]) is tuple
+            found.append((entry.expected, node.args[1]) if by_shape else entry.expected)
+    return tuple(found)
 
 
 def release(program: Program) -> None:
     """Let a program refer to its Variables weakly: it does not keep them alive."""
+
+    def released(variable: Any) -> Any:
+        if not isinstance(variable, Variable):
+            return variable
+        place = program.notes["given"].get(id(variable))
+        return weakref.ref(variable) if place is None else GivenVariable(place)
+
     for node in program.inputs:
-        if isinstance(node.origin, Variable):
-            node.origin = weakref.ref(node.origin)
-    program.assigned = [(weakref.ref(variable), node) for variable, node in program.assigned]  # type: ignore[misc]
+        node.origin = released(node.origin)
+    program.assigned = [(released(variable), node) for variable, node in program.assigned]
+    program.notes["given"] = {}

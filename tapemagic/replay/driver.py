@@ -26,12 +26,15 @@ class Miss:
     ----------
     guard : int
         The number of the guard that failed, counted from 1; 0 if the arguments or what the function closes over differ.
+    program : Compiled or None
+        The program whose guard failed.
     """
 
-    __slots__ = ("guard",)
+    __slots__ = ("guard", "program")
 
-    def __init__(self, guard: int) -> None:
+    def __init__(self, guard: int, program: Any = None) -> None:
         self.guard = guard
+        self.program = program
 
 
 MISS = Miss(0)
@@ -55,17 +58,26 @@ class Driver:
         The program's own function.
     single : bool
         Whether it returns a value that is no tuple.
+    compiled : Compiled
+        The program made ready, for a `Miss`.
     raised : callable
         Called with an error that the program raised; gives the one to raise.
     """
 
     def __init__(
-        self, call: Call, closure: Closure, program: Any, run: Any, single: bool, raised: Any
+        self,
+        call: Call,
+        closure: Closure,
+        program: Any,
+        run: Any,
+        single: bool,
+        compiled: Any,
+        raised: Any,
     ) -> None:
         self.namespace: dict[str, Any] = {
             "MISS": MISS, "STALE": STALE, "Miss": Miss, "CHANGED": CHANGED, "Retrace": Retrace,
             "same_leaf": same_leaf, "value_of": value_of, "exchange": exchange, "new": new,
-            "clock": clock, "run": run, "raised": raised, "contents": contents,
+            "clock": clock, "run": run, "program": compiled, "raised": raised, "contents": contents,
             "is_empty": is_empty, "pack": pack, "taken_apart": taken_apart, "ndarray": np.ndarray,
         }  # fmt: skip
         self.namespace |= closure.namespace
@@ -76,9 +88,9 @@ class Driver:
         self.lines: list[str] = []
         self._take_arguments()
         self._check_leaves()
-        self.lines.append("try:")
-        self.lines += [f"    {line}" for line in closure.lines or ["pass"]]
-        self.lines += ["except CHANGED:", "    return STALE"]
+        if closure.lines:
+            self.lines += ["try:", *[f"    {line}" for line in closure.lines]]
+            self.lines += ["except CHANGED:", "    return STALE"]
         self._check_aliases()
         self._run(single)
 
@@ -103,7 +115,7 @@ class Driver:
         if not is_plain(structure):
             found = self._constant(structure)
             self.lines += ["found = []", "structure = taken_apart(args, found)"]
-            if len(structure) == 2 and isinstance(structure[0], tuple):  # noqa: PLR2004 (args, kwargs)
+            if len(structure) == 2 and isinstance(structure[0], tuple):
                 self.lines.append("structure = structure, taken_apart(kwargs, found)")
             else:
                 self._require("kwargs")
@@ -132,6 +144,11 @@ class Driver:
             parts = structure[1:]
             self._require(f"len({expression}) != {len(parts)}")
             inner = [f"{expression}[{k}]" for k in range(len(parts))]
+        if kind is not dict and len(parts) > 1 and all(part == LEAF for part in parts):
+            names = [f"x{self._next + k}" for k in range(len(parts))]
+            self.lines.append(f"{', '.join(names)} = {expression}")
+            self._next += len(parts)
+            return
         for part, each in zip(parts, inner, strict=True):
             if part == LEAF:
                 self.lines.append(f"x{self._next} = {each}")
@@ -182,11 +199,12 @@ class Driver:
 
     def _check_static(self, name: str, x: Any) -> None:
         if any(x is each for each in self._call.objects):
-            k = next(k for k, each in enumerate(self._call.objects) if each is x)
-            self._require(f"{name} is not {self._constant(self._closure.arguments[k][0])}()")
+            place = next(k for k, each in enumerate(self._call.objects) if each is x)
+            self._require(f"{name} is not {self._constant(self._closure.arguments[place][0])}()")
         elif type(x) in NUMBERS and type(x) not in (float, complex):
             k = self._constant(x)
-            self._require(f"{name} is not {k} and ({name}.__class__ is not {k}.__class__ or {name} != {k})")
+            other = f"{name}.__class__ is not {k}.__class__ or {name} != {k}"
+            self._require(f"{name} is not {k} and ({other})")
         else:
             k = self._constant(x)
             self._require(f"{name} is not {k} and not same_leaf({name}, {k})")
@@ -263,7 +281,7 @@ class Driver:
             "try:",
             f"    {target or 'nothing'} = run({given})",
             "except Retrace as turn:",
-            "    return Miss(turn.args[0])",
+            "    return Miss(turn.args[0], program)",
             "except Exception as error:",
             "    raise raised(error)",
         ]
@@ -284,7 +302,9 @@ class Driver:
             return f"r{k}.copy()"
         if how == "tensor":
             kind = self._constant(what)
-            self.lines += [f"t{k} = new({kind})", f"t{k}._value = r{k}", f"t{k}._id = clock[0]"]
+            if "now = clock[0]" not in self.lines:
+                self.lines.append("now = clock[0]")
+            self.lines += [f"t{k} = new({kind})", f"t{k}._value = r{k}", f"t{k}._id = now"]
             return f"t{k}"
         return f"r{k}"
 
@@ -295,7 +315,9 @@ class Driver:
         kind = structure[0]
         if kind is dict:
             keys = structure[1]
-            inner = {key: self._packed(part, leaves) for key, part in zip(ordered(dict.fromkeys(keys)), structure[2:], strict=True)}
+            order = ordered(dict.fromkeys(keys))
+            parts = [self._packed(part, leaves) for part in structure[2:]]
+            inner = dict(zip(order, parts, strict=True))
             return "{" + ", ".join(f"{self._constant(key)}: {inner[key]}" for key in keys) + "}"
         parts = [self._packed(part, leaves) for part in structure[1:]]
         if kind is list:

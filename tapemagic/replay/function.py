@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-import threading
 import weakref
 from collections.abc import Callable
 from functools import update_wrapper
@@ -14,12 +13,10 @@ from typing import Any
 from tapemagic.engine.recording import live
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import FunctionError, OptionError
-from tapemagic.replay.driver import MISS, STALE, Miss
+from tapemagic.replay.driver import Miss
 from tapemagic.replay.program import Program
 from tapemagic.replay.programs import Programs
 from tapemagic.replay.trace import current
-
-Driver = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 
 INTERNAL = frozenset({"_programs", "_bound", "_warned", "_object", "max_programs"})
 
@@ -45,8 +42,7 @@ class Function:
         self._programs = Programs(max_programs)
         self._bound: dict[int, tuple[Any, Programs]] = {}
         update_wrapper(self, python_function)
-        for name in INTERNAL & vars(python_function).keys() if hasattr(python_function, "__dict__") else ():
-            raise OptionError(f"a function for tm.function has no attribute {name!r} of its own")
+        self._programs = Programs(max_programs)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Replay the program for these arguments; trace the function if there is none yet."""
@@ -69,16 +65,18 @@ class Function:
         if known is not None and known[0]() is owner:
             return known[1]
         made = Programs(self.max_programs)
-        i = id(owner)
+        bound, i = self._bound, id(owner)
+
+        def forget(_: Any) -> None:
+            bound.pop(i, None)
+
         try:
-            found = weakref.ref(owner, lambda _, bound=self._bound: bound.pop(i, None))
+            bound[i] = weakref.ref(owner, forget), made
         except TypeError:
             made.stays_eager(
                 f"objects of the class {type(owner).__name__} cannot be referred to weakly: "
                 "add '__weakref__' to its __slots__"
             )
-            found = lambda: owner  # noqa: E731
-        self._bound[i] = found, made
         return made
 
     @property
@@ -88,7 +86,7 @@ class Function:
 
     @property
     def why_eager(self) -> str:
-        """Why calls run without a program, and on which line; empty if none does."""
+        """The reasons why calls run without a program, with their lines; empty if all have one."""
         return self._programs.why_eager
 
     def source(self, *args: Any, **kwargs: Any) -> str:
@@ -108,7 +106,8 @@ class Function:
         FunctionError
             If there is no program for such arguments; the message says why.
         """
-        return self._programs.source(self.__name__, args, kwargs)
+        name = getattr(self, "__name__", "the function")
+        return self._programs.source(name, args, kwargs)
 
     def reset(self) -> None:
         """Forget all programs."""
@@ -223,8 +222,8 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
     >>> len(slope.programs), slope.why_eager
     (1, '')
     """
-    whole = isinstance(max_programs, int) and not isinstance(max_programs, bool)
-    if not whole or max_programs < 1:
+    most: Any = max_programs
+    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
         raise OptionError(
             f"max_programs is a whole number from 1 on, not {shown(max_programs)}: write max_programs=8"
         )
@@ -232,10 +231,13 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
         return lambda decorated: function(decorated, max_programs=max_programs)
     if isinstance(f, Function):
         f = f.python_function
-    if isinstance(f, classmethod | staticmethod):
+    given: Any = f
+    if isinstance(given, classmethod | staticmethod):
         name = type(f).__name__
-        raise OptionError(f"tm.function takes a function, not a {name}: write @{name} above @tm.function")
-    if not callable(f) or isinstance(f, type):
+        raise OptionError(
+            f"tm.function takes a function, not a {name}: write @{name} above @tm.function"
+        )
+    if not callable(given) or isinstance(given, type):
         raise OptionError(f"tm.function takes a function, not {shown(f)}: write tm.function(f)")
     inner = inspect.unwrap(getattr(f, "func", f))
     odd = (
@@ -247,6 +249,3 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
         if test(inner):
             raise FunctionError(f"tm.function takes no function that is {what}")
     return Function(f, max_programs)
-
-
-__all__ = ["MISS", "STALE", "BoundFunction", "Function", "function", "threading"]

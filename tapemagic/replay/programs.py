@@ -24,35 +24,44 @@ from tapemagic.replay.traced_call import TracedCall
 TRIES = 3
 """The number of calls that may change what the function closes over, as the first call of a model builds its layers."""
 
+SMALL = 1 << 20
+"""The bytes of all arrays in reach up to which they may be constants, whose numbers are compared at each call."""
+
 _lock = threading.RLock()
 """Held by the thread that traces."""
 
-Path = tuple[bool, ...]
+Path = tuple[Any, ...]
 
 
 class Signature:
-    """What is known of the calls with one signature.
+    """The programs of calls with one signature, and whatever else is known of these.
 
     Attributes
     ----------
     programs : list of Compiled
         The one that held last is the first.
-    pending : list of (Program, Closure)
-        Traces that were not compared with a second one yet.
+    pending : list of (Program, Closure, object)
+        Traces that were not compared with a second one yet, and which arguments are objects in reach.
     eager_paths : list of Path
         Ways through the function that are no programs.
     tries : int
         The number of traces in which something in reach was changed.
+    fixed : bool
+        Whether arrays in reach are constants, since the function does something with them that is no program.
     why_eager : str
         Why there is no program; empty if there is one, or may be one.
+    why_ways : str
+        Why some ways through the function are no programs.
     """
 
     def __init__(self) -> None:
         self.programs: list[Compiled] = []
-        self.pending: list[tuple[Program, Closure]] = []
+        self.pending: list[tuple[Program, Closure, Any]] = []
         self.eager_paths: list[Path] = []
         self.tries = 0
+        self.fixed = False
         self.why_eager = ""
+        self.why_ways = ""
 
 
 class Programs:
@@ -90,7 +99,9 @@ class Programs:
     @property
     def why_eager(self) -> str:
         """The reasons for which there are no programs, or not for all calls."""
-        reasons = [self._why_all, *(entry.why_eager for entry in self._signatures.values())]
+        reasons = [self._why_all]
+        for entry in [*self._signatures.values()]:
+            reasons += [entry.why_eager, entry.why_ways]
         reasons.append(self._why_more)
         return "\n".join(dict.fromkeys(filter(None, reasons)))
 
@@ -119,11 +130,16 @@ class Programs:
             f"{name} has no program for such arguments yet: call it twice with arguments of their shapes and dtypes"
         )
 
-    def call(self, function: Any, args: Any, kwargs: Any, missed: Miss = MISS) -> Any:
+    def call(self, function: Any, args: Any, kwargs: Any, missed: Miss) -> Any:
         """Call the function by another program than the last one, or trace it."""
+        if missed.program is not None:
+            other = self._other_way(missed, args, kwargs)
+            if other.__class__ is not Miss:
+                return other
+            if self._stays_eager(missed.program.entry, other):
+                return self._eager(function, args, kwargs)
         if self._why_all:
-            self._warn(function)
-            return function(*args, **kwargs)
+            return self._eager(function, args, kwargs)
         call = signature(args, kwargs)
         entry = self._signatures.get(call.key) if not call.odd else None
         if entry is None:
@@ -145,9 +161,34 @@ class Programs:
             return self._eager(function, args, kwargs)
         return self._traced(entry, function, args, kwargs, call)
 
+    def _other_way(self, missed: Miss, args: Any, kwargs: Any) -> Any:
+        """The result by a program for another way through the function; the last `Miss` if there is none."""
+        tried = {missed.program}
+        for each in list(missed.program.entry.programs):
+            if each not in tried and each.agrees(missed.program.way_after(missed.guard)):
+                tried.add(each)
+                result = each.driver(args, kwargs)
+                if result.__class__ is not Miss:
+                    self.driver = each.driver
+                    return result
+                missed = result if result.program is not None else missed
+        return missed
+
+    def _stays_eager(self, entry: Signature, missed: Miss) -> bool:
+        """Whether the way that a call takes is known to be no program, or there are too many programs."""
+        if entry.why_eager:
+            return True
+        known = missed.program.way_after(missed.guard)
+        if known and any(path[: len(known)] == known for path in entry.eager_paths):
+            return True
+        full = self._count() >= self._most and not self._is_pending(entry, known)
+        if full:
+            self._is_full()
+        return full
+
     @staticmethod
     def _is_pending(entry: Signature, known: Path) -> bool:
-        return any(path_of(program)[: len(known)] == known for program, _ in entry.pending)
+        return any(path_of(program)[: len(known)] == known for program, *_ in entry.pending)
 
     def _count(self) -> int:
         """The number of programs, and of those that wait for a second trace; dead ones are dropped."""
@@ -169,7 +210,7 @@ class Programs:
                 continue
             result = each.driver(args, kwargs)
             if result is STALE:
-                now = now or Closure(function, call.objects)
+                now = now or Closure(function, call.objects, entry.fixed)
                 if not each.adopts(now):
                     continue
                 result = each.driver(args, kwargs)
@@ -204,22 +245,21 @@ class Programs:
         if place is None:
             warnings.warn(text, EagerWarning, stacklevel=2)
         else:
-            registry: dict[str, Any] = {}
-            warnings.warn_explicit(text, EagerWarning, place.file, place.line, registry=registry)
+            warnings.warn_explicit(text, EagerWarning, place.file, place.line)
 
     # Traces.
 
     def _traced(self, entry: Signature, function: Any, args: Any, kwargs: Any, call: Call) -> Any:
         """Run the function, and write down what it computes."""
         with _lock:
-            closure = Closure(function, call.objects)
+            closure = Closure(function, call.objects, entry.fixed)
             if not closure.unseen:
                 result = self._trace(entry, closure, function, args, kwargs, call)
         if closure.unseen:
             entry.why_eager = closure.unseen
             entry.pending = []
             return self._eager(function, args, kwargs)
-        if entry.why_eager or self._why_more:
+        if entry.why_eager or entry.why_ways:
             self._warn(function)
         return result
 
@@ -235,7 +275,7 @@ class Programs:
                 program, result = one.run(function, args, kwargs)
         if random_states(closure.generators) != before:
             effects.append("it draws random numbers: give them as an argument")
-        after = Closure(function, call.objects)
+        after = Closure(function, call.objects, entry.fixed)
         changed = same_closures(closure, after, strictly=True)
         one.clean(after)
         trace.release()
@@ -244,6 +284,9 @@ class Programs:
             entry.tries += 1
             if entry.tries >= TRIES:
                 entry.why_eager = _with_line(f"it changes {changed}", _assigned(closure, changed))
+        elif trace.reasons and not entry.fixed and 0 < one.nbytes <= SMALL:
+            entry.fixed = True
+            entry.programs, entry.pending = [], []
         elif reason:
             self._is_eager(entry, path_of(program), reason)
         else:
@@ -254,7 +297,7 @@ class Programs:
     def _reason(
         trace: Any, effects: Any, one: Any, program: Program, args: Any, kwargs: Any, call: Call
     ) -> str:
-        """Why a trace is no program; empty if it is one."""
+        """The reason why a trace is no program; empty if it is one."""
         if effects:
             return str(effects[0])
         if trace.reasons:
@@ -274,17 +317,24 @@ class Programs:
         entry.pending = [x for x in entry.pending if path_of(x[0]) != path]
         if not entry.programs or len(entry.eager_paths) > TRIES:
             entry.why_eager = reason
+        else:
+            entry.why_ways = reason
 
     def _compare(self, entry: Signature, program: Program, closure: Closure, call: Call) -> None:
         """Make a program of a trace that is the same as one before; wait for a second one if there is none."""
         path = path_of(program)
-        for k, (other, earlier) in enumerate(entry.pending):
-            if path_of(other) != path or same_closures(earlier, closure) is not None:
+        known = [closure.data.get(id(x)) for x in call.leaves]
+        for k, (other, earlier, as_known) in enumerate(entry.pending):
+            if (
+                path_of(other) != path
+                or known != as_known
+                or same_closures(earlier, closure) is not None
+            ):
                 continue
             found = difference(other, program)
             del entry.pending[k]
             if found is None:
-                compiled = Compiled(program, call, closure)
+                compiled = Compiled(program, call, closure, entry)
                 entry.programs = [compiled, *entry.programs]
                 self.driver = compiled.driver
             else:
@@ -292,7 +342,7 @@ class Programs:
             return
         closure.forget()
         release(program)
-        entry.pending.append((program, closure))
+        entry.pending.append((program, closure, known))
 
 
 def _none(args: Any, kwargs: Any) -> Miss:  # noqa: ARG001 (as of a driver)

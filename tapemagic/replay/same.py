@@ -19,6 +19,12 @@ CHANGES = (
 OTHERWISE = "two calls with arguments of the same kinds compute something else: give what they depend on as an argument"
 
 
+class GivenVariable(NamedTuple):
+    """The origin of an input: the value of a Variable among the arguments."""
+
+    place: int
+
+
 class Difference(NamedTuple):
     """The first difference of two traces.
 
@@ -43,7 +49,7 @@ def difference(a: Program, b: Program) -> Difference | None:
     >>> difference(Program([], [], [1.5], []), Program([], [], [2.5], [])).site is None
     True
     """
-    if list(map(origin_of, a.inputs)) != list(map(origin_of, b.inputs)):
+    if origins(a) != origins(b):
         return Difference(OTHERWISE, None)
     twin: dict[Any, Any] = dict(zip(a.inputs, b.inputs, strict=True))
     for one, other in zip_longest(a.body, b.body):
@@ -66,23 +72,24 @@ def difference(a: Program, b: Program) -> Difference | None:
         return Difference(OTHERWISE, last)
     if not _same(a.results, b.results, twin):
         return Difference(CHANGES, last)
-    one, other = ([identity(variable) for variable, _ in each.assigned] for each in (a, b))
+    one, other = ([identity(variable, each) for variable, _ in each.assigned] for each in (a, b))
     if one != other:
         return Difference(OTHERWISE, last)
-    assigned = ([node for _, node in each.assigned] for each in (a, b))
-    return None if _same(*assigned, twin) else Difference(CHANGES, last)
+    ends = [[node for _, node in each.assigned] for each in (a, b)]
+    return None if _same(ends[0], ends[1], twin) else Difference(CHANGES, last)
 
 
-def origin_of(node: Any) -> Any:
-    """What an input of a program is given, for a comparison."""
-    return identity(node.origin), node.kind
+def origins(program: Program) -> list[Any]:
+    """The origins of the inputs of a program, for a comparison."""
+    return [(identity(node.origin, program), node.kind) for node in program.inputs]
 
 
-def identity(origin: Any) -> Any:
-    """The identity of a Variable, also of one that is referred to weakly; any other origin itself."""
-    if isinstance(origin, weakref.ref):
-        return id(origin())
-    return id(origin) if isinstance(origin, Variable) else origin
+def identity(origin: Any, program: Program) -> Any:
+    """The place of a Variable among the arguments, or its identity; any other origin itself."""
+    if isinstance(origin, Variable):
+        place = program.notes["given"].get(id(origin))
+        return id(origin) if place is None else GivenVariable(place)
+    return id(origin()) if isinstance(origin, weakref.ref) else origin
 
 
 def _same(a: Any, b: Any, twin: dict[Any, Any]) -> bool:

@@ -1,8 +1,8 @@
-"""Signatures of calls: what a program takes for granted of the arguments that it is given."""
+"""Signatures of calls: everything that a program takes for granted of the arguments that it is given."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ class Call(NamedTuple):
         What cannot be an argument of a program, and why; empty if there is nothing of the kind.
     """
 
-    key: tuple[Hashable, ...]
+    key: tuple[Any, ...]
     structure: Any
     leaves: list[Any]
     objects: list[Any]
@@ -60,7 +60,7 @@ def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
     except RecursionError:
         return Call((), None, [], [], "a list that contains itself")
     places: dict[Any, int] = {}
-    keys: list[Hashable] = [structure]
+    keys: list[Any] = [structure]
     odd = ""
     for k, x in enumerate(leaves):
         known = leaf_key(x, objects)
@@ -93,8 +93,8 @@ def alias(x: Any, place: int, places: dict[Any, int]) -> int:
     return first
 
 
-def leaf_key(x: Any, objects: list[Any]) -> Hashable:
-    """What a program takes for granted of one leaf; text, if it cannot be an argument."""
+def leaf_key(x: Any, objects: list[Any]) -> Any:
+    """The kind of one leaf, or its value; text, if it cannot be an argument."""
     if isinstance(x, Variable):
         return type(x), x.trainable, *value_key(unwrap(x))
     if isinstance(x, Tensor):
@@ -119,13 +119,13 @@ def is_data(x: Any) -> bool:
     return isinstance(x, np.generic) or type(x) in PLAIN_ARRAYS or x.__class__ is np.ndarray
 
 
-def value_key(value: Any) -> tuple[Hashable, ...]:
+def value_key(value: Any) -> tuple[Any, ...]:
     """The class, shape, dtype and layout of an array or NumPy scalar."""
-    layout = value.ndim < 2 or value.flags.c_contiguous  # noqa: PLR2004 (axes)
+    layout = value.ndim < 2 or value.flags.c_contiguous
     return value.__class__, value.shape, value.dtype, layout
 
 
-def static_key(x: Any) -> tuple[Hashable, ...]:
+def static_key(x: Any) -> tuple[Any, ...]:
     """The type and value of a number or text; the identity of anything else."""
     if isinstance(x, float | complex | np.inexact):
         return type(x), repr(x)

@@ -20,7 +20,7 @@ from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
 from tapemagic.replay.naming import Names
 from tapemagic.replay.program import Back, Constant, Guard, Input, Kind, Node, Site, kind_of
-from tapemagic.replay.symbol import Symbol, has_symbol, held
+from tapemagic.replay.symbol import has_symbol, held, shaped_by_data, Symbol
 
 INDEX = np.dtype(np.intp)
 TRUTH = kind_of(False)
@@ -119,6 +119,9 @@ class Trace:
         """
         result = (compute or function)(*held(tuple(args)), **held(kwargs))
         if not self.writes:
+            return result
+        if function is operator.getitem and shaped_by_data(args[1]):
+            self.leave("x[mask]")
             return result
         if len(self.body) >= MOST_NODES:
             self.leave(f"more than {MOST_NODES:,} operations")

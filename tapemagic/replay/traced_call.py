@@ -69,8 +69,11 @@ class TracedCall:
 
     def _prepare(self) -> None:
         """Make a symbol for every Variable, and for the arrays and tensors in reach."""
-        data, given = self._closure.data, {id(x) for x in self._call.leaves}
-        for variable in living():
+        data, given = self._closure.data, {id(x): k for k, x in enumerate(self._call.leaves)}
+        found = {id(x): x for x in self._call.leaves if isinstance(x, Variable)}
+        found |= {i: x for i, x in self._closure.objects.items() if isinstance(x, Variable)}
+        found |= {id(x): x for x in living()}
+        for variable in found.values():
             known = data.get(id(variable))
             value = value_of(variable)
             if type(value) is Symbol:
@@ -78,9 +81,7 @@ class TracedCall:
             name = known[1] if known else variable.name
             symbol = self._trace.input(variable, value, identifier(name))
             ours = known is not None or id(variable) in given
-            self._variables.append(
-                (variable, symbol, self._trace.node(symbol), value, ours)
-            )
+            self._variables.append((variable, symbol, self._trace.node(symbol), value, ours))
         for place in self._closure.places:
             x = place.get()
             stand_in = self._stand_in(x)
@@ -114,7 +115,7 @@ class TracedCall:
         return with_value(x, symbol) if isinstance(x, Tensor) else symbol
 
     def _argument(self, k: int, x: Any) -> Any:
-        """What takes the place of a leaf of the arguments."""
+        """The stand-in for a leaf of the arguments."""
         if isinstance(x, Variable):
             self._originals.setdefault(id(x), ("argument", k))
             return x
@@ -147,6 +148,12 @@ class TracedCall:
         if made is not x and not isinstance(x, tuple):
             self._copies.append((x, made, contents_of(made)))
         return made
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the arrays in reach for which there are symbols."""
+        arrays = (x for x, made in self._symbols.values() if type(made) is Symbol)
+        return sum(x.nbytes for x in arrays if id(x) in self._closure.data)
 
     # After the call.
 
@@ -216,6 +223,11 @@ class TracedCall:
         ends = [(variable, trace.node(value)) for variable, value in assigned]
         name = getattr(function, "__name__", None) or type(function).__name__
         program = Program([], trace.body, results, ends, name)
+        program.notes["given"] = {
+            id(x): k
+            for k, x in reversed([*enumerate(self._call.leaves)])
+            if isinstance(x, Variable)
+        }
         program.inputs = self._inputs(program)
         trace.names.finish(trace.constant)
         program.notes |= {
@@ -246,7 +258,7 @@ class TracedCall:
             self._check_structure(part, None)
 
     def _leaf(self, x: Any) -> tuple[str, Any]:
-        """How a driver makes one leaf of the result."""
+        """The way in which a driver makes one leaf of the result."""
         original = self._originals.get(id(x))
         if original is not None and self._is_unchanged(x):
             return original
@@ -274,9 +286,11 @@ class TracedCall:
         return type(x) is not Symbol or self._trace.node(x).function is None
 
     def _result_node(self, x: Any, how: str, what: Any) -> Any:
-        if isinstance(x, Tensor | np.ndarray) and how != "fixed" and not isinstance(x, Variable):
+        numbers = type(x) is Symbol or isinstance(x, Tensor | np.ndarray | np.generic)
+        if numbers and how != "fixed" and not isinstance(x, Variable):
             return self._trace.node(x)
-        return x if how == "fixed" and (what is None or type(what) in (bool, int, float, str)) else None
+        plain = how == "fixed" and type(what) in (bool, int, float, str)
+        return x if plain else None
 
     def _inputs(self, program: Program) -> list[Any]:
         """The inputs that a program reads, after all of its arguments."""

@@ -224,7 +224,7 @@ def fill(x: Any, known: Any = {}) -> Any:  # noqa: B006
     [
         (append, "it changes history", lambda: len(history)),
         (count_up, "it changes count", lambda: count),
-        (write, "x[i] = ...", lambda: data[0]),
+        (write, "it changes data", lambda: data[0]),
         (fill, "it changes the defaults of fill", lambda: len(fill.__defaults__[0])),
     ],
 )
@@ -240,6 +240,18 @@ def test_an_effect_keeps_a_function_eager(effect: Any, reason: str, state: Any) 
     assert before + 6 == state()
     assert reason in f.why_eager
     assert "test_function_closures.py" in f.why_eager or "defaults" in reason
+
+
+def test_an_array_that_leaves_the_program_is_a_constant() -> None:
+    """Its numbers are compared at each call."""
+    labels = np.array([0, 2, 1])
+    f = tm.function(lambda x: x * float(labels[1]) + np.asarray(labels))
+    assert replays(f, x)
+
+    labels[1] = 1
+
+    assert agrees(f, x)
+    assert not f.why_eager
 
 
 def test_what_an_effect_stores_has_no_symbols() -> None:

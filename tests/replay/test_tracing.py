@@ -274,7 +274,12 @@ def test_variables_made_inside() -> None:
 def test_symbols_that_outlive_the_trace_are_plain_values() -> None:
     """A leaked value computes as an array does, and writes nothing down."""
     kept: list[Any] = []
-    once = Once(lambda x: kept.append(x * 2) or x, tm.constant(X))
+
+    def keep(x: Any) -> Any:
+        kept.append(x * 2)
+        return x
+
+    once = Once(keep, tm.constant(X))
     size = len(once.trace.body)
     y = kept[0]
 
