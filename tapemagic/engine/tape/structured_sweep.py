@@ -212,6 +212,10 @@ class StructuredSweep:
         selected = selects and selects(*inputs, **(params or {}))
         if selected is None:
             return None
+        told = tracer()
+        if told is not None and told.reads([made for _, made in selected]):
+            told.leave("a Jacobian through indices that are computed")
+            selected = told.value(selected)
         found: list[Part] = []
         for factor, made in selected:
             sources = made if made.__class__ in (tuple, list) else (made,)
