@@ -11,6 +11,8 @@ ways of adding up n numbers are trees, of which a depth of h bounds the error by
 the unit roundoff (N. J. Higham, "The accuracy of floating point summation", SIAM J. Sci. Comput. 14(4), 1993). Within
 a block NumPy adds pairwise, and so the blocks' sums: for a contiguous array h is at most 22 + log2(b / 128) for a
 block of b elements, plus the same for their number in the place of b; less than 60 up to 10¹² elements.
+A result lies in memory as the first array of its shape from which it is computed; where others lie otherwise, it may
+lie otherwise than without blocks, and a later sum or product of matrices is rounded in another order.
 """
 
 from __future__ import annotations
