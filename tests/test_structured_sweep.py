@@ -33,7 +33,9 @@ def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def elementwise(x: Any, rng: np.random.Generator) -> Any:
     """Some function of each element."""
-    return [np.sin, np.tanh, lambda v: v * v, lambda v: -v, lambda v: 1.5 * v + 2][rng.integers(5)](x)
+    return [np.sin, np.tanh, lambda v: v * v, lambda v: -v, lambda v: 1.5 * v + 2][rng.integers(5)](
+        x
+    )
 
 
 def part(x: Any, rng: np.random.Generator) -> Any:
@@ -170,9 +172,7 @@ def test_random_programs_in_chunks(seed: int, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.usefixtures("structured")
-@pytest.mark.parametrize(
-    ("program", "inputs"), PROGRAMS.values(), ids=PROGRAMS.keys()
-)
+@pytest.mark.parametrize(("program", "inputs"), PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_programs(program: Program, inputs: tuple[Any, ...]) -> None:
     """The programs with which whole rows are tested: the numbers of one gradient a row."""
     tape, y, sources = recorded(program, inputs)

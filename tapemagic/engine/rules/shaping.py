@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.scatter import scatter_add
-from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, selects, vjp
+from tapemagic.engine.registry import (
+    composite,
+    not_differentiable,
+    operation,
+    pointwise,
+    selects,
+    vjp,
+)
 from tapemagic.engine.rules.axes import leading_shape, negative_axes, negative_axis
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply

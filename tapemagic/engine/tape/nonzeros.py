@@ -112,7 +112,6 @@ class Term(NamedTuple):
             return Term(self.rows, places, self.values)
         return Term(picked(self.rows, entries), places, taken(self.values, entries))
 
-
     def times(self, factor: int) -> Term:
         """The nonzero elements multiplied with a whole number."""
         if factor == 1:
@@ -298,7 +297,11 @@ def written(
     first, then = _apart([(_places_in_rows(term, size), flat(term.values)) for term in cut])
     places = tuple([index_of(there) for there, _ in first + then])
     values = tuple([x for _, x in first + then])
-    params = {"places": places, "shape": (len(rows), *shape), "apart": len(first)}
+    params: dict[str, Any] = {
+        "places": places,
+        "shape": (len(rows), *shape),
+        "apart": len(first),
+    }
     if nested:
         return apply(operation(add_at_places), values, params)
     return add_at_places(*values, **params)
@@ -312,7 +315,7 @@ def _apart(placed: Placed) -> tuple[Placed, Placed]:
     first: Placed = []
     then: Placed = []
     for one in placed:
-        alone = all([_disjoint(one[0], other) for other, _ in first])
+        alone = all(_disjoint(one[0], other) for other, _ in first)
         (first if alone else then).append(one)
     return first, then
 
@@ -323,7 +326,9 @@ def _disjoint(a: Places, b: Places) -> bool:
         return False
     if a.step == b.step and (a.start - b.start) % a.step:
         return True
-    return not a or not b or max(a[0], a[-1]) < min(b[0], b[-1]) or max(b[0], b[-1]) < min(a[0], a[-1])
+    return (
+        not a or not b or max(a[0], a[-1]) < min(b[0], b[-1]) or max(b[0], b[-1]) < min(a[0], a[-1])
+    )
 
 
 def _within(term: Term, count: int, rows: range) -> Term:
