@@ -32,6 +32,12 @@
     ├── DownloadError (OSError)                a data file that cannot be downloaded
     └── RuleError (RuntimeError)               a derivative rule that returned a value that is no gradient
 
+One warning is not an error:
+
+::
+
+    EagerWarning (UserWarning)                 a function under tapemagic.function that runs without a program
+
 Each also derives from the built-in exception which TensorFlow, or NumPy, raises in its place.
 """
 
@@ -141,7 +147,7 @@ class NonFiniteError(TapeError, ArithmeticError):
 
 
 class SourceError(TapeError, ValueError):
-    """What a tape recorded cannot be written as a program."""
+    """A recording that cannot be written as a program."""
 
 
 class SaveError(TapeError, OSError):
@@ -162,3 +168,7 @@ class DownloadError(TapeError, OSError):
 
 class RuleError(TapeError, RuntimeError):
     """A derivative rule returned a value that cannot be a gradient of its argument."""
+
+
+class EagerWarning(UserWarning):
+    """A function under `tapemagic.function` cannot be a program, and runs as it is written; the text says why."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,6 +21,12 @@ class Tracer(Protocol):
     def call(self, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Call a function, and write that down as one call."""
 
+    def leave(self, how: str) -> None:
+        """Note that something cannot be written down, and what it was."""
+
+    def value(self, args: Any) -> Any:
+        """Nested arguments with plain arrays in the place of the tracer's values, which stay its own."""
+
     def sweep(self, records: Any, grads: dict[int, Any], nested: bool) -> Iterator[Any]:
         """The records of a reverse sweep, backwards."""
 
@@ -37,6 +44,20 @@ def told_to(one: Tracer | None) -> Iterator[None]:
         yield
     finally:
         _tracer.reset(token)
+
+
+def numbers(args: Any) -> Any:
+    """Nested arguments for a check whose outcome is the same for all numbers: it is not written down."""
+    one = tracer()
+    return args if one is None else one.value(args)
+
+
+def element(x: Any, index: Any) -> Any:
+    """``x[index]``, for an array that does not know of tracers, at an index that may come from one."""
+    one = tracer()
+    if one is not None and one.reads((x, index)):
+        return one.call(operator.getitem, (x, index), {})
+    return x[index]
 
 
 def one_call(function: F) -> F:

@@ -77,7 +77,8 @@ class TapeMagics(Magics):
     """The magics %%tape and %tape, which record a cell or an expression and show a report.
 
     %tape_graph, %gradient and %why use the recording of the last cell, and %check_gradient compares a derivative by
-    hand with it. %tape_function shows the programs of a traced function. The traits are the settings of ``%config TapeMagics``.
+    hand with it. %tape_function shows the programs of a traced function. The traits are the settings of
+    ``%config TapeMagics``.
     """
 
     digits = WholeNumber(

@@ -30,7 +30,7 @@ MAX_TARGETS = 10
 
 @dataclass(frozen=True)
 class DerivativeRequest:
-    """The derivatives requested in the line above a cell: target names, highest order, full matrices, check, plot, program."""
+    """The derivatives requested in the line above a cell: targets, highest order, matrices, check, plot, program."""
 
     targets: Sequence[str] = ()
     order: int = 1

@@ -1,63 +1,551 @@
-"""What a function closes over: the global names and the variables of enclosing functions that it reads."""
+"""Everything that a function reads beside its arguments: global names, variables around it, attributes in reach."""
 
 from __future__ import annotations
 
-from types import CodeType
-from typing import Any
+import builtins
+import sys
+import weakref
+from collections import deque
+from collections.abc import Iterable, Iterator
+from types import CellType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from tapemagic.engine.events import origin_of
+from tapemagic.engine.program_state import registered
+from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable
+from tapemagic.replay.kinds import (
+    MODIFIED,
+    WRAPPERS,
+    is_container,
+    is_instance,
+    is_leaf,
+    is_user_class,
+    is_user_code,
+    same_leaf,
+    unwatchable,
+    unwatched,
+)
+from tapemagic.replay.reading import DYNAMIC, UNSEEN, Names, names_in
+
+MOST = 20_000
+"""The number of objects in reach above which a function stays eager."""
+
+
+class Entry(NamedTuple):
+    """One object in reach.
+
+    Attributes
+    ----------
+    path : str
+        How the program would write it.
+    role : {'leaf', 'object', 'data', 'variable', 'again', 'container', 'absent'}
+        A number, text or the like; an object by identity; an array or tensor; one that was met before under another
+        path; a container by its class and length; a name without a value.
+    what : object
+        A leaf; a weak reference; or what describes the rest.
+    """
+
+    path: str
+    role: str
+    what: Any
+
+
+class Place(NamedTuple):
+    """The dict, list or cell in which an object is found, and the key."""
+
+    owner: Any
+    key: Any
+
+    def put(self, value: Any) -> None:
+        """Put another object there."""
+        if isinstance(self.owner, CellType):
+            self.owner.cell_contents = value
+        else:
+            self.owner[self.key] = value
+
+    def get(self) -> Any:
+        """The object that is there now; None if there is none."""
+        try:
+            return (
+                self.owner.cell_contents
+                if isinstance(self.owner, CellType)
+                else self.owner[self.key]
+            )
+        except (LookupError, ValueError):
+            return None
 
 
 class Closure:
-    """The objects that a function can reach beside its arguments, as they were when it was traced."""
+    """All objects that a function can reach beside its arguments, as they are now.
 
-    def __init__(self, function: Any) -> None:
+    Parameters
+    ----------
+    function : callable
+    arguments : iterable of object
+        Arguments that a program takes for granted by identity, such as a model.
+    fixed : bool, optional
+        Whether arrays in reach are constants of a program, of which the numbers are compared at each call.
+
+    Attributes
+    ----------
+    entries : list of Entry
+    lines : list of str
+        Python code that returns STALE if anything is another one now.
+    namespace : dict of str to object
+        What the names in these lines stand for.
+    data : dict of int to (str, str)
+        The local variable in these lines, and the path, of every array, tensor and variable, by its identity.
+    places : list of Place
+        Where arrays and tensors are.
+    unseen : str
+        Why changes of something in reach could not be seen; empty if all can be.
+    """
+
+    def __init__(self, function: Any, arguments: Iterable[Any] = (), fixed: bool = False) -> None:
         self.function = function
-        self._bindings = bindings(function)
+        self.fixed = fixed
+        self.arguments = [(reference(x), type(x).__name__) for x in arguments]
+        self.names: set[str] = set()
+        self.dynamic = False
+        self.codes: dict[Any, Names] = {}
+        known = -1
+        while len(self.names) + self.dynamic > known:
+            known = len(self.names) + self.dynamic
+            self._walk()
 
-    def holds(self) -> bool:
-        """Whether everything is as it was."""
-        now = bindings(self.function)
-        return now.keys() == self._bindings.keys() and all(
-            now[name] is value for name, value in self._bindings.items()
+    def _walk(self) -> None:
+        """Visit everything that is in reach by the names that are known so far."""
+        self.entries: list[Entry] = []
+        self.lines: list[str] = []
+        self.namespace: dict[str, Any] = {}
+        self.data: dict[int, tuple[str, str]] = {}
+        self.objects: dict[int, Any] = {}
+        self.places: list[Place] = []
+        self.generators: list[Any] = []
+        self.unseen = ""
+        self._met: dict[int, tuple[str, Any]] = {}
+        self._inside: set[int] = set()
+        self._called: set[type] = set()
+        self._queue: deque[tuple[str, Any, str]] = deque()
+        self._count = 0
+        if isinstance(self.function, MethodType):
+            self._argument(reference(self.function.__self__), "self")
+        root = getattr(self.function, "__func__", self.function)
+        self._queue.append((self._constant("f", root), root, ""))
+        for found, path in self.arguments:
+            self._argument(found, path)
+        self._look_at_program_state()
+        while self._queue and not self.unseen:
+            self._expand(*self._queue.popleft())
+            if len(self.entries) > MOST:
+                self.unseen = (
+                    f"it can reach more than {MOST:,} objects: hold numbers in arrays, not in lists"
+                )
+
+    def has(self, x: Any) -> bool:
+        """Whether an object is in reach."""
+        known = self._met.get(id(x))
+        return known is not None and known[1] is x
+
+    def local(self, x: Any) -> str:
+        """The local variable in the lines for an object in reach."""
+        return self._met[id(x)][0]
+
+    def forget(self) -> None:
+        """Let go of the objects that were found; weak references to them stay."""
+        self.function = None
+        self.objects.clear()
+        self._met.clear()
+        self.places.clear()
+        self.generators.clear()
+        self.codes.clear()
+
+    def is_dead(self) -> bool:
+        """Whether an object in reach does not exist any more."""
+        return any(
+            entry.what() is None for entry in self.entries if entry.role in {"object", "variable"}
         )
 
-    def variables(self) -> dict[str, Variable]:
-        """The Variables in reach, by the names under which they are found."""
-        found: dict[str, Variable] = {}
-        for name, value in self._bindings.items():
-            if isinstance(value, Variable):
-                found[name] = value
-            elif isinstance(value, list | tuple):
-                for k, part in enumerate(value):
-                    if isinstance(part, Variable):
-                        found[f"{name}_{k}"] = part
-        return found
+    def _look_at_program_state(self) -> None:
+        """Note the settings of this package, such as the dtype of layers, and its generator of random numbers."""
+        for state in registered():
+            if isinstance(state, list):
+                for k, x in enumerate(state):
+                    if isinstance(x, MODIFIED):
+                        self.generators.append(x)
+                    elif is_leaf(x):
+                        self._look(f"{self._constant('s', state)}[{k}]", x, "a setting")
+
+    def _argument(self, found: Any, path: str) -> None:
+        name = self._constant("r", found)
+        self._look(f"{name}()", found(), path)
+
+    def _name(self, letter: str) -> str:
+        self._count += 1
+        return f"{letter}_{self._count}"
+
+    def _constant(self, letter: str, value: Any) -> str:
+        name = self._name(letter)
+        self.namespace[name] = value
+        return name
+
+    def _require(self, condition: str) -> None:
+        self.lines.append(f"if {condition}: return STALE")
+
+    def _look(self, expression: str, x: Any, path: str, place: Place | None = None) -> None:
+        """Note one object, and what has to hold for it."""
+        met = self._met.get(id(x))
+        if met is not None:
+            self.entries.append(Entry(path, "again", met[0]))
+            self._require(f"{expression} is not {met[0]}")
+            return
+        if is_leaf(x):
+            self.entries.append(Entry(path, "leaf", x))
+            self._require(f"{expression} is not {self._constant('k', x)}")
+            if isinstance(x, type) and is_user_class(x):
+                self._called.add(x)
+                self._queue.append((self._constant("t", x), x, path))
+            elif isinstance(x, (ModuleType, *WRAPPERS)):
+                self._queue.append((expression, x, path))
+            return
+        local = self._name("v")
+        if isinstance(x, Variable | Tensor | np.ndarray):
+            self._look_at_data(local, expression, x, path, place)
+        elif is_container(x):
+            self.lines.append(f"{local} = {expression}")
+            self.entries.append(Entry(path, "container", (type(x), len(x))))
+            kind = self._constant("k", type(x))
+            self._require(f"{local}.__class__ is not {kind} or len({local}) != {len(x)}")
+            self._queue.append((local, x, path))
+            if type(x) is tuple and place is not None and has_data(x):
+                self.places.append(place)
+                self._inside.add(id(x))
+        else:
+            reason = unwatchable(x)
+            if reason:
+                self.unseen = self.unseen or f"it reads {path or 'an argument'}, {reason}"
+                return
+            self._object(local, expression, x, path)
+            if isinstance(x, MODIFIED):
+                self.generators.append(x)
+            self._queue.append((local, x, path))
+        self._met[id(x)] = local, x
+
+    def _object(self, local: str, expression: str, x: Any, path: str, role: str = "object") -> None:
+        found = reference(x)
+        self.entries.append(Entry(path, role, found))
+        self.lines.append(f"{local} = {expression}")
+        self._require(f"{local} is not {self._constant('r', found)}()")
+
+    def _look_at_data(
+        self, local: str, expression: str, x: Any, path: str, place: Place | None
+    ) -> None:
+        self.data[id(x)] = local, path
+        self.objects[id(x)] = x
+        if isinstance(x, Variable):
+            self._object(local, expression, x, path, "variable")
+            self.entries.append(Entry(f"{path}.trainable", "leaf", x.trainable))
+            self._require(f"{local}.trainable is not {x.trainable}")
+            return
+        if self.fixed and isinstance(x, np.ndarray):
+            place = None
+        self._object(local, expression, x, path, "data" if place is not None else "object")
+        if place is None:
+            if isinstance(x, np.ndarray):
+                held = contents(x)
+                self.entries.append(Entry(path, "leaf", held))
+                name = self._constant("w", held)
+                self._require(f"contents({local}) != {name}")
+            del self.data[id(x)]
+        elif place is not INSIDE:
+            self.places.append(place)
+
+    def _expand(self, local: str, x: Any, path: str) -> None:
+        """Visit the contents of an object."""
+        if isinstance(x, FunctionType):
+            self._expand_function(local, x, path)
+        elif isinstance(x, MethodType):
+            self._look(f"{local}.__func__", x.__func__, path)
+            self._look(f"{local}.__self__", x.__self__, f"{path}.__self__")
+        elif isinstance(x, WRAPPERS):
+            for name in ("__func__", "func", "fget", "fset"):
+                part = getattr(x, name, None)
+                if part is not None:
+                    self._look(f"{local}.{name}", part, path)
+        elif isinstance(x, ModuleType):
+            self._expand_module(local, x, path)
+        elif isinstance(x, type):
+            self._expand_class(local, x, path)
+        elif is_container(x):
+            self._expand_container(local, x, path)
+        elif is_instance(x):
+            self._expand_instance(local, x, path)
+
+    def _expand_function(self, local: str, x: FunctionType, path: str) -> None:
+        for k, (name, cell) in enumerate(
+            zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
+        ):
+            whole = f"{path}.{name}" if path and not is_user_code(x.__code__) else name
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                self.entries.append(Entry(whole, "absent", None))
+                self._require(f"not is_empty({self._constant('c', cell)})")
+                continue
+            if local.startswith("f_"):
+                expression = f"{self._constant('c', cell)}.cell_contents"
+            else:
+                expression = f"{local}.__closure__[{k}].cell_contents"
+            self._look(expression, value, whole, Place(cell, None))
+        for name in ("__defaults__", "__kwdefaults__"):
+            value = getattr(x, name)
+            if value:
+                self._look(f"{local}.{name}", value, f"the defaults of {x.__name__}")
+        if x.__dict__:
+            self._expand_attributes(local, x, path)
+        if is_user_code(x.__code__):
+            self._expand_globals(x)
+
+    def _expand_globals(self, x: FunctionType) -> None:
+        found = self.codes[x.__code__] = names_in(x.__code__)
+        scope = x.__globals__
+        self.names |= found.attributes
+        dictionary = self._constant("g", scope)
+        where = "" if scope is self._own_globals() else f"{scope.get('__name__')}."
+        for name in sorted(found.globals):
+            if name in scope:
+                place = Place(scope, name)
+                self._look(f"{dictionary}[{name!r}]", scope[name], f"{where}{name}", place)
+                continue
+            self.entries.append(Entry(f"{where}{name}", "absent", None))
+            self._require(f"{name!r} in {dictionary}")
+            if name in DYNAMIC or name == "AttributeError":
+                self.dynamic = True
+            if name in UNSEEN and hasattr(builtins, name):
+                self.unseen = (
+                    self.unseen or f"it uses {name}(), with which it may read anything: name it"
+                )
+        for name in sorted(found.modules):
+            module = sys.modules.get(name)
+            if module is not None:
+                self._look(self._constant("m", module), module, name)
+
+    def _own_globals(self) -> Any:
+        function = getattr(self.function, "__func__", self.function)
+        return getattr(function, "__globals__", None)
+
+    def _expand_module(self, local: str, x: ModuleType, path: str) -> None:
+        """The names of a module of the user's that some code reads as attributes."""
+        if origin_of(getattr(x, "__file__", None) or "") != "" or x is builtins:
+            return
+        if getattr(x, "__file__", None) is None:
+            return
+        for name in sorted(self.names & vars(x).keys()):
+            self._look(
+                f"{local}.__dict__[{name!r}]", vars(x)[name], f"{path}.{name}", Place(vars(x), name)
+            )
+
+    def _expand_class(self, local: str, x: type, path: str) -> None:
+        """Visit what a class of the user's and its bases define, by the names that some code reads."""
+        for kind in x.__mro__:
+            if not is_user_class(kind):
+                continue
+            base = local if kind is x else self._constant("t", kind)
+            for name, value in list(vars(kind).items()):
+                special = name.startswith("__") and isinstance(value, FunctionType)
+                if name in MAKING and x not in self._called:
+                    continue
+                if special or name in self.names:
+                    self._look(f"{base}.__dict__[{name!r}]", value, f"{path}.{name}")
+
+    def _expand_container(self, local: str, x: Any, path: str) -> None:
+        if isinstance(x, dict):
+            self._look_at_keys(local, list(x))
+            for k, (key, value) in enumerate(list(x.items())):
+                shown = repr(key) if is_leaf(key) else str(k)
+                expression = f"{local}[{shown}]"
+                if not isinstance(key, str | int):
+                    expression = f"{local}[{self._constant('k', key)}]"
+                self._look(expression, value, f"{path}[{shown}]", Place(x, key))
+        elif isinstance(x, list | tuple | deque):
+            inside = INSIDE if type(x) is tuple and id(x) in self._inside else None
+            for k, value in enumerate(list(x)):
+                place = Place(x, k) if isinstance(x, list) else inside
+                if type(value) is tuple and place is INSIDE:
+                    self._inside.add(id(value))
+                    place = None
+                self._look(f"{local}[{k}]", value, f"{path}[{k}]", place)
+        else:  # a set, a bytearray or an array of the standard library
+            copy = type(x)(x) if not hasattr(x, "typecode") else x[:]
+            self.entries.append(Entry(path, "leaf", copy))
+            self._require(f"{local} != {self._constant('k', copy)}")
+        if getattr(x, "__dict__", None):
+            self._expand_attributes(local, x, path)
+
+    def _look_at_keys(self, local: str, keys: list[Any]) -> None:
+        self.entries.append(Entry("", "leaf", keys))
+        self._require(f"[*{local}] != {self._constant('k', keys)}")
+
+    def _expand_instance(self, local: str, x: Any, path: str) -> None:
+        kind = type(x)
+        name = self._constant("t", kind)
+        self._require(f"{local}.__class__ is not {name}")
+        if is_user_class(kind):
+            self._queue.append((name, kind, kind.__name__))
+        self._expand_attributes(local, x, path)
+        for base in kind.__mro__:
+            for slot in slots_of(base):
+                if slot in self.names or self.dynamic:
+                    try:
+                        value = getattr(x, slot)
+                    except AttributeError:
+                        self._require(f"hasattr({local}, {slot!r})")
+                        continue
+                    self._look(f"{local}.{slot}", value, f"{path}.{slot}")
+
+    def _expand_attributes(self, local: str, x: Any, path: str) -> None:
+        """The attributes of an object that some code reads, or that hold variables or objects."""
+        attributes = getattr(x, "__dict__", None)
+        if attributes is None:
+            return
+        kind = type(x)
+        ignored = unwatched(kind)
+        names = self.names | library_names(kind)
+        whole = self.dynamic or hasattr(kind, "__getattr__")
+        d = self._name("d")
+        self.lines.append(f"{d} = {local}.__dict__")
+        if self.dynamic and not ignored:
+            self._look_at_keys(d, list(attributes))
+        for name, value in list(attributes.items()):
+            if name not in ignored and (whole or name in names or holds_objects(value)):
+                dotted = f"{path}.{name}" if path else name
+                self._look(f"{d}[{name!r}]", value, dotted, Place(attributes, name))
+        for name in sorted(names - attributes.keys() - ignored):
+            if hasattr(kind, name):
+                self._require(f"{name!r} in {d}")
 
 
-def bindings(function: Any) -> dict[str, Any]:
-    """The values of the names that a function does not define itself."""
-    found: dict[str, Any] = {}
-    if hasattr(function, "__self__"):
-        found["self"] = function.__self__
-        function = function.__func__
-    code = function.__code__
-    cells = function.__closure__ or ()
-    for name, cell in zip(code.co_freevars, cells, strict=True):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
-    for name in names_in(code):
-        if name in function.__globals__:
-            found.setdefault(name, function.__globals__[name])
-    return found
+MAKING = frozenset({"__init__", "__new__", "__post_init__", "__del__", "__repr__", "__str__"})
+"""Methods that are called when objects are made or shown, and not when they are used."""
+
+INSIDE = Place(None, None)
+"""The place of what is in a tuple, which is replaced as a whole."""
 
 
-def names_in(code: CodeType) -> set[str]:
-    """The names that a function, and the functions inside of it, look up among globals or attributes."""
-    found = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            found |= names_in(constant)
-    return found
+def same_closures(a: Closure, b: Closure, strictly: bool = False) -> str | None:
+    """The path of the first difference of two states of what a function can reach; None if there is none.
+
+    Parameters
+    ----------
+    strictly : bool, optional
+        Whether another array or tensor of the same kind is a difference, too.
+    """
+    for one, other in zip(a.entries, b.entries, strict=False):
+        if one.path != other.path:
+            return min(one.path, other.path, key=len) or one.path or other.path
+        if one.role != other.role or not same_entry(one, other, strictly):
+            return one.path
+    if len(a.entries) != len(b.entries) or a.lines != b.lines:
+        longer = max(a.entries, b.entries, key=len)
+        k = min(len(a.entries), len(b.entries))
+        return longer[k].path if len(longer) > k else "what it can reach"
+    return None
+
+
+def same_entry(one: Entry, other: Entry, strictly: bool) -> bool:
+    """Whether two entries under one path are of the same object, or as good."""
+    if one.role == "leaf":
+        return same_leaf(one.what, other.what)
+    if one.role in {"object", "variable"}:
+        return one.what() is not None and one.what() is other.what()
+    if one.role == "data":
+        x, y = one.what(), other.what()
+        return (x is y and x is not None) or (not strictly and data_kind(x) == data_kind(y))
+    return bool(one.what == other.what)
+
+
+def data_kind(x: Any) -> Any:
+    """The class, shape, dtype and layout of an array or tensor in reach."""
+    if x is None:
+        return object()
+    value = x._read()._value if isinstance(x, Tensor) else x
+    layout = value.flags.c_contiguous if isinstance(value, np.ndarray) and value.ndim > 1 else True
+    return type(x), type(value), value.shape, value.dtype, layout
+
+
+class Strong:
+    """Stands for a weak reference to an object that has none."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self, held: Any) -> None:
+        self._held = held
+
+    def __call__(self) -> Any:
+        """The object."""
+        return self._held
+
+
+def reference(x: Any) -> Any:
+    """A weak reference; one that is not, to an object that cannot have one."""
+    try:
+        return weakref.ref(x)
+    except TypeError:
+        return Strong(x)
+
+
+def contents(x: Any) -> bytes:
+    """The shape, dtype and numbers of an array as bytes, for a comparison."""
+    numbers: bytes = x.tobytes()
+    return f"{x.shape} {x.dtype.str} ".encode() + numbers
+
+
+def has_data(x: Any) -> bool:
+    """Whether a tuple holds arrays or tensors."""
+    return any(
+        isinstance(part, Tensor | np.ndarray) or (type(part) is tuple and has_data(part))
+        for part in x
+    )
+
+
+def holds_objects(value: Any) -> bool:
+    """Whether a value is a variable or an object with attributes, or a container of such."""
+    if isinstance(value, Variable):
+        return True
+    if isinstance(value, list | tuple):
+        return any(map(holds_objects, value[:100]))
+    if isinstance(value, dict):
+        return any(map(holds_objects, list(value.values())[:100]))
+    return not is_leaf(value) and not isinstance(value, Tensor) and is_instance(value)
+
+
+def library_names(kind: type) -> frozenset[str]:
+    """The names of attributes that the methods of a class read, as far as it is a library's."""
+    found: set[str] = set()
+    for base in kind.__mro__:
+        if base is not object and not is_user_class(base):
+            for value in list(vars(base).values()):
+                inner = getattr(value, "fget", None) or getattr(value, "__func__", None) or value
+                if isinstance(inner, FunctionType):
+                    found |= names_in(inner.__code__).attributes
+    return frozenset(found)
+
+
+def slots_of(kind: type) -> Iterator[str]:
+    """The names of a class's slots that hold values."""
+    slots = vars(kind).get("__slots__", ())
+    for name in (slots,) if isinstance(slots, str) else tuple(slots):
+        if name not in {"__weakref__", "__dict__"}:
+            private = name.startswith("__") and not name.endswith("__")
+            yield f"_{kind.__name__.lstrip('_')}{name}" if private else name
+
+
+def is_empty(cell: CellType) -> bool:
+    """Whether a variable of an enclosing function has no value yet."""
+    try:
+        return cell.cell_contents is cell
+    except ValueError:
+        return True

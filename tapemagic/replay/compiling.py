@@ -1,71 +1,117 @@
-"""Programs made ready to run: passes, text, Python's compiler, and the way of arguments in and of results out."""
+"""Programs made ready to run: passes, text, Python's compiler, and the driver around it."""
 
 from __future__ import annotations
 
 import linecache
+import weakref
 from itertools import count
 from typing import Any
 
-from tapemagic.engine.nest import leaves, pack
-from tapemagic.engine.tensor.tensor import Traced, computed
-from tapemagic.engine.tensor.variable import Variable, exchange
-from tapemagic.replay.closure import Closure
+import numpy as np
+
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.replay.closure import Closure, same_closures
+from tapemagic.replay.driver import Driver
 from tapemagic.replay.passes import simplified
-from tapemagic.replay.program import Program
-from tapemagic.replay.source import Retrace, Text
+from tapemagic.replay.program import Guard, Loop, Program
+from tapemagic.replay.same import GivenVariable
+from tapemagic.replay.signature import Call
+from tapemagic.replay.source import Text
+from tapemagic.replay.warned_once import warning_once
 
 _number = count(1).__next__
 
 
 class Compiled:
-    """A program that can be called with the leaves of arguments."""
+    """A program that can be called with arguments.
 
-    def __init__(self, program: Program, closure: Closure) -> None:
+    Attributes
+    ----------
+    program : Program
+    entry : Signature
+        The signature for which it was made.
+    text : str
+        Its source.
+    closure : Closure
+        What the function closed over, as it was when it was traced.
+    path : tuple
+        The ways at its guards.
+    driver : callable
+        Called with the arguments, a tuple and a dict; gives the result, or a `Miss`.
+    """
+
+    def __init__(self, program: Program, call: Call, closure: Closure, entry: Any) -> None:
+        self.entry = entry
         self.program = simplified(program)
         self.closure = closure
-        text = self._source = Text(self.program)
+        self.path = path_of(program)
+        self._all_guards = path_of(self.program) == self.path
+        text = Text(self.program)
         self.text = str(text)
         file = f"<tapemagic program {_number()} of {program.name}>"
         linecache.cache[file] = len(self.text), None, self.text.splitlines(True), file
-        self._run = text.function(file)
-        self._single = text.single
-        self._structure = program.notes["structure"]
-        self._kinds = program.notes["kinds"]
+        weakref.finalize(self, linecache.cache.pop, file, None)
 
-    def __call__(self, given: list[Any]) -> Any:
-        """Run the program; raise `Retrace` if it does not hold for these arguments."""
-        if not self.closure.holds():
-            raise Retrace
-        values = [self._value(node.origin, given) for node in self.program.inputs]
-        try:
-            found = self._run(*values)
-        except Retrace:
-            raise
-        except Exception as error:
-            self._source.point_at_user(error)
-            raise
-        if self._single:
-            found = (found,)
-        count = len(self._kinds)
-        for (variable, _), value in zip(self.program.assigned, found[count:], strict=True):
-            exchange(variable, value)
-        results = [
-            x if kind is None else computed(x)
-            for x, kind in zip(found[:count], self._kinds, strict=True)
-        ]
-        return pack(self._structure, results)
+        def raised(error: BaseException) -> BaseException:
+            text.point_at_user(error)
+            return error
 
-    @staticmethod
-    def _value(origin: Any, given: list[Any]) -> Any:
-        if isinstance(origin, Variable):
-            return origin._value
-        x = given[origin]
-        return x._value if isinstance(x, Traced) else x
+        run = text.function(file)
+        if any(isinstance(entry, Loop) for entry in self.program.body):
+            run = warning_once(run)
+        driver = Driver(call, closure, self.program, run, text.single, self, raised)
+        self._namespace = driver.namespace
+        self.driver = driver.function()
+        closure.forget()
+        release(self.program)
+
+    def agrees(self, known: tuple[Any, ...]) -> bool:
+        """Whether the program takes a way of which the beginning is known."""
+        return self.path[: len(known)] == known
+
+    def way_after(self, guard: int) -> tuple[Any, ...]:
+        """The beginning of the way that a call takes after a guard failed; empty if that is not known."""
+        if not self._all_guards:
+            return ()
+        before, failed = self.path[: guard - 1], self.path[guard - 1]
+        return (*before, not failed) if isinstance(failed, bool) else before
+
+    def adopts(self, now: Closure) -> bool:
+        """Whether the program holds for what the function closes over now; it is checked for that from then on."""
+        if same_closures(self.closure, now) is not None:
+            return False
+        for name, value in now.namespace.items():
+            self._namespace[name] = value
+        self.closure = now
+        now.forget()
+        return True
+
+    def is_dead(self) -> bool:
+        """Whether a variable or an object of the program does not exist any more."""
+        return self.closure.is_dead()
 
 
-def compiled(program: Program, closure: Closure) -> Compiled:
-    """A program made ready to run."""
-    return Compiled(program, closure)
+def path_of(program: Program) -> tuple[Any, ...]:
+    """The ways that a program takes at its guards: truth values, and shapes that depend on numbers."""
+    found: list[Any] = []
+    for entry in program.body:
+        if isinstance(entry, Guard):
+            node = entry.condition
+            by_shape = node.function is np.array_equal and type(node.args[1]) is tuple
+            found.append((entry.expected, node.args[1]) if by_shape else entry.expected)
+    return tuple(found)
 
 
-__all__ = ["Compiled", "Retrace", "compiled", "leaves"]
+def release(program: Program) -> None:
+    """Let a program refer to its Variables weakly: it does not keep them alive."""
+
+    def released(variable: Any) -> Any:
+        if not isinstance(variable, Variable):
+            return variable
+        place = program.notes["given"].get(id(variable))
+        return weakref.ref(variable) if place is None else GivenVariable(place)
+
+    for node in program.inputs:
+        node.origin = released(node.origin)
+    program.assigned = [(released(variable), node) for variable, node in program.assigned]
+    program.notes["given"] = {}

@@ -1,4 +1,4 @@
-"""Symbols for what a custom gradient reads: the tensors that its function computed, wherever the gradient keeps them."""
+"""Symbols for what a custom gradient reads: the tensors that its function computed, wherever they are kept."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable, exchange
 
-DEEPEST = 6
+DEEPEST = 12
 """How deep functions, lists and dicts are searched for tensors."""
 
 Find = Callable[[Any, str], Any]
@@ -67,31 +67,42 @@ def _holders(x: Any, name: str, seen: set[int], depth: int) -> Iterator[tuple[An
     if id(x) in seen or not depth:
         return
     seen.add(id(x))
-    if isinstance(x, Tensor | Variable):
+    if isinstance(x, Tensor | Variable) or (isinstance(x, CellType) and _holds_array(x)):
         yield x, name
-    elif isinstance(x, CellType):
-        try:
-            value = x.cell_contents
-        except ValueError:  # not assigned yet
-            return
-        if isinstance(value, np.ndarray | np.generic):
-            yield x, name
-        yield from _holders(value, name, seen, depth)
-    elif isinstance(x, partial):
-        yield from _holders((x.func, x.args, x.keywords), name, seen, depth - 1)
-    elif isinstance(x, MethodType):
-        yield from _holders(x.__func__, name, seen, depth)
-    elif isinstance(x, FunctionType):
-        for variable, cell in zip(x.__code__.co_freevars, x.__closure__ or (), strict=True):
-            yield from _holders(cell, variable, seen, depth - 1)
-        yield from _holders((x.__defaults__, x.__kwdefaults__), name, seen, depth - 1)
-        for variable in x.__code__.co_names:
-            found = x.__globals__.get(variable)
-            if isinstance(found, Tensor | Variable):
-                yield from _holders(found, variable, seen, depth)
-    elif isinstance(x, list | tuple):
-        for part in x:
-            yield from _holders(part, name, seen, depth - 1)
+    else:
+        for part, inner in _parts(x, name):
+            yield from _holders(part, inner, seen, depth - 1)
+
+
+def _holds_array(cell: CellType) -> bool:
+    return any(isinstance(value, np.ndarray | np.generic) for value in _content(cell))
+
+
+def _content(cell: CellType) -> tuple[Any, ...]:
+    """The value in a cell; nothing if it was not assigned yet."""
+    try:
+        return (cell.cell_contents,)
+    except ValueError:
+        return ()
+
+
+def _parts(x: Any, name: str) -> Iterator[tuple[Any, str]]:
+    """The values to which something refers, with their names."""
+    if isinstance(x, FunctionType):
+        yield from zip(x.__closure__ or (), x.__code__.co_freevars, strict=True)
+        yield from ((part, name) for part in (x.__defaults__, x.__kwdefaults__))
+        known = ((x.__globals__.get(word), word) for word in x.__code__.co_names)
+        yield from (pair for pair in known if isinstance(pair[0], Tensor | Variable))
     elif isinstance(x, dict):
-        for key, part in x.items():
-            yield from _holders(part, key if isinstance(key, str) else name, seen, depth - 1)
+        yield from ((part, key if isinstance(key, str) else name) for key, part in x.items())
+    else:
+        found: Any = ()
+        if isinstance(x, CellType):
+            found = _content(x)
+        elif isinstance(x, partial):
+            found = x.func, x.args, x.keywords
+        elif isinstance(x, MethodType):
+            found = x.__func__, x.__self__
+        elif isinstance(x, list | tuple):
+            found = x
+        yield from ((part, name) for part in found)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.replay import statements
 from tapemagic.replay.reading import Names
 
 CALLS = {
@@ -27,7 +28,7 @@ CALLS = {
     ("datetime", "today"): "it reads the clock",
     ("datetime", "utcnow"): "it reads the clock",
 }
-"""What a built-in function does beside computing, by its module, or the module of its object's class, and its name."""
+"""The effects of built-in functions, by their modules, or the modules of their objects' classes, and their names."""
 
 SUSPECT = frozenset(name for _, name in CALLS if name) | frozenset(
     {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"}
@@ -43,6 +44,13 @@ def is_suspect(codes: Iterable[Names]) -> bool:
     return any(not SUSPECT.isdisjoint(found.globals | found.attributes) for found in codes)
 
 
+def reads_source(frame: Any) -> bool:
+    """Whether a call in a frame is a part of reading the user's own source, for the names in it."""
+    while frame is not None and frame.f_globals.get("__name__") in {"linecache", "tokenize"}:
+        frame = frame.f_back
+    return frame is not None and frame.f_globals.get("__name__") == statements.__name__
+
+
 @contextmanager
 def observed_calls(found: list[str]) -> Iterator[None]:
     """Note what built-in functions do beside computing, while the block runs; nothing under a profiler."""
@@ -56,7 +64,7 @@ def observed_calls(found: list[str]) -> Iterator[None]:
         else:
             logs = event == "call" and frame.f_globals.get("__name__") == "logging"
             reason = "it writes to a log" if logs else None
-        if reason is not None and reason not in found:
+        if reason is not None and reason not in found and not reads_source(frame):
             found.append(reason)
 
     if sys.getprofile() is not None:
@@ -71,7 +79,7 @@ def observed_calls(found: list[str]) -> Iterator[None]:
 
 def random_states(generators: Iterable[Any]) -> list[Any]:
     """The states of generators of random numbers, and of the global ones of NumPy and Python."""
-    found = [_state(np.random.get_state(legacy=False)), random.getstate()]
+    found = [_state(np.random.get_state(legacy=False)), random.getstate()]  # noqa: NPY002 (to see it used)
     for each in generators:
         if isinstance(each, random.Random):
             found.append(each.getstate())

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.replay.literals import literal, weak_literal
+from tapemagic.replay.literals import LONGEST, literal, weak_literal
 from tapemagic.replay.program import Constant, Node
 from tapemagic.replay.symbol import Method
 
@@ -39,12 +39,17 @@ PREFIXES: dict[Any, str] = {
     np.negative: "-", np.invert: "~", operator.neg: "-", operator.invert: "~", operator.pos: "+",
 }  # fmt: skip
 
+AUGMENTED: dict[Any, str] = {
+    operator.iadd: "+=", operator.isub: "-=", operator.imul: "*=", operator.itruediv: "/=",
+}  # fmt: skip
+"""Functions that write into their first argument: statements, which are no part of an expression."""
+
 PYTHON = frozenset(f for f in (*SIGNS, *PREFIXES) if not isinstance(f, np.ufunc))
 """Python's own operators."""
 
 COMPARISON = 6
 OPERATORS_OF_NUMBERS = {np.add, np.subtract, np.divide, np.multiply, np.floor_divide, np.remainder}
-"""What computes the same with two real NumPy scalars by its operator as by its function."""
+"""Functions that compute the same with two real NumPy scalars as their operators do."""
 
 SIMPLE = re.compile(r"-?(?:\d[\w.]*(?:e[+-]\d+)?|[^\W\d][\w.]*)")
 """An operand of ** that stands without blanks, as formatters have it."""
@@ -111,8 +116,11 @@ class Expressions:
         if function is list and not node.args:
             return Expression("[]")
         if isinstance(function, operator.attrgetter):
-            attribute = function.__reduce__()[1][0]  # type: ignore[index]
+            attribute = function.__reduce__()[1][0]
             return Expression(f"{self.value(node.args[0]).within(ATOM)}.{attribute}")
+        if function in AUGMENTED:
+            left, right = map(self.value, node.args)
+            return Expression(f"{left.text} {AUGMENTED[function]} {right.text}", 0, right.depth)
         if not node.kwargs:
             if function in SIGNS and len(node.args) == 2 and operates(node):
                 return self._binary(node)
@@ -154,10 +162,11 @@ class Expressions:
         if not isinstance(node.function, np.ufunc) or "dtype" in node.kwargs:
             return [self.value(x) for x in node.args]
         kinds = tuple(_operand(x) for x in node.args)
+        numbers = [is_number(x) for x in node.args]
         found = []
         for place, x in enumerate(node.args):
             text = None
-            if isinstance(x, Constant) and not x.by_reference and x.kind.shape == ():
+            if isinstance(x, Constant) and numbers[place] and not all(numbers):
                 text = weak_literal(x.value, node.function, kinds, place, node.kind)
             found.append(number(text) if text is not None else self.value(x))
         return found
@@ -183,9 +192,12 @@ class Expressions:
         if x.__class__ is slice:
             bounds = ", ".join(self.value(v).text for v in (x.start, x.stop, x.step))
             return Expression(f"slice({bounds})", depth=1)
-        text = literal(x)
-        if text is not None:
-            return number(text)
+        if isinstance(x, tuple) and hasattr(x, "_fields"):
+            fields = ", ".join(self.value(part).text for part in x)
+            return Expression(f"{self._function(type(x))}({fields})", depth=1)
+        short = literal(x)
+        if short is not None and len(short) <= LONGEST:
+            return number(short)
         if callable(x):
             return Expression(self._function(x))
         return Expression(self._thing(x, "value"))
@@ -206,11 +218,29 @@ class Expressions:
         return " : ".join(bounds).replace(":  :", "::").strip()
 
 
+def is_number(x: Any) -> bool:
+    """Whether an argument is a number that is the same at each call."""
+    if isinstance(x, Node):
+        return isinstance(x, Constant) and not x.by_reference and x.kind.shape == ()
+    return isinstance(x, bool | int | float | complex)
+
+
 def _operand(x: Any) -> Any:
     """The dtype of an operand, or its type, if it is, or may be, a number of Python's."""
     if isinstance(x, Node):
-        return x.kind.dtype.type(0).item().__class__ if x.function in PYTHON else x.kind.dtype
+        return type(x.kind.dtype.type(0).item()) if may_be_python(x) else x.kind.dtype
     return type(x) if type(x) in (int, float, complex) else np.asarray(x).dtype
+
+
+def may_be_python(node: Node) -> bool:
+    """Whether a value is a plain number of Python's, as far as is known, and no NumPy scalar."""
+    if node.function not in PYTHON or node.kind.is_array:
+        return False
+    return not any(
+        x.kind.is_array or x.function is None or isinstance(x.function, np.ufunc)
+        for x in node.args
+        if isinstance(x, Node)
+    )
 
 
 def operates(node: Node) -> bool:
@@ -268,5 +298,5 @@ def home_of(function: Any) -> tuple[str, str] | None:
 
 
 def _lazy(module: Any, name: str) -> Any:
-    """What a module gives for a name that it loads when it is asked for."""
+    """The value of a name that a module loads when it is asked for."""
     return getattr(module, name, None) if name in getattr(module, "__all__", ()) else None

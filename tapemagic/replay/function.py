@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-import threading
+import inspect
+import sys
+import weakref
 from collections.abc import Callable
 from functools import update_wrapper
+from types import MethodType
 from typing import Any
 
-import numpy as np
-
-from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.recording import live
-from tapemagic.engine.tensor.tensor import Tensor, Traced, computed, unwrap
-from tapemagic.engine.tensor.variable import Variable, exchange
-from tapemagic.replay.closure import Closure
-from tapemagic.replay.compiling import Compiled, Retrace, compiled
-from tapemagic.replay.naming import name_inputs
+from tapemagic.engine.tensor.messages import shown
+from tapemagic.errors import FunctionError, OptionError
+from tapemagic.replay.driver import Miss
 from tapemagic.replay.program import Program
-from tapemagic.replay.same import same_programs
-from tapemagic.replay.signature import signature
-from tapemagic.replay.symbol import Symbol, held
-from tapemagic.replay.trace import Trace, current, tracing
+from tapemagic.replay.programs import Programs
+from tapemagic.replay.trace import current
 
-_lock = threading.RLock()
-
-
-class Signature:
-    """What is known of the calls with one signature.
-
-    Attributes
-    ----------
-    programs : list of Compiled
-        One for each way through the function.
-    pending : list of Program
-        Traces that were not compared with a second one yet.
-    why_eager : str
-        Why there is no program; empty if there is one, or may be one.
-    """
-
-    def __init__(self) -> None:
-        self.programs: list[Compiled] = []
-        self.pending: list[Program] = []
-        self.why_eager = ""
+INTERNAL = frozenset({"_programs", "_bound", "_warned", "_object", "max_programs"})
 
 
 class Function:
@@ -53,139 +30,183 @@ class Function:
     ----------
     python_function : callable
         The function itself.
+    max_programs : int
+        The number of programs above which other calls run eagerly.
     """
 
-    def __init__(self, function: Callable[..., Any], max_programs: int) -> None:
-        self.python_function = function
-        self.max_programs = max_programs
-        self._signatures: dict[Any, Signature] = {}
-        update_wrapper(self, function)
+    __tape_unwatched__ = INTERNAL
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __init__(self, python_function: Callable[..., Any], max_programs: int = 8) -> None:
+        self.python_function = python_function
+        self.max_programs = max_programs
+        self._programs = Programs(max_programs)
+        self._bound: dict[int, tuple[Any, Programs]] = {}
+        update_wrapper(self, python_function)
+        self._programs = Programs(max_programs)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Replay the program for these arguments; trace the function if there is none yet."""
         if live() or current() is not None:
             return self.python_function(*args, **kwargs)
-        key, given = signature(args, kwargs)
-        entry = self._signatures.setdefault(key, Signature())
-        if entry.why_eager:
-            return self.python_function(*args, **kwargs)
-        for program in entry.programs:
-            try:
-                return program(given)
-            except Retrace:
-                continue
-        return self._trace(entry, args, kwargs, given)
+        result = self._programs.driver(args, kwargs)
+        if result.__class__ is Miss:
+            return self._programs.call(self.python_function, args, kwargs, result)
+        return result
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        """The function as a method of an object, with programs of its own for each."""
+        if owner is None:
+            return self
+        return BoundFunction(self, owner)
+
+    def programs_of(self, owner: Any) -> Programs:
+        """The programs of the function as a method of an object, which are forgotten with it."""
+        known = self._bound.get(id(owner))
+        if known is not None and known[0]() is owner:
+            return known[1]
+        made = Programs(self.max_programs)
+        bound, i = self._bound, id(owner)
+
+        def forget(_: Any) -> None:
+            bound.pop(i, None)
+
+        try:
+            bound[i] = weakref.ref(owner, forget), made
+        except TypeError:
+            made.stays_eager(
+                f"objects of the class {type(owner).__name__} cannot be referred to weakly: "
+                "add '__weakref__' to its __slots__"
+            )
+        return made
 
     @property
     def programs(self) -> list[Program]:
         """The programs that calls so far have led to."""
-        return [each.program for entry in self._signatures.values() for each in entry.programs]
+        return self._programs.list()
 
     @property
     def why_eager(self) -> str:
-        """Why calls run without a program, and on which line; empty if none does."""
-        return "\n".join(entry.why_eager for entry in self._signatures.values() if entry.why_eager)
+        """The reasons why calls run without a program, with their lines; empty if all have one."""
+        return self._programs.why_eager
 
     def source(self, *args: Any, **kwargs: Any) -> str:
-        """The program for arguments like these, as NumPy source; of the only one if there are none."""
-        found = list(self._signatures.values())
-        if args or kwargs:
-            found = [self._signatures[signature(args, kwargs)[0]]]
-        return "\n\n".join(each.text for entry in found for each in entry.programs)
+        """The program for arguments like these, as NumPy source; without arguments, all programs there are.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            Of the kinds for which the function was called twice before.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        FunctionError
+            If there is no program for such arguments; the message says why.
+        """
+        name = getattr(self, "__name__", "the function")
+        return self._programs.source(name, args, kwargs)
 
     def reset(self) -> None:
         """Forget all programs."""
-        self._signatures.clear()
+        self._programs.reset()
+        self._bound.clear()
 
-    def _trace(self, entry: Signature, args: Any, kwargs: Any, given: list[Any]) -> Any:
-        """Run the function, and write down what it computes."""
-        with _lock:
-            closure = Closure(self.python_function)
-            with tracing() as trace:
-                program, result = self._traced(trace, closure, args, kwargs, given)
-            if trace.reasons:
-                entry.why_eager = "; ".join(how for how, _ in trace.reasons)
-            elif any(same_programs(program, other) for other in entry.pending):
-                entry.programs.append(compiled(program, closure))
-            else:
-                entry.pending.append(program)
-            return result
+    def __copy__(self) -> Function:
+        return Function(self.python_function, self.max_programs)
 
-    def _traced(
-        self, trace: Trace, closure: Closure, args: Any, kwargs: Any, given: list[Any]
-    ) -> tuple[Program, Any]:
-        """The program of one call, and its result."""
-        variables = {id(v): (name, v) for name, v in closure.variables().items()}
-        variables |= {
-            id(x): (x.name, x) for x in given if isinstance(x, Variable) and id(x) not in variables
-        }
-        inputs = {i: trace.input(v, v._value, name) for i, (name, v) in variables.items()}
-        stand_ins = [self._stand_in(trace, x, k) for k, x in enumerate(given)]
-        call_args, call_kwargs = pack((args, kwargs), stand_ins)
-        first = {i: symbol._node for i, symbol in inputs.items()}
-        before = {i: exchange(v, inputs[i]) for i, (_, v) in variables.items()}
-        try:
-            result = self.python_function(*call_args, **call_kwargs)
-            found = leaves(result)
-        except BaseException:
-            for i, (_, v) in variables.items():
-                exchange(v, before[i])
-            raise
-        changed = []
-        for i, (_, v) in variables.items():
-            value = unwrap(v)
-            exchange(v, held(value))
-            if trace.node(value) is not first[i]:
-                changed.append((v, trace.node(value)))
-        results = [
-            trace.node(x) if isinstance(x, Traced | np.ndarray | np.generic) else x for x in found
-        ]
-        program = Program(
-            list(trace.inputs), trace.body, results, changed, self.python_function.__name__
-        )
-        trace.names.finish(trace.constant)
-        name_inputs(program, self.python_function, args, kwargs)
-        program.notes |= {"statements": trace.names.texts, "times": trace.names.times, "functions": trace.names.functions}
-        program.notes["errstate"] = np.geterr()
-        program.notes["structure"] = pack(result, [None] * len(found))
-        program.notes["kinds"] = [type(x) if isinstance(x, Traced) else None for x in found]
-        return program, pack(result, [_outside(x) for x in found])
+    def __deepcopy__(self, memo: Any) -> Function:
+        from copy import deepcopy
 
-    @staticmethod
-    def _stand_in(trace: Trace, x: Any, place: int) -> Any:
-        """The symbol for a leaf of the arguments."""
-        if isinstance(x, Variable) or not isinstance(x, Traced | np.ndarray | np.generic):
-            return x
-        if isinstance(x, Tensor):
-            held = computed(trace.input(place, x._value))
-            held.__class__ = type(x)  # type: ignore[assignment]
-            held._id = x._id
-            return held
-        return trace.input(place, x)
+        return Function(deepcopy(self.python_function, memo), self.max_programs)
+
+    def __reduce__(self) -> Any:
+        module, name = getattr(self, "__module__", None), getattr(self, "__qualname__", "")
+        found: Any = sys.modules.get(module or "")
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return name if found is self else (Function, (self.python_function, self.max_programs))
+
+    def __repr__(self) -> str:
+        return self._programs.text(shown(self.python_function))
 
 
-def _outside(x: Any) -> Any:
-    """A result without symbols."""
-    if type(x) is Symbol:
-        return x._held
-    if isinstance(x, Tensor) and type(x._value) is Symbol:
-        x._value = x._value._held
-    return x
+class BoundFunction:
+    """A `Function` as a method of an object.
+
+    Attributes
+    ----------
+    python_function : callable
+        The method itself.
+    """
+
+    __slots__ = ("__self__", "__weakref__", "_programs", "python_function")
+
+    def __init__(self, function: Function, owner: Any) -> None:
+        self.python_function = MethodType(function.python_function, owner)
+        self.__self__ = owner
+        self._programs = function.programs_of(owner)
+
+    __call__ = Function.__call__
+    programs = Function.programs
+    why_eager = Function.why_eager
+    source = Function.source
+    __repr__ = Function.__repr__
+
+    def reset(self) -> None:
+        """Forget all programs of this object."""
+        self._programs.reset()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.python_function, name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BoundFunction) and self.python_function == other.python_function
+
+    def __hash__(self) -> int:
+        return hash(self.python_function)
+
+    def __reduce__(self) -> Any:
+        return getattr, (self.__self__, self.python_function.__name__)
 
 
 def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> Any:
-    """Trace a function once, and replay it as a program of NumPy calls from then on.
+    """Trace a function twice, and replay it as a program of NumPy calls from then on.
+
+    The program computes the same to the bit, without any tape. It holds for arguments of the same structure, shapes
+    and dtypes, and the same Python numbers; for others the function is traced again. What cannot be a program runs as
+    it is written: `why_eager` says why.
 
     Parameters
     ----------
-    f : callable, optional
-        Without it, a decorator is returned.
+    f : callable
+        Whatever it does with tensors: tapes in any nesting, Variables that are read and assigned, steps of an
+        optimizer. Without it, a decorator is returned.
     max_programs : int, optional
-        The number of programs above which calls of other signatures run eagerly.
+        The number of programs above which calls of other kinds run as they are written.
 
     Returns
     -------
     Function
+
+    Raises
+    ------
+    FunctionError
+        If `f` is a generator or asynchronous.
+    OptionError
+        If `f` cannot be called, or `max_programs` is no whole number from 1 on.
+
+    Warns
+    -----
+    EagerWarning
+        Once, if calls cannot be a program.
+
+    Notes
+    -----
+    Variables are assigned after the last line of the function: one that raises an error leaves them as they were.
+    Under a tape that is recording already, the function runs as it is written, and the tape records it.
 
     Examples
     --------
@@ -198,7 +219,33 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
     ...     return tape.gradient(y, x)
     >>> [slope(tm.constant(k / 2)) for k in range(3)]
     [Tensor(0.0), Tensor(0.91821682), Tensor(1.3817733)]
+    >>> len(slope.programs), slope.why_eager
+    (1, '')
     """
+    most: Any = max_programs
+    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+        raise OptionError(
+            f"max_programs is a whole number from 1 on, not {shown(max_programs)}: write max_programs=8"
+        )
     if f is None:
         return lambda decorated: function(decorated, max_programs=max_programs)
+    if isinstance(f, Function):
+        f = f.python_function
+    given: Any = f
+    if isinstance(given, classmethod | staticmethod):
+        name = type(f).__name__
+        raise OptionError(
+            f"tm.function takes a function, not a {name}: write @{name} above @tm.function"
+        )
+    if not callable(given) or isinstance(given, type):
+        raise OptionError(f"tm.function takes a function, not {shown(f)}: write tm.function(f)")
+    inner = inspect.unwrap(getattr(f, "func", f))
+    odd = (
+        (inspect.isgeneratorfunction, "a generator: return a list"),
+        (inspect.iscoroutinefunction, "asynchronous: call a plain function inside of it"),
+        (inspect.isasyncgenfunction, "asynchronous: call a plain function inside of it"),
+    )
+    for test, what in odd:
+        if test(inner):
+            raise FunctionError(f"tm.function takes no function that is {what}")
     return Function(f, max_programs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 import enum
 import fractions
@@ -21,6 +21,8 @@ from types import (
     CodeType,
     EllipsisType,
     FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
@@ -39,8 +41,8 @@ NUMBERS = (int, float, complex, bool, str, bytes)
 
 VALUES = (
     *(NoneType, EllipsisType, NotImplementedType, range, slice, frozenset, np.generic, np.dtype),
-    *(enum.Enum, fractions.Fraction, decimal.Decimal, datetime.date, datetime.time),
-    *(datetime.timedelta, datetime.tzinfo, re.Pattern, pathlib.PurePath),
+    *(enum.Enum, fractions.Fraction, decimal.Decimal, dt.date, dt.time),
+    *(dt.timedelta, dt.tzinfo, re.Pattern, pathlib.PurePath),
 )
 """The types of values that never change, beside numbers and text."""
 
@@ -48,11 +50,12 @@ WRAPPERS = (staticmethod, classmethod, property, functools.partial)
 
 NAMED = (
     *(type, ModuleType, BuiltinFunctionType, np.ufunc, type(np.mean), CodeType),
-    *(MethodDescriptorType, MethodWrapperType, WrapperDescriptorType, type(np._NoValue)),
+    *(GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType),
+    *(MethodWrapperType, WrapperDescriptorType, type(np._NoValue)),
     *(operator.itemgetter, operator.attrgetter, operator.methodcaller),
     *(type(threading.Lock()), type(threading.RLock()), *WRAPPERS),
 )
-"""The types of what is known by its name, and the same as long as it is the same object."""
+"""The types of objects that are the same as long as they are identical."""
 
 CONTAINERS = (list, tuple, dict, set, deque, bytearray, array)
 
@@ -74,7 +77,7 @@ def is_leaf(x: Any) -> bool:
     (True, False)
     """
     kind = type(x)
-    return kind in NUMBERS or isinstance(x, VALUES) or (isinstance(x, NAMED))
+    return kind in NUMBERS or isinstance(x, (*VALUES, *NAMED))
 
 
 def same_leaf(a: Any, b: Any) -> bool:
@@ -105,7 +108,8 @@ def is_container(x: Any) -> bool:
 
 def is_instance(x: Any) -> bool:
     """Whether something is an object of a class written in Python, all of whose state are attributes."""
-    return shows_its_state(type(x))
+    kind: Any = type(x)
+    return shows_its_state(kind)
 
 
 @functools.lru_cache(4096)
@@ -131,7 +135,7 @@ def shows_its_state(kind: type) -> bool:
 
 
 def unwatchable(x: Any) -> str:
-    """Why changes of an object could not be seen; empty if they can be."""
+    """The reason why changes of an object could not be seen; empty if they can be."""
     if isinstance(x, (FunctionType, MethodType, *MODIFIED)):
         return ""
     if isinstance(x, io.IOBase):

@@ -15,6 +15,9 @@ LONGEST = 76
 MOST_ELEMENTS = 16
 """The number of elements above which an array is no list of numbers."""
 
+MOST_BITS = 200
+"""The number of bits from which an int is no literal."""
+
 TYPES = {bool: "bool", int: "int", float: "float", complex: "complex", str: "str", bytes: "bytes"}
 
 
@@ -27,9 +30,9 @@ def literal(x: Any) -> str | None:
     ('0.1', 'np.float32(0.1)', 'np.ones((2, 3))', 'np.arange(50)')
     """
     kind = type(x)
-    if x is None or kind in (bool, int, bytes):
+    if x is None or kind in (bool, range) or (kind is int and x.bit_length() < MOST_BITS):
         return repr(x)
-    if kind is str:
+    if kind is str or kind is bytes:
         return quoted(x)
     if x is Ellipsis:
         return "..."
@@ -63,10 +66,12 @@ def gives(text: str, value: Any) -> bool:
     )
 
 
-def quoted(x: str) -> str:
+def quoted(x: str | bytes) -> str:
     """A string in double quotation marks, unless it has some itself."""
     text = repr(x)
-    return f'"{text[1:-1]}"' if text[0] == "'" and '"' not in text else text
+    if text[-1] == '"' or '"' in text:
+        return text
+    return text.replace("'", '"')
 
 
 def _float(x: float) -> str | None:

@@ -262,6 +262,16 @@ class Program:
     notes: dict[str, Any] = field(default_factory=dict)
 
 
+def statement_of(node: Node) -> tuple[tuple[str, int, int] | None, int]:
+    """The user's statement from which a node comes: its file, line and time; and of which order of derivative it is."""
+    site, order, back = node.site, 0, node.back
+    if back is not None:
+        order = back.order if back.of is not None else 0
+        while back is not None and back.of is not None:
+            site, back = back.of.site, back.of.back
+    return None if site is None else (site.file, site.line, site.time), order
+
+
 def nodes_in(value: Any) -> Iterator[Node]:
     """The nodes among nested arguments."""
     if isinstance(value, Node):

@@ -64,7 +64,8 @@ def names_in(code: CodeType) -> Names:
                 continue
             lines = assigned if operation.startswith(("STORE", "DELETE")) else read
             lines.setdefault(name, line)
-    return Names(*map(frozenset, found), assigned, read)
+    names, attributes, modules = map(frozenset, found)
+    return Names(names, attributes, modules, assigned, read)
 
 
 def _named(code: CodeType) -> Iterator[tuple[str, str, int]]:

@@ -12,6 +12,7 @@ import numpy as np
 from tapemagic.engine.functions.pullback import called
 from tapemagic.engine.nest import tensors
 from tapemagic.engine.recording import Record, is_id, silence
+from tapemagic.engine.tape.cotangents import ones
 from tapemagic.engine.tape.recorder import Contents, contents_of
 from tapemagic.engine.tape.tape import Tape, tape_of
 from tapemagic.engine.tensor.messages import shown
@@ -72,12 +73,7 @@ def recorded_program(
         If it cannot be written.
     """
     targets = [x for group in groups for x in group]
-    with (
-        silence(),
-        np.errstate(all="ignore"),
-        tracing(RecordTrace(words.places)) as trace,
-    ):
-        assert isinstance(trace, RecordTrace)
+    with silence(), np.errstate(all="ignore"), tracing(trace := RecordTrace(words.places)):
         rerun = Rerun(trace, contents, words)
         for x in sources:
             if id_of(x) not in rerun.made:
@@ -207,14 +203,24 @@ def _differentiated(
             for k, group in enumerate(groups):
                 trace.lists(tape.records)
                 if level == 1:
-                    now.append(list(tape.gradient(group, sources)))
+                    seeds = [_ones(x, trace) for x in group]
+                    now.append(list(tape.gradient(group, sources, seeds)))
                     continue
                 pairs = zip(below[k], sources, strict=True)
-                now.append([None if g is None else tape.gradient(g, x) for g, x in pairs])
+                row = [
+                    None if g is None else tape.gradient(g, x, _ones(g, trace)) for g, x in pairs
+                ]
+                now.append(row)
         _mark_recorded(tape, trace, begins, first)
         found += [g for row in now for g in row]
         below = now
     return found
+
+
+def _ones(x: Any, trace: RecordTrace) -> Any:
+    """The gradient from which a sweep begins, as a constant of the program, so that what follows from it is traced."""
+    value = ones(unwrap(x))
+    return wrap(Symbol(trace, trace.node(value), value))
 
 
 def _mark_recorded(tape: Tape, trace: RecordTrace, begins: int, first: int) -> None:

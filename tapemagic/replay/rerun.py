@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -273,7 +274,7 @@ class Rerun:
     def _parameter(self, value: Any, name: str, i: int, what: str = "") -> Any:
         """The symbol of a new parameter; if it has no name of the user's, with the words for `what` it is."""
         kept = self._kept.get(i) if isinstance(value, Absent) else value
-        stand_in = np.ones(value.shape, value.dtype) if kept is None else kept
+        stand_in = np.ones(value.shape, value.dtype)[()] if kept is None else kept
         symbol = self.trace.input(len(self.trace.inputs), stand_in, identifier(name))
         if what:
             self.meanings[symbol._node] = what
@@ -287,17 +288,24 @@ class Rerun:
     def _computed(self, record: Record, values: tuple[Any, ...]) -> list[Any] | None:
         """The results of a record's operation, as far as it is certain that they are those that were recorded."""
         params = record.params or {}
-        for more in ({}, {"dtype": record.outputs[0].dtype}):
-            before = len(self.trace.body)
+        function = record.operation.function
+        typed = {**params, "dtype": record.outputs[0].dtype}
+        whole = partial(self.trace.call, function)
+        ways = (
+            lambda: function(*values, **params),
+            lambda: whole(values, params),
+            lambda: whole(values, typed),
+        )
+        for way in ways:
+            before, left = len(self.trace.body), len(self.trace.reasons)
             try:
-                with np.errstate(all="ignore"):
-                    result = record.operation.function(*values, **params, **more)
+                result = way()
             except Exception:  # noqa: BLE001 (an argument that no record holds may be missing)
                 result = ()
             found = list(result) if isinstance(result, tuple) else [result]
-            if self._agrees(record, values, found):
+            if len(self.trace.reasons) == left and self._agrees(record, values, found):
                 return found
-            del self.trace.body[before:]
+            del self.trace.body[before:], self.trace.reasons[left:]
         return None
 
     def _agrees(self, record: Record, values: tuple[Any, ...], found: list[Any]) -> bool:
@@ -344,14 +352,16 @@ class Rerun:
             what = f"an array that {call.name} keeps for its gradient"
             return self._parameter(value, name, 0, what) if known is None and exits else known
 
+        run: Any = call.pullback
+
         def pullback(upstream: list[Any]) -> Any:
-            with symbols_in(call.pullback, of_tensor, of_array):
-                return call.pullback(upstream)
+            with symbols_in(run, of_tensor, of_array):
+                return run(upstream)
 
         return Call(call.name, pullback, call.start_time)
 
     def _not_computed(self, record: Record, y: Any, i: int) -> Any:
-        """What stands for a result whose operation cannot be run again: what a record inside it made, or a parameter."""
+        """The symbol for a result whose operation cannot run again: a record inside of it made it, or a parameter."""
         known = self.trace.known(y)
         if known is not None:
             return known

@@ -2,36 +2,94 @@
 
 from __future__ import annotations
 
-from typing import Any
+import weakref
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
-from tapemagic.replay.program import Constant, Guard, Input, Node, Program
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.replay.kinds import same_leaf
+from tapemagic.replay.program import Constant, Guard, Node, Program, Site
+
+CHANGES = (
+    "a value differs between two calls with arguments of the same kinds, as a random number does, or the time: "
+    "give it as an argument"
+)
+"""The reason for which a function stays eager, if a constant of its program is another one at the second call."""
+
+OTHERWISE = "two calls with arguments of the same kinds compute something else: give what they depend on as an argument"
 
 
-def same_programs(a: Program, b: Program) -> bool:
-    """Whether two traces made the same calls with the same constants.
+class GivenVariable(NamedTuple):
+    """The origin of an input: the value of a Variable among the arguments."""
+
+    place: int
+
+
+class Difference(NamedTuple):
+    """The first difference of two traces.
+
+    Attributes
+    ----------
+    reason : str
+    site : Site or None
+        The user's line at which they part.
+    """
+
+    reason: str
+    site: Site | None
+
+
+def difference(a: Program, b: Program) -> Difference | None:
+    """The first difference of two traces; None if they made the same calls with the same constants.
 
     Examples
     --------
-    >>> same_programs(Program([], [], [1], []), Program([], [], [2], []))
-    False
+    >>> difference(Program([], [], [1], []), Program([], [], [1], [])) is None
+    True
+    >>> difference(Program([], [], [1.5], []), Program([], [], [2.5], [])).site is None
+    True
     """
-    if len(a.body) != len(b.body) or len(a.inputs) != len(b.inputs):
-        return False
+    if origins(a) != origins(b):
+        return Difference(OTHERWISE, None)
     twin: dict[Any, Any] = dict(zip(a.inputs, b.inputs, strict=True))
-    for one, other in zip(a.body, b.body, strict=True):
+    for one, other in zip_longest(a.body, b.body):
+        site = getattr(other or one, "site", None)
         if type(one) is not type(other):
-            return False
+            return Difference(OTHERWISE, site)
         if isinstance(one, Guard):
             if one.expected != other.expected or twin.get(one.condition) is not other.condition:
-                return False
+                return Difference(OTHERWISE, site)
             continue
-        if one.function != other.function or one.kind != other.kind:
-            return False
+        if one.function != other.function or one.errstate != other.errstate:
+            return Difference(OTHERWISE, site)
         if not _same((one.args, one.kwargs), (other.args, other.kwargs), twin):
-            return False
+            return Difference(CHANGES, site)
+        if one.kind != other.kind:
+            return Difference(CHANGES, site)
         twin[one] = other
-    assigned = [node for _, node in a.assigned], [node for _, node in b.assigned]
-    return _same(a.results, b.results, twin) and _same(*assigned, twin)
+    last = next((x.site for x in reversed(b.body) if x.site is not None), None)
+    if [type(x) for x in a.results] != [type(x) for x in b.results]:
+        return Difference(OTHERWISE, last)
+    if not _same(a.results, b.results, twin):
+        return Difference(CHANGES, last)
+    one, other = ([identity(variable, each) for variable, _ in each.assigned] for each in (a, b))
+    if one != other:
+        return Difference(OTHERWISE, last)
+    ends = [[node for _, node in each.assigned] for each in (a, b)]
+    return None if _same(ends[0], ends[1], twin) else Difference(CHANGES, last)
+
+
+def origins(program: Program) -> list[Any]:
+    """The origins of the inputs of a program, for a comparison."""
+    return [(identity(node.origin, program), node.kind) for node in program.inputs]
+
+
+def identity(origin: Any, program: Program) -> Any:
+    """The place of a Variable among the arguments, or its identity; any other origin itself."""
+    if isinstance(origin, Variable):
+        place = program.notes["given"].get(id(origin))
+        return id(origin) if place is None else GivenVariable(place)
+    return id(origin()) if isinstance(origin, weakref.ref) else origin
 
 
 def _same(a: Any, b: Any, twin: dict[Any, Any]) -> bool:
@@ -47,19 +105,21 @@ def _same(a: Any, b: Any, twin: dict[Any, Any]) -> bool:
         return a.keys() == b.keys() and all(_same(a[key], b[key], twin) for key in a)
     if isinstance(a, slice):
         return _same((a.start, a.stop, a.step), (b.start, b.stop, b.step), twin)
-    if isinstance(a, float | complex):
-        return repr(a) == repr(b)
-    return a is b or bool(a == b)
+    return same_leaf(a, b) or bool(a == b and not isinstance(a, float | complex))
 
 
 def same_values(a: Any, b: Any) -> bool:
-    """Whether two arrays or NumPy scalars are the same to the bit."""
+    """Whether two arrays or NumPy scalars are the same to the bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> same_values(np.float64(0.0), np.float64(-0.0))
+    False
+    """
     return (
         type(a) is type(b)
         and a.shape == b.shape
         and a.dtype == b.dtype
         and (a is b or a.tobytes() == b.tobytes())
     )
-
-
-__all__ = ["Input", "same_programs", "same_values"]

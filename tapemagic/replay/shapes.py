@@ -16,18 +16,23 @@ STATIC = frozenset(
 """Functions whose results depend on shapes and dtypes alone."""
 
 BY_NUMBERS = frozenset(
-    {np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.extract, np.compress, np.trim_zeros}
-    | {np.union1d, np.intersect1d, np.setdiff1d, np.setxor1d, np.bincount, np.unique_all}
-    | {np.unique_counts, np.unique_inverse, np.unique_values, np.histogram_bin_edges}
-    | {np.roots, np.poly, np.polydiv, np.polymul, np.linalg.lstsq, np.linalg.eig}
-    | {np.linalg.eigvals, np.real_if_close, np.ix_, np.mask_indices}
+    {np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.trim_zeros, np.union1d}
+    | {np.intersect1d, np.setdiff1d, np.setxor1d, np.unique_all, np.unique_counts}
+    | {np.unique_inverse, np.unique_values, np.histogram_bin_edges, np.ix_, np.mask_indices}
+)
+"""Functions whose results have another shape for most other numbers."""
+
+VARYING = frozenset(
+    {np.roots, np.poly, np.polydiv, np.polymul, np.linalg.lstsq, np.linalg.eig}
+    | {np.linalg.eigvals, np.real_if_close, np.bincount}
     | {getattr(scimath, name) for name in scimath.__all__}
 )
-"""Functions whose results have a shape or a dtype that depends on numbers."""
+"""Functions whose results have another shape, or are complex, for some other numbers."""
 
-WRITING = frozenset(
-    {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
-)
+SELECTING = frozenset({np.compress, np.extract})
+"""Functions whose results have a shape that depends on their first argument."""
+
+WRITING = frozenset({np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis})
 """Functions that write into an argument."""
 
 SHAPING = frozenset(
@@ -39,7 +44,7 @@ SHAPING = frozenset(
 
 
 def depends_on_numbers(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether the shape or the dtype of a result may be another one for other numbers of the same shapes and dtypes.
+    """Whether the shape of a result is another one for most other numbers of the same shapes and dtypes.
 
     Examples
     --------

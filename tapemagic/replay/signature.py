@@ -1,34 +1,136 @@
-"""Signatures of calls: what a program takes for granted of the arguments that it is given."""
+"""Signatures of calls: everything that a program takes for granted of the arguments that it is given."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.engine.nest import leaves, pack
-from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.nest import ordered
+from tapemagic.engine.tensor.coercion import NUMBERS, PLAIN_ARRAYS
+from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
+from tapemagic.replay.kinds import is_leaf, unwatchable
+
+LEAF = "leaf"
+"""The structure of what is no list, tuple or dict."""
 
 
-def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Hashable, list[Any]]:
-    """The key of a call, and the leaves of its arguments."""
-    found = leaves((args, kwargs))
-    places: dict[int, int] = {}
-    structure = repr(pack((args, kwargs), ["."] * len(found)))
-    return (structure, *(leaf_key(x, places, k) for k, x in enumerate(found))), found
+class Call(NamedTuple):
+    """The arguments of a call, taken apart.
+
+    Attributes
+    ----------
+    key : tuple
+        Two calls with the same key may be given the same program.
+    structure : tuple
+        The nested lists, tuples and dicts, with `LEAF` in the places of leaves.
+    leaves : list of object
+    objects : list of object
+        The leaves that are known by their identity, such as models.
+    odd : str
+        What cannot be an argument of a program, and why; empty if there is nothing of the kind.
+    """
+
+    key: tuple[Any, ...]
+    structure: Any
+    leaves: list[Any]
+    objects: list[Any]
+    odd: str
 
 
-def leaf_key(x: Any, places: dict[int, int], place: int) -> Hashable:
-    """What a program takes for granted of one leaf of the arguments."""
+def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+    """The arguments of a call, taken apart.
+
+    Examples
+    --------
+    >>> call = signature((1.0, [np.arange(3)]), {})
+    >>> call.structure
+    (<class 'tuple'>, 'leaf', (<class 'list'>, 'leaf'))
+    >>> call.key == signature((1.0, [np.zeros(3, int)]), {}).key
+    True
+    """
+    leaves: list[Any] = []
+    objects: list[Any] = []
+    try:
+        structure = taken_apart(args, leaves)
+        if kwargs:
+            structure = structure, taken_apart(kwargs, leaves)
+    except RecursionError:
+        return Call((), None, [], [], "a list that contains itself")
+    places: dict[Any, int] = {}
+    keys: list[Any] = [structure]
+    odd = ""
+    for k, x in enumerate(leaves):
+        known = leaf_key(x, objects)
+        if known.__class__ is str:
+            odd = odd or str(known)
+        elif isinstance(x, Traced | np.ndarray):
+            known = known, alias(x, k, places)
+        keys.append(known)
+    return Call(tuple(keys), structure, leaves, objects, odd)
+
+
+def taken_apart(x: Any, leaves: list[Any]) -> Any:
+    """The structure of nested lists, tuples and dicts; their leaves are appended in the order of `engine.nest`."""
+    kind = type(x)
+    if kind is tuple or kind is list:
+        return (kind, *[taken_apart(part, leaves) for part in x])
+    if isinstance(x, Traced) or not isinstance(x, list | tuple | Mapping):
+        leaves.append(x)
+        return LEAF
+    if isinstance(x, Mapping):
+        return kind, tuple(x), *[taken_apart(x[key], leaves) for key in ordered(x)]
+    return (kind, *[taken_apart(part, leaves) for part in x])
+
+
+def alias(x: Any, place: int, places: dict[Any, int]) -> int:
+    """The place of the first leaf that is the same object, or has the same id on tapes."""
+    first = places.setdefault(id(x), place)
+    if isinstance(x, Tensor) and id_of(x) > 0:
+        first = min(first, places.setdefault(("id", id_of(x)), place))
+    return first
+
+
+def leaf_key(x: Any, objects: list[Any]) -> Any:
+    """The kind of one leaf, or its value; text, if it cannot be an argument."""
     if isinstance(x, Variable):
-        return type(x), x.shape, x.dtype, x.trainable, places.setdefault(id(x), place)
-    if isinstance(x, Traced | np.ndarray | np.generic):
-        value = x._read()._value if isinstance(x, Traced) else x
-        return type(x), value.shape, value.dtype, isinstance(value, np.ndarray)
+        return type(x), x.trainable, *value_key(unwrap(x))
+    if isinstance(x, Tensor):
+        return type(x), *value_key(unwrap(x))
+    if is_data(x) and x.dtype.kind in NUMBERS:
+        return value_key(x)
+    if is_data(x) and isinstance(x, np.ndarray):
+        return f"an array of {x.dtype}: programs compute with numbers alone"
+    if isinstance(x, np.ndarray):
+        return f"an array of the class {type(x).__name__}: give np.asarray(x)"
+    if is_leaf(x):
+        return static_key(x)
+    reason = unwatchable(x)
+    if reason:
+        return reason
+    objects.append(x)
+    return object, id(x)
+
+
+def is_data(x: Any) -> bool:
+    """Whether something is an array of a plain class, or a NumPy scalar."""
+    return isinstance(x, np.generic) or type(x) in PLAIN_ARRAYS or x.__class__ is np.ndarray
+
+
+def value_key(value: Any) -> tuple[Any, ...]:
+    """The class, shape, dtype and layout of an array or NumPy scalar."""
+    layout = value.ndim < 2 or value.flags.c_contiguous
+    return value.__class__, value.shape, value.dtype, layout
+
+
+def static_key(x: Any) -> tuple[Any, ...]:
+    """The type and value of a number or text; the identity of anything else."""
+    if isinstance(x, float | complex | np.inexact):
+        return type(x), repr(x)
     try:
         hash(x)
     except TypeError:
-        return type(x), id(x)
-    return type(x), repr(x) if isinstance(x, float | complex) else x
+        return type(x), repr(x)
+    return type(x), x

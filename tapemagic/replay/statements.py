@@ -5,8 +5,12 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Iterator
+from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
+
+BLOCKS = "body", "orelse", "finalbody", "handlers", "cases"
+"""Parts of statements that hold others."""
 
 LONGEST = 200
 """The number of characters of a statement above which it is cut off."""
@@ -49,19 +53,16 @@ def statements(code: CodeType, module: dict[str, Any]) -> dict[int, Statement]:
         first, last = 1, len(lines)
     else:
         last = min(_last_line(code), len(lines))
-    for end in range(
-        last, min(last + 30, len(lines)) + 1
-    ):  # closing brackets have lines of their own
-        tree = _parsed(lines[first - 1 : end])
-        if tree is not None:
-            return dict(_found(tree, lines, first))
+    for end in range(last, min(last + 30, len(lines)) + 1):  # brackets are closed further down
+        found = _found("".join(lines[first - 1 : end]), first)
+        if found is not None:
+            return found
     return {}
 
 
 def statements_in(lines: list[str]) -> dict[int, Statement]:
     """The statements of a text by each of their lines; none if it is no Python."""
-    tree = _parsed(lines)
-    return dict(_found(tree, lines, 1)) if tree is not None else {}
+    return _found("".join(lines), 1) or {}
 
 
 def _last_line(code: CodeType) -> int:
@@ -70,40 +71,48 @@ def _last_line(code: CodeType) -> int:
     return max(last, *inner, code.co_firstlineno)
 
 
-def _parsed(lines: list[str]) -> ast.Module | None:
-    if not lines:
-        return None
-    text = "".join(lines)
-    margin = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
-    if margin:
-        text = "if True:\n" + text
+@lru_cache(maxsize=256)
+def _found(text: str, first: int) -> dict[int, Statement] | None:
+    """The statements in a part of a file that begins with line `first`; None if it is no whole statement."""
+    margin = text[: len(text) - len(text.lstrip(" \t"))]
     try:
-        return ast.parse(text)
+        tree = ast.parse(f"if True:\n{text}" if margin else text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    found: dict[int, Statement] = {}
+    shift = first - 1 - bool(margin)
+    lines = text.split("\n")
+    todo: list[ast.AST] = [*(tree.body[0].body if margin else tree.body)]  # type: ignore[attr-defined]
+    for node in todo:
+        if isinstance(node, ast.stmt):
+            made, end = _statement(node, lines[node.lineno - 1 - bool(margin)], shift)
+            found |= dict.fromkeys(range(made.line, end + 1), made)
+        for part in BLOCKS:
+            todo += getattr(node, part, ())
+    return found
 
 
-def _found(tree: ast.Module, lines: list[str], first: int) -> Iterator[tuple[int, Statement]]:
-    wrapped = isinstance(tree.body[0], ast.If) and not lines[first - 1].lstrip().startswith("if ")
-    shift = first - 1 - wrapped
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.stmt):
-            continue
-        body = getattr(node, "body", None)
-        start = node.lineno
-        end = body[0].lineno - 1 if body else node.end_lineno or start
-        if start + shift < first:
-            continue
-        text = lines[start + shift - 1].strip()
-        if not body and end > start:
-            text = ast.unparse(node).partition("\n")[0]
-        elif not body and ";" not in text:
-            text = lines[start + shift - 1].encode()[node.col_offset : node.end_col_offset].decode()
-        elif "#" in text:
-            text = text.partition("  #")[0]
-        made = Statement(_shown(text), tuple(_assigned(node)), start + shift, _repeats(node))
-        for line in range(start, max(start, end) + 1):
-            yield line + shift, made
+def _statement(node: ast.stmt, line: str, shift: int) -> tuple[Statement, int]:
+    """A statement, and its last line, or that of its head."""
+    body = getattr(node, "body", None) or getattr(node, "cases", None)
+    start = node.lineno
+    end = max(start, _first_line(body[0]) - 1 if body else node.end_lineno or start)
+    text = line.strip()
+    if not body and end > start:
+        text = ast.unparse(node).partition("\n")[0]
+    elif not body and ";" not in text:
+        text = line.encode()[node.col_offset : node.end_col_offset].decode()
+    else:
+        text = text.partition("  #")[0].rstrip()
+    names = tuple(_assigned(node))
+    return Statement(_shown(text), names, start + shift, _repeats(node)), end + shift
+
+
+def _first_line(node: Any) -> int:
+    """The line of a statement's first decorator, or of the statement; of a case, that of its pattern."""
+    node = getattr(node, "pattern", node)
+    lines: list[int] = [node.lineno, *(x.lineno for x in getattr(node, "decorator_list", ()))]
+    return min(lines)
 
 
 def _assigned(node: ast.stmt) -> Iterator[str]:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import dis
 import operator
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.tensor import operators
 from tapemagic.engine.tensor.tensor import Traced
-from tapemagic.replay.shapes import SHAPING, STATIC, WRITING, bound, depends_on_numbers
+from tapemagic.replay.shapes import (
+    SELECTING,
+    SHAPING,
+    STATIC,
+    VARYING,
+    WRITING,
+    bound,
+    depends_on_numbers,
+)
 
 METHODS = frozenset(
     [
@@ -54,7 +65,9 @@ METHODS = frozenset(
 )
 """The methods of arrays that are written down; any other leaves the trace."""
 
-SHAPED_BY_ARGUMENTS = frozenset({"diagonal", "repeat", "reshape", "squeeze", "swapaxes", "transpose"})
+SHAPED_BY_ARGUMENTS = frozenset(
+    {"diagonal", "repeat", "reshape", "squeeze", "swapaxes", "transpose"}
+)
 """The methods whose results have a shape that depends on the values of arguments."""
 
 
@@ -148,6 +161,8 @@ class Symbol:
         function = ufunc if way == "__call__" else getattr(ufunc, way)
         out = kwargs.pop("out", None)
         if out is None and way != "at":
+            if ufunc in PYTHON and not kwargs and _is_operator(sys._getframe(1), inputs):
+                return _operate(OPERATORS.get(ufunc, ufunc), *inputs)
             return self._trace.call(function, inputs, kwargs)
         if way != "at" and len(out) == 1 and type(out[0]) is Symbol:
             return self._trace.call_in_place(function, inputs, kwargs, out[0])
@@ -175,14 +190,19 @@ class Symbol:
         name = f"np.{function.__name__}"
         if function in WRITING:
             self._leave(f"{name} into an array")
-        elif depends_on_numbers(function, args, kwargs):
+        elif depends_on_numbers(function, args, kwargs) or (
+            function in SELECTING and has_symbol((args[:1], kwargs.get("condition")))
+        ):
             self._leave(name)
         else:
             if _any_whole((*args[1:], *kwargs.values())):
                 for parameter, value in bound(function, args, kwargs).items():
                     if parameter in SHAPING and has_symbol(value):
                         self._leave(f"{name} with {parameter}= from numbers")
-            return self._trace.call(function, args, kwargs)
+            result = self._trace.call(function, args, kwargs)
+            if function in VARYING:
+                self._trace.require_kind(result)
+            return result
         return function(*held(args), **held(kwargs))
 
     def __getattr__(self, name: str) -> Any:
@@ -360,21 +380,44 @@ PYTHON: dict[Any, Any] = {
 """The operators of Python, by the functions of NumPy as which they are written down."""
 
 BINARY["pow"] = operator.pow  # x**2 is np.square on arrays, and another algorithm on NumPy scalars
+OPERATORS = {np.power: operator.pow}
+"""The functions as which an operator is written down that NumPy has made a call of its function."""
+
+BINARY_OPERATION = dis.opmap["BINARY_OP"]
 NUMBERS = (bool, int, float, complex)
+
+
+def _is_operator(frame: Any, inputs: Any) -> bool:
+    """Whether NumPy makes a call of an operator on one of its scalars and a symbol: on scalars that is another one."""
+    if not any(isinstance(x, np.generic) and type(x) is not Symbol for x in inputs):
+        return False
+    if not all(isinstance(held(x), (np.generic, *NUMBERS)) for x in inputs):
+        return False
+    return (
+        frame.f_globals.get("__name__") == operators.__name__
+        or frame.f_code.co_code[frame.f_lasti] == BINARY_OPERATION
+    )
 
 
 def _operate(function: Any, *operands: Any) -> Any:
     """The result of an operator: of NumPy's function, but for plain Python numbers."""
     python = PYTHON.get(function, function)
     trace = next(x._trace for x in operands if type(x) is Symbol)
-    if all(isinstance(held(x), NUMBERS) and not isinstance(held(x), np.generic) for x in operands):
+    values = [held(x) for x in operands]
+    if all(isinstance(x, NUMBERS) and not isinstance(x, np.generic) for x in values):
         function = python
+    elif all(isinstance(x, (*NUMBERS, np.generic)) for x in values) and np.iscomplexobj(values):
+        function = python  # another algorithm than that of np.multiply
     return trace.call(function, operands, {}, python)
 
 
 def _is_operand(other: Any) -> bool:
     """Whether a symbol computes with something; if not, it leaves the operator to that."""
-    return type(other) is Symbol or not hasattr(type(other), "__array_ufunc__") or isinstance(other, np.ndarray | np.generic)
+    return (
+        type(other) is Symbol
+        or not hasattr(type(other), "__array_ufunc__")
+        or isinstance(other, np.ndarray | np.generic)
+    )
 
 
 def _binary(function: Any) -> Callable[[Any, Any], Any]:

@@ -19,8 +19,11 @@ from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
 from tapemagic.replay.naming import Names
-from tapemagic.replay.program import Back, Constant, Guard, Input, Node, Site, kind_of
-from tapemagic.replay.symbol import Symbol, has_symbol, held
+from tapemagic.replay.program import Back, Constant, Guard, Input, Kind, Node, Site, kind_of
+from tapemagic.replay.symbol import has_symbol, held, shaped_by_data, Symbol
+
+INDEX = np.dtype(np.intp)
+TRUTH = kind_of(False)
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), np.dtype, type, range)
 """The types of arguments that stand in a program as they are."""
@@ -99,6 +102,10 @@ class Trace:
         """Let go of the values that were computed; what was written down stays."""
         self._constants.clear()
 
+    def value(self, args: Any) -> Any:
+        """Nested arguments with the values in place of symbols."""
+        return held(args)
+
     def reads(self, args: Any) -> bool:
         """Whether a symbol is among nested arguments."""
         return has_symbol(args)
@@ -112,6 +119,9 @@ class Trace:
         """
         result = (compute or function)(*held(tuple(args)), **held(kwargs))
         if not self.writes:
+            return result
+        if function is operator.getitem and shaped_by_data(args[1]):
+            self.leave("x[mask]")
             return result
         if len(self.body) >= MOST_NODES:
             self.leave(f"more than {MOST_NODES:,} operations")
@@ -189,6 +199,18 @@ class Trace:
         if self.writes:
             self.body.append(Guard(x._node, found, self.site()))
         return found
+
+    def require_kind(self, result: Any) -> None:
+        """Let the program hold only where a result, or each of several, has this shape, and is as complex as now."""
+        for x in result if isinstance(result, tuple) else (result,):
+            if type(x) is not Symbol:
+                continue
+            shape = self._written(np.shape, (x._node,), {}, Kind((x.ndim,), INDEX, False))
+            equal = self._written(np.array_equal, (shape, x.shape), {}, TRUTH)
+            self.body.append(Guard(equal, True, equal.site))
+            if x.dtype.kind in "fc":
+                is_complex = self._written(np.iscomplexobj, (x._node,), {}, TRUTH)
+                self.body.append(Guard(is_complex, x.dtype.kind == "c", is_complex.site))
 
     def leave(self, how: str) -> None:
         """Note that a value leaves the trace."""

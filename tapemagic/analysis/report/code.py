@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +13,15 @@ from tapemagic.analysis.report.subject import Subject
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import SourceError
 from tapemagic.replay.program import Site
-from tapemagic.replay.recorded import SourceText, recorded_program, text_of
+from tapemagic.replay.recorded import (
+    SourceText,
+    name_of,
+    recorded_program,
+    summary,
+    text_of,
+)
 from tapemagic.replay.rerun import Words
+from tapemagic.replay.statements import statements_in
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,9 @@ class Code:
         return "".join(f"{line.text}\n" for line in self.lines)
 
 
+MAGIC = ("%", "!", "?")
+"""The beginnings of lines that IPython reads itself."""
+
 NOTHING = "There is nothing to differentiate."
 
 
@@ -76,11 +87,18 @@ def _source(subject: Subject) -> SourceText:
     contents = contents._replace(records=contents.records[: subject.operations])
     groups = [[target] for _, target in subject.targets]
     sources = [source for _, source in subject.sources]
-    words = Words(subject.known_names, _arrays(subject), _places(subject))
-    many = len(groups) > 1
-    name = "targets" if many else subject.targets[0][0]
-    name += "_and_gradients" if subject.order == 1 else "_and_derivatives"
-    return text_of(recorded_program(contents, groups, sources, subject.order, words, name))
+    sites, notes = _sites(subject)
+    words = Words(subject.known_names, _arrays(subject), sites.get)
+    names = [name for name, _ in subject.targets]
+    name = names[0] if len(names) == 1 else "targets"
+    goal = names[0] if len(names) == 1 else f"{len(names)} targets"
+    notes["brief"] = True
+    notes["summary"] = summary(goal, [name for name, _ in subject.sources], subject.order)
+    return text_of(
+        recorded_program(
+            contents, groups, sources, subject.order, words, name_of(name, subject.order), notes
+        )
+    )
 
 
 def _arrays(subject: Subject) -> Sequence[tuple[str, Any]]:
@@ -89,18 +107,35 @@ def _arrays(subject: Subject) -> Sequence[tuple[str, Any]]:
     return [(name, x) for name, x in named if hasattr(x, "dtype")]
 
 
-def _places(subject: Subject) -> Any:
-    """A function that gives the line of a record."""
-    sites = subject.whole.origins.sites
+def _sites(subject: Subject) -> tuple[dict[int, Site], dict[str, Any]]:
+    """The statements of the records by their positions, and what a program tells of statements."""
     place = subject.context.program.place
+    file = place.file if place else ""
+    statements = statements_in(_without_magics(subject.context.lines))
+    found: dict[int, Site] = {}
+    times: Counter[tuple[str, int]] = Counter()
+    first: dict[int, tuple[int, int, int]] = {}
+    for position, site in enumerate(subject.whole.origins.sites[: subject.operations]):
+        line, call, offset, run = site
+        statement = statements.get(line or 0)
+        if line is None or statement is None:
+            continue
+        key = file, statement.line
+        before = first.get(statement.line)
+        again = (
+            before is not None and call == before[0] and (offset != before[1] or run == before[2])
+        )
+        if before is None or not (again or statement.repeats):
+            times[key] += 1
+            first[statement.line] = call, offset, run
+        found[position] = Site(file, statement.line, call, times[key])
+    texts = {(file, each.line): each.text for each in statements.values()}
+    return found, {"statements": texts, "times": dict(times)}
 
-    def line_of(position: int) -> Site | None:
-        if place is None or position >= len(sites) or sites[position][0] is None:
-            return None
-        line, call, _, _ = sites[position]
-        return Site(place.file, line or 0, call)
 
-    return line_of
+def _without_magics(lines: Sequence[str]) -> list[str]:
+    """The lines of a cell with comments in the place of what is no Python."""
+    return ["#\n" if line.lstrip()[:1] in MAGIC else f"{line.rstrip()}\n" for line in lines]
 
 
 def as_drawn(source: SourceText | str, drawn: DrawnGraph) -> Code:

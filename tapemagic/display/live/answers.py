@@ -53,7 +53,7 @@ class Answers:
     style: Style
 
     def to(self, question: str) -> Any:
-        """The answer to ``view:{"KEY": N}``, ``value:KEY``, ``code:{"KEY": N}`` or ``check``, or the reason why there is none.
+        """The answer to ``view:{"KEY": N}``, ``value:KEY``, ``code:{"KEY": N}`` or ``check``, or why there is none.
 
         Examples
         --------

@@ -15,8 +15,8 @@ from tapemagic.engine.registry import Function
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.messages import require_function
 from tapemagic.engine.tensor.tensor import Tensor, Traced, unwrap
-from tapemagic.engine.tracing import tracer
 from tapemagic.engine.tensor.variable_reads import captured_by, recorded_reads, restored
+from tapemagic.engine.tracing import numbers
 from tapemagic.errors import FunctionError
 
 F = TypeVar("F", bound=Function)
@@ -83,8 +83,8 @@ def recompute_grad(function: F) -> F:
                 args_again, kwargs_again = pack((args, kwargs), again)
                 outputs = outputs_of(name, function(*args_again, **kwargs_again))
             differentiable = [y for y in outputs if y.dtype.kind in "fc"]
-            if tracer() is None:  # a program takes it for granted
-                _require_same(name, first, [unwrap(y) for y in differentiable])
+            again_computed = [unwrap(y) for y in differentiable]
+            _require_same(name, numbers(first), numbers(again_computed))
             return leaves(tape.gradient(differentiable, [*sources, *captured], upstream, "zero"))
 
         results = record_call(Call(name, pullback, tick()), [*inputs, *captured], computed)

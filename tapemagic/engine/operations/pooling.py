@@ -19,6 +19,7 @@ from tapemagic.engine.operations.windows import (
     sliding,
     spatial,
 )
+from tapemagic.engine.tracing import one_call
 from tapemagic.errors import OptionError, UnsupportedArgumentError
 
 
@@ -192,6 +193,7 @@ def maximum(x: Any, window: Window) -> Any:
     return y
 
 
+@one_call
 def first_maxima(x: Any, y: Any, window: Window) -> Any:
     """The number of the element of each window that is its first maximum y, in row-major order."""
     size = math.prod(slide.size for slide in window)

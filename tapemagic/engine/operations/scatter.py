@@ -12,7 +12,7 @@ from tapemagic.engine.registry import operation
 from tapemagic.engine.tensor.dispatch import apply, recorded
 from tapemagic.engine.tensor.precision import wider
 from tapemagic.engine.tensor.tensor import Traced, unwrap, unwrap_index
-from tapemagic.engine.tracing import one_call
+from tapemagic.engine.tracing import one_call, tracer
 
 UNIQUE = (int, slice, type(None), type(Ellipsis), np.integer, np.bool_)
 """Types of the parts of an index that cannot select an element twice; a boolean array cannot either."""
@@ -110,12 +110,27 @@ class Scattered:
         self.index = index
         self.shape = shape
 
-    def add_to(self, total: Any) -> None:
-        """Add the values to an array of numbers, in place."""
-        if names_once(self.index):
-            total[self.index] += self.values
-        else:
-            np.add.at(total, self.index, self.values.astype(total.dtype, copy=False))
+    def added_to(self, total: Any) -> Any:
+        """The sum of an array of numbers and the values, in the memory of the array where that is possible."""
+        told = tracer()
+        if told is None or not told.reads((total, self.values, self.index)):
+            return add_at(total, self.values, self.index)
+        return with_added(total, self.values, self.index)
+
+
+def add_at(total: Any, values: Any, index: Any) -> Any:
+    """Add values at an index of an array of numbers, in place."""
+    if names_once(index):
+        total[index] += values
+    else:
+        np.add.at(total, index, values.astype(total.dtype, copy=False))
+    return total
+
+
+@one_call
+def with_added(total: Any, values: Any, index: Any) -> Any:
+    """A copy of an array of numbers, with values added at an index."""
+    return add_at(np.array(total), values, index)
 
 
 def dense(dx: Any) -> Any:
@@ -129,7 +144,7 @@ def add_scattered(*values: Any, indices: Sequence[Any], shape: tuple[int, ...]) 
     dtype = np.result_type(*values)
     total = np.zeros(shape, wider(dtype))
     for part in map(Scattered, values, indices, [shape] * len(indices)):
-        part.add_to(total)
+        total = part.added_to(total)
     return total.astype(dtype, copy=False)
 
 

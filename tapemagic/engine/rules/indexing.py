@@ -30,6 +30,7 @@ from tapemagic.engine.tensor.conversions import refuse_within_numpy
 from tapemagic.engine.tensor.dispatch import apply, constant_result
 from tapemagic.engine.tensor.precision import precise_sum
 from tapemagic.engine.tensor.tensor import as_operand, getitem, unwrap
+from tapemagic.engine.tracing import element
 from tapemagic.errors import ImmutableError
 
 # -- square brackets ------------------------------------------------------------------------------
@@ -67,7 +68,7 @@ def _scattered(g: Any, index: Any, lead: Shape, shape: Shape) -> Any:
 
 def _scatter_add(g, _y, _values, index, shape):
     """Read the gradient at the places that were added to."""
-    return g[behind(g.ndim - len(shape), index, shape)]
+    return element(g, behind(g.ndim - len(shape), index, shape))
 
 
 def _add_scattered(argnums, g, _y, *_values, indices, shape):
@@ -109,7 +110,9 @@ def take_gradient(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
 def _take(g, _y, _a, indices, axis=None, mode="raise"):
     """Add the gradient of each element taken to the one that it was taken from."""
     length = _a.size if axis is None else _a.shape[axis]
-    places = np.asarray(indices, np.intp)  # as NumPy does, which takes True for 1
+    if indices.__class__ is not np.ndarray:
+        indices = np.asarray(indices)
+    places = indices.astype(np.intp, copy=False)  # as NumPy does, which takes True for 1
     if mode == "wrap":
         places = places % length
     elif mode == "clip":

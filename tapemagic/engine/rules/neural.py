@@ -42,6 +42,7 @@ from tapemagic.engine.operations.losses import (
 from tapemagic.engine.operations.normalization import masked
 from tapemagic.engine.registry import pointwise, vjp
 from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
+from tapemagic.engine.tracing import one_call
 
 # -- activations: at the bends, TensorFlow's derivatives ------------------------------------------
 
@@ -144,13 +145,14 @@ def _cross_entropy_logits(g, _y, labels, logits, axis=-1):
 def _sparse_cross_entropy(g, _y, labels, logits):
     """The softmax of the logits, minus 1 at the label."""
     if isinstance(logits, np.ndarray) and isinstance(g, np.ndarray):
-        return _sparse_slopes(g, labels, logits)
+        return sparse_cross_entropy_slopes(g, labels, logits)
     hit = np.expand_dims(labels, -1) == np.arange(logits.shape[-1])
     return np.expand_dims(g, -1) * (softmax(logits) - hit)
 
 
-def _sparse_slopes(g: Any, labels: Any, logits: Any) -> Any:
-    """The same for bare arrays."""
+@one_call
+def sparse_cross_entropy_slopes(g: Any, labels: Any, logits: Any) -> Any:
+    """The gradients `g` of the losses times the softmax of the logits minus 1 at each label."""
     with QUIET():
         y, axis, at = less_largest(labels, logits)
     np.exp(y, out=y)

@@ -19,6 +19,7 @@ from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply, constant_result
 from tapemagic.engine.tensor.precision import precise_sum
 from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import UnsupportedArgumentError
 
 # -- quantiles ------------------------------------------------------------------------------------
@@ -190,6 +191,9 @@ def _cov(
     ddof = ddof if ddof is not None else 0 if bias else 1
     weights, freedom = _weighing(fweights, as_operand(aweights), x.shape[1], ddof)
     if unwrap(freedom) <= 0:
+        told = tracer()
+        if told is not None:
+            told.leave("a warning of np.cov")
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
         freedom = 0.0
     mean = np.average(x, axis=1, weights=weights, keepdims=True)

@@ -150,6 +150,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
     since = tracked.get
     pop = grads.pop
     told = tracer()
+    in_place = told is None and not nested
     backwards = reversed(records) if told is None else told.sweep(records, grads, nested)
     for number, values, ids, params, output, output_id in backwards:
         if unfinished:
@@ -204,7 +205,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             before = grads.get(i)
             if before is None:
                 grads[i] = dx
-            elif i in mine and not nested:
+            elif i in mine and in_place:
                 before += dx
                 grads[i] = before
             elif (
@@ -218,7 +219,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             else:
                 mine.add(i)
                 value = dx
-                if value.__class__ is np.ndarray and value.nbytes > SMALL and sole(dx):
+                if value.__class__ is np.ndarray and value.nbytes > SMALL and in_place and sole(dx):
                     grads[i] = np.add(before, dx, out=dx)
                 else:
                     grads[i] = before + dx
@@ -278,8 +279,7 @@ def _add_scattered(
         before = before.astype(wider(dtype))
         if before.dtype != dtype:
             unfinished[i] = dtype, []
-    part.add_to(before)
-    grads[i] = before
+    grads[i] = part.added_to(before)
 
 
 def _finish(i: Any, grads: Gradients, unfinished: Unfinished) -> None:

@@ -52,6 +52,7 @@ from tapemagic.engine.tensor.tensor import (
     unwrap_index,
     wrap,
 )
+from tapemagic.engine.tracing import element
 from tapemagic.errors import (
     ImmutableError,
     NoDerivativeError,
@@ -151,12 +152,15 @@ def recorded(operation: Operation, a: Any, i: int, params: dict[str, Any], y: An
     return wrap(y, clock[0])
 
 
+_PLAIN_INDEX = frozenset({int, slice})
+
+
 def _elements(x: Tensor, index: Any) -> Tensor:
     """`apply` without its detours, for ``x[index]``."""
     a, i = x._value, x._id
     index = unwrap_index(index)
     try:
-        y = a[index]
+        y = a[index] if index.__class__ in _PLAIN_INDEX else element(a, index)
     except IndexError:
         if a.ndim:
             raise

@@ -59,6 +59,28 @@ def has_id(x: Any) -> bool:
     return isinstance(x, Traced) and x._id > 0
 
 
+def put_value(tensor: Tensor, value: Any) -> None:
+    """Give a tensor another value, of the same shape and dtype; ids, and so tapes, stay as they are."""
+    tensor._value = value
+
+
+def with_value(tensor: Tensor, value: Any) -> Tensor:
+    """A tensor of the class and with the id of another one, but with a value of its own.
+
+    Examples
+    --------
+    >>> with_value(Tensor([1.0, 2.0]), np.ones(2))
+    Tensor([1., 1.])
+    """
+    made = new(type(tensor))
+    for kind in type(tensor).__mro__:
+        for name in vars(kind).get("__slots__", ()):
+            if name != "__weakref__" and hasattr(tensor, name):
+                setattr(made, name, getattr(tensor, name))
+    made._value = value
+    return made
+
+
 def unwrap(value: Any) -> Any:
     """The value of a tensor, also of those in lists, tuples and dicts; anything else as it is."""
     if isinstance(value, Traced):

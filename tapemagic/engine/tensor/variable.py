@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import sys
+import weakref
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,22 @@ from tapemagic.engine.tensor.tensor import Tensor, Traced, getitem, unwrap_index
 from tapemagic.errors import DtypeError, ImmutableVariableError, OptionError, ShapeError
 
 _created = itertools.count().__next__
+_living: weakref.WeakValueDictionary[int, Variable] = weakref.WeakValueDictionary()
+
+value_of = attrgetter("_handle._value")
+"""Gives the value of a variable, and no tape hears of it."""
+
+
+def living() -> list[Variable]:
+    """All variables that there are just now, oldest first.
+
+    Examples
+    --------
+    >>> v = Variable(1.0)
+    >>> any(each is v for each in living())
+    True
+    """
+    return list(_living.values())
 
 
 def identity(x: Any) -> Any:
@@ -78,6 +96,7 @@ class Variable(Traced):
         self._handle = wrap(private_array(initial_value, dtype), new_id())
         self._trainable = bool_option(trainable, "trainable")
         self._created = _created()
+        _living[self._created] = self
         if not isinstance(name, str | None):
             raise OptionError(f"a variable's name is text, not {shown(name)}: write name='w'")
         self.name = name or "Variable"

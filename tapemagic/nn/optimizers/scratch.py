@@ -25,6 +25,8 @@ class Scratch:
     (2, 3)
     """
 
+    __tape_unwatched__ = frozenset({"_memory", "_views"})
+
     def __init__(self, count: int) -> None:
         self._count = count
         self._memory: dict[Any, Any] = {}

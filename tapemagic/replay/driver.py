@@ -1,0 +1,359 @@
+"""The driver of a program: code which checks that the program holds, runs it, and gives the results their classes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapemagic.engine.nest import ordered, pack
+from tapemagic.engine.recording import clock
+from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
+from tapemagic.engine.tensor.variable import Variable, exchange, value_of
+from tapemagic.replay.closure import Closure, contents, is_empty
+from tapemagic.replay.kinds import NUMBERS, same_leaf
+from tapemagic.replay.signature import LEAF, Call, is_data, taken_apart
+from tapemagic.replay.source import Retrace
+
+FEW = 4
+"""The number of tensors among the arguments up to which all pairs of them are compared."""
+
+
+class Miss:
+    """Returned by a driver in the place of a result: why the program does not hold.
+
+    Attributes
+    ----------
+    guard : int
+        The number of the guard that failed, counted from 1; 0 if the arguments or what the function closes over differ.
+    program : Compiled or None
+        The program whose guard failed.
+    """
+
+    __slots__ = ("guard", "program")
+
+    def __init__(self, guard: int, program: Any = None) -> None:
+        self.guard = guard
+        self.program = program
+
+
+MISS = Miss(0)
+STALE = Miss(0)
+"""The results of a driver if the arguments differ, and if only something that the function closes over does."""
+
+CHANGED = (LookupError, AttributeError, TypeError, ValueError)
+"""The errors that checks raise if something that a function closes over is not there any more."""
+
+
+class Driver:
+    """Writes the driver of a program.
+
+    Parameters
+    ----------
+    call : Call
+        The arguments with which the program was traced.
+    closure : Closure
+    program : Program
+    run : callable
+        The program's own function.
+    single : bool
+        Whether it returns a value that is no tuple.
+    compiled : Compiled
+        The program made ready, for a `Miss`.
+    raised : callable
+        Called with an error that the program raised; gives the one to raise.
+    """
+
+    def __init__(
+        self,
+        call: Call,
+        closure: Closure,
+        program: Any,
+        run: Any,
+        single: bool,
+        compiled: Any,
+        raised: Any,
+    ) -> None:
+        self.namespace: dict[str, Any] = {
+            "MISS": MISS, "STALE": STALE, "Miss": Miss, "CHANGED": CHANGED, "Retrace": Retrace,
+            "same_leaf": same_leaf, "value_of": value_of, "exchange": exchange, "new": new,
+            "clock": clock, "run": run, "program": compiled, "raised": raised, "contents": contents,
+            "is_empty": is_empty, "pack": pack, "taken_apart": taken_apart, "ndarray": np.ndarray,
+        }  # fmt: skip
+        self.namespace |= closure.namespace
+        self._call = call
+        self._closure = closure
+        self._program = program
+        self._values: dict[int, str] = {}
+        self.lines: list[str] = []
+        self._take_arguments()
+        self._check_leaves()
+        if closure.lines:
+            self.lines += ["try:", *[f"    {line}" for line in closure.lines]]
+            self.lines += ["except CHANGED:", "    return STALE"]
+        self._check_aliases()
+        self._run(single)
+
+    def function(self) -> Any:
+        """The driver."""
+        text = "def driver(args, kwargs):\n" + "".join(f"    {line}\n" for line in self.lines)
+        exec(compile(text, "<tapemagic driver>", "exec"), self.namespace)  # noqa: S102 (our own)
+        return self.namespace["driver"]
+
+    def _constant(self, value: Any) -> str:
+        name = f"q_{len(self.namespace)}"
+        self.namespace[name] = value
+        return name
+
+    def _require(self, condition: str) -> None:
+        self.lines.append(f"if {condition}: return MISS")
+
+    # The arguments.
+
+    def _take_arguments(self) -> None:
+        structure = self._call.structure
+        if not is_plain(structure):
+            found = self._constant(structure)
+            self.lines += ["found = []", "structure = taken_apart(args, found)"]
+            if len(structure) == 2 and isinstance(structure[0], tuple):
+                self.lines.append("structure = structure, taken_apart(kwargs, found)")
+            else:
+                self._require("kwargs")
+            self._require(f"structure != {found}")
+            self.lines += [f"x{k} = found[{k}]" for k in range(len(self._call.leaves))]
+            return
+        self._next = 0
+        if isinstance(structure[0], tuple):
+            self._take(structure[0], "args", known=True)
+            self._take(structure[1], "kwargs", known=True)
+        else:
+            self._require("kwargs")
+            self._take(structure, "args", known=True)
+
+    def _take(self, structure: Any, expression: str, known: bool = False) -> None:
+        """Give the leaves of one list, tuple or dict local names."""
+        kind = structure[0]
+        if not known:
+            self._require(f"{expression}.__class__ is not {self._constant(kind)}")
+        if kind is dict:
+            keys = self._constant(list(structure[1]))
+            self._require(f"[*{expression}] != {keys}")
+            parts = structure[2:]
+            inner = [f"{expression}[{key!r}]" for key in ordered(dict.fromkeys(structure[1]))]
+        else:
+            parts = structure[1:]
+            self._require(f"len({expression}) != {len(parts)}")
+            inner = [f"{expression}[{k}]" for k in range(len(parts))]
+        if kind is not dict and len(parts) > 1 and all(part == LEAF for part in parts):
+            names = [f"x{self._next + k}" for k in range(len(parts))]
+            self.lines.append(f"{', '.join(names)} = {expression}")
+            self._next += len(parts)
+            return
+        for part, each in zip(parts, inner, strict=True):
+            if part == LEAF:
+                self.lines.append(f"x{self._next} = {each}")
+                self._next += 1
+            else:
+                local = f"s_{len(self.lines)}"
+                self.lines.append(f"{local} = {each}")
+                self._take(part, local)
+
+    def _check_leaves(self) -> None:
+        places: dict[Any, int] = {}
+        bearing = []
+        for k, x in enumerate(self._call.leaves):
+            name = f"x{k}"
+            if isinstance(x, Traced | np.ndarray):
+                first = places.setdefault(id(x), k)
+                if first != k:
+                    self._require(f"{name} is not x{first}")
+                    self._values[k] = f"a{first}"
+                    continue
+                bearing.append(k)
+            if isinstance(x, Traced):
+                self._require(f"{name}.__class__ is not {self._constant(type(x))}")
+                if isinstance(x, Variable):
+                    self._require(f"{name}.trainable is not {x.trainable}")
+                    self.lines.append(f"a{k} = value_of({name})")
+                else:
+                    self.lines.append(f"a{k} = {name}._value")
+                self._check_value(f"a{k}", unwrap(x))
+                self._values[k] = f"a{k}"
+            elif is_data(x) and x.dtype.kind in "biufc":
+                self._check_value(name, x)
+                self._values[k] = name
+            else:
+                self._check_static(name, x)
+        self._check_distinct(bearing)
+
+    def _check_value(self, name: str, value: Any) -> None:
+        if value.__class__ is not np.ndarray:
+            self._require(f"{name}.__class__ is not {self._constant(value.__class__)}")
+            return
+        dtype = self._constant(value.dtype)
+        condition = f"{name}.__class__ is not ndarray or {name}.shape != {value.shape}"
+        condition += f" or ({name}.dtype is not {dtype} and {name}.dtype != {dtype})"
+        if value.ndim > 1:
+            condition += f" or {name}.flags.c_contiguous is not {value.flags.c_contiguous}"
+        self._require(condition)
+
+    def _check_static(self, name: str, x: Any) -> None:
+        if any(x is each for each in self._call.objects):
+            place = next(k for k, each in enumerate(self._call.objects) if each is x)
+            self._require(f"{name} is not {self._constant(self._closure.arguments[place][0])}()")
+        elif type(x) in NUMBERS and type(x) not in (float, complex):
+            k = self._constant(x)
+            other = f"{name}.__class__ is not {k}.__class__ or {name} != {k}"
+            self._require(f"{name} is not {k} and ({other})")
+        else:
+            k = self._constant(x)
+            self._require(f"{name} is not {k} and not same_leaf({name}, {k})")
+
+    def _check_distinct(self, bearing: list[int]) -> None:
+        """Require that the tensors among the arguments are different objects, and have different ids on tapes."""
+        leaves = self._call.leaves
+        tensors = [k for k in bearing if isinstance(leaves[k], Tensor)]
+        if len(bearing) > FEW:
+            whole = ", ".join(f"id(x{k})" for k in bearing)
+            self._require(f"len({{{whole}}}) != {len(bearing)}")
+            ids = ", ".join(f"x{k}._id" for k in tensors)
+            if tensors:
+                self.lines.append(f"ids = [i for i in ({ids},) if i > 0]")
+                self._require("len(ids) != len(set(ids))")
+            return
+        for n, k in enumerate(bearing):
+            for other in bearing[:n]:
+                if type(leaves[k]) is type(leaves[other]):
+                    self._require(f"x{k} is x{other}")
+                    if k in tensors:
+                        self._require(f"x{k}._id == x{other}._id and x{k}._id > 0")
+
+    def _check_aliases(self) -> None:
+        """Require that arguments are objects that the function closes over where they were, and nowhere else."""
+        used = self._used()
+        for k, x in enumerate(self._call.leaves):
+            if isinstance(x, Traced):
+                known = self._closure.data.get(id(x))
+                if known is not None:
+                    self._require(f"x{k} is not {known[0]}")
+                    continue
+                for name in [name for name, kind in used.items() if kind is type(x)]:
+                    self._require(f"x{k} is {name}")
+
+    def _used(self) -> dict[str, type]:
+        """The local names and classes of tensors and variables in reach that the program reads or assigns."""
+        origins = [node.origin for node in self._program.inputs]
+        origins += [variable for variable, _ in self._program.assigned]
+        found = {}
+        for origin in origins:
+            if isinstance(origin, Reached):
+                found[origin.local] = origin.kind
+            elif isinstance(origin, Variable) and self._place(origin) is None:
+                found[self._closure.data[id(origin)][0]] = type(origin)
+        return found
+
+    def _place(self, variable: Variable) -> int | None:
+        """The place of a variable among the arguments."""
+        return next((k for k, x in enumerate(self._call.leaves) if x is variable), None)
+
+    def _local(self, variable: Variable) -> str:
+        """The local name of a variable."""
+        place = self._place(variable)
+        return self._closure.data[id(variable)][0] if place is None else f"x{place}"
+
+    # The program, and its results.
+
+    def _value(self, origin: Any) -> str:
+        """The expression for a value that is given to the program."""
+        if isinstance(origin, int):
+            return self._values[origin]
+        if isinstance(origin, Reached):
+            return origin.local if origin.is_array else f"{origin.local}._value"
+        return f"value_of({self._local(origin)})"
+
+    def _run(self, single: bool) -> None:
+        program, notes = self._program, self._program.notes
+        given = ", ".join(self._value(node.origin) for node in program.inputs)
+        count = len(program.results)
+        names = [f"r{k}" for k in range(count + len(program.assigned))]
+        target = names[0] if single else ", ".join(names) + "," * (len(names) == 1)
+        self.lines += [
+            "try:",
+            f"    {target or 'nothing'} = run({given})",
+            "except Retrace as turn:",
+            "    return Miss(turn.args[0], program)",
+            "except Exception as error:",
+            "    raise raised(error)",
+        ]
+        for (variable, _), name in zip(program.assigned, names[count:], strict=True):
+            self.lines.append(f"exchange({self._local(variable)}, {name})")
+        leaves = [self._result(k, *each) for k, each in enumerate(notes["leaves"])]
+        self.lines.append(f"return {self._packed(notes['structure'], iter(leaves))}")
+
+    def _result(self, k: int, how: str, what: Any) -> str:
+        """The expression for one leaf of the results."""
+        if how == "argument":
+            return f"x{what}"
+        if how == "reached":
+            return str(what)
+        if how == "fixed":
+            return self._constant(what)
+        if how == "copy":
+            return f"r{k}.copy()"
+        if how == "tensor":
+            kind = self._constant(what)
+            if "now = clock[0]" not in self.lines:
+                self.lines.append("now = clock[0]")
+            self.lines += [f"t{k} = new({kind})", f"t{k}._value = r{k}", f"t{k}._id = now"]
+            return f"t{k}"
+        return f"r{k}"
+
+    def _packed(self, structure: Any, leaves: Any) -> str:
+        """The expression that puts the results together."""
+        if structure == LEAF:
+            return str(next(leaves))
+        kind = structure[0]
+        if kind is dict:
+            keys = structure[1]
+            order = ordered(dict.fromkeys(keys))
+            parts = [self._packed(part, leaves) for part in structure[2:]]
+            inner = dict(zip(order, parts, strict=True))
+            return "{" + ", ".join(f"{self._constant(key)}: {inner[key]}" for key in keys) + "}"
+        parts = [self._packed(part, leaves) for part in structure[1:]]
+        if kind is list:
+            return f"[{', '.join(parts)}]"
+        if kind is tuple:
+            return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+        return f"{self._constant(kind)}({', '.join(parts)})"
+
+
+class Reached(NamedTuple):
+    """The origin of an input of a program: an array or tensor that the function closes over.
+
+    Attributes
+    ----------
+    path, local : str
+        How the user's program finds it, and the local name in the checks of the closure.
+    kind : type
+    is_array : bool
+    """
+
+    path: str
+    local: str
+    kind: type
+    is_array: bool
+
+
+def is_plain(structure: Any) -> bool:
+    """Whether nested structures are lists, tuples, and dicts with keys of text or whole numbers."""
+    if structure == LEAF:
+        return True
+    if isinstance(structure[0], tuple):
+        return all(map(is_plain, structure))
+    kind = structure[0]
+    if kind is dict:
+        return all(type(key) in (str, int) for key in structure[1]) and all(
+            map(is_plain, structure[2:])
+        )
+    named = issubclass(kind, tuple) and hasattr(kind, "_fields")
+    return (kind is list or kind is tuple or named) and all(map(is_plain, structure[1:]))

@@ -1,0 +1,366 @@
+"""Programs of one function: for each signature, and for each way through it; and when to make another one."""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+from tapemagic.engine.events import user_line
+from tapemagic.errors import EagerWarning, FunctionError
+from tapemagic.replay.closure import Closure, same_closures
+from tapemagic.replay.compiling import Compiled, path_of, release
+from tapemagic.replay.driver import MISS, STALE, Miss
+from tapemagic.replay.effects import is_suspect, observed_calls, random_states
+from tapemagic.replay.program import Program, Site
+from tapemagic.replay.same import difference
+from tapemagic.replay.signature import Call, signature
+from tapemagic.replay.trace import tracing
+from tapemagic.replay.traced_call import TracedCall
+
+TRIES = 3
+"""The number of calls that may change what the function closes over, as the first call of a model builds its layers."""
+
+SMALL = 1 << 20
+"""The bytes of all arrays in reach up to which they may be constants, whose numbers are compared at each call."""
+
+_lock = threading.RLock()
+"""Held by the thread that traces."""
+
+Path = tuple[Any, ...]
+
+
+class Signature:
+    """The programs of calls with one signature, and whatever else is known of these.
+
+    Attributes
+    ----------
+    programs : list of Compiled
+        The one that held last is the first.
+    pending : list of (Program, Closure, object)
+        Traces that were not compared with a second one yet, and which arguments are objects in reach.
+    eager_paths : list of Path
+        Ways through the function that are no programs.
+    tries : int
+        The number of traces in which something in reach was changed.
+    fixed : bool
+        Whether arrays in reach are constants, since the function does something with them that is no program.
+    why_eager : str
+        Why there is no program; empty if there is one, or may be one.
+    why_ways : str
+        Why some ways through the function are no programs.
+    """
+
+    def __init__(self) -> None:
+        self.programs: list[Compiled] = []
+        self.pending: list[tuple[Program, Closure, Any]] = []
+        self.eager_paths: list[Path] = []
+        self.tries = 0
+        self.fixed = False
+        self.why_eager = ""
+        self.why_ways = ""
+
+
+class Programs:
+    """The programs of one function, or of one method of one object.
+
+    Attributes
+    ----------
+    driver : callable
+        That of the program which held last.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.driver: Callable[[Any, Any], Any] = _none
+        self._most = most
+        self._signatures: dict[Any, Signature] = {}
+        self._why_all = ""
+        self._why_more = ""
+        self._warned = False
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.driver = _none
+        self._signatures = {}
+        self._why_all = self._why_more = ""
+        self._warned = False
+
+    def stays_eager(self, why: str) -> None:
+        """Make no program of any call."""
+        self._why_all = why
+
+    def list(self) -> list[Program]:
+        """All programs."""
+        return [each.program for entry in [*self._signatures.values()] for each in entry.programs]
+
+    @property
+    def why_eager(self) -> str:
+        """The reasons for which there are no programs, or not for all calls."""
+        reasons = [self._why_all]
+        for entry in [*self._signatures.values()]:
+            reasons += [entry.why_eager, entry.why_ways]
+        reasons.append(self._why_more)
+        return "\n".join(dict.fromkeys(filter(None, reasons)))
+
+    def text(self, name: str) -> str:
+        """A line about the programs."""
+        count = len(self.list())
+        found = f"{count} program{'s' * (count != 1)}"
+        return f"<tapemagic.function {name}: {found}{', eager' * bool(self.why_eager)}>"
+
+    def source(self, name: str, args: Any, kwargs: Any) -> str:
+        """The text of the programs for arguments like these; of all, if there are none."""
+        entries = [*self._signatures.values()]
+        known = self._signatures.get(signature(args, kwargs).key)
+        if known is not None:
+            entries = [known]
+        elif args or kwargs:
+            entries = []
+        found = [each.text for entry in entries for each in entry.programs]
+        if found:
+            return "\n\n".join(found)
+        reasons = [self._why_all, *(entry.why_eager for entry in entries), self._why_more]
+        why = next(filter(None, reasons), "")
+        if why:
+            raise FunctionError(f"{name} has no program for such arguments: {why}")
+        raise FunctionError(
+            f"{name} has no program for such arguments yet: call it twice with arguments of their shapes and dtypes"
+        )
+
+    def call(self, function: Any, args: Any, kwargs: Any, missed: Miss) -> Any:
+        """Call the function by another program than the last one, or trace it."""
+        if missed.program is not None:
+            other = self._other_way(missed, args, kwargs)
+            if other.__class__ is not Miss:
+                return other
+            if self._stays_eager(missed.program.entry, other):
+                return self._eager(function, args, kwargs)
+        if self._why_all:
+            return self._eager(function, args, kwargs)
+        call = signature(args, kwargs)
+        entry = self._signatures.get(call.key) if not call.odd else None
+        if entry is None:
+            if call.odd:
+                self._why_more = f"one of its arguments is {call.odd}"
+            elif self._count() < self._most:
+                entry = self._signatures.setdefault(call.key, Signature())
+            else:
+                self._is_full()
+        if entry is None or entry.why_eager:
+            return self._eager(function, args, kwargs)
+        known, found = self._replayed(entry, function, args, kwargs, call)
+        if known is None:
+            return found
+        if any(path[: len(known)] == known for path in entry.eager_paths if known):
+            return function(*args, **kwargs)
+        if self._count() >= self._most and not self._is_pending(entry, known):
+            self._is_full()
+            return self._eager(function, args, kwargs)
+        return self._traced(entry, function, args, kwargs, call)
+
+    def _other_way(self, missed: Miss, args: Any, kwargs: Any) -> Any:
+        """The result by a program for another way through the function; the last `Miss` if there is none."""
+        tried = {missed.program}
+        for each in list(missed.program.entry.programs):
+            if each not in tried and each.agrees(missed.program.way_after(missed.guard)):
+                tried.add(each)
+                result = each.driver(args, kwargs)
+                if result.__class__ is not Miss:
+                    self.driver = each.driver
+                    return result
+                missed = result if result.program is not None else missed
+        return missed
+
+    def _stays_eager(self, entry: Signature, missed: Miss) -> bool:
+        """Whether the way that a call takes is known to be no program, or there are too many programs."""
+        if entry.why_eager:
+            return True
+        known = missed.program.way_after(missed.guard)
+        if known and any(path[: len(known)] == known for path in entry.eager_paths):
+            return True
+        full = self._count() >= self._most and not self._is_pending(entry, known)
+        if full:
+            self._is_full()
+        return full
+
+    @staticmethod
+    def _is_pending(entry: Signature, known: Path) -> bool:
+        return any(path_of(program)[: len(known)] == known for program, *_ in entry.pending)
+
+    def _count(self) -> int:
+        """The number of programs, and of those that wait for a second trace; dead ones are dropped."""
+        count = 0
+        for entry in [*self._signatures.values()]:
+            if len(entry.programs) > 1 or len(self._signatures) >= self._most:
+                entry.programs = [each for each in entry.programs if not each.is_dead()]
+            count += len(entry.programs) + len(entry.pending)
+        return count
+
+    def _replayed(
+        self, entry: Signature, function: Any, args: Any, kwargs: Any, call: Call
+    ) -> tuple[Path | None, Any]:
+        """The result by one of the programs; if none holds, what is known of the way through the function."""
+        known: Path = ()
+        now: Closure | None = None
+        for each in list(entry.programs):
+            if not each.agrees(known):
+                continue
+            result = each.driver(args, kwargs)
+            if result is STALE:
+                now = now or Closure(function, call.objects, entry.fixed)
+                if not each.adopts(now):
+                    continue
+                result = each.driver(args, kwargs)
+            if result.__class__ is not Miss:
+                self.driver = each.driver
+                if entry.programs[0] is not each:
+                    entry.programs = [each, *(x for x in entry.programs if x is not each)]
+                return None, result
+            if result.guard:
+                known = each.way_after(result.guard)
+        return known, None
+
+    def _eager(self, function: Any, args: Any, kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        self._warn(function)
+        return result
+
+    def _is_full(self) -> None:
+        self._why_more = (
+            f"calls of it lead to more than {self._most} programs, which is the value of max_programs: give numbers "
+            "that change as arrays or tensors, give arrays of one shape, and what changes as an argument"
+        )
+
+    def _warn(self, function: Any) -> None:
+        """Warn once that calls stay eager."""
+        if self._warned or not self.why_eager:
+            return
+        self._warned = True
+        name = getattr(function, "__name__", None) or type(function).__name__
+        place = user_line()
+        text = f"{name} runs without a program: {self.why_eager.splitlines()[0]}"
+        if place is None:
+            warnings.warn(text, EagerWarning, stacklevel=2)
+        else:
+            warnings.warn_explicit(text, EagerWarning, place.file, place.line)
+
+    # Traces.
+
+    def _traced(self, entry: Signature, function: Any, args: Any, kwargs: Any, call: Call) -> Any:
+        """Run the function, and write down what it computes."""
+        with _lock:
+            closure = Closure(function, call.objects, entry.fixed)
+            if not closure.unseen:
+                result = self._trace(entry, closure, function, args, kwargs, call)
+        if closure.unseen:
+            entry.why_eager = closure.unseen
+            entry.pending = []
+            return self._eager(function, args, kwargs)
+        if entry.why_eager or entry.why_ways:
+            self._warn(function)
+        return result
+
+    def _trace(
+        self, entry: Signature, closure: Closure, function: Any, args: Any, kwargs: Any, call: Call
+    ) -> Any:
+        before = random_states(closure.generators)
+        effects: list[str] = []
+        observed = observed_calls(effects) if is_suspect(closure.codes.values()) else nullcontext()
+        with tracing() as trace:
+            one = TracedCall(trace, closure, call)
+            with observed:
+                program, result = one.run(function, args, kwargs)
+        if random_states(closure.generators) != before:
+            effects.append("it draws random numbers: give them as an argument")
+        after = Closure(function, call.objects, entry.fixed)
+        changed = same_closures(closure, after, strictly=True)
+        one.clean(after)
+        trace.release()
+        reason = self._reason(trace, effects, one, program, args, kwargs, call)
+        if changed is not None and (not reason or entry.tries < TRIES - 1) and not effects:
+            entry.tries += 1
+            if entry.tries >= TRIES:
+                entry.why_eager = _with_line(f"it changes {changed}", _assigned(closure, changed))
+        elif trace.reasons and not entry.fixed and 0 < one.nbytes <= SMALL:
+            entry.fixed = True
+            entry.programs, entry.pending = [], []
+        elif reason:
+            self._is_eager(entry, path_of(program), reason)
+        else:
+            self._compare(entry, program, closure, call)
+        return result
+
+    @staticmethod
+    def _reason(
+        trace: Any, effects: Any, one: Any, program: Program, args: Any, kwargs: Any, call: Call
+    ) -> str:
+        """The reason why a trace is no program; empty if it is one."""
+        if effects:
+            return str(effects[0])
+        if trace.reasons:
+            how, site = trace.reasons[0]
+            return _with_line(f"{how} takes a value out of the program", site)
+        if signature(args, kwargs).key != call.key:
+            return "it changes its arguments"
+        variable = one.out_of_reach(program)
+        if variable is not None:
+            return f"it reads the Variable {variable.name!r} in a way that cannot be seen: give it as an argument"
+        return ""
+
+    @staticmethod
+    def _is_eager(entry: Signature, path: Path, reason: str) -> None:
+        """Note that a way through the function is no program; without guards, that there is no other way."""
+        entry.eager_paths.append(path)
+        entry.pending = [x for x in entry.pending if path_of(x[0]) != path]
+        if not entry.programs or len(entry.eager_paths) > TRIES:
+            entry.why_eager = reason
+        else:
+            entry.why_ways = reason
+
+    def _compare(self, entry: Signature, program: Program, closure: Closure, call: Call) -> None:
+        """Make a program of a trace that is the same as one before; wait for a second one if there is none."""
+        path = path_of(program)
+        known = [closure.data.get(id(x)) for x in call.leaves]
+        for k, (other, earlier, as_known) in enumerate(entry.pending):
+            if (
+                path_of(other) != path
+                or known != as_known
+                or same_closures(earlier, closure) is not None
+            ):
+                continue
+            found = difference(other, program)
+            del entry.pending[k]
+            if found is None:
+                compiled = Compiled(program, call, closure, entry)
+                entry.programs = [compiled, *entry.programs]
+                self.driver = compiled.driver
+            else:
+                self._is_eager(entry, path, _with_line(found.reason, found.site))
+            return
+        closure.forget()
+        release(program)
+        entry.pending.append((program, closure, known))
+
+
+def _none(args: Any, kwargs: Any) -> Miss:  # noqa: ARG001 (as of a driver)
+    return MISS
+
+
+def _with_line(reason: str, site: Site | None) -> str:
+    if site is None:
+        return reason
+    return f"{reason} (line {site.line} of {os.path.basename(site.file)})"  # noqa: PTH119 (may be <stdin>)
+
+
+def _assigned(closure: Closure, path: str) -> Site | None:
+    """The line on which an object of a path is changed, as far as that can be told."""
+    name = path.rpartition(".")[2].partition("[")[0]
+    for how in ("assigned", "read"):
+        for code, names in closure.codes.items():
+            line = getattr(names, how).get(name)
+            if line is not None:
+                return Site(code.co_filename, line)
+    return None

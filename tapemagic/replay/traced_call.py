@@ -1,0 +1,343 @@
+"""A call of a function while it is traced: what it works on has symbols inside, and gets its own values back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, MutableMapping
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.nest import ordered, pack
+from tapemagic.engine.tensor.tensor import Tensor, Traced, put_value, unwrap, with_value
+from tapemagic.engine.tensor.variable import Slice, Variable, exchange, living, value_of
+from tapemagic.replay.closure import Closure, Place
+from tapemagic.replay.driver import Reached
+from tapemagic.replay.kinds import is_leaf
+from tapemagic.replay.naming import identifier, name_inputs
+from tapemagic.replay.program import Node, Program, arguments_of, nodes_in
+from tapemagic.replay.signature import LEAF, Call, is_data, taken_apart
+from tapemagic.replay.symbol import Symbol, held
+from tapemagic.replay.trace import Trace
+
+
+class TracedCall:
+    """One call of a function that is traced.
+
+    Parameters
+    ----------
+    trace : Trace
+    closure : Closure
+    call : Call
+        The arguments, taken apart.
+    """
+
+    def __init__(self, trace: Trace, closure: Closure, call: Call) -> None:
+        self._trace = trace
+        self._closure = closure
+        self._call = call
+        self._originals: dict[int, tuple[str, Any]] = {}
+        self._symbols: dict[int, tuple[Any, Any]] = {}
+        self._copies: list[tuple[Any, Any, list[Any]]] = []
+        self._stand_ins: dict[int, Any] = {}
+        self._kept: list[Any] = []
+        self._variables: list[tuple[Variable, Symbol, Any, Any, bool]] = []
+        self._places: list[tuple[Place, Any, Any]] = []
+
+    def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Program, Any]:
+        """The program of the call, and its result."""
+        self._prepare()
+        stand_ins = [self._argument(k, x) for k, x in enumerate(self._call.leaves)]
+        given = iter(stand_ins)
+        call_args = self._rebuilt(args, given)
+        call_kwargs = self._rebuilt(kwargs, given)
+        done = False
+        try:
+            for variable, symbol, *_ in self._variables:
+                exchange(variable, symbol)
+            for place, stand_in, _ in self._places:
+                place.put(stand_in)
+            result = function(*call_args, **call_kwargs)
+            done = True
+        finally:
+            assigned = self._restored(done)
+        self._write_back()
+        program, outside = self._program(function, result, assigned)
+        name_inputs(program, function, args, kwargs)
+        return program, outside
+
+    # Before the call.
+
+    def _prepare(self) -> None:
+        """Make a symbol for every Variable, and for the arrays and tensors in reach."""
+        data, given = self._closure.data, {id(x): k for k, x in enumerate(self._call.leaves)}
+        found = {id(x): x for x in self._call.leaves if isinstance(x, Variable)}
+        found |= {i: x for i, x in self._closure.objects.items() if isinstance(x, Variable)}
+        found |= {id(x): x for x in living()}
+        for variable in found.values():
+            known = data.get(id(variable))
+            value = value_of(variable)
+            if type(value) is Symbol:
+                continue
+            name = known[1] if known else variable.name
+            symbol = self._trace.input(variable, value, identifier(name))
+            ours = known is not None or id(variable) in given
+            self._variables.append((variable, symbol, self._trace.node(symbol), value, ours))
+        for place in self._closure.places:
+            x = place.get()
+            stand_in = self._stand_in(x)
+            if stand_in is not x:
+                self._places.append((place, stand_in, x))
+
+    def _stand_in(self, x: Any) -> Any:
+        """The symbol for an array in reach, a tensor with one, or a tuple of such."""
+        if id(x) in self._stand_ins:
+            return self._stand_ins[id(x)]
+        if type(x) is tuple:
+            parts = tuple(map(self._stand_in, x))
+            made = x if all(a is b for a, b in zip(parts, x, strict=True)) else parts
+        elif isinstance(x, Tensor | np.ndarray) and id(x) in self._closure.data:
+            value = unwrap(x)
+            if type(value) is Symbol or not is_data(value) or value.dtype.kind not in "biufc":
+                return x
+            local, path = self._closure.data[id(x)]
+            origin = Reached(path, local, type(x), isinstance(x, np.ndarray))
+            made = self._with_symbol(x, self._trace.input(origin, value, identifier(path)))
+            self._originals[id(made)] = "reached", local
+            self._symbols[id(made)] = x, made
+        else:
+            return x
+        self._kept.append(made)
+        self._stand_ins[id(x)] = made
+        return made
+
+    @staticmethod
+    def _with_symbol(x: Any, symbol: Symbol) -> Any:
+        return with_value(x, symbol) if isinstance(x, Tensor) else symbol
+
+    def _argument(self, k: int, x: Any) -> Any:
+        """The stand-in for a leaf of the arguments."""
+        if isinstance(x, Variable):
+            self._originals.setdefault(id(x), ("argument", k))
+            return x
+        if isinstance(x, Tensor):
+            known = self._stand_ins.get(id(x))
+            if known is not None:
+                return known
+        elif not (is_data(x) and x.dtype.kind in "biufc"):
+            return x
+        made = self._with_symbol(x, self._trace.input(k, unwrap(x)))
+        if isinstance(x, Tensor):
+            self._stand_ins[id(x)] = made
+        self._kept.append(made)
+        self._originals[id(made)] = "argument", k
+        self._symbols[id(made)] = x, made
+        return made
+
+    def _rebuilt(self, x: Any, given: Iterator[Any]) -> Any:
+        """Nested arguments with stand-ins; a list or dict without any of these is the caller's own."""
+        if isinstance(x, Traced) or not isinstance(x, list | tuple | dict | MutableMapping):
+            return next(given)
+        if isinstance(x, dict | MutableMapping):
+            parts = {key: self._rebuilt(x[key], given) for key in ordered(x)}
+            same = all(x[key] is part for key, part in parts.items())
+            made = x if same else pack(x, [parts[key] for key in ordered(x)], is_part(x))
+        else:
+            parts = [self._rebuilt(part, given) for part in x]  # type: ignore[assignment]
+            same = all(a is b for a, b in zip(x, parts, strict=True))
+            made = x if same else pack(x, parts, is_part(x))
+        if made is not x and not isinstance(x, tuple):
+            self._copies.append((x, made, contents_of(made)))
+        return made
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the arrays in reach for which there are symbols."""
+        arrays = (x for x, made in self._symbols.values() if type(made) is Symbol)
+        return sum(x.nbytes for x in arrays if id(x) in self._closure.data)
+
+    # After the call.
+
+    def _restored(self, done: bool) -> list[tuple[Variable, Any]]:
+        """Give everything its own value back; the Variables that were assigned, and their new values."""
+        assigned = []
+        try:
+            for variable, symbol, node, before, ours in self._variables:
+                now = value_of(variable)
+                mine = type(now) is Symbol
+                if mine and self._trace.node(now) is node and now is symbol:
+                    self._put(variable, symbol, before)
+                elif not mine and not ours:
+                    continue  # another thread assigned it
+                elif done:
+                    assigned.append((variable, now))
+                    exchange(variable, held(now))
+                else:
+                    exchange(variable, before)
+            for place, stand_in, original in self._places:
+                if place.get() is stand_in:
+                    place.put(original)
+        except KeyboardInterrupt:
+            self._restored(done=False)
+            raise
+        return assigned
+
+    @staticmethod
+    def _put(variable: Variable, symbol: Symbol, before: Any) -> None:
+        """Give a Variable its value back, unless another thread assigned it just now."""
+        found = exchange(variable, before)
+        if found is not symbol:
+            exchange(variable, found)
+
+    def _write_back(self) -> None:
+        """Change the caller's lists and dicts as the function changed their copies."""
+        for original, copy, before in self._copies:
+            now = contents_of(copy)
+            if len(now) == len(before) and all(a is b for a, b in zip(now, before, strict=True)):
+                continue
+            self._trace.leave(f"a change of the {type(original).__name__} that it is given")
+            if isinstance(original, list):
+                original[:] = [self._outside(x) for x in copy]
+            else:
+                items = {key: self._outside(x) for key, x in copy.items()}
+                original.clear()
+                original.update(items)
+
+    def _outside(self, x: Any) -> Any:
+        """A value without symbols: the caller's own object for a stand-in."""
+        known = self._symbols.get(id(x))
+        if known is not None and known[1] is x:
+            return known[0]
+        return without_symbols(x)
+
+    def _program(self, function: Any, result: Any, assigned: Any) -> tuple[Program, Any]:
+        trace = self._trace
+        found: list[Any] = []
+        try:
+            structure = taken_apart(result, found)
+        except RecursionError:
+            trace.leave("a result that contains itself")
+            structure = LEAF
+        self._check_structure(result, structure)
+        leaves = [self._leaf(x) for x in found]
+        results = [self._result_node(x, *leaf) for x, leaf in zip(found, leaves, strict=True)]
+        ends = [(variable, trace.node(value)) for variable, value in assigned]
+        name = getattr(function, "__name__", None) or type(function).__name__
+        program = Program([], trace.body, results, ends, name)
+        program.notes["given"] = {
+            id(x): k
+            for k, x in reversed([*enumerate(self._call.leaves)])
+            if isinstance(x, Variable)
+        }
+        program.inputs = self._inputs(program)
+        trace.names.finish(trace.constant)
+        program.notes |= {
+            "statements": trace.names.texts, "times": trace.names.times,
+            "functions": trace.names.functions, "errstate": np.geterr(), "structure": structure, "leaves": leaves,
+        }  # fmt: skip
+        outside = [self._outside(x) for x in found]
+        if structure == LEAF:
+            return program, outside[0] if found else result
+        whole = all(a is b for a, b in zip(outside, found, strict=True))
+        return program, result if whole else pack(result, outside)
+
+    def _check_structure(self, x: Any, structure: Any) -> None:
+        """Leave the trace if the result is a list that was there before, or of a class of its own."""
+        if structure == LEAF:
+            return
+        kind = type(x)
+        plain = kind in (list, tuple, dict) or (isinstance(x, tuple) and hasattr(x, "_fields"))
+        if not plain:
+            self._trace.leave(f"a result of type {kind.__name__}")
+            return
+        known = any(x is copy or x is original for original, copy, _ in self._copies)
+        if kind is not tuple and (known or self._closure.has(x)):
+            self._trace.leave(f"a {kind.__name__} as a result that is not made by it")
+        values = x.values() if isinstance(x, dict) else x
+        parts = [part for part in values if isinstance(part, list | tuple | dict)]
+        for part in parts:
+            self._check_structure(part, None)
+
+    def _leaf(self, x: Any) -> tuple[str, Any]:
+        """The way in which a driver makes one leaf of the result."""
+        original = self._originals.get(id(x))
+        if original is not None and self._is_unchanged(x):
+            return original
+        if isinstance(x, Variable):
+            if id(x) in self._closure.data:
+                return "reached", self._closure.data[id(x)][0]
+            self._trace.leave("a Variable as a result that is not among its arguments")
+        elif isinstance(x, Slice):
+            self._trace.leave("a part of a Variable as a result: add 0 to it")
+        elif isinstance(x, Tensor):
+            return "tensor", type(x)
+        elif type(x) is Symbol:
+            return "array", None
+        elif isinstance(x, np.ndarray):
+            return "copy", None
+        elif is_leaf(x):
+            return "fixed", x
+        elif self._closure.has(x):
+            return "reached", self._closure.local(x)
+        else:
+            self._trace.leave(f"a result of type {type(x).__name__}")
+        return "fixed", None
+
+    def _is_unchanged(self, x: Any) -> bool:
+        return type(x) is not Symbol or self._trace.node(x).function is None
+
+    def _result_node(self, x: Any, how: str, what: Any) -> Any:
+        numbers = isinstance(x, Tensor | np.ndarray | np.generic)
+        if numbers and how != "fixed" and not isinstance(x, Variable):
+            return self._trace.node(x)
+        plain = how == "fixed" and type(what) in (bool, int, float, str)
+        return x if plain else None
+
+    def _inputs(self, program: Program) -> list[Any]:
+        """The inputs that a program reads, after all of its arguments."""
+        used: set[Node] = set(nodes_in([program.results, [node for _, node in program.assigned]]))
+        for entry in program.body:
+            used.update(arguments_of(entry))
+        return [x for x in self._trace.inputs if isinstance(x.origin, int) or x in used]
+
+    def out_of_reach(self, program: Program) -> Variable | None:
+        """A Variable that the program reads or assigns, and to which no name in its code leads."""
+        ours = {id(variable) for variable, *_, ours in self._variables if ours}
+        read = [x.origin for x in program.inputs if isinstance(x.origin, Variable)]
+        for variable in (*read, *(variable for variable, _ in program.assigned)):
+            if id(variable) not in ours:
+                return variable
+        return None
+
+    def clean(self, after: Closure) -> None:
+        """Take symbols out of whatever the function stored in places within its reach."""
+        known = {id(variable) for variable, *_ in self._variables}
+        for variable in living():
+            if id(variable) not in known and type(value_of(variable)) is Symbol:
+                exchange(variable, held(value_of(variable)))
+        for place in after.places:
+            x = place.get()
+            plain = self._outside(x)
+            if plain is not x:
+                place.put(plain)
+
+
+def without_symbols(x: Any) -> Any:
+    """A value with arrays and NumPy scalars in place of symbols."""
+    if type(x) is Symbol:
+        return held(x)
+    if isinstance(x, Tensor) and type(unwrap(x)) is Symbol:
+        put_value(x, held(unwrap(x)))
+    elif type(x) is tuple:
+        parts = tuple(map(without_symbols, x))
+        return x if all(a is b for a, b in zip(parts, x, strict=True)) else parts
+    return x
+
+
+def contents_of(x: Any) -> list[Any]:
+    """The contents of a list, or the keys and values of a dict."""
+    return [*x, *x.values()] if isinstance(x, MutableMapping) else list(x)
+
+
+def is_part(x: Any) -> Callable[[Any], bool]:
+    """Tells whether something is not a given list or dict itself, so that it is packed one level deep."""
+    return lambda part: part is not x

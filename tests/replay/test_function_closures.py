@@ -1,0 +1,469 @@
+"""What a function under tm.function closes over: changes are seen, effects keep it eager."""
+
+from __future__ import annotations
+
+import gc
+import random
+import time
+import weakref
+from collections import deque, namedtuple
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapemagic as tm
+from tapemagic.errors import EagerWarning
+
+rate = 0.5
+data = np.arange(3.0)
+table = {"scale": np.ones(3), "shift": 1.0}
+weight = tm.Variable(2.0, name="weight")
+pair = (np.full(3, 2.0), 3.0)
+history: list[float] = []
+count = 0
+numbers = np.random.default_rng(0)
+
+
+def scaled(x: Any) -> Any:
+    """A function that reads global names."""
+    return x * rate * table["scale"] + table["shift"]
+
+
+def eager(f: Any, *args: Any) -> Any:
+    """The result of the function itself."""
+    return f.python_function(*args)
+
+
+def agrees(f: Any, *args: Any) -> bool:
+    """Whether a call gives what the function itself gives, to the bit."""
+    return bool(np.array_equal(np.asarray(eager(f, *args)), np.asarray(f(*args)), equal_nan=True))
+
+
+def replays(f: Any, *args: Any) -> bool:
+    """Whether calls with these arguments are programs."""
+    for _ in range(3):
+        assert agrees(f, *args)
+    return bool(f.programs) and not f.why_eager
+
+
+x = tm.constant([1.0, 2.0, 3.0])
+
+
+def test_global_numbers_arrays_and_containers(monkeypatch: Any) -> None:
+    """Rebound or changed, they are seen, also in functions that are called."""
+    f = tm.function(scaled)
+    assert replays(f, x)
+
+    monkeypatch.setitem(globals(), "rate", 0.25)
+    assert agrees(f, x)
+    monkeypatch.setitem(table, "shift", 4.0)
+    assert agrees(f, x)
+    table["scale"][1] = 7.0
+    assert agrees(f, x)
+    monkeypatch.setitem(table, "scale", np.array([3.0, 1.0, 2.0]))
+    assert agrees(f, x)
+    table["scale"] = np.float32(2.0)
+    assert agrees(f, x)
+    assert not f.why_eager
+
+
+def test_an_array_of_the_same_kind_needs_no_new_program(monkeypatch: Any) -> None:
+    """Written into or replaced, it is read anew by the same program; also inside of a tuple."""
+    f = tm.function(lambda x: x * data + np.sum(pair[0]))
+    assert replays(f, x)
+
+    data[0] = 10.0
+    assert agrees(f, x)
+    pair[0][:] = 5.0
+    assert agrees(f, x)
+    monkeypatch.setitem(globals(), "data", np.array([5.0, 6.0, 7.0]))
+    assert agrees(f, x)
+    monkeypatch.setitem(globals(), "pair", (np.zeros(3), 3.0))
+    assert agrees(f, x)
+    assert 1 == len(f.programs)
+
+
+def test_what_is_computed_from_an_array_alone_is_seen(monkeypatch: Any) -> None:
+    """No constant is made of an array that may change."""
+    monkeypatch.setitem(globals(), "data", np.arange(3.0))
+    f = tm.function(lambda x: x + data[1] ** 2 + data.mean() + np.max(data))
+    assert replays(f, x)
+
+    data[1] = 9.0
+
+    assert agrees(f, x)
+
+
+class Model:
+    """A model with a Variable, a number, and a list of arrays."""
+
+    step = 1.0
+
+    def __init__(self) -> None:
+        self.w = tm.Variable([1.0, 2.0, 3.0])
+        self.parts = [np.ones(3), np.ones(3)]
+        self.calls = 0
+        self.seen: list[Any] = []
+
+    @tm.function
+    def __call__(self, x: Any) -> Any:
+        return x * self.w * self.step + self.parts[0] - self.shift(x)
+
+    def shift(self, x: Any) -> Any:
+        """A method that is called."""
+        return x * self.parts[1] / 4
+
+    def run(self, x: Any) -> None:
+        """Call, and note it: these attributes are none of the function's."""
+        self.calls += 1
+        self.seen.append(self(x))
+
+
+def test_attributes() -> None:
+    """Those of self and of the class, also in methods that are called."""
+    model = Model()
+
+    def both() -> bool:
+        expected = x * model.w * model.step + model.parts[0] - model.shift(x)
+        return bool(np.array_equal(expected, model(x)))
+
+    for _ in range(3):
+        assert both()
+    assert model.__call__.programs
+    model.w.assign([3.0, 4.0, 5.0])
+    assert both()
+    model.step = 3.0
+    assert both()
+    del model.step
+    model.parts[1] = np.zeros(3)
+    assert both()
+    model.parts[0][:] = 8.0
+    assert both()
+    model.w = tm.Variable([0.0, 0.0, 1.0])
+    assert both()
+    model.parts.insert(0, np.full(3, 4.0))
+    assert both()
+    Model.step = 5.0
+    assert both()
+    Model.step = 1.0
+    assert both()
+    assert not model.__call__.why_eager
+
+
+def test_attributes_that_the_function_does_not_read_change_freely() -> None:
+    """A loop around the function may count and collect."""
+    model = Model()
+
+    for _ in range(20):
+        model.run(x)
+
+    assert 1 == len(model.__call__.programs)
+    assert not model.__call__.why_eager
+
+
+def test_each_object_has_programs_of_its_own_and_is_not_kept() -> None:
+    """A method's programs are those of one object, and do not keep it alive."""
+    one, two = Model(), Model()
+    two.w.assign([5.0, 6.0, 7.0])
+    for _ in range(3):
+        assert np.array_equal(one(x), x * one.w + one.parts[0] - x / 4)
+        assert np.array_equal(two(x), x * two.w + two.parts[0] - x / 4)
+    gone = weakref.ref(one), weakref.ref(one.w), weakref.ref(one.parts[0])
+
+    del one
+    gc.collect()
+
+    assert [None] * 3 == [each() for each in gone]
+    assert two.__call__.programs
+
+
+def test_a_global_variable_is_not_kept(monkeypatch: Any) -> None:
+    """Deleted and made anew, it has another program."""
+    monkeypatch.setitem(globals(), "weight", tm.Variable(3.0))
+    f = tm.function(lambda x: x * weight)
+    assert replays(f, x)
+    gone = weakref.ref(weight)
+
+    globals()["weight"] = tm.Variable(7.0)
+    gc.collect()
+
+    assert gone() is None
+    assert agrees(f, x)
+    assert agrees(f, x)
+
+
+def append(x: Any) -> Any:
+    """Change a list."""
+    history.append(1.0)
+    return x * 2
+
+
+def count_up(x: Any) -> Any:
+    """Assign a global name."""
+    global count
+    count += 1
+    return x * 2
+
+
+def write(x: Any) -> Any:
+    """Write into an array."""
+    data[0] += 1.0
+    return x * data
+
+
+def fill(x: Any, known: Any = {}) -> Any:  # noqa: B006
+    """Change a default."""
+    known[len(known)] = 1
+    return x * 2
+
+
+@pytest.mark.parametrize(
+    ("effect", "reason", "state"),
+    [
+        (append, "it changes history", lambda: len(history)),
+        (count_up, "it changes count", lambda: count),
+        (write, "it changes data", lambda: data[0]),
+        (fill, "it changes the defaults of fill", lambda: len(fill.__defaults__[0])),
+    ],
+)
+def test_an_effect_keeps_a_function_eager(effect: Any, reason: str, state: Any) -> None:
+    """It happens at each call, and the reason names it."""
+    f = tm.function(effect)
+    before = state()
+
+    with pytest.warns(EagerWarning, match="without a program"):
+        for _ in range(6):
+            f(x)
+
+    assert before + 6 == state()
+    assert reason in f.why_eager
+    assert "test_function_closures.py" in f.why_eager or "defaults" in reason
+
+
+def test_an_array_that_leaves_the_program_is_a_constant() -> None:
+    """Its numbers are compared at each call."""
+    labels = np.array([0, 2, 1])
+    f = tm.function(lambda x: x * float(labels[1]) + np.asarray(labels))
+    assert replays(f, x)
+
+    labels[1] = 1
+
+    assert agrees(f, x)
+    assert not f.why_eager
+
+
+def test_what_an_effect_stores_has_no_symbols() -> None:
+    """A stored tensor is an ordinary one."""
+    kept: list[Any] = []
+
+    def f(x: Any) -> Any:
+        kept.append(x * 2)
+        kept.append((x * 3).numpy() if False else np.sum(x))
+        return x
+
+    g = tm.function(f)
+    with pytest.warns(EagerWarning):
+        for _ in range(5):
+            assert g(x) is x
+
+    assert 10 == len(kept)
+    assert all(type(each._value) in (np.ndarray, np.float64) for each in kept)
+
+
+def test_a_nonlocal_variable() -> None:
+    """It is assigned at each call."""
+    total = 0
+
+    def f(x: Any) -> Any:
+        nonlocal total
+        total += 1
+        return x * total
+
+    g = tm.function(f)
+    with pytest.warns(EagerWarning, match="total"):
+        found = [float(g(tm.constant(1.0))) for _ in range(6)]
+
+    assert [1, 2, 3, 4, 5, 6] == found
+    assert 6 == total
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda x: x * np.random.rand(),  # noqa: NPY002
+        lambda x: x * random.random(),
+        lambda x: x * numbers.normal(),
+        lambda x: x * np.random.default_rng().normal(),
+        lambda x: x * time.perf_counter(),
+    ],
+)
+def test_random_numbers_and_clocks(draw: Any) -> None:
+    """They differ at each call."""
+    f = tm.function(draw)
+
+    with pytest.warns(EagerWarning):
+        for _ in range(3):
+            f(x)
+
+    assert "random" in f.why_eager or "clock" in f.why_eager or "time" in f.why_eager
+
+
+def test_a_seed_inside_is_the_same_each_time() -> None:
+    """A generator that the function makes with a seed gives the same numbers."""
+    f = tm.function(lambda x: x * np.random.default_rng(3).normal(size=3))
+
+    assert replays(f, x)
+
+
+def test_printing(capsys: Any) -> None:
+    """What prints does so at each call; what does not come to its print is a program."""
+
+    def shout(x: Any) -> Any:
+        print("hello")
+        return x * 2
+
+    def silent(x: Any, loud: bool = False) -> Any:
+        if loud:
+            print("hello")
+        return x * 2
+
+    f, g = tm.function(shout), tm.function(silent)
+    with pytest.warns(EagerWarning, match="it prints"):
+        for _ in range(4):
+            f(x)
+
+    assert 4 == capsys.readouterr().out.count("hello")
+    assert replays(g, x)
+
+
+def test_iterators_and_generators_in_reach() -> None:
+    """They give something else each time."""
+    cycle = iter([1.0, 1.0, 1.0, 2.0, 2.0])
+    f = tm.function(lambda x: x * next(cycle))
+
+    with pytest.warns(EagerWarning, match="cycle, a list_iterator"):
+        found = [float(f(tm.constant(1.0))) for _ in range(5)]
+
+    assert [1, 1, 1, 2, 2] == found
+
+
+def test_a_queue_is_watched() -> None:
+    """A deque is a container as a list is."""
+    queue = deque([1.0, 2.0])
+    f = tm.function(lambda x: x * queue[0])
+    assert replays(f, x)
+
+    queue.rotate()
+
+    assert agrees(f, x)
+
+
+def test_layers_are_built_in_the_first_call() -> None:
+    """The first calls make Variables; later ones are a program."""
+
+    class Lazy:
+        def __init__(self) -> None:
+            self.w: Any = None
+
+        def __call__(self, x: Any) -> Any:
+            if self.w is None:
+                self.w = tm.Variable(np.full(3, 2.0))
+            return x * self.w
+
+    lazy = Lazy()
+    f = tm.function(lazy)
+
+    for k in range(5):
+        assert np.array_equal(x * 2, f(x)), k
+    assert type(lazy.w._value) is np.ndarray
+    assert f.programs
+    assert not f.why_eager
+
+
+def test_a_variable_out_of_reach_is_noticed() -> None:
+    """It is read in a way that no name shows."""
+    hidden = vars(__import__("types")).setdefault("hidden_by_test", tm.Variable(2.0))
+    import types
+
+    f = tm.function(lambda x: x * (types.hidden_by_test * 3.0))
+    with pytest.warns(EagerWarning, match="cannot be seen"):
+        for value in (2.0, 3.0, 4.0, 5.0):
+            hidden.assign(value)
+            assert agrees(f, x)
+    del types.hidden_by_test
+
+
+def test_eval_is_refused() -> None:
+    """It may read anything."""
+    f = tm.function(lambda x: x * eval("rate"))
+
+    with pytest.warns(EagerWarning, match=r"eval\(\)"):
+        assert agrees(f, x)
+
+
+def test_a_local_variable() -> None:
+    """A Variable made by the function is a value of the program."""
+
+    def f(x: Any) -> Any:
+        v = tm.Variable(x)
+        v.assign_add(x)
+        with tm.GradientTape() as tape:
+            y = v * v
+        return tape.gradient(y, v)
+
+    assert replays(tm.function(f), x)
+
+
+def test_trainable_is_watched() -> None:
+    """A frozen Variable has no gradient."""
+    v = tm.Variable(3.0)
+
+    def f() -> Any:
+        with tm.GradientTape() as tape:
+            y = v * v
+        return tape.gradient(y, v)
+
+    g = tm.function(f)
+    for _ in range(3):
+        assert 6.0 == float(g())
+    tm.engine.tensor.variable.set_trainable(v, False)
+
+    assert g() is None
+
+
+def test_methods_partials_and_callables() -> None:
+    """Whatever can be called."""
+    model = Model()
+    bound = tm.function(model.shift)
+    part = tm.function(partial(np.multiply, np.full(3, 2.0)))
+    assert replays(bound, x)
+    assert replays(part, x)
+    assert replays(tm.function(np.sin), x)
+    model.parts[1][:] = 9.0
+
+    assert agrees(bound, x)
+
+
+Point = namedtuple("Point", "a b")
+
+
+def test_slots() -> None:
+    """Attributes in slots are watched."""
+
+    class Slotted:
+        __slots__ = ("__weakref__", "k", "w")
+
+        def __init__(self) -> None:
+            self.w, self.k = np.ones(3), 2.0
+
+    s = Slotted()
+    f = tm.function(lambda x: x * s.w * s.k)
+    assert replays(f, x)
+    s.k = 3.0
+    assert agrees(f, x)
+    s.w[0] = 5.0
+    assert agrees(f, x)
+    s.w = np.zeros(3)
+    assert agrees(f, x)

@@ -1,0 +1,184 @@
+"""The source of programs: what it says, and that it computes the same when it is pasted into a script."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from importlib.util import find_spec
+from weakref import ref
+
+import numpy as np
+import pytest
+
+import tapemagic as tm
+from tapemagic.engine.nest import leaves
+from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.replay.function import function
+from tapemagic.replay.source import Text
+from tests.replay import source_cases as cases
+from tests.replay.source_cases import CASES, regression, slope
+
+NAMES = [case[0].__name__ for case in CASES]
+
+
+def value(x):
+    """A leaf as what a program takes for it."""
+    return (
+        np.array(x)
+        if isinstance(x, Traced) and x.ndim
+        else x.numpy()
+        if isinstance(x, Traced)
+        else x
+    )
+
+
+def held(variable):
+    """A Variable of a program, which may refer to it weakly."""
+    return variable() if isinstance(variable, ref) else variable
+
+
+def traced(f, args, kwargs):
+    """The function after the calls that trace it, its program, and the text of it."""
+    variables = {
+        id(x): x for x in (vars(sys.modules[f.__module__])).values() if isinstance(x, Variable)
+    }
+    before = {i: np.array(v) for i, v in variables.items()}
+    made = function(f)
+    for _ in range(2):
+        for i, v in variables.items():
+            v.assign(before[i])
+        result = f(*args, **kwargs)
+        for i, v in variables.items():
+            v.assign(before[i])
+        made(*args, **kwargs)
+    after = {i: np.array(v) for i, v in variables.items()}
+    for i, v in variables.items():
+        v.assign(before[i])
+    assert made.why_eager == "", f
+    assert made.programs, f
+    return made, result, after
+
+
+@pytest.fixture(scope="module")
+def written():
+    """The text of each case, and what goes in and has to come out."""
+    found = {}
+    for f, args, kwargs in CASES:
+        made, result, after = traced(f, args, kwargs)
+        (program,) = made.programs
+        given = [value(x) for x in leaves((args, kwargs))]
+        text = Text(program)
+        assert str(text) == made.source()
+        inputs = [
+            given[node.origin] if isinstance(node.origin, int) else value(getattr(cases, node.name))
+            for node in program.inputs
+        ]
+        wanted = [value(x) for x in leaves(result)]
+        wanted += [after.get(id(held(v)), np.array(held(v))) for v, _ in program.assigned]
+        fixed = [node.value for node in text.fixed]
+        found[f.__name__] = str(text), [*inputs, *fixed], wanted
+    return found
+
+
+def test_pasted_into_a_script_the_source_gives_what_the_eager_function_gives(written, tmp_path):
+    """Each text is a script of its own; the results are the same to the bit."""
+    for name, (text, inputs, _) in written.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+        (tmp_path / f"{name}.in").write_bytes(pickle.dumps(inputs))
+    script = (
+        "import pathlib, pickle, runpy, sys\n"
+        "for path in sorted(pathlib.Path(sys.argv[1]).glob('*.py')):\n"
+        "    given = pickle.loads(path.with_suffix('.in').read_bytes())\n"
+        "    found = runpy.run_path(str(path))[path.stem](*given)\n"
+        "    path.with_suffix('.out').write_bytes(pickle.dumps(found))\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True, timeout=120)
+    for name, (_, _, wanted) in written.items():
+        found = pickle.loads((tmp_path / f"{name}.out").read_bytes())  # noqa: S301 (our own)
+        found = found if isinstance(found, tuple) else (found,)
+        assert len(found) == len(wanted), name
+        for x, y in zip(found, wanted, strict=True):
+            same = x is y or (not hasattr(y, "dtype") and x == y)
+            if hasattr(y, "dtype"):
+                same = (x.dtype, x.shape, x.tobytes()) == (y.dtype, y.shape, y.tobytes())
+            assert same, (name, x, y)
+
+
+@pytest.mark.skipif(find_spec("ruff") is None, reason="ruff is not installed")
+def test_ruff_has_nothing_to_say(written, tmp_path):
+    """The source is formatted, and free of what the linter of this project finds in scripts."""
+    for name, (text, _, _) in written.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    ruff = [sys.executable, "-m", "ruff"]
+    options = ["--isolated", "--no-cache", "--config", "line-length = 100"]
+    for command in (
+        ["format", "--diff", *options],
+        ["check", "--select", "E,F,W,I,B", *options],
+    ):
+        done = subprocess.run(
+            [*ruff, *command], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def body(text):
+    """The lines of a program below its docstring."""
+    return text.split('"""\n')[-1].rstrip("\n").split("\n")
+
+
+def program_text(f, *args):
+    """The text of a function's program."""
+    made = function(f)
+    for _ in range(2):
+        made(*args)
+    assert made.why_eager == ""
+    return made.source()
+
+
+def test_the_derivative_is_written_as_one_would_write_it_by_hand():
+    """The user's names, his lines as comments, and nested expressions."""
+    text = program_text(slope, tm.constant(1.5), tm.constant(2.0))
+    assert body(text) == [
+        "    # y = x1 * x2 * np.sin(x1)",
+        "    t = x1 * x2",
+        "    t_2 = np.sin(x1)",
+        "",
+        "    # back through: y = x1 * x2 * np.sin(x1)",
+        "    d_x1 = t * np.cos(x1) + t_2 * x2",
+        "    d_x2 = t_2 * x1",
+        "",
+        "    return d_x1, d_x2",
+    ]
+
+
+def test_a_line_comes_out_as_the_user_wrote_it():
+    """Values without a name stand where they are read."""
+
+    def f(x1, x2):
+        y = x1 * x2 * np.sin(x1)
+        z = -(y - (x1 - x2)) / (x1 / x2) ** 2
+        return y, z
+
+    lines = body(program_text(f, tm.constant([1.5]), tm.constant([2.0])))
+
+    assert "    y = x1 * x2 * np.sin(x1)" in lines
+    assert "    z = -(y - (x1 - x2)) / (x1 / x2) ** 2" in lines or any("z = " in x for x in lines)
+
+
+def test_assignments_and_gradients_have_the_users_names():
+    """What Variables get is named after them; a name of the user's for a gradient comes before d_w."""
+    x, y = tm.constant(np.ones((3, 2))), tm.constant(np.zeros((3, 2)))
+    text = program_text(regression, x, y, tm.constant(0.1))
+
+    assert "    dw = np.transpose(x) @ d_error" in body(text)
+    assert body(text)[-5:] == [
+        "    # w.assign_sub(rate * dw)",
+        "    new_w = w - rate * dw",
+        "    # b.assign_sub(rate * db)",
+        "    new_b = b - rate * db",
+        "",
+        "    return loss, new_w, new_b",
+    ][1:] or "    new_w = w - rate * dw" in body(text)
+    assert "    new_w : array of shape (2, 2), float64, the new value of w" in text
