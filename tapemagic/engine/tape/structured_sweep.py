@@ -12,17 +12,8 @@ import numpy as np
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.registry import NUMBERED, Operation
 from tapemagic.engine.tape.cotangents import NEVER
-from tapemagic.engine.tape.nonzeros import (
-    Lookup,
-    Map,
-    Nonzeros,
-    Places,
-    Term,
-    is_all,
-    picked,
-    shaped,
-    taken,
-)
+from tapemagic.engine.tape.nonzeros import Lookup, Map, Nonzeros, Term
+from tapemagic.engine.tape.places import Places, is_all, picked, shaped, taken
 from tapemagic.engine.tape.sweep import fit, revived
 from tapemagic.engine.tracing import tracer
 
