@@ -14,6 +14,7 @@ import numpy as np
 
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.program_state import registered
+from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.kinds import (
@@ -29,6 +30,7 @@ from tapemagic.replay.kinds import (
     unwatched,
 )
 from tapemagic.replay.reading import DYNAMIC, UNSEEN, Names, names_in
+from tapemagic.replay.signature import is_data
 
 MOST = 20_000
 """The number of objects in reach above which a function stays eager."""
@@ -250,8 +252,11 @@ class Closure:
             self.entries.append(Entry(f"{path}.trainable", "leaf", x.trainable))
             self._require(f"{local}.trainable is not {x.trainable}")
             return
-        if self.fixed and isinstance(x, np.ndarray):
-            place = None
+        if isinstance(x, np.ndarray):
+            reason = odd_array(x)
+            self.unseen = self.unseen or (f"it reads {path}, {reason}" if reason else "")
+            if self.fixed or x.dtype.kind not in NUMBERS:
+                place = None
         self._object(local, expression, x, path, "data" if place is not None else "object")
         if place is None:
             if isinstance(x, np.ndarray):
@@ -495,6 +500,13 @@ def reference(x: Any) -> Any:
         return weakref.ref(x)
     except TypeError:
         return Strong(x)
+
+
+def odd_array(x: Any) -> str:
+    """The reason why changes of an array could not be seen, or a program cannot read it; empty if there is none."""
+    if not is_data(x):
+        return f"an array of the class {type(x).__name__}: make it np.asarray(x)"
+    return "an array of objects: hold numbers in it" if x.dtype.hasobject else ""
 
 
 def contents(x: Any) -> bytes:
