@@ -98,6 +98,7 @@ bench:  ## compare with other libraries, in an environment of its own (.venv-ben
 	.venv-bench/bin/python -m benchmarks.convolution
 	.venv-bench/bin/python -m benchmarks.digits_epoch
 	.venv-bench/bin/python -m benchmarks.training_step
+	.venv-bench/bin/python -m benchmarks.programs --skip torch.compile
 	.venv-bench/bin/python -m benchmarks.regression
 	.venv-bench/bin/python -m benchmarks.scaling
 	.venv-bench/bin/python -m benchmarks.report

@@ -1,7 +1,7 @@
 """Workloads for `benchmarks.programs`, each written for every library that can run it.
 
-A workload is a function that prepares its data and returns, by library, a function of no arguments that makes one step or
-computes one derivative. "tape" is the function as the user wrote it, "program" the same under `tapemagic.function`.
+A workload is a function that prepares its data and returns, by library, a function of no arguments that makes one step
+or computes one derivative. "tape" is the function as the user wrote it, "program" the same under `tapemagic.function`.
 """
 
 from __future__ import annotations
@@ -210,8 +210,8 @@ def mlp() -> Runs:
         g_hidden = (g @ w2.T) * (hidden > 0)
         gradients = images.T @ g_hidden, np.sum(g_hidden, axis=0), hidden.T @ g, np.sum(g, axis=0)
         for w, gradient in zip(weights, gradients, strict=True):
-            gradient *= rate
-            w -= gradient
+            np.multiply(gradient, rate, out=gradient)
+            np.subtract(w, gradient, out=w)
         return weights
 
     w1, b1, w2, b2 = variables = [tm.Variable(w) for w in first]
@@ -309,7 +309,9 @@ def descended(
             return [w - rate * g for w, g in zip(p, gradients, strict=True)], value
 
         waited = lambda *args: jax.block_until_ready(jax_step(*args))  # noqa: E731
-        runs["jax.jit"] = _kept(waited, list(map(jnp.asarray, first)), jnp.asarray(x), jnp.asarray(y))
+        runs["jax.jit"] = _kept(
+            waited, list(map(jnp.asarray, first)), jnp.asarray(x), jnp.asarray(y)
+        )
     return runs
 
 

@@ -1,8 +1,8 @@
 """Times programs of `tapemagic.function` in one process: ``python -m benchmarks.programs --seconds 5 --only Hessian``.
 
-Each workload runs as hand-written NumPy, on the tape, as a program, in PyTorch, and compiled by jax.jit and torch.compile
-where these are installed. The libraries take turns, and the best time of each counts, since what disturbs a machine only
-adds time. Before anything is timed, all libraries have to find the same.
+Each workload runs as hand-written NumPy, on the tape, as a program, in PyTorch, and compiled by jax.jit and
+torch.compile where these are installed. The libraries take turns, and the best time of each counts, since what disturbs
+a machine only adds time. Before anything is timed, all libraries have to find the same.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def compiling(prepare: Callable[[], Runs], rounds: int = 3) -> float:
 
 
 def ratio(a: float | None, b: float | None, bound: float | None, sign: str) -> str:
-    """How many times b is in a, with the bound, in bold where it is missed."""
+    """The quotient of two times, with its bound, in bold where that is missed."""
     if not a or not b:
         return "–"
     found = a / b
@@ -165,10 +165,7 @@ def guard_miss(seconds: float) -> None:
         with tm.GradientTape() as tape:
             tape.watch(x)
             y = np.sum(np.sin(x) * np.exp(-x * x))
-            if y > 0:
-                y = 2.0 * y
-            else:
-                y = 3.0 * y
+            y = 2.0 * y if y > 0 else 3.0 * y
         return tape.gradient(y, x)
 
     several, one = function(f), function(f, max_programs=1)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.replay import statements
 from tapemagic.replay.reading import Names
 
 CALLS = {
@@ -43,6 +44,13 @@ def is_suspect(codes: Iterable[Names]) -> bool:
     return any(not SUSPECT.isdisjoint(found.globals | found.attributes) for found in codes)
 
 
+def reads_source(frame: Any) -> bool:
+    """Whether a call in a frame is a part of reading the user's own source, for the names in it."""
+    while frame is not None and frame.f_globals.get("__name__") in {"linecache", "tokenize"}:
+        frame = frame.f_back
+    return frame is not None and frame.f_globals.get("__name__") == statements.__name__
+
+
 @contextmanager
 def observed_calls(found: list[str]) -> Iterator[None]:
     """Note what built-in functions do beside computing, while the block runs; nothing under a profiler."""
@@ -56,7 +64,7 @@ def observed_calls(found: list[str]) -> Iterator[None]:
         else:
             logs = event == "call" and frame.f_globals.get("__name__") == "logging"
             reason = "it writes to a log" if logs else None
-        if reason is not None and reason not in found:
+        if reason is not None and reason not in found and not reads_source(frame):
             found.append(reason)
 
     if sys.getprofile() is not None:

@@ -49,7 +49,7 @@ PYTHON = frozenset(f for f in (*SIGNS, *PREFIXES) if not isinstance(f, np.ufunc)
 
 COMPARISON = 6
 OPERATORS_OF_NUMBERS = {np.add, np.subtract, np.divide, np.multiply, np.floor_divide, np.remainder}
-"""What computes the same with two real NumPy scalars by its operator as by its function."""
+"""Functions that compute the same with two real NumPy scalars as their operators do."""
 
 SIMPLE = re.compile(r"-?(?:\d[\w.]*(?:e[+-]\d+)?|[^\W\d][\w.]*)")
 """An operand of ** that stands without blanks, as formatters have it."""
@@ -116,7 +116,7 @@ class Expressions:
         if function is list and not node.args:
             return Expression("[]")
         if isinstance(function, operator.attrgetter):
-            attribute = function.__reduce__()[1][0]  # type: ignore[index]
+            attribute = function.__reduce__()[1][0]
             return Expression(f"{self.value(node.args[0]).within(ATOM)}.{attribute}")
         if function in AUGMENTED:
             left, right = map(self.value, node.args)
@@ -193,11 +193,11 @@ class Expressions:
             bounds = ", ".join(self.value(v).text for v in (x.start, x.stop, x.step))
             return Expression(f"slice({bounds})", depth=1)
         if isinstance(x, tuple) and hasattr(x, "_fields"):
-            parts = ", ".join(self.value(part).text for part in x)
-            return Expression(f"{self._function(type(x))}({parts})", depth=1)
-        text = literal(x)
-        if text is not None and len(text) <= LONGEST:
-            return number(text)
+            fields = ", ".join(self.value(part).text for part in x)
+            return Expression(f"{self._function(type(x))}({fields})", depth=1)
+        short = literal(x)
+        if short is not None and len(short) <= LONGEST:
+            return number(short)
         if callable(x):
             return Expression(self._function(x))
         return Expression(self._thing(x, "value"))
@@ -298,5 +298,5 @@ def home_of(function: Any) -> tuple[str, str] | None:
 
 
 def _lazy(module: Any, name: str) -> Any:
-    """What a module gives for a name that it loads when it is asked for."""
+    """The value of a name that a module loads when it is asked for."""
     return getattr(module, name, None) if name in getattr(module, "__all__", ()) else None

@@ -61,7 +61,7 @@ def _scan(text: str) -> Iterator[tuple[int, str, int]]:
 
 
 def _last_bracket(text: str) -> tuple[int, int] | None:
-    """Where the last pair of outermost brackets opens and closes, if something is in it."""
+    """The places of the last pair of outermost brackets with something in it."""
     found = start = None
     for k, c, depth in _scan(text):
         if depth == 0 and c in OPENING:

@@ -185,7 +185,7 @@ def _values(frame: Any, names: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
 
 
 def held_node(value: Any) -> Node | None:
-    """What a tensor or symbol is in the program."""
+    """The node of the program for a tensor or symbol."""
     if type(value) is not Symbol:
         if isinstance(value, Variable) or not isinstance(value, Tensor):
             return None
@@ -221,16 +221,20 @@ def name_inputs(program: Program, function: Any, args: Any, kwargs: Any) -> None
             node.name = identifier(variable_name(node.origin, node.name))
         elif isinstance(node.origin, int) and node.origin < len(names):
             node.name = identifier(names[node.origin])
-    for variable, node in program.assigned:
-        if not node.name and not isinstance(node, Input):
+    for variable, value in program.assigned:
+        if not value.name and not isinstance(value, Input):
             held = next((x.name for x in program.inputs if x.origin is variable), "")
-            give_name(node, f"new_{held or variable_name(variable, '')}")
+            give_name(value, f"new_{held or variable_name(variable, '')}")
 
 
 def variable_name(variable: Variable, known_as: str) -> str:
     """The name under which the user knows a Variable: that of his own name for it, or its path in a model."""
     path = getattr(variable, "path", "")
-    if isinstance(path, str) and path and (not known_as.isidentifier() or re.search(r"_\d+$", known_as)):
+    if (
+        isinstance(path, str)
+        and path
+        and (not known_as.isidentifier() or re.search(r"_\d+$", known_as))
+    ):
         return path
     return known_as or variable.name
 
@@ -276,4 +280,3 @@ def _name_leaves(path: str, value: Any, names: list[str]) -> None:
         parts = enumerate(value)
     for key, part in parts:
         _name_leaves(f"{path}_{key}", part, names)
-

@@ -10,7 +10,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 BLOCKS = "body", "orelse", "finalbody", "handlers", "cases"
-"""Where statements hold others."""
+"""Parts of statements that hold others."""
 
 LONGEST = 200
 """The number of characters of a statement above which it is cut off."""
@@ -111,7 +111,8 @@ def _statement(node: ast.stmt, line: str, shift: int) -> tuple[Statement, int]:
 def _first_line(node: Any) -> int:
     """The line of a statement's first decorator, or of the statement; of a case, that of its pattern."""
     node = getattr(node, "pattern", node)
-    return min([node.lineno, *(x.lineno for x in getattr(node, "decorator_list", ()))])
+    lines: list[int] = [node.lineno, *(x.lineno for x in getattr(node, "decorator_list", ()))]
+    return min(lines)
 
 
 def _assigned(node: ast.stmt) -> Iterator[str]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dis
 import operator
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.tensor import operators
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.replay.shapes import (
     SELECTING,
@@ -158,6 +161,8 @@ class Symbol:
         function = ufunc if way == "__call__" else getattr(ufunc, way)
         out = kwargs.pop("out", None)
         if out is None and way != "at":
+            if ufunc in PYTHON and not kwargs and _is_operator(sys._getframe(1), inputs):
+                return _operate(OPERATORS.get(ufunc, ufunc), *inputs)
             return self._trace.call(function, inputs, kwargs)
         if way != "at" and len(out) == 1 and type(out[0]) is Symbol:
             return self._trace.call_in_place(function, inputs, kwargs, out[0])
@@ -375,7 +380,23 @@ PYTHON: dict[Any, Any] = {
 """The operators of Python, by the functions of NumPy as which they are written down."""
 
 BINARY["pow"] = operator.pow  # x**2 is np.square on arrays, and another algorithm on NumPy scalars
+OPERATORS = {np.power: operator.pow}
+"""The functions as which an operator is written down that NumPy has made a call of its function."""
+
+BINARY_OPERATION = dis.opmap["BINARY_OP"]
 NUMBERS = (bool, int, float, complex)
+
+
+def _is_operator(frame: Any, inputs: Any) -> bool:
+    """Whether NumPy makes a call of an operator on one of its scalars and a symbol: on scalars that is another one."""
+    if not any(isinstance(x, np.generic) and type(x) is not Symbol for x in inputs):
+        return False
+    if not all(isinstance(held(x), (np.generic, *NUMBERS)) for x in inputs):
+        return False
+    return (
+        frame.f_globals.get("__name__") == operators.__name__
+        or frame.f_code.co_code[frame.f_lasti] == BINARY_OPERATION
+    )
 
 
 def _operate(function: Any, *operands: Any) -> Any:

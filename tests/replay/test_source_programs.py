@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import ast
+import operator
 import random
 
 import numpy as np
 import pytest
 
-from tapemagic.replay.program import Back, Constant, Guard, Input, Kind, Node, Program, Site, kind_of
-from tapemagic.replay.program import Loop, Store
+from tapemagic.replay.program import (
+    Back,
+    Constant,
+    Guard,
+    Input,
+    Kind,
+    Loop,
+    Node,
+    Program,
+    Site,
+    Store,
+    kind_of,
+)
 from tapemagic.replay.source import Retrace, Text
 
 NUMBER = Kind((2,), np.dtype(float), True)
@@ -32,7 +44,7 @@ def run(program, *given):
 
 def random_program(seed):
     """A program of many names that collide, read in any order, and what was called in which order."""
-    choose = random.Random(seed)
+    choose = random.Random(seed)  # noqa: S311 (no secret)
     log = []
 
     def noted(x, y):
@@ -47,7 +59,9 @@ def random_program(seed):
         recent = known[-4:] if choose.random() < 0.7 else known
         args = [choose.choice(recent), choose.choice(recent)]
         site = Site(FILE, choose.choice([1, 1, 2]))
-        back = Back(choose.choice(known), 1, choose.choice(known)) if choose.random() < 0.4 else None
+        back = (
+            Back(choose.choice(known), 1, choose.choice(known)) if choose.random() < 0.4 else None
+        )
         name = choose.choice(["", "", "h", "x", "t_2"])
         node = Node(function, args, {}, NUMBER, site, back, name)
         body.append(node)
@@ -71,7 +85,22 @@ def test_random_programs_compute_what_they_say_in_their_order(seed):
     assert log == order
 
 
-HOSTILE = ["np", "lambda", "d_x", "__class__", "a b", "x\n; import os", "1x", "", "ß", "ℌ", "l", "print", "Retrace", "f"]
+HOSTILE = [
+    "np",
+    "lambda",
+    "d_x",
+    "__class__",
+    "a b",
+    "x\n; import os",
+    "1x",
+    "",
+    "ß",
+    "ℌ",
+    "l",
+    "print",
+    "Retrace",
+    "f",
+]
 
 
 def test_hostile_names_are_harmless():
@@ -131,7 +160,12 @@ def test_an_error_state_is_written_around_its_lines():
     inverse = Node(np.divide, [1.0, x], {}, NUMBER, Site(FILE, 1), name="y", errstate=state)
     product = Node(np.multiply, [inverse, x], {}, NUMBER, Site(FILE, 1))
     program = Program([x], [inverse, product], [product], [], "f")
-    program.notes["errstate"] = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+    program.notes["errstate"] = {
+        "divide": "warn",
+        "over": "warn",
+        "under": "ignore",
+        "invalid": "warn",
+    }
     text = Text(program)
 
     assert text.lines[-4:] == [
@@ -151,8 +185,6 @@ def test_a_loop_over_blocks_keeps_what_it_reads():
     out = Node(np.empty, [4], {}, x.kind)
     loop = Loop(4, 2)
     part = Node(np.multiply, [y, 2.0], {}, x.kind, name="h")
-    import operator
-
     block = Node(operator.getitem, [part, loop.part], {}, Kind((2,), x.kind.dtype, True))
     loop.body += [part, block, Store(out, loop.part, block)]
     text = Text(Program([x], [y, out, loop], [out], [], "f"))

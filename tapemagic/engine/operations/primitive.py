@@ -37,15 +37,18 @@ def primitive(function: F) -> F:
                 return apply_elementwise(operation, args[0])
         if tensors_in(args) or (kwargs and tensors_in(kwargs.values())):
             return call(recorded, args, kwargs)
-        told = tracer()
-        if told is not None and (told.reads(args) or told.reads(kwargs)):
-            return told.call(recorded, args, kwargs)
         for x in args:
             if hasattr(x, "__tape_function__"):
                 return x.__tape_function__(recorded, args, kwargs)
+        return on_arrays(*args, **kwargs)
+
+    def on_arrays(*args: Any, **kwargs: Any) -> Any:
+        told = tracer()
+        if told is not None and (told.reads(args) or told.reads(kwargs)):
+            return told.call(recorded, args, kwargs)
         return function(*args, **kwargs)
 
-    recorded.on_arrays = function  # type: ignore[attr-defined]
+    recorded.on_arrays = on_arrays  # type: ignore[attr-defined]
     return recorded  # type: ignore[return-value]
 
 

@@ -160,7 +160,9 @@ def sum_of_scattered(parts: Sequence[Scattered]) -> Any:
 
 
 @one_call
-def add_at_places(*values: Any, places: Sequence[Any], shape: tuple[int, ...]) -> Any:
+def add_at_places(
+    *values: Any, places: Sequence[Any], shape: tuple[int, ...], apart: int = 1
+) -> Any:
     """Zeros of a shape, with rows of values added at places among all its elements, laid out in C order.
 
     Parameters
@@ -171,6 +173,8 @@ def add_at_places(*values: Any, places: Sequence[Any], shape: tuple[int, ...]) -
         For each of the values a slice, or an array of whole numbers, which names no place twice.
     shape : tuple of int
         The shape of the result.
+    apart : int, optional
+        The number of values, the first ones, of which no two have a place in common.
 
     Returns
     -------
@@ -189,7 +193,9 @@ def add_at_places(*values: Any, places: Sequence[Any], shape: tuple[int, ...]) -
     """
     total = np.zeros(shape, values[0].dtype)
     elements = total.reshape(-1)
-    elements[places[0]] = values[0]
-    for x, there in zip(values[1:], places[1:], strict=True):
-        elements[there] += x
+    for k, x in enumerate(values):
+        if k < apart:
+            elements[places[k]] = x
+        else:
+            elements[places[k]] += x
     return total

@@ -412,7 +412,7 @@ vjp(np.linalg.pinv, _pinv)
 def lstsq_(a: Any, b: Any, rcond: Any) -> tuple[Any, ...]:
     """The solutions, residuals and rank of ``np.linalg.lstsq``; the rank as a float, since it is recorded."""
     x, residuals, rank, _ = np.linalg.lstsq(a, b, rcond)
-    return x, residuals, np.float64(rank)
+    return x, residuals, rank * 1.0
 
 
 def _lstsq_a(g, y, a, b, rcond):

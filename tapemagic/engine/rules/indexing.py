@@ -86,7 +86,7 @@ def _add_at_places(argnums, g, _y, *_values, places, shape):
 vjp(getitem, _getitem, name="index")
 vjp(scatter_add, _scatter_add)
 vjp_argnums(add_scattered, _add_scattered, name="scatter_add")
-vjp_argnums(add_at_places, _add_at_places, name="scatter_add")
+vjp_argnums(add_at_places, _add_at_places, name="scatter_add", ignores="apart")
 
 selects(getitem)
 spreads(scatter_add, add_scattered, add_at_places)
@@ -110,7 +110,9 @@ def take_gradient(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
 def _take(g, _y, _a, indices, axis=None, mode="raise"):
     """Add the gradient of each element taken to the one that it was taken from."""
     length = _a.size if axis is None else _a.shape[axis]
-    places = np.asarray(indices, np.intp)  # as NumPy does, which takes True for 1
+    if indices.__class__ is not np.ndarray:
+        indices = np.asarray(indices)
+    places = indices.astype(np.intp, copy=False)  # as NumPy does, which takes True for 1
     if mode == "wrap":
         places = places % length
     elif mode == "clip":

@@ -295,12 +295,35 @@ def written(
     if narrow and len(cut) > 2:
         cut = [merged(cut, size)]
     cut = [term if _names_once(term) else merged([term], size) for term in cut]
-    values = tuple(flat(term.values) for term in cut)
-    places = tuple(index_of(_places_in_rows(term, size)) for term in cut)
-    params = {"places": places, "shape": (len(rows), *shape)}
+    first, then = _apart([(_places_in_rows(term, size), flat(term.values)) for term in cut])
+    places = tuple([index_of(there) for there, _ in first + then])
+    values = tuple([x for _, x in first + then])
+    params = {"places": places, "shape": (len(rows), *shape), "apart": len(first)}
     if nested:
         return apply(operation(add_at_places), values, params)
     return add_at_places(*values, **params)
+
+
+Placed = list[tuple[Places, Any]]
+
+
+def _apart(placed: Placed) -> tuple[Placed, Placed]:
+    """Values of which surely no two have a place in common, and the others."""
+    first: Placed = []
+    then: Placed = []
+    for one in placed:
+        alone = all([_disjoint(one[0], other) for other, _ in first])
+        (first if alone else then).append(one)
+    return first, then
+
+
+def _disjoint(a: Places, b: Places) -> bool:
+    """Whether two rows of places surely have none in common."""
+    if a.__class__ is not range or b.__class__ is not range:
+        return False
+    if a.step == b.step and (a.start - b.start) % a.step:
+        return True
+    return not a or not b or max(a[0], a[-1]) < min(b[0], b[-1]) or max(b[0], b[-1]) < min(a[0], a[-1])
 
 
 def _within(term: Term, count: int, rows: range) -> Term:

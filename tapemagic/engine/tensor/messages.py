@@ -56,7 +56,7 @@ def shown(value: Any) -> str:
 
 def describe(value: Any) -> str:
     """The repr of a value, cut to 40 characters, and its type."""
-    return f"{shown(value)} of type {type(value).__name__}"
+    return f"{shown(value)} of type {value.__class__.__name__}"
 
 
 def tensor_advice(leaf: Any) -> str:
@@ -67,7 +67,7 @@ def tensor_advice(leaf: Any) -> str:
         return " Give what it stands for, with .deref()."
     if callable(leaf):
         return " Give what it returns, or differentiate the function with tapemagic.grad."
-    if type(leaf).__module__ == "numpy":
+    if leaf.__class__.__module__ == "numpy":
         return (
             " Plain arrays are not on the tape: make it one with tapemagic.constant(...) before the tape records, "
             "and watch it. Comparisons, argmax and the like give plain arrays, since they have no derivative."

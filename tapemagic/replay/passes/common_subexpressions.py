@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 
 from tapemagic.replay.passes.purity import is_pure
-from tapemagic.replay.program import Constant, Node
+from tapemagic.replay.program import Constant, Kind, Node
 
 COMMUTATIVE = frozenset({np.add, np.multiply})
 """Functions for which the order of two arguments makes no difference, but for the sign and payload of a nan."""
+
+ARITHMETIC = frozenset({np.add, np.subtract, np.multiply, np.divide})
+"""Functions for which 2 is the same as 2.0, next to floating-point numbers."""
 
 LARGEST = 1 << 20
 """The number of bytes up to which constants are compared by their bytes."""
@@ -23,19 +26,23 @@ class Table:
         self._nodes: dict[Any, Node] = {}
         self._constants: dict[int, tuple[Constant, Any]] = {}
 
-    def find(self, node: Node, places: dict[Node, int]) -> Node | None:
+    def find(self, node: Node) -> Node | None:
         """The same call, made earlier; if there is none, this one is noted."""
         function = node.function
         if not is_pure(function):
             return None
-        key = self._key(function, node.args, node.kwargs, places)
+        key = self._key(function, node.args, node.kwargs)
+        if node.errstate:
+            key = (tuple(node.errstate.items()), key)
         return None if (found := self._nodes.setdefault(key, node)) is node else found
 
     def holds(self, function: Any, args: tuple[Any, ...]) -> bool:
         """Whether a call is in the table, its arguments in this order."""
-        return self._key(function, args, {}, {}) in self._nodes
+        return self._key(function, args, {}) in self._nodes
 
-    def _key(self, function: Any, args: Any, kwargs: Any, places: dict[Node, int]) -> Any:
+    def _key(self, function: Any, args: Any, kwargs: Any) -> Any:
+        if function in ARITHMETIC and any(map(_is_float, args)):
+            args = [float(x) if x.__class__ is int and abs(x) <= 1 << 24 else x for x in args]
         parts = [self._part(x) for x in args]
         if function in COMMUTATIVE and len(args) == 2 and _any_order(*args):
             parts = [frozenset(parts)]
@@ -78,6 +85,10 @@ class Table:
 def _any_order(a: Any, b: Any) -> bool:
     """Whether the result lies in memory alike for both orders: one of two axes or more may follow either argument."""
     return len(_shape(a)) < 2 or len(_shape(b)) < 2
+
+
+def _is_float(x: Any) -> bool:
+    return isinstance(x, Node) and x.kind.__class__ is Kind and x.kind.dtype.kind == "f"
 
 
 def _shape(x: Any) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.replay.passes.known_numbers import as_scalar, fill_of
-from tapemagic.replay.passes.layout import lines
+from tapemagic.replay.passes.layout import lines, repeats
 from tapemagic.replay.passes.purity import is_pure
 from tapemagic.replay.passes.rewriting import Rewriting, Rules
 from tapemagic.replay.program import Constant, Kind, Node, arguments_of, kind_of, replaced
@@ -22,7 +22,7 @@ BY_SHAPE = {np.ones_like: 1, np.zeros_like: 0}
 """Functions whose result is known from the shape and dtype of their argument."""
 
 
-def folded(node: Node, rewriting: Rewriting) -> Node | None:
+def folded(node: Node, _rewriting: Rewriting) -> Node | None:
     """The result of a call on constants alone."""
     read = arguments_of(node)
     if node.kind.__class__ is not Kind or not all(x.__class__ is Constant for x in read):
@@ -50,9 +50,10 @@ def _value(node: Any) -> Any:
 
 def filled(node: Node, rewriting: Rewriting) -> Node | None:
     """The constant that ``ones_like(x)`` or ``zeros_like(x)`` gives."""
-    if len(node.args) != 1 or node.kwargs or not rewriting.layouts.would_be_contiguous(node):
-        if lines(node.kind.shape) > 1 or len(node.args) != 1 or node.kwargs:
-            return None
+    if len(node.args) != 1 or node.kwargs:
+        return None
+    if lines(node.kind.shape) > 1 and not rewriting.layouts.contiguous(node.args[0]):
+        return None
     value = np.full(node.kind.shape, BY_SHAPE[node.function], node.kind.dtype)
     return Constant(value, name=node.name)
 
@@ -69,14 +70,16 @@ def with_numbers(node: Node, rewriting: Rewriting) -> Node | None:
     if not left or len(left) == len(node.args) or not _same_shape(node, left):
         return None
     args = tuple(
-        as_scalar(x, rewriting) if _is_array(x) and x not in left else x for x in node.args
+        as_scalar(x, rewriting.call) if _is_array(x) and x not in left else x for x in node.args
     )
     if args == node.args:
         return None
     new = Node(node.function, args, {}, node.kind)
     layouts = rewriting.layouts
     repeated = all(x is y or _repeats(x) for x, y in zip(node.args, args, strict=True))
-    if not repeated and not (layouts.would_be_contiguous(node) and layouts.would_be_contiguous(new)):
+    if not repeated and not (
+        layouts.would_be_contiguous(node) and layouts.would_be_contiguous(new)
+    ):
         return None
     return rewriting.call(node.function, args, node.kind, node)
 
@@ -87,12 +90,14 @@ def _is_array(x: Any) -> bool:
 
 def _repeats(x: Any) -> bool:
     """Whether an array has no say in the layout of results, since all of its strides are 0."""
+    if isinstance(x, Constant):
+        return repeats(x)
     return isinstance(x, Node) and (x.function is np.broadcast_to or x.kind.size == 1)
 
 
 def _same_shape(node: Node, left: list[Any]) -> bool:
     shapes = [x.kind.shape for x in left]
-    return np.broadcast_shapes(*shapes) == node.kind.shape
+    return bool(np.broadcast_shapes(*shapes) == node.kind.shape)
 
 
 RULES: Rules = {

@@ -2,9 +2,9 @@
 
 A product with a power of two that is not below 1 rounds nothing, unless it overflows. So ``2 * (4 * x)`` is ``8 * x``
 (where one overflows the other does), and ``c * (2 * x)`` is ``(2 * c) * x`` where x is known to be small, such as a
-sine. It is not otherwise: ``0.001 * (2 * x)`` is infinite for ``x = 1e308``, and ``2 * (0.1 * x)`` rounds among subnormal
-numbers. Of equal summands up to five add up to their multiple exactly: the rounding of ``3 * x`` is too small to move
-``4 * x``.
+sine. It is not otherwise: ``0.001 * (2 * x)`` is infinite for ``x = 1e308``, and ``2 * (0.1 * x)`` rounds among
+subnormal numbers.
+Of equal summands up to five add up to their multiple exactly: the rounding of ``3 * x`` is too small to move ``4 * x``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def merged(node: Node, rewriting: Rewriting) -> Node | None:
     (a, _), (b, x) = outer, inner
     info = np.finfo(node.kind.dtype)
     product = a * b
-    if not 1 <= abs(b) or not is_power_of_two(b) or not abs(product) < float(info.max) / 4:
+    if not abs(b) >= 1 or not is_power_of_two(b) or not abs(product) < float(info.max) / 4:
         return None
     doubles = abs(a) >= 1 and is_power_of_two(a)
     if not doubles and not abs(b) * largest(x) < float(info.max) / 4:
@@ -38,7 +38,10 @@ def merged(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def ordered(node: Node, rewriting: Rewriting) -> Node | None:
-    """``(2 * y) * x`` is ``(2 * x) * y`` for small numbers: the earlier one has the factor, so that equal products meet."""
+    """``(2 * y) * x`` is ``(2 * x) * y`` for small numbers.
+
+    The value that is computed earlier has the factor, so that equal products are found to be equal.
+    """
     if not _is_product(node):
         return None
     for one, y in (node.args, node.args[::-1]):

@@ -14,6 +14,7 @@ import numpy as np
 
 from tapemagic.replay.passes.known_numbers import fill_of, number
 from tapemagic.replay.passes.known_signs import never_negative_zero
+from tapemagic.replay.passes.layout import lines
 from tapemagic.replay.passes.rewriting import Rewriting, Rules
 from tapemagic.replay.program import Kind, Node
 
@@ -26,8 +27,8 @@ def times_one(node: Node, rewriting: Rewriting) -> Node | None:
         known = number(factor)
         if known is None:
             continue
-        if known == 1 and rewriting.layouts.alike(x, node):
-            return x  # type: ignore[no-any-return]
+        if known == 1:
+            return rewriting.same(x, node)
         if known == -1 and _is(x, node) and node.kind.dtype.kind in "fi":
             return rewriting.call(np.negative, (x,), node.kind, node)
     return None
@@ -41,8 +42,8 @@ def over_one(node: Node, rewriting: Rewriting) -> Node | None:
     known = number(by)
     if known is None or isinstance(known, complex | np.complexfloating):
         return None
-    if known == 1 and rewriting.layouts.alike(x, node):
-        return x  # type: ignore[no-any-return]
+    if known == 1:
+        return rewriting.same(x, node)
     if not node.kind.is_array or not _is(x, node) or not is_power_of_two(known):
         return None
     inverse = 1.0 / float(known)
@@ -63,12 +64,11 @@ def plus_zero(node: Node, rewriting: Rewriting) -> Node | None:
         return None
     for x, zero in (node.args, node.args[::-1]):
         known = number(zero)
-        if known is None or known != 0 or not rewriting.layouts.alike(x, node):
+        if known is None or known != 0:
             continue
-        if node.kind.dtype.kind in "iu" or _is_negative_zero(known, node):
-            return x  # type: ignore[no-any-return]
-        if node.kind.dtype.kind == "f" and never_negative_zero(x):
-            return x  # type: ignore[no-any-return]
+        whole = node.kind.dtype.kind in "iu" or _is_negative_zero(known, node)
+        if whole or (node.kind.dtype.kind == "f" and never_negative_zero(x)):
+            return rewriting.same(x, node)
     return None
 
 
@@ -78,13 +78,10 @@ def minus_zero(node: Node, rewriting: Rewriting) -> Node | None:
         return None
     x, zero = node.args
     known = number(zero)
-    if known is None or known != 0 or not rewriting.layouts.alike(x, node):
+    if known is None or known != 0:
         return None
-    if node.kind.dtype.kind in "iu":
-        return x  # type: ignore[no-any-return]
-    if node.kind.dtype.kind != "f" or (np.signbit(known) and not never_negative_zero(x)):
-        return None
-    return x  # type: ignore[no-any-return]
+    exact = node.kind.dtype.kind == "f" and (not np.signbit(known) or never_negative_zero(x))
+    return rewriting.same(x, node) if exact or node.kind.dtype.kind in "iu" else None
 
 
 def _is_negative_zero(known: Any, node: Node) -> bool:
@@ -112,13 +109,11 @@ def minus(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def twice_negative(node: Node, rewriting: Rewriting) -> Node | None:
-    """``-(-x)`` is ``x``; ``-(c * x)`` is ``(-c) * x``."""
+    """``-(-x)`` is ``x``."""
     x = node.args[0]
     if node.kwargs or node.kind.dtype.kind not in "fi":
         return None
-    if _is_negative(x) and rewriting.layouts.alike(x.args[0], node):
-        return x.args[0]  # type: ignore[no-any-return]
-    return None
+    return rewriting.same(x.args[0], node) if _is_negative(x) else None
 
 
 def signs_of_factors(node: Node, rewriting: Rewriting) -> Node | None:
@@ -155,10 +150,14 @@ def power(node: Node, rewriting: Rewriting) -> Node | None:
         return None
     x, exponent = node.args
     known = number(exponent)
-    if known is None or not _is(x, node) or (node.function is operator.pow and not node.kind.is_array):
+    if (
+        known is None
+        or not _is(x, node)
+        or (node.function is operator.pow and not node.kind.is_array)
+    ):
         return None
-    if known == 1 and rewriting.layouts.alike(x, node):
-        return x  # type: ignore[no-any-return]
+    if known == 1:
+        return rewriting.same(x, node)
     if known == 2:
         return rewriting.call(np.multiply, (x, x), node.kind, node)
     return None
@@ -169,7 +168,7 @@ def itself(node: Node, rewriting: Rewriting) -> Node | None:
     x = node.args[0]
     if len(node.args) > 1 or node.kwargs or node.kind.dtype.kind == "c":
         return None
-    return x if rewriting.layouts.alike(x, node) else None
+    return rewriting.same(x, node)
 
 
 def where(node: Node, rewriting: Rewriting) -> Node | None:
@@ -181,7 +180,15 @@ def where(node: Node, rewriting: Rewriting) -> Node | None:
     if known is None and x is not y:
         return None
     taken = x if known is None or bool(known) else y
-    return taken if rewriting.layouts.alike(taken, node) else None
+    return rewriting.same(taken, node)
+
+
+def of_originals(node: Node, rewriting: Rewriting) -> Node | None:
+    """Arithmetic with copies is arithmetic with what they are copies of, where the layout of the result is fixed."""
+    if node.kwargs or node.kind.__class__ is not Kind or lines(node.kind.shape) > 1:
+        return None
+    args = tuple(map(rewriting.original, node.args))
+    return None if args == node.args else rewriting.call(node.function, args, node.kind, node)
 
 
 def _is_other(node: Node) -> bool:
@@ -208,11 +215,11 @@ def _layout_kept(function: Any, args: Any, node: Node, rewriting: Rewriting) -> 
 
 
 RULES: Rules = {
-    np.multiply: (times_one, signs_of_factors),
-    np.divide: (over_one, signs_of_factors),
-    np.add: (plus_zero, plus),
-    np.subtract: (minus_zero, minus),
-    np.negative: (twice_negative,),
+    np.multiply: (times_one, of_originals, signs_of_factors),
+    np.divide: (over_one, of_originals, signs_of_factors),
+    np.add: (plus_zero, of_originals, plus),
+    np.subtract: (minus_zero, of_originals, minus),
+    np.negative: (twice_negative, of_originals),
     np.square: (square,),
     np.power: (power,),
     operator.pow: (power,),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from tapemagic.replay.program import Constant, Kind, Node
-
-if TYPE_CHECKING:
-    from tapemagic.replay.passes.rewriting import Rewriting
 
 PYTHON = (bool, int, float, complex)
 EXACT = frozenset({np.add, np.subtract, np.multiply, np.divide, np.negative})
@@ -51,8 +49,8 @@ def is_uniform(value: Any) -> bool:
     size = value.dtype.itemsize
     if size not in {1, 2, 4, 8, 16}:
         return False
-    words = np.ascontiguousarray(value).reshape(-1).view(np.uint64 if size >= 8 else f"u{size}")
-    words = words.reshape(-1, max(1, size // 8))
+    flat = np.ascontiguousarray(value).reshape(-1)
+    words = flat.view(np.uint64 if size >= 8 else f"u{size}").reshape(flat.size, -1)
     return bool((words == words[0]).all())
 
 
@@ -88,8 +86,15 @@ class Uniform:
         return isinstance(x, Node) and x.kind.__class__ is Kind and not x.kind.is_array
 
 
-def as_scalar(x: Any, rewriting: Rewriting) -> Any:
-    """The number that an argument is throughout: of Python's, or a node; `Uniform` has to hold for it."""
+def as_scalar(x: Any, call: Callable[..., Node]) -> Any:
+    """The number that an argument is throughout: of Python's, or a node; `Uniform` has to hold for it.
+
+    Parameters
+    ----------
+    x : number or Node
+    call : callable
+        `Rewriting.call`, which makes the calls that compute the number.
+    """
     if x.__class__ in PYTHON:
         return x
     if isinstance(x, Constant):
@@ -98,6 +103,6 @@ def as_scalar(x: Any, rewriting: Rewriting) -> Any:
     if not x.kind.is_array:
         return x
     if x.function in SPREADING:
-        return as_scalar(x.args[0], rewriting)
-    parts = tuple(as_scalar(part, rewriting) for part in x.args)
-    return rewriting.call(x.function, parts, Kind((), x.kind.dtype, False), x)
+        return as_scalar(x.args[0], call)
+    parts = tuple(as_scalar(part, call) for part in x.args)
+    return call(x.function, parts, Kind((), x.kind.dtype, False), x)

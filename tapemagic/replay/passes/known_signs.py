@@ -11,7 +11,7 @@ from tapemagic.replay.passes.known_numbers import number
 from tapemagic.replay.program import Kind, Node
 
 DEPTH = 6
-"""How many calls back values are looked at."""
+"""The number of calls that are looked at behind a value."""
 
 NOT_NEGATIVE = frozenset({np.exp, np.exp2, np.cosh, np.absolute, np.fabs, np.hypot, np.square})
 """Functions of real numbers whose results have no sign."""
@@ -77,5 +77,3 @@ def largest(x: Any, depth: int = DEPTH) -> float:
         bound = a * b if x.function is np.multiply else a + b
         return math.inf if math.isnan(bound) else bound * (1 + 1e-3)
     return math.inf
-
-

@@ -17,7 +17,7 @@ from tapemagic.replay.symbol import method
 
 
 class Layouts:
-    """What is known of the nodes that were noted, in the order of execution."""
+    """The nodes of which the layout is known; they are noted in the order of execution."""
 
     def __init__(self) -> None:
         self._contiguous: set[Node] = set()
@@ -54,7 +54,9 @@ class Layouts:
             return self.contiguous(node.args[0]) and function is not np.broadcast_to
         if function is operator.getitem:
             return node.args[1] == () and self.contiguous(node.args[0])
-        if isinstance(function, np.ufunc) and function.signature is None or function in ELEMENTWISE:
+        if (
+            isinstance(function, np.ufunc) and function.signature is None
+        ) or function in ELEMENTWISE:
             return lines(node.kind.shape) <= 1 or all(map(self._agrees, node.args))
         if isinstance(getattr(function, "__self__", None), np.ufunc):
             return lines(node.kind.shape) <= 1
@@ -63,6 +65,8 @@ class Layouts:
     def _agrees(self, x: Any) -> bool:
         """Whether an argument of an elementwise function does not turn the order of its result."""
         if not isinstance(x, Node) or lines(x.kind.shape) <= 1:
+            return True
+        if isinstance(x, Constant) and repeats(x):
             return True
         repeats_one = x.function is np.broadcast_to and is_single(x.args[0])
         return repeats_one or self.contiguous(x)
@@ -73,13 +77,18 @@ VIEWS = frozenset(
 )
 """Functions whose result may share the memory of their first argument, in the same order."""
 
-ELEMENTWISE = frozenset({np.where, np.copy, method("copy"), method("astype")})
+ELEMENTWISE = frozenset({np.where, np.copy, method("copy"), method("astype"), operator.pow})
 """Functions that are no ufuncs, but give a new array in the order of their arguments, as ufuncs do."""
 
 
 def lines(shape: Sequence[int]) -> int:
     """The number of axes that have more than one element."""
     return sum(length != 1 for length in shape)
+
+
+def repeats(x: Constant) -> bool:
+    """Whether a constant array repeats one element in memory."""
+    return not x.by_reference and not any(np.asarray(x.value).strides)
 
 
 def is_single(x: Any) -> bool:

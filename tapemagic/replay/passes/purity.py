@@ -40,9 +40,19 @@ def _is_linear_algebra(function: Any) -> bool:
     return (getattr(function, "__module__", None) or "").startswith("numpy.linalg")
 
 
+def raises(node: Node) -> bool:
+    """Whether a call was made under an np.errstate that raises errors."""
+    return node.errstate is not None and "raise" in node.errstate.values()
+
+
 def may_be_left_out(node: Node) -> bool:
-    """Whether a call whose result nobody reads may be dropped: it has no effect, and raises no error that depends on numbers."""
+    """Whether a call whose result nobody reads may be dropped.
+
+    It has no effect, and raises no error that depends on numbers.
+    """
     function = node.function
+    if raises(node):
+        return False
     if function in BY_INDEX:
         return not any(isinstance(x, Node) for x in _index_parts(node.args[1:]))
     return is_pure(function) and not _is_linear_algebra(function)

@@ -11,7 +11,12 @@ from tapemagic.replay.passes.rewriting import Rewriting, Rules
 from tapemagic.replay.program import Kind, Node
 from tapemagic.replay.symbol import method
 
-UFUNCS = {np.sum: np.add, np.prod: np.multiply, np.max: np.maximum, np.min: np.minimum}
+UFUNCS: dict[Any, Any] = {
+    np.sum: np.add,
+    np.prod: np.multiply,
+    np.max: np.maximum,
+    np.min: np.minimum,
+}
 UFUNCS |= {np.amax: np.maximum, np.amin: np.minimum}
 UFUNCS |= {method("sum"): np.add, method("prod"): np.multiply}
 UFUNCS |= {method("max"): np.maximum, method("min"): np.minimum}
@@ -47,7 +52,7 @@ def mean(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def _options(node: Node) -> tuple[Node, dict[str, Any]] | None:
-    """What is reduced, an array, and the axis, keepdims and dtype; None if there are other options."""
+    """The array that is reduced, and the axis, keepdims and dtype; None if there are other options."""
     if not 1 <= len(node.args) <= 2 or node.kind.__class__ is not Kind:
         return None
     x, *rest = node.args
@@ -79,8 +84,17 @@ def one_summand(node: Node, rewriting: Rewriting) -> Node | None:
     return rewriting.call(np.reshape, (x, node.kind.shape), node.kind, node)
 
 
+def without_default(node: Node, rewriting: Rewriting) -> Node | None:
+    """``keepdims=False`` is the default of a reduction."""
+    if node.kwargs.get("keepdims") is not False:
+        return None
+    kwargs = {key: value for key, value in node.kwargs.items() if key != "keepdims"}
+    return rewriting.call(node.function, node.args, node.kind, node, **kwargs)
+
+
 RULES: Rules = {
-    np.add.reduce: (one_summand,),
+    **{ufunc.reduce: (without_default,) for ufunc in UFUNCS.values()},
+    np.add.reduce: (without_default, one_summand),
     np.mean: (mean,),
     method("mean"): (mean,),
     **dict.fromkeys(UFUNCS, (reduction,)),

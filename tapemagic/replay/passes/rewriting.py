@@ -9,6 +9,8 @@ from typing import Any
 from tapemagic.replay.passes.common_subexpressions import Table
 from tapemagic.replay.passes.known_numbers import Uniform
 from tapemagic.replay.passes.layout import Layouts
+from tapemagic.replay.passes.numpy_values import NumpyValues
+from tapemagic.replay.passes.purity import raises
 from tapemagic.replay.program import (
     Constant,
     Guard,
@@ -42,17 +44,20 @@ class Rewriting:
     ----------
     layouts : Layouts
     uniform : Uniform
+    numpy_values : NumpyValues
     """
 
     def __init__(self, program: Program, rules: Rules, merge: bool) -> None:
         self.layouts = Layouts()
         self.uniform = Uniform()
+        self.numpy_values = NumpyValues()
         self._program = program
         self._general = tuple(rules.get(None, ()))
         self._rules = {function: (*some, *self._general) for function, some in rules.items()}
         self._table = Table() if merge else None
         self._body: list[Any] = []
         self._instead: dict[Node, Node] = {}
+        self._copies: dict[Node, Node] = {}
         self._places: dict[Node, int] = {}
         self._uses = Counter(x for entry in program.body for x in arguments_of(entry))
 
@@ -60,10 +65,24 @@ class Rewriting:
         self, function: Any, args: tuple[Any, ...], kind: Any, like: Node, **kwargs: Any
     ) -> Node:
         """A new call, which comes from the line that another one came from; or what it can be simplified to."""
-        return self._settled(Node(function, args, kwargs, kind, like.site, like.back))
+        new = Node(function, args, kwargs, kind, like.site, like.back, errstate=like.errstate)
+        return self._settled(new)
+
+    def same(self, x: Any, node: Node) -> Node | None:
+        """`x` in place of a new node with the same numbers, if they lie in memory alike; if not, it is remembered."""
+        if not isinstance(x, Node) or x.kind != node.kind:
+            return None
+        if self.layouts.alike(x, node):
+            return x
+        self._copies[node] = x
+        return None
+
+    def original(self, x: Any) -> Any:
+        """The array of which an argument is a copy, in another layout perhaps; or the argument."""
+        return self._copies.get(x, x) if isinstance(x, Node) else x
 
     def uses(self, node: Node) -> int:
-        """How many calls read a value, as far as it is known by now."""
+        """The number of calls that read a value, as far as it is known by now."""
         return self._uses[node]
 
     def place(self, node: Node) -> int:
@@ -100,7 +119,8 @@ class Rewriting:
         back = entry.back
         if back is not None:
             back = back._replace(of=self._now(back.of), to=self._now(back.to))
-        node = Node(entry.function, args, kwargs, entry.kind, entry.site, back, entry.name)
+        node = entry.with_arguments(args, kwargs)
+        node.back = back
         self._uses[node] = 0
         found = self._settled(node)
         self._uses[found] += self._uses[entry]
@@ -109,18 +129,20 @@ class Rewriting:
         return found
 
     def _settled(self, node: Node) -> Node:
-        for rule in self._rules.get(node.function, self._general):
-            found = rule(node, self)
-            if found is not None:
-                return found
-        if self._table is not None:
-            earlier = self._table.find(node, self._places)
-            if earlier is not None:
+        if not raises(node) and self.numpy_values.hold(node):
+            for rule in self._rules.get(node.function, self._general):
+                found = rule(node, self)
+                if found is not None:
+                    return found
+        if self._table is not None and not raises(node):
+            earlier = self._table.find(node)
+            if earlier is not None and earlier.errstate == node.errstate:
                 return earlier
         self._places[node] = len(self._body)
         self._body.append(node)
         self.layouts.note(node)
         self.uniform.note(node)
+        self.numpy_values.note(node)
         return node
 
 
@@ -140,7 +162,7 @@ def _inherit(node: Node, other: Node) -> None:
     """Let a node that takes another's place have its name, and its part in a sweep, where it has none."""
     node.name = node.name or other.name
     if node.back is not None and node.back.to is None and other.back is not None:
-        node.back = other.back
+        node.back = node.back._replace(to=other.back.to)
 
 
 def scalar_kind(kind: Kind) -> Kind:

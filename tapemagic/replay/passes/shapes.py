@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+
 import numpy as np
 
 from tapemagic.replay.passes.rewriting import Rewriting, Rules
@@ -10,7 +11,7 @@ from tapemagic.replay.program import Kind, Node
 from tapemagic.replay.symbol import method
 
 
-def number_of_array(node: Node, rewriting: Rewriting) -> Node | None:
+def number_of_array(node: Node, _rewriting: Rewriting) -> Node | None:
     """``x[()]`` is ``x`` for an array of one axis or more; of a number that was made an array, it is the number."""
     x, index = node.args
     if index.__class__ is not tuple or index or not isinstance(x, Node):
@@ -28,10 +29,10 @@ def copied(node: Node, rewriting: Rewriting) -> Node | None:
     x = node.args[0]
     if node.kwargs.keys() - {"copy", "dtype"}:
         return None
-    return x if rewriting.layouts.alike(x, node) else None
+    return rewriting.same(x, node)
 
 
-def array(node: Node, rewriting: Rewriting) -> Node | None:
+def array(node: Node, _rewriting: Rewriting) -> Node | None:
     """``np.asarray(x)`` is ``x`` for an array."""
     x = node.args[0]
     if len(node.args) != 1 or node.kwargs or not isinstance(x, Node):

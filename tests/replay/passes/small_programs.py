@@ -105,5 +105,3 @@ def same_bits(a: Any, b: Any) -> bool:
     a, b = (np.ascontiguousarray(x).reshape(-1).view(real) for x in (a, b))
     words = f"u{a.dtype.itemsize}"
     return bool(np.all((a.view(words) == b.view(words)) | (np.isnan(a) & np.isnan(b))))
-
-

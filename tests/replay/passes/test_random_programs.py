@@ -39,6 +39,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
 DTYPES = ["f8", "f8", "f8", "f4", "f4", "f2", "i8", "?", "c16"]
 SHAPES = [(), (), (3,), (17,), (1, 17), (3, 17), (3, 17), (3, 1), (17, 3), (0, 3), (12, 24)]
 NUMBERS = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 4.0, 3.0, 0.1, 1e-3, -2.0, 0, 1, 2, -1, np.inf, np.nan]
+FACTORS = [3.0, 2.0, 4.0, 0.1, -1.0, 0.5, -2, 1e3, 1e-3, 1e200]
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, 1e-310, -3e-308, 1.7e308, -9e307, 1e-45]
 SPECIAL += [3e38, 2e-38, 6e4, 6e-8, 1.0, -1.0, 0.5, 2.0]
 
@@ -112,9 +113,11 @@ FAMILIES = (UNARY, BINARY), (ARITHMETIC, [np.add, np.multiply, np.subtract]), (L
 def _step(rng: np.random.Generator, values: list[Any], family: Any) -> Any:
     pick = lambda: values[-1 - int(rng.integers(len(values)) * rng.random())]  # noqa: E731
     x, y, other, chance = pick(), pick(), constant(rng), rng.random()
-    unary, binary, reduce = (
-        some[rng.integers(len(some))] for some in (*family, REDUCTIONS)
-    )
+    if family[0] is ARITHMETIC:
+        other, inner = (FACTORS[k] for k in rng.integers(len(FACTORS), size=2))
+        if chance < 0.2:
+            return np.multiply(other, np.multiply(inner, x))
+    unary, binary, reduce = (some[rng.integers(len(some))] for some in (*family, REDUCTIONS))
     axis = [None, None, 0, -1][rng.integers(4)]
     keepdims = bool(rng.random() < 0.2)
     try:
@@ -174,10 +177,10 @@ def calls_of(program: Program) -> str:
 
 def test_random_programs_stay_the_same_to_the_bit() -> None:
     """Each pass alone, and all of them."""
-    assert [] == [each for seed in range(300) for each in differences(seed)]
+    assert [] == [each for seed in range(150) for each in differences(seed)]
 
 
 @pytest.mark.thorough
 def test_many_random_programs_stay_the_same_to_the_bit() -> None:
     """The same for thousands of programs."""
-    assert [] == [each for seed in range(300, 6000) for each in differences(seed)]
+    assert [] == [each for seed in range(150, 6000) for each in differences(seed)]

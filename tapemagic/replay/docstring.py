@@ -1,0 +1,127 @@
+"""The docstring of a program: its arguments and results, with their shapes and dtypes."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from weakref import ref
+
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.replay.layout import WIDTH
+from tapemagic.replay.program import Input, Node, Program
+
+
+def docstring(
+    program: Program,
+    name: str,
+    parameters: Sequence[str],
+    fixed: Sequence[Node],
+    text: Callable[[Any], str],
+) -> list[str]:
+    """The lines of the docstring of a program.
+
+    Parameters
+    ----------
+    program : Program
+    name : str
+        That of the function.
+    parameters : sequence of str
+        Their names: those of the inputs of the program, then those of `fixed`.
+    fixed : sequence of Node
+        Arrays that are the same at each call.
+    text : callable
+        The text of a result.
+    """
+    summary = program.notes.get("summary") or f"Do what {name} does, without a tape."
+    lines = textwrap.wrap(f"    ...{summary}", WIDTH, subsequent_indent="    ")
+    notes = program.notes
+    if notes.get("brief") and not notes.get("inputs") and None not in program.results:
+        return _closed(lines, notes)
+    words = [f"{described(node)}{_origin(program, node)}" for node in program.inputs]
+    words += [f"{described(node)}, the same at each call" for node in fixed]
+    lines += _section("Parameters", list(zip(parameters, words, strict=True)))
+    lines += _section("Returns", list(_results(program, parameters, text)))
+    return _closed(lines, notes)
+
+
+def _closed(lines: list[str], notes: dict[str, Any]) -> list[str]:
+    """The lines of a docstring with its notes, and its quotation marks."""
+    for k, note in enumerate(notes.get("notes", [])):
+        lines += ["", "    Notes", "    -----"] if not k else [""]
+        lines += textwrap.wrap(note, WIDTH, initial_indent="    ", subsequent_indent="    ")
+    first, *rest = map(_harmless, lines)
+    first = first.replace("...", '"""', 1)
+    return [first, *rest, '    """'] if rest else [f'{first}"""']
+
+
+def described(node: Node) -> str:
+    """The shape and dtype of a value.
+
+    Examples
+    --------
+    >>> from tapemagic.replay.program import Kind
+    >>> import numpy as np
+    >>> described(Input(0, Kind((2, 3), np.dtype("f4"), True)))
+    'array of shape (2, 3), float32'
+    """
+    kind = node.kind
+    return f"array of shape {kind.shape}, {kind.dtype}" if kind.is_array else f"{kind.dtype}"
+
+
+def _origin(program: Program, node: Input) -> str:
+    words = program.notes.get("inputs", {}).get(node)
+    return f", {words}" if words else ", a Variable" * isinstance(node.origin, Variable | ref)
+
+
+def _results(
+    program: Program, parameters: Sequence[str], text: Callable[[Any], str]
+) -> Iterator[tuple[str, str]]:
+    meanings = program.notes.get("results") or [""] * len(program.results)
+    for x, meaning in zip(program.results, meanings, strict=True):
+        if isinstance(x, Node):
+            words = meaning or _meaning(x)
+            yield text(x), f"{described(x)}, {words}" if words else described(x)
+        else:
+            yield text(x), meaning or "the same at each call"
+    names = {id(node.origin): name for node, name in zip(program.inputs, parameters, strict=False)}
+    for variable, node in program.assigned:
+        name = names.get(id(variable)) or getattr(variable, "name", "a Variable")
+        yield text(node), f"{described(node)}, the new value of {name}"
+
+
+def _meaning(node: Node) -> str:
+    """Of which value a result is the derivative."""
+    back = node.back
+    if back is None or back.to is None:
+        return ""
+    name = back.to.name
+    if not name:
+        return ""
+    if back.order == 1:
+        return f"the gradient with respect to {name}"
+    return f"a derivative of order {back.order}, the last one with respect to {name}"
+
+
+def _section(title: str, items: Sequence[tuple[str, str]]) -> list[str]:
+    """A section of a docstring in NumPy's style, with successive names of one kind in one line."""
+    if not items:
+        return []
+    joined: list[tuple[list[str], str]] = []
+    for name, what in items:
+        if joined and joined[-1][1] == what:
+            joined[-1][0].append(name)
+        else:
+            joined.append(([name], what))
+    lines = ["", f"    {title}", f"    {'-' * len(title)}"]
+    for names, what in joined:
+        text = f"{', '.join(names)} : {what}"
+        lines += textwrap.wrap(
+            text, WIDTH, initial_indent="    ", subsequent_indent="        ", break_long_words=True
+        )
+    return lines
+
+
+def _harmless(line: str) -> str:
+    """A line of a docstring that neither ends it nor escapes anything."""
+    return line.replace("\\", "\\\\").replace('"""', "...")

@@ -1,0 +1,119 @@
+"""Names within a program: one for each value, and for each function and object that it calls or reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.replay.expressions import home_of
+from tapemagic.replay.naming import UNSHARED, identifier
+from tapemagic.replay.program import Node
+from tapemagic.replay.uses import Uses
+
+
+class LocalNames:
+    """The names in the source of a program: none stands for two things at a time.
+
+    Attributes
+    ----------
+    imports : list of str
+        The lines that import functions, but for NumPy's.
+    namespace : dict of str to object
+        What cannot be imported.
+    """
+
+    def __init__(self, uses: Uses) -> None:
+        self.imports: list[str] = []
+        self.namespace: dict[str, Any] = {}
+        self._uses = uses
+        self._reserved = set(UNSHARED)
+        self._holders: dict[str, Node] = {}
+        self._names: dict[Node, str] = {}
+        self._objects: dict[int, str] = {}
+        self._functions: dict[Any, str] = {}
+
+    def of(self, node: Node) -> str | None:
+        """The name that a node got; None if it has none yet."""
+        return self._names.get(node)
+
+    def reserve(self, wanted: str) -> str:
+        """A name that nothing has, and nothing else will have."""
+        name, k = wanted, 1
+        while name in self._reserved or name in self._holders:
+            k += 1
+            name = f"{wanted}_{k}"
+        self._reserved.add(name)
+        return name
+
+    def share(self, node: Node, name: str) -> None:
+        """Give a node a name that was reserved."""
+        self._names[node] = name
+
+    def pass_on(self, before: Node, node: Node) -> None:
+        """Give a node the name of the one into whose memory it is written."""
+        name = self._names[node] = self._names[before]
+        self._holders[name] = node
+
+    def give(self, node: Node, wanted: str = "") -> str:
+        """Give a node a name: that of a value which is not read any more may serve again."""
+        wanted = wanted or self.wanted(node)
+        name, k = wanted, 1
+        while name in self._reserved or self._uses.is_kept(self._holders.get(name)):
+            k += 1
+            name = f"{wanted}_{k}"
+        self._holders[name] = node
+        self._names[node] = name
+        return name
+
+    def wanted(self, node: Node) -> str:
+        """The name that a node should have."""
+        name = identifier(node.name)
+        if name:
+            return name
+        if node.back is None:
+            return "t"
+        known = self.known(node.back.to)
+        return f"d{node.back.order if node.back.order > 1 else ''}_{known}" if known else "g"
+
+    def known(self, node: Node | None) -> str:
+        """The name of a value of which an adjoint is to be named; empty for one that only the sweep knows."""
+        if node is None or (not node.name and node.back is not None):
+            return ""
+        name = self._names.get(node, "")
+        return name if self._holders.get(name) is node else identifier(node.name)
+
+    def function(self, function: Any) -> str:
+        """The text by which a function is called; it is imported, if it is none of NumPy's."""
+        try:
+            if function not in self._functions:
+                self._functions[function] = self._text_of(function)
+            return self._functions[function]
+        except TypeError:  # of the user's, and not hashable
+            return self._text_of(function)
+
+    def _text_of(self, function: Any) -> str:
+        if function is np.absolute:
+            return "np.abs"
+        owner = getattr(function, "__self__", None)
+        if isinstance(owner, np.ufunc):
+            return f"{self.function(owner)}.{function.__name__}"
+        home = home_of(function)
+        if home is None:
+            return self.thing(function, str(getattr(function, "__name__", "function")))
+        module, name = home
+        if module == "builtins":
+            return name
+        if module == "numpy" or module.startswith("numpy."):
+            return f"np{module.removeprefix('numpy')}.{name}"
+        known = self.reserve(name)
+        self.imports.append(f"from {module} import {name}" + f" as {known}" * (known != name))
+        return known
+
+    def thing(self, value: Any, name: str) -> str:
+        """The name of an object that has no source."""
+        known = self._objects.get(id(value))
+        if known is None:
+            known = self._objects[id(value)] = self.reserve(identifier(name) or "value")
+            self.namespace[known] = value
+        return known

@@ -1,0 +1,97 @@
+"""Random numbers: whether any were drawn, by the states of the generators that a function can reach."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.program_state import registered
+
+GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+
+DEPTH = 3
+"""How deep inside this package's state a generator may be."""
+
+
+class RandomState:
+    """The states of generators at one moment: Python's and NumPy's global ones, this package's, and those given.
+
+    Parameters
+    ----------
+    reached : iterable of object
+        What a function can reach; generators among them are looked at, and what has one as its attribute.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> before = RandomState([rng])
+    >>> before.drawn_since()
+    ''
+    >>> _ = rng.random()
+    >>> before.drawn_since()
+    'a np.random.Generator'
+    """
+
+    def __init__(self, reached: Iterable[Any] = ()) -> None:
+        self._reached = list(reached)
+        self._generators = self._found()
+        self._python: Any = random.getstate()
+        self._numpy: Any = np.random.get_state()
+        self._states = {i: state_of(x) for i, x in self._generators.items()}
+
+    def _found(self) -> dict[int, Any]:
+        """The generators that can be reached now, by identity."""
+        own = registered()
+        for _ in range(DEPTH - 1):
+            own = [x for each in own for x in (each, *_parts(each))]
+        held = [x for each in (*own, *self._reached) for x in (each, *_parts(each))]
+        return {id(x): x for x in held if isinstance(x, GENERATORS)}
+
+    def drawn_since(self) -> str:
+        """From which generator numbers were drawn since then, in words; empty if from none."""
+        if not _same(self._python, random.getstate()):
+            return "the module random"
+        if not _same(self._numpy, np.random.get_state()):
+            return "np.random"
+        if self._found().keys() != self._generators.keys():
+            return "a generator that is another one now"
+        for i, generator in self._generators.items():
+            if not _same(self._states[i], state_of(generator)):
+                prefix = "random." if isinstance(generator, random.Random) else "np.random."
+                return f"a {prefix}{type(generator).__name__}"
+        return ""
+
+
+def state_of(generator: Any) -> Any:
+    """The state of a generator, which is another one after numbers were drawn."""
+    if isinstance(generator, np.random.Generator):
+        return generator.bit_generator.state
+    if isinstance(generator, np.random.RandomState):
+        return generator.get_state()
+    return generator.getstate() if isinstance(generator, random.Random) else generator.state
+
+
+def _parts(x: Any) -> list[Any]:
+    """The elements of a list, tuple or dict; the values of any other object's attributes."""
+    if isinstance(x, list | tuple):
+        return list(x)
+    if isinstance(x, dict):
+        return list(x.values())
+    if isinstance(x, GENERATORS):
+        return []
+    slots = [name for kind in type(x).__mro__ for name in getattr(kind, "__slots__", ())]
+    return [*getattr(x, "__dict__", {}).values(), *(getattr(x, name, None) for name in slots)]
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two states, of dicts, tuples, arrays and numbers, are equal."""
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, np.ndarray):
+        return bool(np.array_equal(a, b))
+    return bool(a == b)

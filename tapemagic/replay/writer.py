@@ -1,0 +1,314 @@
+"""Writing of a program as Python statements: which values have one of their own, and what stands around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapemagic.replay.comments import Comments
+from tapemagic.replay.expressions import ATOM, AUGMENTED, Expression, Expressions
+from tapemagic.replay.layout import WIDTH, laid_out
+from tapemagic.replay.literals import literal, quoted
+from tapemagic.replay.local_names import LocalNames
+from tapemagic.replay.naming import identifier
+from tapemagic.replay.program import (
+    Constant,
+    Guard,
+    Input,
+    Loop,
+    Node,
+    Program,
+    Site,
+    Store,
+    arguments_of,
+    statement_of,
+)
+from tapemagic.replay.uses import Uses
+
+LONGEST = 72
+"""The number of characters above which an expression is not written into another one."""
+
+DEEPEST = 10
+"""The depth to which calls and operators are nested in one statement."""
+
+
+class Line(NamedTuple):
+    """A line of the source, the user's statement behind it, and the nodes that it computes."""
+
+    text: str
+    site: Site | None = None
+    nodes: Sequence[Node] = ()
+
+
+class Pending(NamedTuple):
+    """A node, or a guard or store, whose expression waits for the one that reads it.
+
+    Attributes
+    ----------
+    reads : list of Node
+        The values that the expression names.
+    inside : sequence of Node
+        Those whose expressions stand inside of it.
+    """
+
+    node: Any
+    expression: Expression
+    reads: list[Node]
+    inside: Sequence[Node] = ()
+
+
+class Writer:
+    """Writes the source of a program, statement by statement."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.uses = Uses(program)
+        self.names = LocalNames(self.uses)
+        self.comments = Comments(program)
+        self.fixed: list[Constant] = []
+        self.parameters: list[str] = []
+        self.above: list[str] = []
+        self.body: list[Line] = []
+        self.guards = 0
+        self._usual: dict[str, str] = program.notes.get("errstate", {})
+        self._pending: list[Pending] = []
+        self._inlined: dict[Node, Expression] = {}
+        self._errstate: dict[str, str] = {}
+        self._indent = "    "
+        self._write = Expressions(self._read, self.names.function, self.names.thing)
+        self.name = self.names.reserve(identifier(program.name) or "program")
+        for entry in self.uses.entries():
+            if isinstance(entry, Node):
+                self._write.call(entry)  # names functions before values
+        self._name_parameters()
+        for entry in program.body:
+            self._add(entry)
+        self._flush()
+        self._return()
+
+    def text(self, x: Any) -> str:
+        """The text of a result."""
+        return self._write.value(x).text
+
+    def _name_parameters(self) -> None:
+        for node in self.program.inputs:
+            self.parameters.append(self.names.give(node, identifier(node.name) or "x"))
+            self.uses.keep([node])
+        known: dict[str, str] = {}
+        for constant in self.uses.constants:
+            text = None if constant.by_reference else literal(constant.value)
+            if text is None:
+                name = self.names.reserve(identifier(constant.name) or "constant")
+                self.parameters.append(name)
+                self.fixed.append(constant)
+            elif not isinstance(constant.value, np.ndarray):
+                continue
+            elif text in known:
+                name = known[text]
+            else:
+                word = text.partition("(")[0].removeprefix("np.")
+                plain = word if word in {"zeros", "ones", "eye"} else "constant"
+                name = known[text] = self.names.reserve(identifier(constant.name) or plain)
+                self.above.append(f"{name} = {text}")
+            self.names.share(constant, name)
+        self.uses.done(self.program.inputs)
+
+    def _read(self, node: Node) -> Expression:
+        if node in self._inlined:
+            return self._inlined[node]
+        name = self.names.of(node)
+        if name is None and isinstance(node, Constant):
+            name = literal(node.value)
+        return Expression(name or "t")  # without a name only while functions are named
+
+    # What stands where.
+
+    def _add(self, entry: Any) -> None:
+        """Write an entry of the body, or keep a node's expression for the one that reads it."""
+        if not isinstance(entry, Node):
+            write: dict[Any, Any] = {Guard: self._guard, Loop: self._loop, Store: self._store}
+            write[type(entry)](entry)
+            return
+        if entry in self.uses.unpacked:
+            return
+        composed = self._composed(entry)
+        if self._stands_inside(entry):
+            self._pending.append(composed)
+        else:
+            self._flush()
+            self._assign(composed)
+
+    def _composed(self, entry: Any) -> Pending:
+        """The expression of a node or a guard, with those of its arguments inside of it that were kept."""
+        arguments = arguments_of(entry)
+        taken = self._take(arguments)
+        if taken:
+            self._inlined = {part.node: part.expression for part in taken}
+            found = self._expression(entry)
+            self._inlined = {}
+            if len(found.text) <= LONGEST and found.depth <= DEEPEST:
+                inside = {part.node for part in taken}
+                reads = [node for node in arguments if node not in inside]
+                reads += [node for part in taken for node in part.reads]
+                nodes = [node for part in taken for node in (part.node, *part.inside)]
+                return Pending(entry, found, reads, nodes)
+            self._pending += taken
+            self._flush()
+        return Pending(entry, self._expression(entry), arguments)
+
+    def _expression(self, entry: Any) -> Expression:
+        if isinstance(entry, Node):
+            return self._write.call(entry)
+        return self._read(entry.value if isinstance(entry, Store) else entry.condition)
+
+    def _take(self, arguments: list[Node]) -> list[Pending]:
+        """Take the kept expressions of arguments, if they are the last ones, in the order of the arguments."""
+        waiting = {part.node for part in self._pending}
+        wanted = [node for node in arguments if node in waiting] if waiting else []
+        last = self._pending[len(self._pending) - len(wanted) :]
+        if [part.node for part in last] != wanted:
+            self._flush()
+            return []
+        del self._pending[len(self._pending) - len(wanted) :]
+        return last
+
+    def _stands_inside(self, node: Node) -> bool:
+        """Whether a value has no statement of its own."""
+        reader = self.uses.only_reader(node)
+        if node.name or reader is None or node in self.uses.parts or node.function in AUGMENTED:
+            return False
+        if "out" in node.kwargs or _writes(reader):
+            return False
+        if not self._is_intermediate(node, reader):
+            return False
+        if isinstance(reader, Guard):
+            return bool(reader.site == node.site and node.errstate is None)
+        if isinstance(reader, Store):
+            return node.errstate is None
+        same = reader.errstate == node.errstate
+        return bool(same and statement_of(reader) == statement_of(node))
+
+    @staticmethod
+    def _is_intermediate(node: Node, reader: Any) -> bool:
+        """Whether a value is no adjoint of a value with a name, or only a part of one that the reader completes."""
+        to = node.back and node.back.to
+        if to is None or not (to.name or isinstance(to, Input)):
+            return True
+        return isinstance(reader, Node) and reader.back is not None and reader.back.to is to
+
+    def _flush(self) -> None:
+        """Write the expressions that were kept, each as a statement."""
+        pending, self._pending = self._pending, []
+        for each in pending:
+            self._assign(each)
+
+    # Statements.
+
+    def _assign(self, composed: Pending) -> None:
+        node = composed.node
+        self._begin(node)
+        self.uses.done(composed.reads)
+        if node.function in AUGMENTED:
+            self.names.pass_on(node.args[0], node)
+            self._line(composed.expression.text, node.site, [node, *composed.inside])
+            return
+        if node in self.uses.parts:
+            parts = self.uses.parts[node]
+            given = (
+                self.names.give(parts[k]) if k in parts else "_" for k in range(len(node.kind))
+            )
+            target = ", ".join(given)
+        else:
+            target = self.names.give(node)
+        self._line(f"{target} = {composed.expression.text}", node.site, [node, *composed.inside])
+
+    def _begin(self, node: Node) -> None:
+        """Write what stands above a node: its comment, and the head of a block of np.errstate."""
+        errstate = {k: v for k, v in (node.errstate or {}).items() if self._usual.get(k) != v}
+        if errstate != self._errstate or statement_of(node) != self.comments.said:
+            self._errstate = {}
+        self.body += [Line(text, node.site) for text in self.comments.above(node, self._margin)]
+        if errstate != self._errstate:
+            options = ", ".join(f"{key}={quoted(value)}" for key, value in errstate.items())
+            if len(errstate) == 4 and len(set(errstate.values())) == 1:
+                options = f"all={quoted(errstate['over'])}"
+            self._line(f"with np.errstate({options}):")
+            self._errstate = errstate
+
+    def _guard(self, guard: Guard) -> None:
+        composed = self._composed(guard)
+        self._flush()
+        self.uses.done(composed.reads)
+        self._errstate = {}
+        self.guards += 1
+        site, expression = guard.site, composed.expression
+        self.body += [Line(text, site) for text in self.comments.above_guard(guard, self._margin)]
+        condition = expression.within(ATOM) if guard.expected else expression.text
+        self._line(f"if {'not ' * guard.expected}{condition}:", site)
+        self._line(f"    raise Retrace({self.guards})", site)
+
+    def _loop(self, loop: Loop) -> None:
+        """Write a loop over blocks; what it reads from outside keeps its name until its end."""
+        self._flush()
+        kept = [*arguments_of(loop), loop.start, loop.part]
+        self.uses.keep(kept)
+        start, part = self.names.give(loop.start), self.names.give(loop.part)
+        self._errstate, self.comments.said = {}, None
+        self._line(f"for {start} in range(0, {loop.count:_}, {loop.step:_}):")
+        self._indent += "    "
+        self._line(f"{part} = slice({start}, {start} + {loop.step:_})")
+        for entry in loop.body:
+            self._add(entry)
+        self._flush()
+        self._errstate, self.comments.said = {}, None
+        self._indent = self._indent[4:]
+        self.uses.done(kept)
+
+    def _store(self, store: Store) -> None:
+        """Write down what one round of a loop computed."""
+        composed = self._composed(store)
+        self._flush()
+        self.uses.done(composed.reads)
+        self._errstate = {}
+        target, value = self._read(store.target).text, composed.expression.text
+        text = f"{target}.append({value})"
+        if store.index is not None:
+            text = f"{target}[{self._write.index(store.index)}] = {value}"
+        self._line(text, store.value.site, composed.inside)
+
+    def _return(self) -> None:
+        self._errstate = {}
+        values = [f"{self.text(x)}{'.copy()' * shares_memory(x)}" for x in self.uses.outputs]
+        text = ", ".join(values) or "()"
+        if len(text) > WIDTH - len("    return "):
+            text = f"({text})"
+        if self.comments.said is not None and len(self.body) > 3:
+            self.body.append(Line(""))
+        self._line(f"return {text}")
+
+    @property
+    def _margin(self) -> str:
+        return self._indent + "    " * bool(self._errstate)
+
+    def _line(self, text: str, site: Site | None = None, nodes: Sequence[Node] = ()) -> None:
+        self.body += [Line(line, site, nodes) for line in laid_out(text, self._margin)]
+
+
+VIEWS: frozenset[Any] = frozenset(
+    {np.reshape, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze, np.ravel}
+    | {np.broadcast_to, np.real, np.imag, np.diagonal, np.asarray, np.flip, np.atleast_1d}
+)
+
+
+def shares_memory(x: Any) -> bool:
+    """Whether a result is an array of the program's own, or may be a view of one, that the caller could write into."""
+    while isinstance(x, Node) and x.function in VIEWS and x.args:
+        x = x.args[0]
+    return isinstance(x, Constant) and not x.by_reference and x.kind.is_array
+
+
+def _writes(entry: Any) -> bool:
+    """Whether a node writes its result into one of its arguments."""
+    return isinstance(entry, Node) and (entry.function in AUGMENTED or "out" in entry.kwargs)
