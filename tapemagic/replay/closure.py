@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.engine.events import origin_of
 from tapemagic.engine.program_state import registered
 from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.tensor import Tensor
@@ -25,6 +24,7 @@ from tapemagic.replay.kinds import (
     is_leaf,
     is_user_class,
     is_user_code,
+    is_user_module,
     same_leaf,
     unwatchable,
     unwatched,
@@ -344,9 +344,7 @@ class Closure:
 
     def _expand_module(self, local: str, x: ModuleType, path: str) -> None:
         """The names of a module of the user's that some code reads as attributes."""
-        if origin_of(getattr(x, "__file__", None) or "") != "" or x is builtins:
-            return
-        if getattr(x, "__file__", None) is None:
+        if not is_user_module(x):
             return
         for name in sorted(self.names & vars(x).keys()):
             self._look(

@@ -160,9 +160,12 @@ def is_user_code(code: CodeType) -> bool:
 def is_user_class(kind: type) -> bool:
     """Whether a class is written in a file or a cell of the user's."""
     module = sys.modules.get(kind.__module__)
-    if module is None:
-        return kind.__module__ != "builtins"
+    return is_user_module(module) if module is not None else kind.__module__ != "builtins"
+
+
+def is_user_module(module: Any) -> bool:
+    """Whether a module is a file of the user's, a folder of such, or the notebook itself."""
     file = getattr(module, "__file__", None)
     if file is None:
-        return module.__name__ not in sys.builtin_module_names
+        return module.__name__ == "__main__" or hasattr(module, "__path__")
     return origin_of(file) == ""
