@@ -17,7 +17,6 @@ from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.kinds import (
-    MODIFIED,
     WRAPPERS,
     is_container,
     is_instance,
@@ -29,6 +28,7 @@ from tapemagic.replay.kinds import (
     unwatchable,
     unwatched,
 )
+from tapemagic.replay.randomness import GENERATORS
 from tapemagic.replay.reading import DYNAMIC, UNSEEN, Names, names_in
 from tapemagic.replay.signature import is_data
 
@@ -172,13 +172,11 @@ class Closure:
         )
 
     def _look_at_program_state(self) -> None:
-        """Note the settings of this package, such as the dtype of layers, and its generator of random numbers."""
+        """Note the settings of this package, such as the dtype of layers."""
         for state in registered():
             if isinstance(state, list):
                 for k, x in enumerate(state):
-                    if isinstance(x, MODIFIED):
-                        self.generators.append(x)
-                    elif is_leaf(x):
+                    if is_leaf(x):
                         self._look(f"{self._constant('s', state)}[{k}]", x, "a setting")
 
     def _argument(self, found: Any, path: str) -> None:
@@ -231,7 +229,7 @@ class Closure:
                 self.unseen = self.unseen or f"it reads {path or 'an argument'}, {reason}"
                 return
             self._object(local, expression, x, path)
-            if isinstance(x, MODIFIED):
+            if isinstance(x, GENERATORS):
                 self.generators.append(x)
             self._queue.append((local, x, path))
         self._met[id(x)] = local, x
