@@ -27,6 +27,9 @@ TRIES = 3
 SMALL = 1 << 20
 """The bytes of all arrays in reach up to which they may be constants, whose numbers are compared at each call."""
 
+DRAWS = "it draws random numbers: give them as an argument"
+"""The reason for which a call is no program, unless it draws once, as a model does for the weights of its layers."""
+
 _lock = threading.RLock()
 """Held by the thread that traces."""
 
@@ -274,13 +277,13 @@ class Programs:
             with observed:
                 program, result = one.run(function, args, kwargs)
         if random_states(closure.generators) != before:
-            effects.append("it draws random numbers: give them as an argument")
+            effects.append(DRAWS)
         after = Closure(function, call.objects, entry.fixed)
         changed = same_closures(closure, after, strictly=True)
         one.clean(after)
         trace.release()
         reason = self._reason(trace, effects, one, program, args, kwargs, call)
-        if changed is not None and (not reason or entry.tries < TRIES - 1) and not effects:
+        if changed is not None and (not reason or entry.tries < TRIES - 1) and set(effects) <= {DRAWS}:
             entry.tries += 1
             if entry.tries >= TRIES:
                 entry.why_eager = _with_line(f"it changes {changed}", _assigned(closure, changed))

@@ -57,12 +57,23 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function, with its arrays and numbers as tensors."""
-        if self.input_signature is not None:
-            args = self._signed(args)
-        given = pack((args, kwargs), map(_argument, leaves((args, kwargs))))
+        given = self._given(args, kwargs)
         run = self.python_function if functions_run_eagerly() else self._traced
         result = run(*given[0], **given[1])
         return pack(result, map(_result, leaves(result)))
+
+    def source(self, *args: Any, **kwargs: Any) -> str:
+        """The program for arguments like these, as NumPy source; without arguments, all programs there are."""
+        if not args and not kwargs:
+            return str(self._traced.source())
+        given = self._given(args, kwargs)
+        return str(self._traced.source(*given[0], **given[1]))
+
+    def _given(self, args: Any, kwargs: Any) -> Any:
+        """The arguments as the function is handed them."""
+        if self.input_signature is not None:
+            args = self._signed(args)
+        return pack((args, kwargs), map(_argument, leaves((args, kwargs))))
 
     def _signed(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Arguments as tensors of the shapes and dtypes of the input signature."""
