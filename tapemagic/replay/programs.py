@@ -28,6 +28,8 @@ TRIES = 3
 SMALL = 1 << 20
 """The bytes of all arrays in reach up to which they may be constants, whose numbers are compared at each call."""
 
+"""The reason for which a call is no program, unless it draws once, as a model does for the weights of its layers."""
+
 _lock = threading.RLock()
 """Held by the thread that traces."""
 
@@ -274,7 +276,7 @@ class Programs:
             one = TracedCall(trace, closure, call)
             with observed:
                 program, result = one.run(function, args, kwargs)
-        drawn = before.drawn_since()
+        drawn, acts = before.drawn_since(), bool(effects)
         if drawn:
             effects.append(f"it draws random numbers from {drawn}: give them as an argument")
         after = Closure(function, call.objects, entry.fixed)
@@ -282,7 +284,7 @@ class Programs:
         one.clean(after)
         trace.release()
         reason = self._reason(trace, effects, one, program, args, kwargs, call)
-        if changed is not None:
+        if changed is not None and not acts and (not reason or entry.tries < TRIES - 1):
             entry.tries += 1
             if entry.tries >= TRIES:
                 line = _assigned(closure, changed)
