@@ -28,8 +28,6 @@ TRIES = 3
 SMALL = 1 << 20
 """The bytes of all arrays in reach up to which they may be constants, whose numbers are compared at each call."""
 
-"""The reason for which a call is no program, unless it draws once, as a model does for the weights of its layers."""
-
 _lock = threading.RLock()
 """Held by the thread that traces."""
 
