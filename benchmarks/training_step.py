@@ -96,7 +96,7 @@ def on_the_tape() -> Step:
             logits = tm.relu(x @ w1 + b1) @ w2 + b2
             loss = np.mean(tm.sparse_softmax_cross_entropy(labels, logits))
         optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
-        return variables
+        return [*variables]
 
     return step
 
@@ -116,9 +116,14 @@ def with_layers() -> Step:
         with tm.GradientTape() as tape:
             loss = loss_of(labels, model(x, training=True))
         optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
-        return variables
+        return [*variables]
 
     return step
+
+
+def as_a_program() -> Step:
+    """The step of layers, a loss and an optimizer under tm.function."""
+    return tm.function(with_layers())  # type: ignore[no-any-return]
 
 
 def with_pytorch() -> Step:
@@ -147,6 +152,7 @@ STEPS = {
     "NumPy": by_hand,
     "the bare tape": on_the_tape,
     "tapemagic.nn": with_layers,
+    "tm.function": as_a_program,
     "PyTorch": with_pytorch,
 }
 

@@ -6,32 +6,44 @@ import io
 import keyword
 import token
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from typing import Literal, NamedTuple
 
+from tapemagic.display.appearance import Theme
 from tapemagic.display.elements import element
 from tapemagic.display.styles import QUIET
 
 Kind = Literal["comment", "keyword", "number", "string", "function"]
 
-STYLES: dict[Kind, str] = {
-    "comment": QUIET,
-    "keyword": "color:#a24fd0;font-weight:600",
-    "number": "color:#1f8545",
-    "string": "color:#c9462c",
-    "function": "color:#2a76d2",
+COLOURS: dict[Kind, tuple[str, str, str, str]] = {
+    "keyword": ("#7e22ce", "#c084fc", "#a855d6", "keyword"),
+    "number": ("#15803d", "#4ade80", "#218a48", "number"),
+    "string": ("#b91c1c", "#f87171", "#d04a30", "string"),
+    "function": ("#1d4ed8", "#60a5fa", "#2f7ad6", "def"),
 }
-"""Colours that are legible on white and on black, with a contrast of 4 and more on both."""
+"""The colours on a light page, on a dark one, and on either, where the contrast is above 4; and JupyterLab's name."""
 
-LIVE_STYLES: dict[Kind, str] = {
-    "comment": QUIET,
-    "keyword": "color:var(--jp-mirror-editor-keyword-color,#a24fd0);font-weight:600",
-    "number": "color:var(--jp-mirror-editor-number-color,#1f8545)",
-    "string": "color:var(--jp-mirror-editor-string-color,#c9462c)",
-    "function": "color:var(--jp-mirror-editor-def-color,#2a76d2)",
+
+def _styles(colour: Callable[[str, str, str, str], str]) -> dict[Kind, str]:
+    found = {kind: f"color:{colour(*colours)}" for kind, colours in COLOURS.items()}
+    found["keyword"] += ";font-weight:600"
+    return {**found, "comment": QUIET}
+
+
+STYLES = _styles(lambda _light, _dark, either, _name: either)
+"""The styles of static HTML, which cannot tell on what page it will stand."""
+
+LIVE_STYLES: dict[Theme, dict[Kind, str]] = {
+    "auto": _styles(
+        lambda light, dark, _either, name: (
+            f"var(--jp-mirror-editor-{name}-color,light-dark({light},{dark}))"
+        )
+    ),
+    "light": _styles(lambda light, *_: light),
+    "dark": _styles(lambda _light, dark, *_: dark),
 }
-"""The colours that the notebook's theme has for code, in a live page."""
+"""The styles of a live page: those of JupyterLab for code, or else those of its theme."""
 
 
 class Piece(NamedTuple):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -148,9 +149,11 @@ class Completion:
 
     def _names(self, cursor: Cursor) -> Iterator[tuple[str, str]]:
         if cursor.magic == "%%tape":
-            wanted = self._watchable(cursor)
+            wanted: Iterable[tuple[str, str]] = self._watchable(cursor)
         elif cursor.magic == "%tape" or (cursor.magic == "%check_gradient" and not cursor.words):
             return  # an expression: Python's own completion knows more
+        elif cursor.magic == "%tape_function":
+            wanted = [] if cursor.words else self._traced()
         else:
             wanted = self._recorded()
         yield from ((name, hint) for name, hint in wanted if name not in cursor.words)
@@ -174,6 +177,13 @@ class Completion:
             for name, value in self._variables():
                 if last.observer.tracks(value):
                     yield name, kind(value)
+
+    def _traced(self) -> Iterator[tuple[str, str]]:
+        """The names of functions that are traced; there are none before their module is loaded."""
+        module = sys.modules.get("tapemagic.replay.function")
+        for name, value in self._variables() if module else ():
+            if isinstance(value, module.Function):
+                yield name, "traced function"
 
     def _variables(self) -> list[tuple[str, Any]]:
         """The variables of the notebook, without hidden ones, in alphabetical order."""

@@ -33,12 +33,12 @@ def tape_function(line: str, namespace: Mapping[str, Any]) -> FunctionCode:
         If the line cannot be understood, or there is nothing to show yet.
     """
     __tracebackhide__ = True
-    from tapemagic.replay.function import Function
+    from tapemagic.replay.function import BoundFunction, Function
 
     name, call = parse(line)
     function = _evaluated(name, namespace)
     words = ast.unparse(name)
-    if not isinstance(function, Function):
+    if not isinstance(function, Function | BoundFunction):
         raise UsageError(
             f"%tape_function: {words} is of type {type(function).__name__}, and no function that is traced: "
             f"write @tapemagic.function above its definition, or {_plain_name(words)} = tapemagic.function({words}), "
@@ -46,17 +46,14 @@ def tape_function(line: str, namespace: Mapping[str, Any]) -> FunctionCode:
         )
     args = [_evaluated(node, namespace) for node in call.args]
     kwargs = {str(word.arg): _evaluated(word.value, namespace) for word in call.keywords}
+    asked = bool(args or kwargs)
     try:
         text = function.source(*args, **kwargs)
-    except (TapeError, LookupError, ValueError, TypeError) as error:
-        raise UsageError(f"%tape_function: {printable(_message(error))}") from None
-    why = function.why_eager
-    if not text and not why:
-        raise UsageError(
-            f"%tape_function: {words} has no program yet: the first two calls with arguments of the same kind trace "
-            f"it, so call {words}(...) twice, and ask again"
-        )
-    return FunctionCode(words, text, why)
+    except TapeError as error:
+        if asked or not function.why_eager:
+            raise UsageError(f"%tape_function: {printable(str(error))}") from None
+        text = ""
+    return FunctionCode(words, text, "" if asked else function.why_eager)
 
 
 def _message(error: Exception) -> str:

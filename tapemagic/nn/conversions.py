@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tapemagic.engine.operations.common import operand
 from tapemagic.engine.operations.selection import cast
 from tapemagic.engine.tensor.coercion import require_plain
 from tapemagic.engine.tensor.constant import constant
-from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.nn.config import floatx
 
@@ -48,6 +50,19 @@ def real_numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
     if dtype is None:
         return x if kind == "f" else cast(x, floatx())
     return x if x.dtype == dtype else cast(x, dtype)
+
+
+def as_array(x: Any) -> Any:
+    """The value of a tensor, or of anything like an array: an array, or a NumPy scalar, without its tapes.
+
+    Examples
+    --------
+    >>> import tapemagic as tm
+    >>> as_array(tm.constant([1.0])), as_array([1, 2])
+    (array([1.]), array([1, 2]))
+    """
+    value = unwrap(x)
+    return value if isinstance(value, np.ndarray | np.generic) else np.asarray(value)
 
 
 def as_tensor(x: Any) -> Any:

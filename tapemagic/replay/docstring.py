@@ -35,15 +35,24 @@ def docstring(
     """
     summary = program.notes.get("summary") or f"Do what {name} does, without a tape."
     lines = textwrap.wrap(f"    ...{summary}", WIDTH, subsequent_indent="    ")
+    notes = program.notes
+    if notes.get("brief") and not notes.get("inputs") and None not in program.results:
+        return _closed(lines, notes)
     words = [f"{described(node)}{_origin(program, node)}" for node in program.inputs]
     words += [f"{described(node)}, the same at each call" for node in fixed]
     lines += _section("Parameters", list(zip(parameters, words, strict=True)))
     lines += _section("Returns", list(_results(program, parameters, text)))
-    for k, note in enumerate(program.notes.get("notes", [])):
+    return _closed(lines, notes)
+
+
+def _closed(lines: list[str], notes: dict[str, Any]) -> list[str]:
+    """The lines of a docstring with its notes, and its quotation marks."""
+    for k, note in enumerate(notes.get("notes", [])):
         lines += ["", "    Notes", "    -----"] if not k else [""]
         lines += textwrap.wrap(note, WIDTH, initial_indent="    ", subsequent_indent="    ")
     first, *rest = map(_harmless, lines)
-    return [first.replace("...", '"""', 1), *rest, '    """']
+    first = first.replace("...", '"""', 1)
+    return [first, *rest, '    """'] if rest else [f'{first}"""']
 
 
 def described(node: Node) -> str:

@@ -274,7 +274,7 @@ class Rerun:
     def _parameter(self, value: Any, name: str, i: int, what: str = "") -> Any:
         """The symbol of a new parameter; if it has no name of the user's, with the words for `what` it is."""
         kept = self._kept.get(i) if isinstance(value, Absent) else value
-        stand_in = np.ones(value.shape, value.dtype) if kept is None else kept
+        stand_in = np.ones(value.shape, value.dtype)[()] if kept is None else kept
         symbol = self.trace.input(len(self.trace.inputs), stand_in, identifier(name))
         if what:
             self.meanings[symbol._node] = what

@@ -20,7 +20,7 @@ from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
 from tapemagic.replay.naming import Names
 from tapemagic.replay.program import Back, Constant, Guard, Input, Kind, Node, Site, kind_of
-from tapemagic.replay.symbol import has_symbol, held, shaped_by_data, Symbol
+from tapemagic.replay.symbol import Symbol, has_symbol, held, shaped_by_data
 
 INDEX = np.dtype(np.intp)
 TRUTH = kind_of(False)
@@ -109,6 +109,12 @@ class Trace:
     def reads(self, args: Any) -> bool:
         """Whether a symbol is among nested arguments."""
         return has_symbol(args)
+
+    def own(self, x: Any) -> Any:
+        """An array with the same numbers, into which its owner may write; in the program it is the same value."""
+        if type(x) is not Symbol or x._trace is not self or x.__class__ is not np.ndarray:
+            return np.copy(x)
+        return Symbol(self, x._node, np.copy(x._held))
 
     def call(
         self, function: Any, args: Sequence[Any], kwargs: dict[str, Any], compute: Any = None

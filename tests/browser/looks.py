@@ -8,7 +8,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots"
-FACES = ("Variables", "Graph", "Gradients", "Trace", "Lines")
+FACES = ("Variables", "Graph", "Gradients", "Trace", "Lines", "Code")
 SERIOUS = """async report => {
     const wanted = { resultTypes: ['violations'] };
     const { violations } = await axe.run(report, wanted);

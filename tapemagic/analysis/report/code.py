@@ -92,6 +92,7 @@ def _source(subject: Subject) -> SourceText:
     names = [name for name, _ in subject.targets]
     name = names[0] if len(names) == 1 else "targets"
     goal = names[0] if len(names) == 1 else f"{len(names)} targets"
+    notes["brief"] = True
     notes["summary"] = summary(goal, [name for name, _ in subject.sources], subject.order)
     return text_of(
         recorded_program(

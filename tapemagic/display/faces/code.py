@@ -9,7 +9,7 @@ from tapemagic.analysis.formatting import printable
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.display.appearance import Theme
 from tapemagic.display.elements import element
-from tapemagic.display.highlighting import LIVE_STYLES, STYLES, highlighted
+from tapemagic.display.highlighting import LIVE_STYLES, highlighted
 from tapemagic.display.styles import NAME, QUIET
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def live_html(code: Code, theme: Theme = "auto") -> str:
     """
     if not code.lines:
         return page(code)
-    rows = highlighted(_lines(code), LIVE_STYLES if theme == "auto" else STYLES)
+    rows = highlighted(_lines(code), LIVE_STYLES[theme])
     lines = [_line(line, row) for line, row in zip(code.lines, rows, strict=True)]
     return element("pre", BLOCK, "\n".join(lines))
 

@@ -67,7 +67,8 @@ def operand(x: Any) -> Any:
     held = as_operand(x)
     if isinstance(held, Traced):
         return held
-    held = np.asarray(held)
+    if not isinstance(held, np.generic):
+        held = held if held.__class__ is np.ndarray else np.asarray(held)
     if held.dtype.kind not in NUMBERS:
         raise NotNumbersError(
             f"numbers, an array or a tensor have to be given here, not {held.dtype} such as {shown(x)}"
@@ -78,7 +79,7 @@ def operand(x: Any) -> Any:
 def array(x: Any) -> Any:
     """Nested lists as an array."""
     try:
-        return np.asarray(x)
+        return x if x.__class__ is np.ndarray else np.asarray(x)
     except ValueError:
         raise ragged_error(x) from None
 

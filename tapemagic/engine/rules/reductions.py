@@ -62,8 +62,8 @@ def numbers(x: Any, where: Any) -> Any:
 # -- sum, mean ------------------------------------------------------------------------------------
 
 
-def _sum(g, _y, _x, axis=None, keepdims=False, where=True):
-    """`g`, for each element."""
+def _sum(g, _y, _x, axis=None, keepdims=False, where=True, initial=None):  # noqa: ARG001
+    """`g`, for each element; `initial` is there for the record to keep it."""
     if not g.ndim and where is True:
         return broadcast(g, _x.shape)
     shape = leading_shape(g, _y) + _x.shape
@@ -100,7 +100,7 @@ def _share(g: Any, n: int) -> Any:
     return (g / np.float32(n)).astype(np.float16)
 
 
-def _nansum(g, _y, x, axis=None, keepdims=False, where=True):
+def _nansum(g, _y, x, axis=None, keepdims=False, where=True, initial=None):  # noqa: ARG001
     return _sum(g, _y, x, axis, keepdims, numbers(x, where))
 
 
@@ -108,10 +108,10 @@ def _nanmean(g, _y, x, axis=None, keepdims=False, where=True):
     return _mean(g, _y, x, axis, keepdims, numbers(x, where))
 
 
-vjp(np.sum, _sum, ignores="initial")
+vjp(np.sum, _sum)
 vjp(np.mean, _mean)
 operation(np.mean).on_arrays = mean_of
-vjp(np.nansum, _nansum, ignores="initial")
+vjp(np.nansum, _nansum)
 vjp(np.nanmean, _nanmean)
 
 spreads(np.sum, np.nansum)
@@ -284,7 +284,7 @@ _spreads(np.nanstd, _std, gaps=True)
 # -- max, min, median -----------------------------------------------------------------------------
 
 
-def _extreme(g, y, x, axis=None, keepdims=False, where=True):
+def _extreme(g, y, x, axis=None, keepdims=False, where=True, initial=None):  # noqa: ARG001
     """Ties share evenly. NaN wins in NumPy, and takes the gradient."""
     axes = negative_axes(axis, x.ndim)
     hit = ((x == expand(y, axes, keepdims)) | np.isnan(x)) & where
@@ -292,7 +292,7 @@ def _extreme(g, y, x, axis=None, keepdims=False, where=True):
     return expand(g, axes, keepdims) * share
 
 
-def _nanextreme(g, y, x, axis=None, keepdims=False, where=True):
+def _nanextreme(g, y, x, axis=None, keepdims=False, where=True, initial=None):  # noqa: ARG001
     return _extreme(g, y, x, axis, keepdims, numbers(x, where))
 
 
@@ -332,12 +332,12 @@ def middle(x: Any, axes: tuple[int, ...], n: Any) -> Any:
     return (place == (n - 1) // 2) / 2 + (place == n // 2) / 2
 
 
-vjp(np.max, _extreme, ignores="initial")
-vjp(np.min, _extreme, ignores="initial")
-vjp(np.amax, _extreme, ignores="initial", name="max")
-vjp(np.amin, _extreme, ignores="initial", name="min")
-vjp(np.nanmax, _nanextreme, ignores="initial")
-vjp(np.nanmin, _nanextreme, ignores="initial")
+vjp(np.max, _extreme)
+vjp(np.min, _extreme)
+vjp(np.amax, _extreme, name="max")
+vjp(np.amin, _extreme, name="min")
+vjp(np.nanmax, _nanextreme)
+vjp(np.nanmin, _nanextreme)
 vjp(np.ptp, _ptp)
 
 

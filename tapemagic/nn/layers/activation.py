@@ -10,6 +10,7 @@ from tapemagic.engine.operations.windows import whole_numbers
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn import activations
 from tapemagic.nn.arguments import number
+from tapemagic.nn.conversions import as_array
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layers.pointwise import Pointwise
 
@@ -272,7 +273,7 @@ def masked_softmax(x: Any, mask: Any, axis: tuple[int, ...]) -> Any:
     ShapeError
         If the mask does not broadcast to the shape of `x`.
     """
-    mask = np.asarray(mask)
+    mask = as_array(mask)
     if mask.dtype.kind != "b":
         mask = mask > 0.5
     try:

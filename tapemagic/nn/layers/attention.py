@@ -12,6 +12,7 @@ from tapemagic.engine.operations.normalization import dropout as drop
 from tapemagic.engine.operations.windows import whole_numbers
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import positive, share
+from tapemagic.nn.conversions import as_array
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Layer
 from tapemagic.nn.layers.activation import masked_softmax
@@ -320,7 +321,7 @@ class MultiHeadAttention(Layer):
 
 def _truth(mask: Any) -> Any:
     """A mask as truth values."""
-    return np.asarray(mask).astype(bool)
+    return as_array(mask).astype(bool)
 
 
 def _column(mask: Any, axis: int) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.gathering import gather
-from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import DtypeError, OptionError
 from tapemagic.nn.arguments import positive
+from tapemagic.nn.conversions import as_array
 from tapemagic.nn.layer import Layer
 
 
@@ -89,7 +89,7 @@ class Embedding(Layer):
 
     def call(self, inputs: Any) -> Any:
         """The vectors of the numbers."""
-        numbers = np.asarray(unwrap(inputs))
+        numbers = as_array(inputs)
         others = _others(numbers)
         if others.size:
             raise DtypeError(

@@ -10,6 +10,7 @@ import numpy as np
 from tapemagic.engine.operations.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
 from tapemagic.errors import ShapeError
 from tapemagic.nn.arguments import channels_last, choice, lengths
+from tapemagic.nn.conversions import as_array
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Layer
 from tapemagic.nn.layers.convolution import window_places
@@ -330,7 +331,7 @@ class GlobalAveragePooling1D(GlobalPooling):
         """One number for each channel; with a mask of shape (batch, length), the average where it is true."""
         if mask is None:
             return super().call(inputs)
-        weights = np.asarray(mask, inputs.dtype)[..., None]
+        weights = as_array(mask).astype(inputs.dtype)[..., None]
         total = np.sum(inputs * weights, axis=1, keepdims=self.keepdims)
         return total / np.sum(weights, axis=1, keepdims=self.keepdims)
 

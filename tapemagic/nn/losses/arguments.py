@@ -13,7 +13,7 @@ from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, RankError, ShapeError, UnsupportedArgumentError
 from tapemagic.nn.arguments import number
 from tapemagic.nn.config import epsilon
-from tapemagic.nn.conversions import as_tensor, real_numbers
+from tapemagic.nn.conversions import as_array, as_tensor, real_numbers
 
 
 def pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
@@ -104,7 +104,7 @@ def class_numbers(y_true: Any, y_pred: Any) -> Any:
         labels = y_true
     else:
         require_plain(type(y_true))
-        labels = np.asarray(unwrap(operand(y_true)))
+        labels = as_array(operand(y_true))
         if labels.dtype.kind not in "iu":
             labels = _whole(labels)
     if labels.ndim == y_pred.ndim and labels.ndim and labels.shape[-1] == 1:
@@ -185,7 +185,7 @@ def require_probabilities(
     ------
     OptionError
     """
-    values = np.asarray(unwrap(values))
+    values = as_array(values)
     if not values.size:
         return
     least, largest = np.min(values), np.max(values)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
+from tapemagic.nn.conversions import as_array
 from tapemagic.nn.losses.arguments import least_probability, pair, require_probabilities
 from tapemagic.nn.losses.loss import KnownLoss, averaged
 
@@ -117,7 +117,7 @@ def poisson(y_true: Any, y_pred: Any) -> Any:
     """
     y_true, y_pred = pair(y_true, y_pred)
     least = least_probability(y_pred)
-    values = np.asarray(unwrap(y_pred))
+    values = as_array(y_pred)
     if np.min(values, initial=0) < -least:
         raise OptionError(
             f"the prediction {np.min(values):.6g} is no mean of a Poisson distribution, which is positive: let the "

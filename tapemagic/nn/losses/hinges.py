@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.nn.conversions import as_array
 from tapemagic.nn.losses.arguments import pair
 from tapemagic.nn.losses.loss import KnownLoss, averaged
 
@@ -191,5 +191,5 @@ class CategoricalHinge(KnownLoss):
 
 def _signs(y_true: Any) -> Any:
     """Targets that are all 0 or 1 as -1 or 1, others as they are."""
-    values = np.asarray(unwrap(y_true))
+    values = as_array(y_true)
     return 2 * y_true - 1 if np.all((values == 0) | (values == 1)) else y_true

@@ -9,8 +9,8 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.common import count, operand, whole
 from tapemagic.engine.tensor.coercion import cast_exactly
-from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError
+from tapemagic.nn.conversions import as_array
 
 
 def confusion_matrix(
@@ -83,7 +83,7 @@ def confusion_matrix(
     if weights is None:
         found = np.bincount(places, minlength=size * size)
     else:
-        given = cast_exactly(np.asarray(unwrap(operand(weights))), dtype)
+        given = cast_exactly(as_array(operand(weights)), dtype)
         if given.ndim and given.shape != rows.shape:
             raise ShapeError(
                 f"weights of the shape {given.shape} do not fit labels of the shape {rows.shape}: give one for each"

@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import ShapeError
-from tapemagic.nn.conversions import real_numbers
+from tapemagic.nn.conversions import as_array, real_numbers
 from tapemagic.nn.identifiers import snake_case
 from tapemagic.nn.losses.arguments import same_rank
 from tapemagic.nn.losses.reduction import divide_no_nan
@@ -19,7 +19,7 @@ from tapemagic.nn.metrics.metric import Metric
 
 def numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
     """Real numbers as an array."""
-    return np.asarray(unwrap(real_numbers(x, dtype, what)))
+    return as_array(real_numbers(x, dtype, what))
 
 
 class Sum(Metric):

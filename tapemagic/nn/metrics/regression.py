@@ -166,9 +166,10 @@ class R2Score(Metric):
 
     def _adjusted(self, score: Any) -> Any:
         """The score, less for more inputs of the model."""
-        number, inputs = float(self.num_samples), self.num_regressors
+        inputs = self.num_regressors
         if not inputs:
             return score
+        number = float(self.num_samples)
         if inputs >= number - 1:
             warnings.warn(
                 "an adjusted R2 score needs more examples than inputs of the model: this is the plain score",

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.operations.selection import top_k as largest
+from tapemagic.engine.tracing import one_call
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.losses.arguments import same_rank
 from tapemagic.nn.metrics.reduction import numbers
@@ -43,6 +44,7 @@ def parsed_thresholds(thresholds: Any, default: float) -> list[float]:
     return given
 
 
+@one_call
 def counts(y_true: Any, y_pred: Any, thresholds: Any, weights: Any = None) -> Counts:
     """The weights of examples that are true and false positives and negatives.
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.tracing import tracer
 from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.arrays import ArrayOptimizer
+from tapemagic.nn.optimizers.numbers import cast
 
 
 class Adam(ArrayOptimizer):
@@ -77,9 +79,10 @@ class Adam(ArrayOptimizer):
 
     def numbers(self, rate: Any, dtype: Any) -> Any:
         """The learning rate over the parts of the averages that come from gradients; then those parts, and epsilon."""
-        t = dtype(self.steps_done + 1)
-        alpha = rate * np.sqrt(1 - dtype(self.beta_2) ** t) / (1 - dtype(self.beta_1) ** t)
-        return [np.array(x, dtype) for x in (alpha, 1 - self.beta_1, 1 - self.beta_2, self.epsilon)]
+        t = cast(self.steps_done + 1, dtype)
+        alpha = rate * np.sqrt(1 - self.beta_2**t) / (1 - self.beta_1**t)
+        numbers = alpha, 1 - self.beta_1, 1 - self.beta_2, self.epsilon
+        return numbers if tracer() is not None else [np.array(x, dtype) for x in numbers]
 
     def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
         """Move the averages, and descend."""

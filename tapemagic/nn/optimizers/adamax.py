@@ -8,6 +8,7 @@ import numpy as np
 
 from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.arrays import ArrayOptimizer
+from tapemagic.nn.optimizers.numbers import cast
 
 
 class Adamax(ArrayOptimizer):
@@ -71,7 +72,7 @@ class Adamax(ArrayOptimizer):
 
     def numbers(self, rate: Any, dtype: Any) -> Any:
         """The learning rate, and the part of the average that comes from gradients."""
-        return rate, 1 - dtype(self.beta_1) ** dtype(self.steps_done + 1)
+        return rate, 1 - self.beta_1 ** cast(self.steps_done + 1, dtype)
 
     def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
         """Move the average, and descend."""

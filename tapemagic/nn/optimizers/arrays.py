@@ -9,6 +9,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, exchange_array, put_arrays, writable_arrays
+from tapemagic.engine.tracing import tracer
 from tapemagic.nn.optimizers.optimizer import Optimizer
 from tapemagic.nn.optimizers.scratch import LARGE, Scratch, Spare
 
@@ -16,7 +17,9 @@ from tapemagic.nn.optimizers.scratch import LARGE, Scratch, Spare
 class ArrayOptimizer(Optimizer):
     """Base class of the optimizers here: each names what it keeps for a variable, and has a method `rule`."""
 
-    __tape_unwatched__ = frozenset({"_numbers"})
+    __tape_unwatched__ = frozenset(
+        {"_clipping", "_computing", "_in_large", "_numbers", "_spare", "_warned"}
+    )
 
     def __init__(self, learning_rate: Any, **options: Any) -> None:
         super().__init__(learning_rate, **options)
@@ -84,12 +87,12 @@ class ArrayOptimizer(Optimizer):
     def update_step(self, gradient: Any, variable: Variable, learning_rate: Any) -> None:
         """Change one variable and what is kept for it: in place, but for a large variable itself; see `LARGE`."""
         g, rate = unwrap(gradient), unwrap(learning_rate)
-        key = rate, g.dtype
-        numbers = self._numbers.get(key)
-        if numbers is None:
-            numbers = self._numbers[key] = self.numbers(rate, g.dtype.type)
+        known, numbers = self._numbers.get(g.dtype, (None, None))
+        if known is not rate:
+            numbers = self.numbers(rate, g.dtype.type)
+            self._numbers[g.dtype] = rate, numbers
         beside = self._beside[self._places[id(variable)]]
-        if g.nbytes < LARGE:
+        if g.nbytes < LARGE or tracer() is not None:
             changed = (variable, *beside)
             arrays = writable_arrays(changed)
             w, *kept = arrays
@@ -104,10 +107,12 @@ class ArrayOptimizer(Optimizer):
 
     def scratch(self, like: Any) -> Any:
         """An array of the shape and dtype of another one, which the next call gives again."""
-        return self._clipping(like)[0]
+        return self._clipping(like)[0] if tracer() is None else np.empty_like(like)
 
     def temporary(self, like: Any) -> tuple[Any, ...]:
         """Two arrays of the shape and dtype of another one for `rule` to compute in."""
+        if tracer() is not None:
+            return np.empty_like(like), np.empty_like(like)
         if like.nbytes < LARGE:
             return self._computing(like)
         return *self._in_large(like), self._spare(like)

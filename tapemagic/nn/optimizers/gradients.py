@@ -135,7 +135,8 @@ def _as_array(gradient: Any, variable: Variable) -> Any:
             f"the gradient of {variable.name!r} is {describe(gradient)}: an optimizer takes gradients as "
             "tape.gradient gives them, tensors or arrays"
         )
-    value = np.asarray(value)
+    if not isinstance(value, np.generic):
+        value = np.asarray(value)
     if value.shape != variable.shape:
         raise ShapeError(
             f"the gradient of {variable.name!r} has the shape {value.shape}, the variable {variable.shape}: they "

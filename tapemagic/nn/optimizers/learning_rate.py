@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import OptionError
 from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.schedules import LearningRateSchedule
@@ -60,7 +63,11 @@ class LearningRate(State):
     def _rate(self) -> Any:
         """The learning rate of this step, a number."""
         rate = unwrap(self.learning_rate)
-        return rate if isinstance(self._learning_rate, Variable) else _rate_of(rate)
+        if isinstance(self._learning_rate, Variable):
+            return rate
+        told = tracer()
+        stays = told is not None and told.reads(rate) and not rate.ndim and np.isfinite(rate)
+        return rate if stays else _rate_of(rate)
 
 
 def _rate_of(value: Any) -> float:

@@ -75,6 +75,6 @@ class Lion(ArrayOptimizer):
         np.add(step, part, out=step)
         np.sign(step, out=step)
         np.multiply(step, numbers, out=step)
-        np.copyto(part, g)
+        np.positive(g, out=part)
         average(m, part, self.beta_2)
         return step

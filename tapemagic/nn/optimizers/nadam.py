@@ -11,6 +11,7 @@ from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, put_array
 from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.arrays import ArrayOptimizer
+from tapemagic.nn.optimizers.numbers import cast
 
 _FADING = 0.96
 
@@ -89,16 +90,16 @@ class Nadam(ArrayOptimizer):
         product = unwrap(self._product)
         put_array(self._product, product * self._size(product.dtype.type, self.steps_done + 1))
 
-    def _size(self, dtype: Any, t: int) -> Any:
-        return dtype(self.beta_1) * (1 - dtype(0.5) * dtype(_FADING) ** dtype(t))
+    def _size(self, dtype: Any, t: Any) -> Any:
+        return self.beta_1 * (1 - 0.5 * _FADING ** cast(t, dtype))
 
     def numbers(self, rate: Any, dtype: Any) -> Any:
         """The factors of the average, of the gradient and of the change, and the divisor of the average of squares."""
         t = self.steps_done + 1
         size, following = self._size(dtype, t), self._size(dtype, t + 1)
-        product = dtype(unwrap(self._product))
+        product = cast(unwrap(self._product), dtype)
         of_average, of_gradient = following / (1 - product * following), (1 - size) / (1 - product)
-        return of_average, of_gradient, rate, 1 - dtype(self.beta_2) ** dtype(t)
+        return of_average, of_gradient, rate, 1 - self.beta_2 ** cast(t, dtype)
 
     def rule(self, numbers: Any, g: Any, *kept: Any) -> Any:
         """Move the averages, and descend."""

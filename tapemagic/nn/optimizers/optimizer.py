@@ -83,6 +83,8 @@ class Optimizer(Steps, LearningRate):
     Variable([3.75, 7.5 ], name='Variable')
     """
 
+    __tape_unwatched__ = frozenset({"_warned"})
+
     hyperparameters: tuple[str, ...] = ()
     """The names of the options that a class has beside those of all optimizers."""
 

@@ -82,10 +82,10 @@ class RMSprop(ArrayOptimizer):
         part, step = self.temporary(g)
         np.square(g, out=part)
         average(v, part, self.rho)
-        np.copyto(step, v)
+        np.positive(v, out=step)
         if self.centered:
             mean = kept[-1]
-            np.copyto(part, g)
+            np.positive(g, out=part)
             average(mean, part, self.rho)
             np.square(mean, out=part)
             np.subtract(step, part, out=step)

@@ -11,6 +11,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.engine.tracing import element
 from tapemagic.errors import NotNumbersError, OptionError
 from tapemagic.nn.arguments import number
 from tapemagic.nn.config import floatx
@@ -49,7 +50,9 @@ class LearningRateSchedule:
         NotNumbersError
             If `step` is not made of numbers.
         """
-        value = np.asarray(unwrap(step))
+        value = unwrap(step)
+        if not isinstance(value, np.ndarray | np.generic):
+            value = np.asarray(value)
         if value.dtype.kind not in "iuf":
             raise NotNumbersError(f"a schedule is called with a number of steps, not with {step!r}")
         return constant(self.rate(value.astype(float)), floatx())
@@ -212,7 +215,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 
     def rate(self, step: Any) -> Any:
         """The learning rate for an array of numbers of steps."""
-        return np.array(self.values)[np.searchsorted(self.boundaries, step)]
+        return element(np.array(self.values), np.searchsorted(self.boundaries, step))
 
 
 class PolynomialDecay(LearningRateSchedule):

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.tensor.tensor import unwrap, wrap
-from tapemagic.engine.tensor.variable import Variable, change_in_place
+from tapemagic.engine.tensor.variable import Variable, change_in_place, put_array
 from tapemagic.nn.optimizers.clipping import clip_by_norm, clip_by_value, global_scale
+from tapemagic.nn.optimizers.numbers import cast
 from tapemagic.nn.optimizers.state import State
 
 
@@ -53,7 +54,7 @@ class Steps(State):
 
     def scratch(self, like: Any) -> Any:
         """An array of the shape and dtype of another one, for intermediate results and a clipped gradient."""
-        return np.empty(like.shape, like.dtype)
+        return np.empty_like(like)
 
     @property
     def iterations(self) -> Any:
@@ -63,9 +64,11 @@ class Steps(State):
         return self._iterations
 
     @property
-    def steps_done(self) -> int:
+    def steps_done(self) -> Any:
         """The number of steps so far, in which variables were changed."""
-        return int(unwrap(self._iterations)) // (self.gradient_accumulation_steps or 1)
+        done = unwrap(self._iterations)
+        per_step = self.gradient_accumulation_steps
+        return done // per_step if per_step else done
 
     def scale_loss(self, loss: Any) -> Any:
         """The loss times `loss_scale_factor`, so that small gradients are not lost in half precision."""
@@ -120,7 +123,7 @@ class Steps(State):
 
     def _overwrite(self, variable: Variable) -> None:
         average = unwrap(self._averages[self._places[id(variable)]])
-        change_in_place(variable, lambda array: np.copyto(array, average))
+        put_array(variable, np.copy(average))
 
     def _step(self, gradients: Sequence[Any], variables: Sequence[Variable], rate: Any) -> None:
         """Change variables by their gradients, which are arrays of their shapes and dtypes."""
@@ -133,7 +136,7 @@ class Steps(State):
         else:
             self._change(self._means(gradients, variables), variables, rate)
             for total in self._sums:
-                change_in_place(total, lambda array: array.fill(0))
+                put_array(total, np.zeros_like(unwrap(total)))
         if self.use_ema:
             self._average()
 
@@ -147,7 +150,7 @@ class Steps(State):
             dtype = gradient.dtype
             own_rate = rates.get(dtype)
             if own_rate is None:
-                own_rate = rates[dtype] = wrap(dtype.type(rate))
+                own_rate = rates[dtype] = wrap(cast(rate, dtype.type))
             if self.weight_decay is not None and self._decays[self._places[id(variable)]]:
                 self._decay(variable, unwrap(own_rate))
             clipped = self._clipped(gradient, scale)
@@ -155,7 +158,9 @@ class Steps(State):
 
     def _clipped(self, gradient: Any, scale: Any) -> Any:
         if scale is not None:
-            return np.multiply(gradient, gradient.dtype.type(scale), out=self.scratch(gradient))
+            return np.multiply(
+                gradient, cast(scale, gradient.dtype.type), out=self.scratch(gradient)
+            )
         if self.clipnorm is not None:
             return clip_by_norm(gradient, self.clipnorm, out=self.scratch(gradient))
         if self.clipvalue is not None:

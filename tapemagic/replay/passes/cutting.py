@@ -12,11 +12,15 @@ from tapemagic.engine import registry
 from tapemagic.replay.program import Kind, Node, arguments_of
 from tapemagic.replay.symbol import Method
 
-BLOCK = 2**14
-"""The most elements of the largest array in a block: of 8,000 to 32,000 the quickest where the processor is shared."""
+BLOCK = 2**17
+"""The most bytes of the largest array in a block: a few such arrays fit into the second-level cache of a processor."""
 
 NUMBERS = "biufc"
-"""The kinds of dtypes that are computed in blocks."""
+"""The kinds of dtypes that are computed in blocks, but for float16.
+
+Of float16, NumPy takes other algorithms for log10 or the cube root according to the order in memory, and a sum of
+sums would be rounded at each block.
+"""
 
 FUNCTIONS = frozenset(
     {np.where, np.clip, np.real, np.imag, np.copy, np.nan_to_num, np.isclose, np.round}
@@ -35,8 +39,6 @@ REDUCTIONS: dict[Any, Any] = {
     for u in (np.add, np.maximum, np.minimum, np.fmax, np.fmin, np.logical_and, np.logical_or)
 }  # fmt: skip
 """Reductions, and what puts together the results of several blocks; of a mean, the sums."""
-
-SUMS = frozenset({np.sum, np.mean, np.add.reduce})
 
 METHOD_REDUCTIONS = {f.__name__: f for f in (np.sum, np.mean, np.max, np.min, np.all, np.any)}
 
@@ -72,7 +74,7 @@ def cut_of(kind: Kind, least: int) -> Cut | None:
     if size < least:
         return None
     for axis, length in enumerate(kind.shape):
-        if size // length <= BLOCK // 4:
+        if size // length * kind.dtype.itemsize <= BLOCK // 4:
             return Cut(len(kind.shape) - axis, length)
     return None
 
@@ -99,7 +101,10 @@ def is_pointwise(node: Node) -> bool:
 
 def _computes_numbers(node: Node) -> bool:
     kinds = [node.kind, *(x.kind for x in arguments_of(node))]
-    return all(isinstance(kind, Kind) and kind.dtype.kind in NUMBERS for kind in kinds)
+    return all(
+        isinstance(kind, Kind) and kind.dtype.kind in NUMBERS and kind.dtype != np.float16
+        for kind in kinds
+    )
 
 
 def _has_plain_arguments(node: Node) -> bool:
@@ -152,35 +157,33 @@ def reduction_of(node: Node) -> Reduction | None:
     keepdims = options.pop("keepdims", False)
     if options.pop("dtype", None) is not None or options.pop("where", True) is not True or options:
         return None
-    if (
-        not isinstance(x, Node)
-        or not x.kind.shape
-        or not isinstance(keepdims, bool)
-        or not _is_exact(function, x.kind)
-    ):
+    if not isinstance(x, Node) or not x.kind.shape or not isinstance(keepdims, bool):
         return None
-    if not x.kind.shape:  # NumPy allows axis 0 of a number
+    if function is np.mean and x.kind.dtype.kind not in "fc":  # it is cast first
         return None
-    axes = (
-        range(len(x.kind.shape)) if axis is None else normalize_axis_tuple(axis, len(x.kind.shape))
-    )
-    return Reduction(function, tuple(axes), keepdims)
+    ndim = len(x.kind.shape)
+    parts = axis if isinstance(axis, tuple) else range(ndim) if axis is None else (axis,)
+    if not all(isinstance(part, int | np.integer) for part in parts):
+        return None
+    axes = normalize_axis_tuple(parts, ndim)
+    return Reduction(function, axes, keepdims)
 
 
-def _is_exact(function: Any, kind: Kind) -> bool:
-    """Whether blocks lose nothing: partial sums of float16 would be rounded, a mean of whole numbers is cast first."""
-    if function is np.mean:
-        return kind.dtype.kind in "fc" and kind.dtype.itemsize > 2
-    return function not in SUMS or kind.dtype != np.float16
+def rows_of_block(length: int, nbytes: int) -> int:
+    """The number of rows of a block, if the largest array has so many rows and bytes; below 2 there are no blocks.
 
-
-def rows_of_block(length: int, size: int) -> int:
-    """The number of rows of a block, if the largest array has so many rows and elements.
+    No block has a single row: the order in memory of one row may be another than that of several, and with it the
+    algorithm that NumPy takes for a function such as the cube root.
 
     Examples
     --------
-    >>> rows_of_block(1000, 1_000_000)
-    16
+    >>> rows_of_block(1000, 8_000_000), rows_of_block(1001, 8_000_000), rows_of_block(10, 8_000_000)
+    (16, 16, 0)
+    >>> rows_of_block(1025, 8_000_000)
+    15
     """
-    rows = max(1, BLOCK * length // size)
-    return 1 << (rows.bit_length() - 1)
+    rows = BLOCK * length // nbytes
+    rows = 1 << (rows.bit_length() - 1) if rows else 0
+    while rows > 1 and length % rows == 1:
+        rows -= 1
+    return rows

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tapemagic.replay.passes.cutting import Cut, cut_of, is_pointwise, reduction_of
+import numpy as np
+
+from tapemagic.replay.passes.cutting import Cut, cut_of, is_pointwise, reduction_of, rows_of_block
 from tapemagic.replay.program import Guard, Kind, Node, arguments_of, nodes_in
+
+WIDEST = np.dtype(np.complex128).itemsize
+"""The most bytes that a number takes, but for long doubles."""
 
 
 class Group:
@@ -29,19 +34,27 @@ class Group:
         self.cuts: dict[Node, Cut | None] = {}
         self.stored: list[Node] = []
 
-    @property
-    def saves(self) -> bool:
-        """Whether the loop wins: it does by the arrays that are never written in full.
-
-        Measured at 100,000 to 1,000,000 elements, two of them make up for the loop, and one where it writes none.
-        """
+    def wins(self, least: int) -> bool:
+        """Whether a loop wins: by the arrays that are never written in full, two or more, or one if it writes none."""
         inner = sum(cut is not None for cut in self.cuts.values()) - len(self.stored)
-        return inner >= 2 or (inner == 1 and not self.stored)
+        long_enough = self.nbytes >= least and self.rows > 1
+        return long_enough and (inner >= 2 or (inner == 1 and not self.stored))
 
     @property
-    def size(self) -> int:
-        """The number of elements of the largest array."""
-        return max(x.kind.size for node in self.members for x in (node, *arguments_of(node)))
+    def length(self) -> int:
+        """The number of rows of the arrays that are cut."""
+        return self.reads[self.members[0]].length
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of a block."""
+        return rows_of_block(self.length, self.nbytes)
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes of the largest array."""
+        kinds = {x.kind for node in self.members for x in (node, *arguments_of(node))}
+        return max(int(kind.size * kind.dtype.itemsize) for kind in kinds)
 
 
 class Grouping:
@@ -53,6 +66,7 @@ class Grouping:
     """
 
     def __init__(self, body: Iterable[Any], least: int) -> None:
+        """Group the calls of a body, on arrays of at least so many elements."""
         self._least = least
         self._stages: dict[Node, int] = {}
         self._reads: dict[Node, Cut] = {}
@@ -99,7 +113,8 @@ class Grouping:
     def _ready(self, x: Node, whole: bool = False) -> int:
         """The stage in which a value can be read, in blocks or as a whole."""
         in_blocks = self._cuts.get(x) is not None and not whole
-        return self._stages.get(x, 0) + (x in self._cuts and not in_blocks)
+        waits = x in self._cuts and not in_blocks
+        return self._stages.get(x, 0) + waits
 
     def _place(self, node: Node, inside: set[Node]) -> tuple[Cut | None, Cut | None]:
         """The cuts of what a call reads and of its result, if it can be made in blocks with these."""
@@ -135,9 +150,9 @@ def groups_of(body: list[Any], results: Any, least: int) -> list[Group]:
     results : object
         Nodes that are read after the last line, in any structure.
     least : int
-        The number of elements from which on arrays are cut.
+        The number of bytes of an array from which on it is cut.
     """
-    found = Grouping(body, least).groups()
+    found = Grouping(body, least // WIDEST).groups()
     group_of = {node: group for group in found for node in group.members}
     outside = set(nodes_in(results))
     for entry in body:
@@ -147,7 +162,7 @@ def groups_of(body: list[Any], results: Any, least: int) -> list[Group]:
                 outside.add(x)
     for group in found:
         group.stored = [x for x in group.members if x in outside and group.cuts[x] is not None]
-    return [group for group in found if group.saves]
+    return [group for group in found if group.wins(least)]
 
 
 def ordered(body: list[Any], groups: list[Group]) -> Iterator[Any]:

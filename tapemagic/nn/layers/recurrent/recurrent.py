@@ -11,6 +11,7 @@ from tapemagic.engine.tensor.constant import constant
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn import activations
 from tapemagic.nn.arguments import positive, share
+from tapemagic.nn.conversions import as_array
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Layer
 from tapemagic.nn.random import generator
@@ -212,7 +213,7 @@ class Recurrent(Layer):
 
     def _masks(self, mask: Any, shape: tuple[int, int]) -> list[Any]:
         """The columns of a mask, each with an axis for the units."""
-        mask = np.asarray(mask).astype(bool)
+        mask = as_array(mask).astype(bool)
         if mask.shape != shape:
             raise ShapeError(
                 f"the layer {self.path!r} takes a mask with one truth value for each step, of the shape {shape}, and "

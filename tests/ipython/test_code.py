@@ -1,0 +1,166 @@
+"""The Code face, %%tape --code, and %tape_function."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.ipython.conftest import Run
+from tests.ipython.live import asked, content, shown
+
+CELL = "%%tape x{}\nx = 2.0\ny = np.sin(x) * x**2"
+MARK = re.compile(r'<span data-k="([^"]*)">')
+
+
+def faces(report: Any) -> dict[str, str]:
+    """The tabs of a report's widget, by their titles."""
+    return {face["title"]: face["html"] for face in content(shown(report))["faces"]}
+
+
+def lit(html: str, mark: str) -> list[str]:
+    """The lines of the program that light up at a step, as text."""
+    lines = [line for line in html.split("\n") if mark in (MARK.findall(line) or [""])[0].split()]
+    return [re.sub("<[^>]*>", "", line).strip() for line in lines]
+
+
+def test_without_the_option(run: Run) -> None:
+    """The tab is there, empty, and the program is in none of the texts that are stored."""
+    report = run(CELL.format(""))
+
+    bundle = report._repr_mimebundle_()
+    assert "" == faces(report)["Code"]
+    assert not any("y_and_gradients" in str(text) for text in bundle.values())
+    assert report.findings.code is None
+
+
+def test_with_the_option(run: Run) -> None:
+    """Text, HTML and LaTeX show it, and so does the saved page."""
+    report = run(CELL.format(" --code"))
+
+    bundle = report._repr_mimebundle_()
+    assert "    d_x = t * (2 * x) + t_2 * np.cos(x)" in bundle["text/plain"].split("\n")
+    assert "y_and_gradients" in bundle["text/html"]
+    assert "y\\_and\\_gradients" in bundle["text/latex"]
+    assert "<style" not in bundle["text/html"]
+    assert "y_and_gradients" in faces(report)["Code"]
+    assert "y_and_gradients" in report._page()
+
+
+def test_the_program_runs(run: Run) -> None:
+    """What stands in the report is the derivative."""
+    code = run(CELL.format(" --code -o 2")).findings.code.text
+    namespace: dict[str, Any] = {}
+    exec(code, namespace)  # noqa: S102 -- it is what is tested
+
+    x = 0.5
+    wanted = np.sin(x) * x**2, np.cos(x) * x**2 + 2 * x * np.sin(x)
+    second = -np.sin(x) * x**2 + 4 * x * np.cos(x) + 2 * np.sin(x)
+    np.testing.assert_allclose(namespace["y_and_derivatives"](x), [*wanted, second])
+
+
+def test_lines_belong_to_the_operations_of_the_graph(run: Run) -> None:
+    """Forward lines to the value of an operation, the others to what the operation passes back."""
+    widget = shown(run(CELL.format("")))
+
+    html = asked(widget, "code:{}")
+
+    names = [operation["name"] for operation in content(widget)["view"]["operations"]]
+    assert ["sin", "power", "multiply"] == names
+    assert ["t = np.sin(x)"] == lit(html, "0")
+    assert ["y = t * t_2"] == lit(html, "2")
+    assert ["d_x = t * (2 * x) + t_2 * np.cos(x)"] == lit(html, "0.0")
+
+
+def test_lines_of_what_is_opened(run: Run) -> None:
+    """Opened, an iteration has operations of its own."""
+    widget = shown(run("%%tape x\nx = 2.0\ny = x\nfor k in range(30):\n    y = np.sin(y) * 1.5"))
+    view = content(widget)["view"]
+    fold = next(k for k, step in enumerate(view["operations"]) if step["fold"])
+
+    closed, opened = (asked(widget, f"code:{each}") for each in ("{}", '{"0":2}'))
+
+    assert len(lit(closed, f"{fold}")) > 20
+    assert closed != opened
+
+
+def test_a_report_that_is_asked_in_vain(run: Run) -> None:
+    """Where nothing is differentiated there is no tab; a wrong question is answered with a reason."""
+    assert "Code" not in faces(run("%%tape\nz = 3"))
+    widget = shown(run(CELL.format("")))
+    assert "no key" in asked(widget, 'code:{"a b": 1}')["error"]
+
+
+def test_what_stands_in_the_cell_is_escaped(run: Run) -> None:
+    """Also in comments, and in colours."""
+    report = run("%%tape x --code\nx = 2.0\ny = x * len('<img src=x onerror=alert(1)>')")
+
+    html = report._repr_mimebundle_()["text/html"]
+    assert "<img src=x" not in html + faces(report)["Code"]
+    assert "&lt;img src=x" in html
+
+
+def test_lines_and_loops_are_said(run: Run) -> None:
+    """Above the lines of a statement stands the statement."""
+    code = run(
+        "%%tape x --code\nx = 2.0\ny = x\nfor k in range(2):\n    y = np.sin(\n        y)\n"
+    ).findings.code.text
+
+    assert "# y = np.sin(y) (1 of 2)" in code
+    assert "# back through: y = np.sin(y) (2 of 2)" in code
+
+
+def test_the_setting(run: Run) -> None:
+    """%config shows it in every report."""
+    run("%config TapeMagics.code = True")
+    try:
+        assert run(CELL.format("")).findings.code is not None
+    finally:
+        run("%config TapeMagics.code = False")
+
+
+SLOPE = """@tm.function
+def slope(x):
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        y = x * np.sin(x)
+    return tape.gradient(y, x)
+"""
+
+
+def test_a_function(run: Run) -> None:
+    """Its program as text and as HTML."""
+    run(f"{SLOPE}\nslope(tm.constant(1.0)), slope(tm.constant(2.0))")
+
+    whole = run("%tape_function slope")
+    one = run("%tape_function slope tm.constant(3.0)")
+
+    assert "np.cos(x)" in repr(whole)
+    assert repr(one) == repr(whole)
+    bundle = whole._repr_mimebundle_()
+    assert "<pre" in bundle["text/html"]
+    assert "np.cos(x)" in bundle["text/plain"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_function_that_stays_eager(run: Run) -> None:
+    """The reason takes the place of the program."""
+    run("@tm.function\ndef half(x):\n    return float(x) / 2")
+    run("half(tm.constant(1.0)), half(tm.constant(2.0))")
+
+    assert "half runs without a program" in repr(run("%tape_function half"))
+    assert "float()" in repr(run("%tape_function half"))
+
+
+def test_usage(run: Run, refused: Callable[[str], str]) -> None:
+    """What to write instead."""
+    run(f"{SLOPE}\nplain = len")
+
+    assert "as in %tape_function step" in refused("%tape_function")
+    assert "@tapemagic.function" in refused("%tape_function plain")
+    assert "call it twice" in refused("%tape_function slope")
+    assert "NameError" in refused("%tape_function nothing")
+    assert "no arguments" in refused("%tape_function slope x +")

@@ -1,0 +1,313 @@
+"""tape.source: the derivative of what a tape recorded, as a program that is run and compared with the tape."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapemagic as tm
+from tapemagic.errors import ConsumedTapeError, NotATensorError, NotRecordingError, OptionError
+
+
+def function_in(source: str) -> Callable[..., Any]:
+    """The function that a source defines."""
+    namespace: dict[str, Any] = {}
+    exec(source, namespace)  # noqa: S102 -- it is what is tested
+    made: Callable[..., Any] = next(x for name, x in namespace.items() if "_and_" in name)
+    return made
+
+
+def parameters(source: str) -> tuple[str, ...]:
+    """The names of its parameters."""
+    code = function_in(source).__code__
+    return code.co_varnames[: code.co_argcount]
+
+
+def test_a_source_runs_as_a_script() -> None:
+    """Pasted into a script of its own, it computes what the tape does."""
+    w, b = tm.Variable([0.5, -1.0, 2.0]), tm.Variable(0.25)
+    data, labels = np.arange(12.0).reshape(4, 3), np.arange(4.0)
+    with tm.GradientTape() as tape:
+        error = data @ w + b - labels
+        loss = np.mean(error**2)
+    source = tape.source(loss, [w, b])
+    call = "print([np.ravel(x).tolist() for x in loss_and_gradients(*arguments)])"
+    given = "np.array([0.5, -1.0, 2.0]), np.float64(0.25), np.arange(12.0).reshape(4, 3), np.arange(4.0)"
+
+    run = subprocess.run(
+        [sys.executable, "-I", "-c", f"{source}\narguments = {given}\n{call}"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+
+    wanted = [loss, *tape.gradient(loss, [w, b])]
+    assert [np.ravel(x.numpy()).tolist() for x in wanted] == json.loads(run.stdout)
+    assert ("w", "b", "data", "labels") == parameters(source)
+
+
+def test_it_reads_like_the_derivative_by_hand() -> None:
+    """The user's names, d_ for gradients, and nothing else."""
+    x = tm.Variable(3.0)
+    with tm.GradientTape() as tape:
+        y = np.sin(x) * x
+
+    assert tape.source(y, x).splitlines()[-6:] == [
+        "    t = np.sin(x)",
+        "    y = t * x",
+        "",
+        "    d_x = t + x * np.cos(x)",
+        "",
+        "    return y, d_x",
+    ]
+
+
+def cube(x: Any) -> Any:
+    """A function with derivatives of all orders."""
+    return x**3 * np.exp(x)
+
+
+def total(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The sum of the elements of a function's result."""
+    return lambda x: np.sum(function(x))
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_orders_are_those_of_nested_tapes(order: int) -> None:
+    """On other data than was recorded, too."""
+    x = tm.Variable([0.5, 1.0])
+    with tm.GradientTape() as tape:
+        y = cube(x)
+    source = tape.source(y, x, order)
+    other = np.array([-1.5, 0.25])
+
+    found = function_in(source)(other)
+
+    wanted, derivative = [cube(other)], cube
+    for _ in range(order):
+        derivative = tm.grad(total(derivative))
+        wanted.append(derivative(tm.constant(other)).numpy())
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9)
+
+
+def test_the_tape_is_not_consumed_and_a_consumed_one_says_so() -> None:
+    """The error is that of ``gradient``."""
+    x = tm.Variable(2.0)
+    with tm.GradientTape() as tape:
+        y = x * x
+    assert tape.source(y, x) == tape.source(y, x)
+    assert 4.0 == tape.gradient(y, x).numpy()
+
+    with pytest.raises(ConsumedTapeError, match="only be used to compute one set"):
+        tape.source(y, x)
+    with pytest.raises(NotRecordingError, match="never entered"):
+        tm.GradientTape().source(y, x)
+
+
+@pytest.mark.parametrize("order", [0, 10, 1.0, True, "2", None])
+def test_an_order_is_a_number_from_1_to_9(order: Any) -> None:
+    """Anything else is refused with its value."""
+    x = tm.Variable(2.0)
+    with tm.GradientTape() as tape:
+        y = x * x
+    with pytest.raises(OptionError, match="whole number from 1 to 9"):
+        tape.source(y, x, order)
+    with pytest.raises(NotATensorError):
+        tape.source(y, 3.0)
+    with pytest.raises(NotATensorError, match="None"):
+        tape.source(None, x)
+
+
+def test_sources_without_a_gradient() -> None:
+    """None in their place, and the reader is told; they stay parameters."""
+    x, z = tm.Variable(2.0), tm.Variable(3.0)
+    with tm.GradientTape() as tape:
+        y = x * x
+    source = tape.source(y, {"x": x, "z": z})
+
+    assert (4.0, 4.0, None) == function_in(source)(2.0, 3.0)
+    assert "there is no gradient with respect to z" in source
+
+
+def test_an_intermediate_source() -> None:
+    """It is computed from what is watched."""
+    x = tm.Variable(2.0)
+    with tm.GradientTape() as tape:
+        h = np.sin(x)
+        y = h * h * x
+    source = tape.source(y, h)
+
+    assert ("x",) == parameters(source)
+    _, slope = function_in(source)(0.5)
+    assert 2 * np.sin(0.5) * 0.5 == slope
+
+
+def test_several_targets_are_summed() -> None:
+    """Their values are returned apart."""
+    x = tm.Variable(2.0)
+    with tm.GradientTape() as tape:
+        y, z = x * x, 3 * x
+    assert (4.0, 6.0, 7.0) == function_in(tape.source([y, z], [x]))(2.0)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "complex64", "complex128"])
+def test_dtypes(dtype: str) -> None:
+    """Values and gradients are those of the tape to the bit."""
+    x = tm.Variable(np.array([0.5, 1.5]).astype(dtype))
+    with tm.GradientTape() as tape:
+        y = np.sum(np.exp(x) * x)
+    found = function_in(tape.source(y, x))(x.numpy())
+
+    for a, b in zip(found, (y, tape.gradient(y, x)), strict=True):
+        assert b.numpy().dtype == a.dtype
+        assert b.numpy().tobytes() == a.tobytes()
+
+
+def test_values_that_the_tape_did_not_keep() -> None:
+    """They are computed again; an array that no rule reads is a parameter without a name."""
+    size = 200_000
+    x = tm.Variable(np.linspace(0, 1, size))
+    with tm.GradientTape() as tape:
+        y = np.sum(np.sin(x + np.arange(float(size))) * 2)
+    source = tape.source(y, x)
+    names = parameters(source)
+
+    found = function_in(source)(x.numpy(), np.arange(float(size)))
+
+    assert ("x", "array") == names
+    assert "which had no name" in source
+    np.testing.assert_allclose(found[0], y.numpy(), rtol=1e-9)
+    np.testing.assert_array_equal(found[1], tape.gradient(y, x).numpy())
+
+
+def test_a_variable_that_was_assigned() -> None:
+    """Each of its values is a parameter; the gradient is that of both."""
+    v = tm.Variable(2.0)
+    with tm.GradientTape() as tape:
+        p = v * 3.0
+        v.assign(5.0)
+        q = p * v
+    source = tape.source(q, v)
+    v.assign(100.0)
+
+    assert "a later value of v" in source
+    assert (30.0, 21.0) == function_in(source)(2.0, 5.0)
+    assert 21.0 == tape.gradient(q, v).numpy()
+
+
+def test_a_custom_gradient() -> None:
+    """What its function computed with tensors is computed again, for other arguments, too."""
+
+    @tm.custom_gradient
+    def log1pexp(x: Any) -> Any:
+        e = np.exp(x)
+        return np.log(1 + e), lambda upstream: upstream * (1 - 1 / (1 + e))
+
+    x = tm.Variable([1.0, 2.0])
+    with tm.GradientTape() as tape:
+        y = np.sum(log1pexp(x))
+    value, slope = function_in(tape.source(y, x))(np.array([-1.0, 0.5]))
+
+    np.testing.assert_allclose(value, np.sum(np.log1p(np.exp([-1.0, 0.5]))))
+    np.testing.assert_allclose(slope, 1 / (1 + np.exp([1.0, -0.5])))
+    assert [1.0, 2.0] == x.numpy().tolist()
+
+
+def test_a_custom_gradient_that_leaves_the_tape() -> None:
+    """Its array is a parameter, and what else it computed is said to be as it was."""
+
+    @tm.custom_gradient
+    def relu(x: Any) -> Any:
+        mask = (x.numpy() > 0) * 1.0
+        return x * mask, lambda upstream: upstream * mask
+
+    x = tm.Variable([1.0, -2.0])
+    with tm.GradientTape() as tape:
+        y = np.sum(relu(x))
+    source = tape.source(y, x)
+
+    assert ("x", "mask") == parameters(source)
+    assert "What left the tape (.numpy()) is a constant here" in source.replace("\n    ", " ")
+    _, slope = function_in(source)(np.array([1.0, -2.0]), np.array([1.0, 0.0]))
+    assert [1.0, 0.0] == slope.tolist()
+
+
+def test_a_function_that_is_computed_again() -> None:
+    """The result of recompute_grad is a parameter: the tape has no operations of it."""
+
+    @tm.recompute_grad
+    def block(x: Any) -> Any:
+        return np.sin(np.sin(x))
+
+    x = tm.Variable([0.5, 1.0])
+    with tm.GradientTape() as tape:
+        y = np.sum(block(x))
+    source = tape.source(y, x)
+    other = np.array([0.25, -1.0])
+
+    _, slope = function_in(source)(other, np.sin(np.sin(other)))
+
+    np.testing.assert_allclose(slope, np.cos(np.sin(other)) * np.cos(other))
+
+
+def test_arguments_that_no_record_holds() -> None:
+    """A result that would be another one is a parameter."""
+    x = tm.Variable([1.0, 2.0, 4.0])
+    with tm.GradientTape() as tape:
+        y = 2 * np.convolve(x, [1.0, 2.0], mode="same")
+    source = tape.source(y, x)
+
+    assert ("x", "convolve") == parameters(source)
+    assert "the result of convolve, some of whose arguments no tape keeps" in " ".join(
+        source.split()
+    )
+    assert [2.0, 4.0] == function_in(source)(np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0]))[
+        0
+    ].tolist()
+
+
+def test_the_beginning_of_a_sum() -> None:
+    """A record keeps it."""
+    x = tm.Variable([1.0, 2.0])
+    with tm.GradientTape() as tape:
+        y = 2 * np.sum(x, initial=5.0) + np.max(x, initial=7.0)
+
+    assert 23.0 == function_in(tape.source(y, x))(np.array([1.0, 2.0]))[0]
+
+
+def test_hostile_names() -> None:
+    """Names of functions and Variables cannot break out of the docstring."""
+
+    def function(x: Any) -> Any:
+        n = float(x)
+        return x * 2, lambda upstream: upstream * n
+
+    function.__name__ = '"""\nimport os\n"""\\'
+    hostile = tm.custom_gradient(function)
+    xs = [tm.Variable(2.0, name='np"""\n'), tm.Variable(2.0, name="lambda")]
+    with tm.GradientTape() as tape:
+        y = hostile(xs[0]) * xs[1] + float(xs[0])
+    source = tape.source(y, xs)
+
+    assert "\nimport os" not in source
+    assert 10.0 == function_in(source)(2.0, 2.0)[0]
+
+
+def test_empty_arrays_and_nan() -> None:
+    """As the tape has them."""
+    x, z = tm.Variable(np.zeros((0, 3))), tm.Variable(np.nan)
+    with tm.GradientTape() as tape:
+        y = np.sum(x) + z * z
+    value, dx, dz = function_in(tape.source(y, [x, z]))(np.zeros((0, 3)), np.float64(np.nan))
+
+    assert np.isnan(value)
+    assert np.isnan(dz)
+    assert (0, 3) == dx.shape
