@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
-from functools import partial
 from math import prod
 from typing import Any, cast
 
@@ -73,8 +72,6 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
     >>> [type(entry).__name__ for entry in in_blocks(Program([x], [a, b, c], [c], [])).body]
     ['Node', 'Loop']
     """
-    if not any(map(partial(_is_large, least=least), program.body)):
-        return program
     ends = program.results, [node for _, node in program.assigned]
     groups = groups_of(program.body, [*ends], least)
     if not groups:
@@ -85,10 +82,6 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
     results = [replaced(x, builder.now) for x in program.results]
     assigned = [(variable, builder.now(node)) for variable, node in program.assigned]
     return replace(program, body=builder.body, results=results, assigned=assigned)
-
-
-def _is_large(entry: Any, least: int) -> bool:
-    return isinstance(entry, Node) and isinstance(entry.kind, Kind) and entry.kind.size >= least
 
 
 class _Builder:
