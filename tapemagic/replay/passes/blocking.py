@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import Any, cast
 
@@ -72,6 +73,8 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
     >>> [type(entry).__name__ for entry in in_blocks(Program([x], [a, b, c], [c], [])).body]
     ['Node', 'Loop']
     """
+    if not any(map(partial(_is_large, least=least), program.body)):
+        return program
     ends = program.results, [node for _, node in program.assigned]
     groups = groups_of(program.body, [*ends], least)
     if not groups:
@@ -82,6 +85,16 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
     results = [replaced(x, builder.now) for x in program.results]
     assigned = [(variable, builder.now(node)) for variable, node in program.assigned]
     return replace(program, body=builder.body, results=results, assigned=assigned)
+
+
+def _is_large(entry: Any, least: int) -> bool:
+    if not isinstance(entry, Node) or not isinstance(entry.kind, Kind):
+        return False
+    return any(
+        x.kind.size * x.kind.dtype.itemsize >= least
+        for x in (entry, *arguments_of(entry))
+        if isinstance(x.kind, Kind)
+    )
 
 
 class _Builder:
