@@ -13,7 +13,7 @@ from tapemagic.engine.program_state import registered
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 
 DEPTH = 3
-"""How deep inside this package's state a generator may be."""
+"""The depth inside of this package's state down to which generators are looked for."""
 
 
 class RandomState:
