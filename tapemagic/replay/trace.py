@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
 from tapemagic.replay.naming import Names
 from tapemagic.replay.program import Back, Constant, Guard, Input, Kind, Node, Site, kind_of
-from tapemagic.replay.symbol import has_symbol, held, shaped_by_data, Symbol
+from tapemagic.replay.symbol import Symbol, has_symbol, held, shaped_by_data
 
 INDEX = np.dtype(np.intp)
 TRUTH = kind_of(False)
@@ -264,7 +264,7 @@ class Trace:
             return None
         return self.names.site(frame)
 
-    def sweep(self, records: Any, grads: dict[int, Any], nested: bool) -> Iterator[Any]:
+    def sweep(self, records: Any, grads: dict[int, Any], nested: bool) -> Iterator[Any]:  # noqa: ARG002 (the tracer's)
         """The records of a reverse sweep, backwards; what is computed meanwhile is known to be a part of it."""
         before, order = self.back, 1
         try:
@@ -300,7 +300,8 @@ def is_plain(x: Any) -> bool:
         return True
     if isinstance(x, frozenset):
         return all(map(is_plain, x))
-    if not is_dataclass(x) or not type(x).__dataclass_params__.frozen:  # type: ignore[attr-defined]
+    how: Any = getattr(x, "__dataclass_params__", None)
+    if how is None or not how.frozen:
         return False
     return all(is_plain(getattr(x, field.name)) for field in fields(x))
 
