@@ -14,8 +14,9 @@ from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.compiling import Compiled, path_of, release
 from tapemagic.replay.driver import MISS, STALE, Miss
-from tapemagic.replay.effects import is_suspect, observed_calls, random_states
+from tapemagic.replay.effects import is_suspect, observed_calls
 from tapemagic.replay.program import Program, Site
+from tapemagic.replay.randomness import RandomState
 from tapemagic.replay.same import difference
 from tapemagic.replay.signature import Call, signature
 from tapemagic.replay.trace import tracing
@@ -266,24 +267,26 @@ class Programs:
     def _trace(
         self, entry: Signature, closure: Closure, function: Any, args: Any, kwargs: Any, call: Call
     ) -> Any:
-        before = random_states(closure.generators)
+        before = RandomState(closure.generators)
         effects: list[str] = []
         observed = observed_calls(effects) if is_suspect(closure.codes.values()) else nullcontext()
         with tracing() as trace:
             one = TracedCall(trace, closure, call)
             with observed:
                 program, result = one.run(function, args, kwargs)
-        if random_states(closure.generators) != before:
-            effects.append("it draws random numbers: give them as an argument")
+        drawn, acts = before.drawn_since(), bool(effects)
+        if drawn:
+            effects.append(f"it draws random numbers from {drawn}: give them as an argument")
         after = Closure(function, call.objects, entry.fixed)
         changed = same_closures(closure, after, strictly=True)
         one.clean(after)
         trace.release()
         reason = self._reason(trace, effects, one, program, args, kwargs, call)
-        if changed is not None and (not reason or entry.tries < TRIES - 1) and not effects:
+        if changed is not None and not acts and (not reason or entry.tries < TRIES - 1):
             entry.tries += 1
             if entry.tries >= TRIES:
-                entry.why_eager = _with_line(f"it changes {changed}", _assigned(closure, changed))
+                line = _assigned(closure, changed)
+                entry.why_eager = reason or _with_line(f"it changes {changed}", line)
         elif trace.reasons and not entry.fixed and 0 < one.nbytes <= SMALL:
             entry.fixed = True
             entry.programs, entry.pending = [], []

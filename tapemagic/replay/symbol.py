@@ -278,6 +278,11 @@ class Symbol:
         return bool(np.any(self == item))
 
 
+def put_held(symbol: Symbol, value: Any) -> None:
+    """Let a symbol stand for another value of the same kind, before anything was computed with it."""
+    symbol._held = value
+
+
 def held(value: Any) -> Any:
     """Nested arguments with the values in place of symbols."""
     kind = type(value)

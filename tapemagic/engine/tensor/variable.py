@@ -19,6 +19,7 @@ from tapemagic.engine.tensor.coercion import bool_option, cast_exactly, private_
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, getitem, unwrap_index, wrap
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import DtypeError, ImmutableVariableError, OptionError, ShapeError
 
 _created = itertools.count().__next__
@@ -268,9 +269,26 @@ def exchange(variable: Variable, value: Any) -> Any:
     >>> v
     Variable(2.0, name='Variable')
     """
-    before = variable._handle
-    variable._handle = wrap(value, before._id)
+    made = wrap(value, variable._id)
+    before = variable._handle  # no call between this line and the next one: no other thread comes in
+    variable._handle = made
     return before._value
+
+
+def exchange_if(variable: Variable, expected: Any, value: Any) -> bool:
+    """Do as `exchange`, if a variable has a certain value still; whether it had.
+
+    Examples
+    --------
+    >>> v = Variable(1.0)
+    >>> exchange_if(v, value_of(v), np.float64(2.0)), exchange_if(v, None, np.float64(3.0)), v
+    (True, False, Variable(2.0, name='Variable'))
+    """
+    made = wrap(value, variable._id)
+    if variable._handle._value is expected:  # no call, and so no other thread, before the next line
+        variable._handle = made
+        return True
+    return False
 
 
 def change_in_place(variable: Variable, change: Callable[[Any], object]) -> None:
@@ -315,7 +333,8 @@ def writable_arrays(variables: Sequence[Variable]) -> list[Any]:
             or array.base is not None
             or not array.flags.writeable
         ):
-            array = np.copy(array)
+            told = tracer()
+            array = np.copy(array) if told is None else told.own(array)
         arrays.append(array)
     return arrays
 
