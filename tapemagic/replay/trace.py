@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -270,7 +270,7 @@ class Trace:
             return None
         return self.names.site(frame)
 
-    def sweep(self, records: Any, grads: dict[int, Any], nested: bool) -> Iterator[Any]:
+    def sweep(self, records: Any, grads: dict[int, Any], nested: bool) -> Iterator[Any]:  # noqa: ARG002 (the tracer's)
         """The records of a reverse sweep, backwards; what is computed meanwhile is known to be a part of it."""
         before, order = self.back, 1
         try:
@@ -306,7 +306,8 @@ def is_plain(x: Any) -> bool:
         return True
     if isinstance(x, frozenset):
         return all(map(is_plain, x))
-    if not is_dataclass(x) or not type(x).__dataclass_params__.frozen:  # type: ignore[attr-defined]
+    how: Any = getattr(x, "__dataclass_params__", None)
+    if how is None or not how.frozen:
         return False
     return all(is_plain(getattr(x, field.name)) for field in fields(x))
 
@@ -338,8 +339,13 @@ def _equal(copy: Any, value: Any) -> bool:
     return copy is value or (
         copy.shape == value.shape
         and copy.strides == value.strides
-        and bool(np.array_equal(copy.reshape(-1).view("u1"), value.reshape(-1).view("u1")))
+        and bool(np.array_equal(_bits(copy), _bits(value)))
     )
+
+
+def _bits(array: Any) -> Any:
+    """The bytes of an array's elements."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
 @contextmanager

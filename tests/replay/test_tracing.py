@@ -246,6 +246,19 @@ def test_power_of_scalars_is_pythons() -> None:
     assert [*map(float, powers(np.float64(0.3)))] == [*map(float, once.run(np.float64(0.3)))]
 
 
+def test_constants_are_what_they_were() -> None:
+    """A plain array that is used, changed and used again is two constants, whatever its layout."""
+
+    def run(x: Any) -> Any:
+        part = np.arange(6.0)[::2]
+        y = x + part
+        y = y * part
+        part[0] = 5.0
+        return y - part
+
+    assert same_bits(run(Y), Once(run, X).run(Y)[0])
+
+
 def test_error_states_are_noted() -> None:
     """A call under np.errstate has it, where it is another one than at the start."""
 
