@@ -1,5 +1,8 @@
 """Functions under tm.function: arguments and results of every kind, ways at guards, errors, bad input."""
 
+# The functions are those of users, as they come.
+# ruff: noqa: ARG005, D102, PLW0108, PLW0603, PT031, PYI024, RUF015, S307, S311, SIM108, T201
+
 from __future__ import annotations
 
 import copy
