@@ -21,6 +21,9 @@ class Tracer(Protocol):
     def call(self, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Call a function, and write that down as one call."""
 
+    def own(self, x: Any) -> Any:
+        """An array with the same numbers, into which its owner may write; in the program it is the same value."""
+
     def leave(self, how: str) -> None:
         """Note that something cannot be written down, and what it was."""
 

@@ -289,7 +289,7 @@ class Programs:
             one = TracedCall(trace, closure, call)
             with observed:
                 program, result = one.run(function, args, kwargs)
-        drawn = before.drawn_since()
+        drawn, acts = before.drawn_since(), bool(effects)
         if drawn:
             effects.append(f"it draws random numbers from {drawn}: give them as an argument")
         after = Closure(function, call.objects, entry.fixed)
@@ -297,7 +297,7 @@ class Programs:
         one.clean(after)
         trace.release()
         reason = self._reason(trace, effects, one, program, args, kwargs, call)
-        if changed is not None:
+        if changed is not None and not acts and (not reason or entry.tries < TRIES - 1):
             entry.tries += 1
             if entry.tries >= TRIES:
                 line = _assigned(closure, changed)

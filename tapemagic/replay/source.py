@@ -88,7 +88,7 @@ def _above(writer: Writer) -> list[str]:
         above.append(f"# {name} is not written here: {_named(value)}")
     code = [line.text for line in writer.body if not line.text.lstrip().startswith("#")]
     used = any("np." in line for line in [*above, *code])
-    imports = ["import numpy as np"] * used + sorted(writer.names.imports, key=str.lower)
+    imports = ["import numpy as np"] * used + writer.names.imports()
     lines: list[str] = []
     for block in (imports, above):
         lines += [*block, ""] if block else []

@@ -110,6 +110,12 @@ class Trace:
         """Whether a symbol is among nested arguments."""
         return has_symbol(args)
 
+    def own(self, x: Any) -> Any:
+        """An array with the same numbers, into which its owner may write; in the program it is the same value."""
+        if type(x) is not Symbol or x._trace is not self or x.__class__ is not np.ndarray:
+            return np.copy(x)
+        return Symbol(self, x._node, np.copy(x._held))
+
     def call(
         self, function: Any, args: Sequence[Any], kwargs: dict[str, Any], compute: Any = None
     ) -> Any:

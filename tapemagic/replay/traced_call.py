@@ -292,7 +292,7 @@ class TracedCall:
         return type(x) is not Symbol or self._trace.node(x).function is None
 
     def _result_node(self, x: Any, how: str, what: Any) -> Any:
-        numbers = isinstance(x, Tensor | np.ndarray | np.generic)
+        numbers = type(x) is Symbol or isinstance(x, Tensor | np.ndarray | np.generic)
         if numbers and how != "fixed" and not isinstance(x, Variable):
             return self._trace.node(x)
         plain = how == "fixed" and type(what) in (bool, int, float, str)

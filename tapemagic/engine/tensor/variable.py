@@ -19,6 +19,7 @@ from tapemagic.engine.tensor.coercion import bool_option, cast_exactly, private_
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, getitem, unwrap_index, wrap
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import DtypeError, ImmutableVariableError, OptionError, ShapeError
 
 _created = itertools.count().__next__
@@ -332,7 +333,8 @@ def writable_arrays(variables: Sequence[Variable]) -> list[Any]:
             or array.base is not None
             or not array.flags.writeable
         ):
-            array = np.copy(array)
+            told = tracer()
+            array = np.copy(array) if told is None else told.own(array)
         arrays.append(array)
     return arrays
 

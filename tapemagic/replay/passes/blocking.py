@@ -11,12 +11,15 @@ ways of adding up n numbers are trees, of which a depth of h bounds the error by
 the unit roundoff (N. J. Higham, "The accuracy of floating point summation", SIAM J. Sci. Comput. 14(4), 1993). Within
 a block NumPy adds pairwise, and so the blocks' sums: for a contiguous array h is at most 22 + log2(b / 128) for a
 block of b elements, plus the same for their number in the place of b; less than 60 up to 10¹² elements.
+A result lies in memory as the first array of its shape from which it is computed; where others lie otherwise, it may
+lie otherwise than without blocks, and a later sum or product of matrices is rounded in another order.
 """
 
 from __future__ import annotations
 
 import operator
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import Any, cast
 
@@ -70,6 +73,8 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
     >>> [type(entry).__name__ for entry in in_blocks(Program([x], [a, b, c], [c], [])).body]
     ['Node', 'Loop']
     """
+    if not any(map(partial(_is_large, least=least), program.body)):
+        return program
     ends = program.results, [node for _, node in program.assigned]
     groups = groups_of(program.body, [*ends], least)
     if not groups:
@@ -80,6 +85,10 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
     results = [replaced(x, builder.now) for x in program.results]
     assigned = [(variable, builder.now(node)) for variable, node in program.assigned]
     return replace(program, body=builder.body, results=results, assigned=assigned)
+
+
+def _is_large(entry: Any, least: int) -> bool:
+    return isinstance(entry, Node) and isinstance(entry.kind, Kind) and entry.kind.size >= least
 
 
 class _Builder:

@@ -24,6 +24,8 @@ BY_SHAPE = {np.ones_like: 1, np.zeros_like: 0}
 
 def folded(node: Node, _rewriting: Rewriting) -> Node | None:
     """The result of a call on constants alone."""
+    if any(isinstance(x, Node) and x.__class__ is not Constant for x in node.args):
+        return None
     read = arguments_of(node)
     if node.kind.__class__ is not Kind or not all(x.__class__ is Constant for x in read):
         return None
@@ -60,11 +62,11 @@ def filled(node: Node, rewriting: Rewriting) -> Node | None:
 
 def with_numbers(node: Node, rewriting: Rewriting) -> Node | None:
     """The call with numbers in place of arrays of one number, if its result has the same shape, dtype and layout."""
-    if not (isinstance(node.function, np.ufunc) and node.function.signature is None):
+    if len(node.args) < 2 or not isinstance(node.function, np.ufunc) or node.function.signature:
         return None
     if node.kwargs or node.kind.__class__ is not Kind or not node.kind.is_array:
         return None
-    if len(node.args) < 2 or not any(_is_array(x) for x in node.args):
+    if not any(_is_array(x) for x in node.args):
         return None
     left = [x for x in node.args if not rewriting.uniform.holds(x)]
     if not left or len(left) == len(node.args) or not _same_shape(node, left):

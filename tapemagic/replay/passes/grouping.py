@@ -54,7 +54,7 @@ class Group:
     def nbytes(self) -> int:
         """The number of bytes of the largest array."""
         kinds = {x.kind for node in self.members for x in (node, *arguments_of(node))}
-        return max(kind.size * kind.dtype.itemsize for kind in kinds)
+        return max(int(kind.size * kind.dtype.itemsize) for kind in kinds)
 
 
 class Grouping:

@@ -1,4 +1,4 @@
-"""tf.function: a function that runs as it stands, each time."""
+"""tf.function: a function that becomes a program, as by tapemagic.function."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.tensor.messages import require_function, shown
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import OptionError, UnsupportedArgumentError
+from tapemagic.replay import function as replay
 from tapemagic.tf.core.convert import PYTHON_NUMBERS, tensor
 from tapemagic.tf.core.tensor import eager
 from tapemagic.tf.errors import InvalidArgumentError
@@ -20,30 +21,59 @@ from tapemagic.tf.errors import InvalidArgumentError
 class Function:
     """A function decorated with ``tf.function``.
 
+    Parameters
+    ----------
+    traced : tapemagic.replay.function.Function or BoundFunction
+    signature : sequence of TensorSpec, optional
+
     Attributes
     ----------
     python_function : callable
         The function itself.
     """
 
-    def __init__(self, function: Callable[..., Any], signature: Any) -> None:
-        self.python_function = function
+    __tape_unwatched__ = frozenset({"_traced"})
+
+    def __init__(self, traced: Any, signature: Any) -> None:
+        self.python_function = traced.python_function
         self.input_signature = None if signature is None else tuple(signature)
-        update_wrapper(self, function)
+        self._traced = traced
+        update_wrapper(self, self.python_function)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
-        bound = self.python_function.__get__(instance, owner)
-        return Function(bound, self.input_signature)
+        return Function(self._traced.__get__(instance, owner), self.input_signature)
+
+    @property
+    def programs(self) -> list[Any]:
+        """The programs that calls so far have led to."""
+        return self._traced.programs  # type: ignore[no-any-return]
+
+    @property
+    def why_eager(self) -> str:
+        """Why calls run without a program, and on which line; empty if none does."""
+        return self._traced.why_eager  # type: ignore[no-any-return]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function, with its arrays and numbers as tensors."""
+        given = self._given(args, kwargs)
+        run = self.python_function if functions_run_eagerly() else self._traced
+        result = run(*given[0], **given[1])
+        return pack(result, map(_result, leaves(result)))
+
+    def source(self, *args: Any, **kwargs: Any) -> str:
+        """The program for arguments like these, as NumPy source; without arguments, all programs there are."""
+        if not args and not kwargs:
+            return str(self._traced.source())
+        given = self._given(args, kwargs)
+        return str(self._traced.source(*given[0], **given[1]))
+
+    def _given(self, args: Any, kwargs: Any) -> Any:
+        """The arguments as the function is handed them."""
         if self.input_signature is not None:
             args = self._signed(args)
-        given = pack((args, kwargs), map(_argument, leaves((args, kwargs))))
-        result = self.python_function(*given[0], **given[1])
-        return pack(result, map(_result, leaves(result)))
+        return pack((args, kwargs), map(_argument, leaves((args, kwargs))))
 
     def _signed(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Arguments as tensors of the shapes and dtypes of the input signature."""
@@ -95,10 +125,12 @@ def function(
     experimental_compile: bool | None = None,
     **options: Any,
 ) -> Any:
-    """Mark a function that TensorFlow would compile to a graph. Here it runs eagerly: as it stands, at each call.
+    """Make a function a program of NumPy calls, where TensorFlow makes a graph; see `tapemagic.function`.
 
-    So ``print`` and other effects happen at each call, where TensorFlow has them once for each graph; values and
-    gradients are the same. Arrays are handed over as tensors, and numbers returned as tensors, as in TensorFlow.
+    Its first two calls with arguments of some shapes and dtypes are traced, and others replay the program. What prints
+    or draws random numbers runs as it stands at each call: so ``print`` happens each time, where TensorFlow has it once
+    for each graph. Values and gradients are the same. Arrays are handed over as tensors, and numbers returned as
+    tensors, as in TensorFlow.
 
     Parameters
     ----------
@@ -111,10 +143,22 @@ def function(
     autograph, reduce_retracing, experimental_implements : optional
         Accepted, and not used.
 
+    Returns
+    -------
+    Function
+        With `programs`, and `why_eager`: the reason for which calls run as they stand, if there is one.
+
     Raises
     ------
+    FunctionError
+        If the function is a generator or asynchronous.
     OptionError
         If `jit_compile` is True.
+
+    Warns
+    -----
+    EagerWarning
+        Once, if calls of a function cannot be a program.
 
     Examples
     --------
@@ -135,13 +179,19 @@ def function(
     if func is None:
         return lambda function: globals()["function"](function, input_signature)
     require_function(func)
-    return Function(func, input_signature)
+    if isinstance(func, Function):
+        func = func.python_function
+    return Function(replay.function(func), input_signature)
+
+
+_eagerly = [False]
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Nothing: functions run eagerly in any case."""
+    """Let functions run as they stand from now on, such as under a debugger; False for programs again."""
+    _eagerly[0] = bool(run_eagerly)
 
 
 def functions_run_eagerly() -> bool:
-    """True: functions run eagerly."""
-    return True
+    """Whether functions run as they stand."""
+    return _eagerly[0]

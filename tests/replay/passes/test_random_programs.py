@@ -55,6 +55,8 @@ BINARY += [np.add, np.subtract, np.multiply, np.less, lambda x, y: np.where(x > 
 BINARY += [lambda x, y: np.where(x > y, y, 0)]
 ARITHMETIC = [np.negative, np.sin, np.cos, np.tanh, np.square]
 LAYOUT = [np.copy, np.positive, np.transpose, lambda x: x * 1.0, lambda x: x[::-1] if x.ndim else x]
+LAYOUT += [lambda x: np.ravel(x, "F"), lambda x: np.copy(x, "F"), lambda x: np.copy(x, order="C")]
+LAYOUT += [lambda x: np.reshape(x, x.shape[::-1], order="F"), lambda x: x.astype(x.dtype, "F")]
 LAYOUT += [lambda x: x.reshape(x.shape), lambda x: x.reshape(-1), lambda x: x[..., ::2]]
 LAYOUT += [lambda x: x.astype(x.dtype), lambda x: np.swapaxes(x, 0, -1) if x.ndim else x]
 REDUCTIONS = [np.sum, np.mean, np.max, np.prod, np.add.reduce, lambda x, **k: x.sum(**k)]
