@@ -1,7 +1,7 @@
 """Functions under tm.function: arguments and results of every kind, ways at guards, errors, bad input."""
 
 # The functions are those of users, as they come.
-# ruff: noqa: ARG005, D102, PLW0108, PLW0603, PT031, PYI024, RUF015, S307, S311, SIM108, T201
+# ruff: noqa: ARG005, PLW0108, PT031, PYI024, SIM108
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What a function under tm.function closes over: changes are seen, effects keep it eager."""
 
 # The functions are those of users, as they come.
-# ruff: noqa: ARG005, D102, PLW0108, PLW0603, PT031, PYI024, RUF015, S307, S311, SIM108, T201
+# ruff: noqa: D102, PLW0603, PT031, PYI024, S307, S311, T201
 
 from __future__ import annotations
 

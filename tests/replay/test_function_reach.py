@@ -1,7 +1,7 @@
 """The ways on which a function under tm.function reaches values: changes at their ends are seen."""
 
 # The functions are those of users, as they come.
-# ruff: noqa: ARG005, D102, PLW0108, PLW0603, PT031, PYI024, RUF015, S307, S311, SIM108, T201
+# ruff: noqa: PLW0108, RUF015
 
 from __future__ import annotations
 
