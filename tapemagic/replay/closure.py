@@ -415,7 +415,8 @@ class Closure:
         kind = type(x)
         ignored = unwatched(kind)
         names = self.names | library_names(kind)
-        whole = self.dynamic or hasattr(kind, "__getattr__")
+        made_up = any("__getattr__" in vars(base) for base in kind.__mro__ if is_user_class(base))
+        whole = self.dynamic or made_up
         d = self._name("d")
         self.lines.append(f"{d} = {local}.__dict__")
         if self.dynamic and not ignored:

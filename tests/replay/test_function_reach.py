@@ -1,5 +1,8 @@
 """The ways on which a function under tm.function reaches values: changes at their ends are seen."""
 
+# The functions are those of users, as they come.
+# ruff: noqa: PLW0108, RUF015
+
 from __future__ import annotations
 
 import contextvars
