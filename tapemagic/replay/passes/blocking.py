@@ -88,7 +88,13 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
 
 
 def _is_large(entry: Any, least: int) -> bool:
-    return isinstance(entry, Node) and isinstance(entry.kind, Kind) and entry.kind.size >= least
+    if not isinstance(entry, Node) or not isinstance(entry.kind, Kind):
+        return False
+    return any(
+        x.kind.size * x.kind.dtype.itemsize >= least
+        for x in (entry, *arguments_of(entry))
+        if isinstance(x.kind, Kind)
+    )
 
 
 class _Builder:
