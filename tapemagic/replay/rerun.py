@@ -288,11 +288,11 @@ class Rerun:
     def _computed(self, record: Record, values: tuple[Any, ...]) -> list[Any] | None:
         """The results of a record's operation, as far as it is certain that they are those that were recorded."""
         params = record.params or {}
-        function = record.operation.function
+        function: Any = record.operation.function
         typed = {**params, "dtype": record.outputs[0].dtype}
         whole = partial(self.trace.call, function)
-        ways = (
-            lambda: function(*values, **params),
+        ways: tuple[Any, ...] = (
+            partial(function, *values, **params),
             lambda: whole(values, params),
             lambda: whole(values, typed),
         )
