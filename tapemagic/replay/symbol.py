@@ -80,6 +80,7 @@ class Method:
         self.__name__ = name
 
     def __call__(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call the method of an array."""
         return getattr(x, self.__name__)(*args, **kwargs)
 
 
@@ -115,7 +116,7 @@ class Symbol:
         self._node = node
         self._held = held
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> Any:
         return self._held.__class__
 
@@ -263,7 +264,7 @@ class Symbol:
         return self._leave("pickle").__reduce__()
 
     def __copy__(self) -> Any:
-        return self._call(np.copy, self) if self.__class__ is np.ndarray else self
+        return self._call(np.copy, self) if self._held.__class__ is np.ndarray else self
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self.__copy__()
@@ -394,14 +395,12 @@ NUMBERS = (bool, int, float, complex)
 
 def _is_operator(frame: Any, inputs: Any) -> bool:
     """Whether NumPy makes a call of an operator on one of its scalars and a symbol: on scalars that is another one."""
-    if not any(isinstance(x, np.generic) and type(x) is not Symbol for x in inputs):
+    if not any(type(x) is not Symbol and isinstance(x, np.generic) for x in inputs):
         return False
     if not all(isinstance(held(x), (np.generic, *NUMBERS)) for x in inputs):
         return False
-    return (
-        frame.f_globals.get("__name__") == operators.__name__
-        or frame.f_code.co_code[frame.f_lasti] == BINARY_OPERATION
-    )
+    of_tensors = frame.f_globals.get("__name__") == operators.__name__
+    return of_tensors or bool(frame.f_code.co_code[frame.f_lasti] == BINARY_OPERATION)
 
 
 def _operate(function: Any, *operands: Any) -> Any:
@@ -445,7 +444,7 @@ def _in_place(function: Any) -> Callable[[Any, Any], Any]:
     def forward(self: Any, other: Any) -> Any:
         if not _is_operand(other):
             return NotImplemented
-        if self.__class__ is not np.ndarray:
+        if held(self).__class__ is not np.ndarray:
             return _operate(function, self, other)
         return self._trace.call_in_place(ufunc, (self, other), {}, self)
 

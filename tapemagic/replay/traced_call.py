@@ -9,7 +9,14 @@ import numpy as np
 
 from tapemagic.engine.nest import ordered, pack
 from tapemagic.engine.tensor.tensor import Tensor, Traced, put_value, unwrap, with_value
-from tapemagic.engine.tensor.variable import Slice, Variable, exchange, exchange_if, living, value_of
+from tapemagic.engine.tensor.variable import (
+    Slice,
+    Variable,
+    exchange,
+    exchange_if,
+    living,
+    value_of,
+)
 from tapemagic.replay.closure import Closure, Place
 from tapemagic.replay.driver import Reached
 from tapemagic.replay.kinds import is_leaf

@@ -18,7 +18,7 @@ from tapemagic import tf
 from tapemagic.errors import EagerWarning, FunctionError, OptionError
 from tapemagic.replay.function import Function
 
-Point = namedtuple("Point", "a b")
+Point = namedtuple("Point", "a b")  # noqa: PYI024
 x, y = tm.constant([1.0, 2.0, 3.0]), tm.constant([4.0, 5.0, 6.0])
 
 

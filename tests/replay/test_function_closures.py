@@ -109,6 +109,7 @@ class Model:
 
     @tm.function
     def __call__(self, x: Any) -> Any:
+        """The output for an input."""
         return x * self.w * self.step + self.parts[0] - self.shift(x)
 
     def shift(self, x: Any) -> Any:
@@ -202,7 +203,7 @@ def append(x: Any) -> Any:
 
 def count_up(x: Any) -> Any:
     """Assign a global name."""
-    global count
+    global count  # noqa: PLW0603
     count += 1
     return x * 2
 
@@ -293,7 +294,7 @@ def test_a_nonlocal_variable() -> None:
     "draw",
     [
         lambda x: x * np.random.rand(),  # noqa: NPY002
-        lambda x: x * random.random(),
+        lambda x: x * random.random(),  # noqa: S311
         lambda x: x * numbers.normal(),
         lambda x: x * np.random.default_rng().normal(),
         lambda x: x * time.perf_counter(),
@@ -321,12 +322,12 @@ def test_printing(capsys: Any) -> None:
     """What prints does so at each call; what does not come to its print is a program."""
 
     def shout(x: Any) -> Any:
-        print("hello")
+        print("hello")  # noqa: T201
         return x * 2
 
     def silent(x: Any, loud: bool = False) -> Any:
         if loud:
-            print("hello")
+            print("hello")  # noqa: T201
         return x * 2
 
     f, g = tm.function(shout), tm.function(silent)
@@ -397,7 +398,7 @@ def test_a_variable_out_of_reach_is_noticed() -> None:
 
 def test_eval_is_refused() -> None:
     """It may read anything."""
-    f = tm.function(lambda x: x * eval("rate"))
+    f = tm.function(lambda x: x * eval("rate"))  # noqa: S307
 
     with pytest.warns(EagerWarning, match=r"eval\(\)"):
         assert agrees(f, x)
@@ -446,7 +447,7 @@ def test_methods_partials_and_callables() -> None:
     assert agrees(bound, x)
 
 
-Point = namedtuple("Point", "a b")
+Point = namedtuple("Point", "a b")  # noqa: PYI024
 
 
 def test_slots() -> None:

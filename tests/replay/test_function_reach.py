@@ -128,7 +128,7 @@ def cases() -> dict[str, tuple[Any, ...]]:
         "functions of functions": (lambda x: gradient(x), change, putting(array, 0, 3.0)),
         "lists of functions": (lambda x: functions[0](x), putting(functions, 0, np.cos)),
         "the order of dicts": (
-            lambda x: x * list(entries.values())[0],
+            lambda x: x * next(iter(entries.values())),
             lambda: entries.update(a=entries.pop("a")),
         ),
         "dataclasses": (

@@ -21,8 +21,6 @@ from tests.replay.interpreting import Once, plain, same_bits
 X = np.array([1.0, -2.0, 3.0])
 Y = np.array([-0.5, 4.0, 2.5])
 
-# ruff: noqa: PLW0108 (the lambdas are the user's lines)
-
 EXITS: dict[str, Callable[[Any], Any]] = {
     "float()": lambda x: float(x[0]),
     "int()": lambda x: int(x[0]),
