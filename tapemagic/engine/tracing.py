@@ -1,4 +1,4 @@
-"""Tracing: who is told of the calls that the engine makes, so that a program can be made of them."""
+"""Tracing: the calls that the engine makes are told to a tracer, so that a program can be made of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Tracer(Protocol):
-    """An object that writes down the calls that are made on its values."""
+    """A trace in the eyes of the engine: it writes down the calls that are made on its values."""
 
     def reads(self, args: Any) -> bool:
         """Whether one of the values is among nested arguments."""

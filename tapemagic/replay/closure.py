@@ -7,6 +7,7 @@ import sys
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ from tapemagic.replay.kinds import (
     unwatched,
 )
 from tapemagic.replay.randomness import GENERATORS
-from tapemagic.replay.reading import DYNAMIC, UNSEEN, Names, names_in
+from tapemagic.replay.reading import DYNAMIC, UNSEEN, Names, codes_in, names_in
 from tapemagic.replay.signature import is_data
 
 MOST = 20_000
@@ -415,7 +416,8 @@ class Closure:
         kind = type(x)
         ignored = unwatched(kind)
         names = self.names | library_names(kind)
-        whole = self.dynamic or hasattr(kind, "__getattr__")
+        made_up = any("__getattr__" in vars(base) for base in kind.__mro__ if is_user_class(base))
+        whole = self.dynamic or made_up
         d = self._name("d")
         self.lines.append(f"{d} = {local}.__dict__")
         if self.dynamic and not ignored:
@@ -531,14 +533,20 @@ def holds_objects(value: Any) -> bool:
 
 
 def library_names(kind: type) -> frozenset[str]:
-    """The names of attributes that the methods of a class read, as far as it is a library's."""
+    """The names of attributes that the methods of a class read, as far as it is a library's; some are other names."""
+    bases = [base for base in kind.__mro__ if base is not object and not is_user_class(base)]
+    return frozenset().union(*map(names_of_methods, bases))
+
+
+@lru_cache(1024)
+def names_of_methods(kind: type) -> frozenset[str]:
+    """The names in the code of a library's class, without its bases."""
     found: set[str] = set()
-    for base in kind.__mro__:
-        if base is not object and not is_user_class(base):
-            for value in list(vars(base).values()):
-                inner = getattr(value, "fget", None) or getattr(value, "__func__", None) or value
-                if isinstance(inner, FunctionType):
-                    found |= names_in(inner.__code__).attributes
+    for value in list(vars(kind).values()):
+        inner = getattr(value, "fget", None) or getattr(value, "__func__", None) or value
+        if isinstance(inner, FunctionType):
+            for code in codes_in(inner.__code__):
+                found.update(code.co_names)
     return frozenset(found)
 
 

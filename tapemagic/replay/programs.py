@@ -49,6 +49,8 @@ class Signature:
         The number of traces in which something in reach was changed.
     fixed : bool
         Whether arrays in reach are constants, since the function does something with them that is no program.
+    full : bool
+        Whether there are as many programs as there may be, and none of them is waited for.
     why_eager : str
         Why there is no program; empty if there is one, or may be one.
     why_ways : str
@@ -61,6 +63,7 @@ class Signature:
         self.eager_paths: list[Path] = []
         self.tries = 0
         self.fixed = False
+        self.full = False
         self.why_eager = ""
         self.why_ways = ""
 
@@ -80,13 +83,14 @@ class Programs:
         self._signatures: dict[Any, Signature] = {}
         self._why_all = ""
         self._why_more = ""
+        self._changing = ""
         self._warned = False
 
     def reset(self) -> None:
         """Forget everything."""
         self.driver = _none
         self._signatures = {}
-        self._why_all = self._why_more = ""
+        self._why_all = self._why_more = self._changing = ""
         self._warned = False
 
     def stays_eager(self, why: str) -> None:
@@ -157,10 +161,11 @@ class Programs:
             return found
         if any(path[: len(known)] == known for path in entry.eager_paths if known):
             return function(*args, **kwargs)
-        if self._count() >= self._most and not self._is_pending(entry, known):
+        full = self._count() >= self._most
+        if full and (entry.full or not self._is_pending(entry, known)):
             self._is_full()
             return self._eager(function, args, kwargs)
-        return self._traced(entry, function, args, kwargs, call)
+        return self._traced(entry, function, args, kwargs, call, full)
 
     def _other_way(self, missed: Miss, args: Any, kwargs: Any) -> Any:
         """The result by a program for another way through the function; the last `Miss` if there is none."""
@@ -230,9 +235,12 @@ class Programs:
         return result
 
     def _is_full(self) -> None:
+        found = (
+            f"; {self._changing}, which it reads, changes between calls" if self._changing else ""
+        )
         self._why_more = (
-            f"calls of it lead to more than {self._most} programs, which is the value of max_programs: give numbers "
-            "that change as arrays or tensors, give arrays of one shape, and what changes as an argument"
+            f"calls of it lead to more than {self._most} programs, which is the value of max_programs{found}: give "
+            "numbers that change as arrays or tensors, arrays of one shape, and what changes as an argument"
         )
 
     def _warn(self, function: Any) -> None:
@@ -250,12 +258,19 @@ class Programs:
 
     # Traces.
 
-    def _traced(self, entry: Signature, function: Any, args: Any, kwargs: Any, call: Call) -> Any:
+    def _traced(
+        self, entry: Signature, function: Any, args: Any, kwargs: Any, call: Call, full: bool
+    ) -> Any:
         """Run the function, and write down what it computes."""
         with _lock:
             closure = Closure(function, call.objects, entry.fixed)
-            if not closure.unseen:
+            hopeless = full and all(same_closures(known, closure) for _, known, _ in entry.pending)
+            if not hopeless and not closure.unseen:
                 result = self._trace(entry, closure, function, args, kwargs, call)
+        if hopeless:
+            entry.full = True
+            self._is_full()
+            return self._eager(function, args, kwargs)
         if closure.unseen:
             entry.why_eager = closure.unseen
             entry.pending = []
@@ -328,11 +343,11 @@ class Programs:
         path = path_of(program)
         known = [closure.data.get(id(x)) for x in call.leaves]
         for k, (other, earlier, as_known) in enumerate(entry.pending):
-            if (
-                path_of(other) != path
-                or known != as_known
-                or same_closures(earlier, closure) is not None
-            ):
+            if path_of(other) != path or known != as_known:
+                continue
+            changed = same_closures(earlier, closure)
+            if changed is not None:
+                self._changing = changed
                 continue
             found = difference(other, program)
             del entry.pending[k]

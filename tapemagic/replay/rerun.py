@@ -290,7 +290,7 @@ class Rerun:
         params = record.params or {}
         function: Any = record.operation.function
         typed = {**params, "dtype": record.outputs[0].dtype}
-        whole: Any = partial(self.trace.call, function)
+        whole = partial(self.trace.call, function)
         ways = (
             lambda: function(*values, **params),
             lambda: whole(values, params),
@@ -299,7 +299,7 @@ class Rerun:
         for way in ways:
             before, left = len(self.trace.body), len(self.trace.reasons)
             try:
-                result = way()
+                result = way()  # type: ignore[no-untyped-call]
             except Exception:  # noqa: BLE001 (an argument that no record holds may be missing)
                 result = ()
             found = list(result) if isinstance(result, tuple) else [result]

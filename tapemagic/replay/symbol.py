@@ -395,33 +395,35 @@ NUMBERS = (bool, int, float, complex)
 
 def _is_operator(frame: Any, inputs: Any) -> bool:
     """Whether NumPy makes a call of an operator on one of its scalars and a symbol: on scalars that is another one."""
-    if not any(type(x) is not Symbol and isinstance(x, np.generic) for x in inputs):
+    if not any(issubclass(type(x), np.generic) for x in inputs):
         return False
     if not all(isinstance(held(x), (np.generic, *NUMBERS)) for x in inputs):
         return False
-    of_tensors = frame.f_globals.get("__name__") == operators.__name__
-    return of_tensors or bool(frame.f_code.co_code[frame.f_lasti] == BINARY_OPERATION)
+    return bool(
+        frame.f_globals.get("__name__") == operators.__name__
+        or frame.f_code.co_code[frame.f_lasti] == BINARY_OPERATION
+    )
 
 
 def _operate(function: Any, *operands: Any) -> Any:
     """The result of an operator: of NumPy's function, but for plain Python numbers."""
     python = PYTHON.get(function, function)
     trace = next(x._trace for x in operands if type(x) is Symbol)
-    values = [held(x) for x in operands]
-    if all(isinstance(x, NUMBERS) and not isinstance(x, np.generic) for x in values):
-        function = python
-    elif all(isinstance(x, (*NUMBERS, np.generic)) for x in values) and np.iscomplexobj(values):
-        function = python  # another algorithm than that of np.multiply
+    values = [x._held if type(x) is Symbol else x for x in operands]
+    if not any(isinstance(x, np.ndarray) for x in values):
+        numbers = all(isinstance(x, (*NUMBERS, np.generic)) for x in values)
+        if not any(isinstance(x, np.generic) for x in values) or (
+            numbers and any(isinstance(x, complex) or np.iscomplexobj(x) for x in values)
+        ):
+            function = python  # on complex scalars it is another algorithm than that of np.multiply
     return trace.call(function, operands, {}, python)
 
 
 def _is_operand(other: Any) -> bool:
     """Whether a symbol computes with something; if not, it leaves the operator to that."""
-    return (
-        type(other) is Symbol
-        or not hasattr(type(other), "__array_ufunc__")
-        or isinstance(other, np.ndarray | np.generic)
-    )
+    if type(other) is Symbol or isinstance(other, np.ndarray | np.generic):
+        return True
+    return not hasattr(type(other), "__array_ufunc__")
 
 
 def _binary(function: Any) -> Callable[[Any, Any], Any]:

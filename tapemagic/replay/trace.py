@@ -339,8 +339,13 @@ def _equal(copy: Any, value: Any) -> bool:
     return copy is value or (
         copy.shape == value.shape
         and copy.strides == value.strides
-        and bool(np.array_equal(copy.reshape(-1).view("u1"), value.reshape(-1).view("u1")))
+        and bool(np.array_equal(_bits(copy), _bits(value)))
     )
+
+
+def _bits(array: Any) -> Any:
+    """The bytes of an array's elements."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
 @contextmanager

@@ -1,5 +1,8 @@
 """Functions under tm.function: arguments and results of every kind, ways at guards, errors, bad input."""
 
+# The functions are those of users, as they come.
+# ruff: noqa: ARG005, PLW0108, PT031, PYI024, SIM108
+
 from __future__ import annotations
 
 import copy
@@ -18,7 +21,7 @@ from tapemagic import tf
 from tapemagic.errors import EagerWarning, FunctionError, OptionError
 from tapemagic.replay.function import Function
 
-Point = namedtuple("Point", "a b")  # noqa: PYI024
+Point = namedtuple("Point", "a b")
 x, y = tm.constant([1.0, 2.0, 3.0]), tm.constant([4.0, 5.0, 6.0])
 
 

@@ -1,5 +1,8 @@
 """What a function under tm.function closes over: changes are seen, effects keep it eager."""
 
+# The functions are those of users, as they come.
+# ruff: noqa: D102, PLW0603, PT031, PYI024, S307, S311, T201
+
 from __future__ import annotations
 
 import gc
@@ -14,6 +17,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
+from tapemagic import nn
 from tapemagic.errors import EagerWarning
 
 rate = 0.5
@@ -109,7 +113,6 @@ class Model:
 
     @tm.function
     def __call__(self, x: Any) -> Any:
-        """The output for an input."""
         return x * self.w * self.step + self.parts[0] - self.shift(x)
 
     def shift(self, x: Any) -> Any:
@@ -203,7 +206,7 @@ def append(x: Any) -> Any:
 
 def count_up(x: Any) -> Any:
     """Assign a global name."""
-    global count  # noqa: PLW0603
+    global count
     count += 1
     return x * 2
 
@@ -294,7 +297,7 @@ def test_a_nonlocal_variable() -> None:
     "draw",
     [
         lambda x: x * np.random.rand(),  # noqa: NPY002
-        lambda x: x * random.random(),  # noqa: S311
+        lambda x: x * random.random(),
         lambda x: x * numbers.normal(),
         lambda x: x * np.random.default_rng().normal(),
         lambda x: x * time.perf_counter(),
@@ -322,12 +325,12 @@ def test_printing(capsys: Any) -> None:
     """What prints does so at each call; what does not come to its print is a program."""
 
     def shout(x: Any) -> Any:
-        print("hello")  # noqa: T201
+        print("hello")
         return x * 2
 
     def silent(x: Any, loud: bool = False) -> Any:
         if loud:
-            print("hello")  # noqa: T201
+            print("hello")
         return x * 2
 
     f, g = tm.function(shout), tm.function(silent)
@@ -383,6 +386,51 @@ def test_layers_are_built_in_the_first_call() -> None:
     assert not f.why_eager
 
 
+def test_a_number_that_changes_at_each_call(monkeypatch: Any) -> None:
+    """The warning names it, once."""
+    f = tm.function(scaled)
+
+    with pytest.warns(EagerWarning, match="rate, which it reads, changes between calls") as warned:
+        for k in range(20):
+            monkeypatch.setitem(globals(), "rate", k / 2)
+            assert agrees(f, x)
+
+    assert 1 == len(warned)
+
+
+class Summing(nn.Model):
+    """A model that is built in its first call, and a list around it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = nn.Dense(2)
+        self.seen: list[float] = []
+
+    def call(self, inputs: Any) -> Any:
+        """The sum of the outputs."""
+        return np.sum(self.dense(inputs))
+
+
+def test_a_model() -> None:
+    """Layers draw their weights in the first call; weights, settings and frozen layers are watched."""
+    model = Summing()
+    f = tm.function(model)
+    given = tm.constant(np.ones((2, 3)), dtype="float32")
+
+    for _ in range(6):
+        model.seen.append(float(f(given)))
+
+    assert 1 == len(f.programs)
+    assert not f.why_eager
+    model.dense.kernel.assign(model.dense.kernel * 2)
+    assert np.array_equal(model(given), f(given))
+    assert 1 == len(f.programs)
+    kernel = weakref.ref(model.dense.kernel)
+    del model, f
+    gc.collect()
+    assert kernel() is None
+
+
 def test_a_variable_out_of_reach_is_noticed() -> None:
     """It is read in a way that no name shows."""
     hidden = vars(__import__("types")).setdefault("hidden_by_test", tm.Variable(2.0))
@@ -398,7 +446,7 @@ def test_a_variable_out_of_reach_is_noticed() -> None:
 
 def test_eval_is_refused() -> None:
     """It may read anything."""
-    f = tm.function(lambda x: x * eval("rate"))  # noqa: S307
+    f = tm.function(lambda x: x * eval("rate"))
 
     with pytest.warns(EagerWarning, match=r"eval\(\)"):
         assert agrees(f, x)
@@ -447,7 +495,7 @@ def test_methods_partials_and_callables() -> None:
     assert agrees(bound, x)
 
 
-Point = namedtuple("Point", "a b")  # noqa: PYI024
+Point = namedtuple("Point", "a b")
 
 
 def test_slots() -> None:

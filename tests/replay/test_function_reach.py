@@ -1,5 +1,8 @@
 """The ways on which a function under tm.function reaches values: changes at their ends are seen."""
 
+# The functions are those of users, as they come.
+# ruff: noqa: PLW0108, RUF015
+
 from __future__ import annotations
 
 import contextvars
@@ -128,7 +131,7 @@ def cases() -> dict[str, tuple[Any, ...]]:
         "functions of functions": (lambda x: gradient(x), change, putting(array, 0, 3.0)),
         "lists of functions": (lambda x: functions[0](x), putting(functions, 0, np.cos)),
         "the order of dicts": (
-            lambda x: x * next(iter(entries.values())),
+            lambda x: x * list(entries.values())[0],
             lambda: entries.update(a=entries.pop("a")),
         ),
         "dataclasses": (

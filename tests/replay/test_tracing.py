@@ -21,6 +21,8 @@ from tests.replay.interpreting import Once, plain, same_bits
 X = np.array([1.0, -2.0, 3.0])
 Y = np.array([-0.5, 4.0, 2.5])
 
+# ruff: noqa: PLW0108 (the lambdas are the user's lines)
+
 EXITS: dict[str, Callable[[Any], Any]] = {
     "float()": lambda x: float(x[0]),
     "int()": lambda x: int(x[0]),
@@ -242,6 +244,19 @@ def test_power_of_scalars_is_pythons() -> None:
 
     once = Once(powers, np.float64(1.7))
     assert [*map(float, powers(np.float64(0.3)))] == [*map(float, once.run(np.float64(0.3)))]
+
+
+def test_constants_are_what_they_were() -> None:
+    """A plain array that is used, changed and used again is two constants, whatever its layout."""
+
+    def run(x: Any) -> Any:
+        part = np.arange(6.0)[::2]
+        y = x + part
+        y = y * part
+        part[0] = 5.0
+        return y - part
+
+    assert same_bits(run(Y), Once(run, X).run(Y)[0])
 
 
 def test_error_states_are_noted() -> None:

@@ -38,7 +38,8 @@ def living() -> list[Variable]:
     >>> any(each is v for each in living())
     True
     """
-    return list(_living.values())
+    found = (reference() for reference in _living.valuerefs())
+    return [variable for variable in found if variable is not None]
 
 
 def identity(x: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.replay.literals import literal
 from tapemagic.replay.passes.known_numbers import as_scalar, fill_of
 from tapemagic.replay.passes.layout import lines, repeats
 from tapemagic.replay.passes.purity import is_pure
@@ -22,7 +23,7 @@ BY_SHAPE = {np.ones_like: 1, np.zeros_like: 0}
 """Functions whose result is known from the shape and dtype of their argument."""
 
 
-def folded(node: Node, _rewriting: Rewriting) -> Node | None:
+def folded(node: Node, rewriting: Rewriting) -> Node | None:
     """The result of a call on constants alone."""
     if any(isinstance(x, Node) and x.__class__ is not Constant for x in node.args):
         return None
@@ -42,6 +43,8 @@ def folded(node: Node, _rewriting: Rewriting) -> Node | None:
     if not isinstance(value, np.ndarray | np.generic) or kind_of(value) != node.kind:
         return None
     if isinstance(value, np.ndarray) and any(np.may_share_memory(value, _value(x)) for x in read):
+        return None
+    if rewriting.is_read and isinstance(value, np.ndarray) and literal(value) is None:
         return None
     return Constant(value, name=node.name)
 

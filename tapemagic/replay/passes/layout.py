@@ -87,10 +87,9 @@ ELEMENTWISE = frozenset({np.where, np.copy, method("copy"), method("astype"), op
 
 
 def has_order(node: Node) -> bool:
-    """Whether a call tells NumPy in which order its result is to lie in memory."""
-    return (bool(node.kwargs) and "order" in node.kwargs) or any(
-        x.__class__ is str for x in node.args
-    )
+    """Whether a call tells NumPy in which order its result is to lie in memory, other than its arguments' own, "K"."""
+    order = node.kwargs.get("order", "K") if node.kwargs else "K"
+    return order != "K" or any(x.__class__ is str and x != "K" for x in node.args)
 
 
 def lines(shape: Sequence[int]) -> int:

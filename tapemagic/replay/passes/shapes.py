@@ -28,7 +28,7 @@ def number_of_array(node: Node, _rewriting: Rewriting) -> Node | None:
 def copied(node: Node, rewriting: Rewriting) -> Node | None:
     """A copy, or a cast to the own dtype: nothing writes into the values of a program."""
     x = node.args[0]
-    if has_order(node) or node.kwargs.keys() - {"copy", "dtype"}:
+    if has_order(node) or node.kwargs.keys() - {"copy", "dtype", "order"}:
         return None
     return rewriting.same(x, node)
 

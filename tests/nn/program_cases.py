@@ -1,0 +1,173 @@
+"""Optimizers, layers, losses and metrics whose steps are programs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import tapemagic as tm
+from tapemagic import nn
+from tapemagic.nn.optimizers import schedules
+
+O = nn.optimizers
+
+OPTIMIZERS = {
+    "SGD": lambda: O.SGD(0.1),
+    "momentum": lambda: O.SGD(0.1, momentum=0.9),
+    "Nesterov": lambda: O.SGD(0.1, momentum=0.9, nesterov=True),
+    "Adam": lambda: O.Adam(0.1),
+    "AMSGrad": lambda: O.Adam(0.1, amsgrad=True),
+    "AdamW": lambda: O.AdamW(0.1),
+    "RMSprop": lambda: O.RMSprop(0.1),
+    "centred RMSprop": lambda: O.RMSprop(0.1, momentum=0.5, centered=True),
+    "Adagrad": lambda: O.Adagrad(0.1),
+    "Adadelta": lambda: O.Adadelta(1.0),
+    "Adamax": lambda: O.Adamax(0.1),
+    "Nadam": lambda: O.Nadam(0.1),
+    "Lion": lambda: O.Lion(0.01),
+    "clipnorm": lambda: O.SGD(0.1, clipnorm=0.1),
+    "clipvalue": lambda: O.SGD(0.1, clipvalue=0.01),
+    "global_clipnorm": lambda: O.Adam(0.1, global_clipnorm=0.1),
+    "weight_decay": lambda: O.SGD(0.1, weight_decay=0.01),
+    "averages": lambda: O.Adam(0.1, use_ema=True, ema_overwrite_frequency=2),
+    "accumulation": lambda: O.Adam(0.1, gradient_accumulation_steps=2),
+    "loss scale": lambda: O.SGD(0.1, loss_scale_factor=4.0),
+    "exponential": lambda: O.Adam(schedules.ExponentialDecay(0.1, 3, 0.5)),
+    "staircase": lambda: O.Adam(schedules.ExponentialDecay(0.1, 3, 0.5, staircase=True)),
+    "inverse": lambda: O.SGD(schedules.InverseTimeDecay(0.1, 3, 0.5)),
+    "piecewise": lambda: O.Adam(schedules.PiecewiseConstantDecay([2, 4], [0.1, 0.05, 0.01])),
+    "polynomial": lambda: O.SGD(schedules.PolynomialDecay(0.1, 4, power=2, cycle=True)),
+    "cosine": lambda: O.SGD(schedules.CosineDecay(0.0, 5, warmup_target=0.1, warmup_steps=3)),
+    "restarts": lambda: O.SGD(schedules.CosineDecayRestarts(0.1, 3)),
+    "function": lambda: O.SGD(lambda: 0.05),
+}
+
+STATEFUL = (0.5, 0.0)
+
+
+class Own(nn.Model):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Dense(3, activation="tanh")
+        self.outer = nn.Dense(1)
+
+    def call(self, x):
+        return self.outer(self.inner(x) + np.sin(self.inner(x)))
+
+
+def functional():
+    x = nn.Input((5,))
+    hidden = nn.Dense(4, activation="relu")(x)
+    return nn.Model(x, nn.Dense(2)(nn.Concatenate()([x, hidden])))
+
+
+def attention():
+    x = nn.Input((4, 6))
+    return nn.Model(x, nn.MultiHeadAttention(2, 3)(x, x))
+
+
+def stack(*layers):
+    return lambda: nn.Sequential([layer() for layer in layers])
+
+
+def dense(**options):
+    return lambda: nn.Dense(3, **options)
+
+
+LAYERS = {
+    "convolution": (
+        (2, 6, 6, 1),
+        stack(lambda: nn.Conv2D(2, 3, activation="relu"), nn.MaxPooling2D, nn.Flatten, dense()),
+    ),
+    "one axis": (
+        (2, 8, 2),
+        stack(lambda: nn.Conv1D(3, 3), nn.AveragePooling1D, nn.GlobalMaxPooling1D, dense()),
+    ),
+    "batches": ((6, 5), stack(dense(), nn.BatchNormalization, dense())),
+    "layers": ((6, 5), stack(dense(), nn.LayerNormalization, dense())),
+    "simple": ((3, 4, 2), stack(lambda: nn.SimpleRNN(3))),
+    "gru": ((3, 4, 2), stack(lambda: nn.GRU(3, return_sequences=True), lambda: nn.GRU(2))),
+    "lstm": ((3, 4, 2), stack(lambda: nn.LSTM(3))),
+    "attention": ((3, 4, 6), attention),
+    "functional": ((6, 5), functional),
+    "own": ((6, 5), Own),
+    "penalties": (
+        (6, 5),
+        stack(dense(kernel_regularizer="l2"), dense(kernel_regularizer="l1")),
+    ),
+    "activations": (
+        (6, 5),
+        stack(*(dense(activation=a) for a in ("gelu", "elu", "softplus", "silu", "softmax"))),
+    ),
+    "slopes": ((6, 5), stack(dense(), nn.LeakyReLU, nn.PReLU, nn.Softmax)),
+}
+
+
+def step_of(model, x, decorate):
+    """A step of training on squares, and all variables."""
+    target = np.zeros(model(x).shape, "float32")
+    optimizer = O.SGD(0.1)
+    variables = model.trainable_variables
+
+    def step(x):
+        with tm.GradientTape() as tape:
+            loss = np.mean(np.square(model(x, training=True) - target)) + sum(model.losses)
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+        return loss
+
+    return decorate(step), [*model.variables, *optimizer.variables]
+
+
+_rng = np.random.default_rng(5)
+NUMBERS = np.array([0, 1, 2, 0, 1, 2])
+ONE_HOT = np.eye(3, dtype="float32")[NUMBERS]
+SHARES = _rng.dirichlet(np.ones(3), 6).astype("float32")
+YES = np.array([[0], [1], [1], [0], [1], [0]], "float32")
+CHANCES = _rng.random((6, 1), dtype="float32")
+
+LOSSES = {
+    kind.__name__: (kind, y_true, y_pred)
+    for kinds, y_true, y_pred in (
+        (
+            (nn.losses.BinaryCrossentropy, nn.losses.BinaryFocalCrossentropy, nn.losses.Hinge),
+            YES,
+            CHANCES,
+        ),
+        ((nn.losses.SparseCategoricalCrossentropy,), NUMBERS, SHARES),
+        (
+            (
+                nn.losses.CategoricalCrossentropy,
+                nn.losses.CategoricalHinge,
+                nn.losses.CosineSimilarity,
+                nn.losses.Huber,
+                nn.losses.KLDivergence,
+                nn.losses.LogCosh,
+                nn.losses.MeanAbsoluteError,
+                nn.losses.MeanSquaredError,
+                nn.losses.Poisson,
+            ),
+            ONE_HOT,
+            SHARES,
+        ),
+    )
+    for kind in kinds
+}
+
+METRICS = {
+    kind.__name__: (kind, y_true, y_pred)
+    for kinds, y_true, y_pred in (
+        ((nn.metrics.AUC, nn.metrics.BinaryAccuracy, nn.metrics.Precision), YES, CHANCES),
+        ((nn.metrics.SparseCategoricalAccuracy,), NUMBERS, SHARES),
+        (
+            (
+                nn.metrics.CategoricalAccuracy,
+                nn.metrics.F1Score,
+                nn.metrics.MeanSquaredError,
+                nn.metrics.R2Score,
+                nn.metrics.TopKCategoricalAccuracy,
+            ),
+            ONE_HOT,
+            SHARES,
+        ),
+    )
+    for kind in kinds
+}

@@ -1,0 +1,85 @@
+"""tf.function: programs where there can be some, and the same values in any case."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tapemagic.tf as tf
+from tapemagic.errors import EagerWarning
+
+
+def test_a_step_of_keras_is_a_program_with_the_same_values():
+    rng = np.random.default_rng(0)
+    x, y = tf.constant(rng.normal(size=(8, 2)), tf.float32), rng.integers(0, 2, 8)
+    found = []
+    for eagerly in (True, False):
+        tf.config.run_functions_eagerly(eagerly)
+        assert tf.config.functions_run_eagerly() is eagerly
+        tf.random.set_seed(0)
+        model = tf.keras.Sequential([tf.keras.layers.Dense(3, "relu"), tf.keras.layers.Dense(2)])
+        optimizer = tf.keras.optimizers.Adam(0.01)
+        loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        accuracy = tf.keras.metrics.SparseCategoricalAccuracy()
+
+        @tf.function
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                logits = model(x, training=True)
+                loss = loss_of(y, logits)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+            accuracy.update_state(y, logits)
+            return loss
+
+        losses = [step(x, y) for _ in range(6)]
+        values = [*losses, *model.variables, accuracy.result()]
+        found.append([np.asarray(value.numpy()).tobytes() for value in values])
+    assert found[0] == found[1]
+    assert step.why_eager == ""
+    assert len(step.programs) == 1
+    assert "back through: loss = loss_of(y, logits)" in step.source(x, y)
+
+
+def test_a_method_has_programs_for_each_object():
+    class Counter(tf.Module):
+        def __init__(self, start):
+            super().__init__()
+            self.count = tf.Variable(start)
+
+        @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+        def add(self, x):
+            self.count.assign_add(x)
+            return self.count * 2.0
+
+    a, b = Counter(1.0), Counter(10.0)
+    assert [float(a.add(1.0)) for _ in range(4)] == [4.0, 6.0, 8.0, 10.0]
+    assert [float(b.add(1.0)) for _ in range(4)] == [22.0, 24.0, 26.0, 28.0]
+    assert len(a.add.programs) == len(b.add.programs) == 1
+
+
+def test_numbers_and_arrays_become_tensors():
+    @tf.function
+    def halved(x):
+        assert tf.is_tensor(x)
+        return {"half": x / 2, "number": 3}
+
+    for k in range(4):
+        found = halved(np.float32([k]))
+        assert isinstance(found["half"], tf.Tensor)
+        assert found["half"].numpy() == [k / 2]
+        assert int(found["number"]) == 3
+    assert len(halved.programs) == 1
+
+
+def test_a_function_that_prints_does_so_at_each_call(capsys):
+    @tf.function
+    def told(x):
+        print("called")
+        return x + 1.0
+
+    with pytest.warns(EagerWarning, match="it prints"):
+        found = [float(told(tf.constant(1.0))) for _ in range(3)]
+    assert found == [2.0] * 3
+    assert capsys.readouterr().out == "called\n" * 3
+    assert "prints" in told.why_eager
