@@ -30,7 +30,7 @@ class Tracer(Protocol):
     def value(self, args: Any) -> Any:
         """Nested arguments with plain arrays in the place of the tracer's values, which stay its own."""
 
-    def sweep(self, records: Any, grads: dict[int, Any], nested: bool) -> Iterator[Any]:
+    def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
         """The records of a reverse sweep, backwards."""
 
 
