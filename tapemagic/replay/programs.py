@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from tapemagic.engine.events import user_line
+from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.compiling import Compiled, path_of, release
@@ -138,7 +139,7 @@ class Programs:
     def call(self, function: Any, args: Any, kwargs: Any, missed: Miss) -> Any:
         """Call the function by another program than the last one, or trace it."""
         if missed.program is not None:
-            other = self._other_way(missed, args, kwargs)
+            other = self._other_way(missed, function, args, kwargs)
             if other.__class__ is not Miss:
                 return other
             if self._stays_eager(missed.program.entry, other):
@@ -167,8 +168,10 @@ class Programs:
             return self._eager(function, args, kwargs)
         return self._traced(entry, function, args, kwargs, call, full)
 
-    def _other_way(self, missed: Miss, args: Any, kwargs: Any) -> Any:
+    def _other_way(self, missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
         """The result by a program for another way through the function; the last `Miss` if there is none."""
+        if missed.error:
+            return self._raising(missed, function, args, kwargs)
         tried = {missed.program}
         for each in list(missed.program.entry.programs):
             if each not in tried and each.agrees(missed.program.way_after(missed.guard)):
@@ -177,6 +180,8 @@ class Programs:
                 if result.__class__ is not Miss:
                     self.driver = each.driver
                     return result
+                if result.error:
+                    return self._raising(result, function, args, kwargs)
                 missed = result if result.program is not None else missed
         return missed
 
@@ -220,6 +225,8 @@ class Programs:
                 if not each.adopts(now):
                     continue
                 result = each.driver(args, kwargs)
+            if result.__class__ is Miss and result.error:
+                return None, self._raising(result, function, args, kwargs)
             if result.__class__ is not Miss:
                 self.driver = each.driver
                 if entry.programs[0] is not each:
@@ -228,6 +235,22 @@ class Programs:
             if result.guard:
                 known = each.way_after(result.guard)
         return known, None
+
+    @staticmethod
+    def _raising(missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
+        """Run a function of which the program raised an error: it raises it again, or catches it and goes on."""
+        call = signature(args, kwargs)
+        reached = Closure(function, call.objects).objects.values()
+        variables = {id(x): x for x in (*call.leaves, *reached) if isinstance(x, Variable)}
+        before = [(x, value_of(x)) for x in variables.values()]
+        try:
+            result = function(*args, **kwargs)
+        except BaseException:
+            for variable, value in before:
+                exchange(variable, value)
+            raise
+        missed.program.entry.why_ways = f"it catches a {type(missed.error).__name__}"
+        return result
 
     def _eager(self, function: Any, args: Any, kwargs: Any) -> Any:
         result = function(*args, **kwargs)
@@ -284,7 +307,8 @@ class Programs:
     ) -> Any:
         before = RandomState(closure.generators)
         effects: list[str] = []
-        observed = observed_calls(effects) if is_suspect(closure.codes.values()) else nullcontext()
+        suspect = closure.does_more or is_suspect(closure.codes.values())
+        observed = observed_calls(effects) if suspect else nullcontext()
         with tracing() as trace:
             one = TracedCall(trace, closure, call)
             with observed:

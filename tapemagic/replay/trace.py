@@ -30,6 +30,9 @@ PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), np.d
 
 NUMBERS = (np.ndarray, np.generic, bool, int, float, complex)
 
+CAUGHT = (ArithmeticError, LookupError, ValueError, Warning)
+"""The errors of calls that depend on numbers: a function that catches one goes on in a way without a guard."""
+
 MOST_NODES = 20_000
 """The number of nodes above which a function stays eager."""
 
@@ -123,7 +126,11 @@ class Trace:
 
         If `compute` is given, it is called instead, and computes the same.
         """
-        result = (compute or function)(*held(tuple(args)), **held(kwargs))
+        try:
+            result = (compute or function)(*held(tuple(args)), **held(kwargs))
+        except CAUGHT as error:
+            self.leave(f"a {type(error).__name__} that the function catches")
+            raise
         if not self.writes:
             return result
         if function is operator.getitem and shaped_by_data(args[1]):
