@@ -36,13 +36,14 @@ class Function:
 
     __tape_unwatched__ = INTERNAL
 
-    def __init__(self, python_function: Callable[..., Any], max_programs: int = 8) -> None:
+    def __init__(
+        self, python_function: Callable[..., Any], max_programs: int = 8, warns: bool = True
+    ) -> None:
         self.python_function = python_function
         self.max_programs = max_programs
-        self._programs = Programs(max_programs)
         self._bound: dict[int, tuple[Any, Programs]] = {}
         update_wrapper(self, python_function)
-        self._programs = Programs(max_programs)
+        self._programs = Programs(max_programs, warns)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Replay the program for these arguments; trace the function if there is none yet."""
@@ -64,7 +65,7 @@ class Function:
         known = self._bound.get(id(owner))
         if known is not None and known[0]() is owner:
             return known[1]
-        made = Programs(self.max_programs)
+        made = Programs(self.max_programs, self._programs.warns)
         bound, i = self._bound, id(owner)
 
         def forget(_: Any) -> None:

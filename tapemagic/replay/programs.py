@@ -76,13 +76,14 @@ class Programs:
         That of the program which held last.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, warns: bool = True) -> None:
         self.driver: Callable[[Any, Any], Any] = _none
         self._most = most
         self._signatures: dict[Any, Signature] = {}
         self._why_all = ""
         self._why_more = ""
         self._warned = False
+        self.warns = warns
 
     def reset(self) -> None:
         """Forget everything."""
@@ -239,7 +240,7 @@ class Programs:
 
     def _warn(self, function: Any) -> None:
         """Warn once that calls stay eager."""
-        if self._warned or not self.why_eager:
+        if self._warned or not self.warns or not self.why_eager:
             return
         self._warned = True
         name = getattr(function, "__name__", None) or type(function).__name__
