@@ -148,7 +148,6 @@ class Layer(Module):
     built_shape: Any = None
     _path = ""
     _losses_of = _last_call = 0
-    __tape_unwatched__ = frozenset({"_last_call", "_losses_of"})
     _initialized: Sequence[tuple[Variable, Any]] = ()
     _takes_training = False
 
