@@ -106,9 +106,10 @@ bench:  ## compare with other libraries, in an environment of its own (.venv-ben
 bench-browser: dev-ready browser-ready  ## milliseconds of steps, selections, openings and sliders in JupyterLab
 	$(PY) -m benchmarks.browser
 
-crosscheck:  ## compare random programs with JAX and PyTorch, in an environment of its own (.venv-bench)
+crosscheck:  ## compare random programs with JAX and PyTorch, in an environment of its own (.venv-bench), and under tm.function
 	tools/setup_venv.sh benchmarks .venv-bench
 	.venv-bench/bin/python -m benchmarks.crosscheck $(ARGS)
+	.venv-bench/bin/python -m benchmarks.crosscheck --function $(ARGS)
 
 clean:  ## remove what was built, and caches; .venv stays
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*

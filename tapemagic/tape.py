@@ -110,7 +110,8 @@ class GradientTape(Tape):
         The tape is not consumed. The program computes what the tape recorded: where the function that was recorded
         branched on a number, the program takes the branch that was recorded. The gradient of a function with
         `custom_gradient` is written as that function computes it, with the numbers that it computed outside of
-        tensors as they were.
+        tensors as they were. What left the tape, such as the result of a comparison, is a constant; a note in the
+        docstring of the program says so.
 
         Examples
         --------
@@ -118,7 +119,11 @@ class GradientTape(Tape):
         >>> x = tm.Variable(3.0)
         >>> with tm.GradientTape() as tape:
         ...     y = np.sin(x)
-        >>> print(tape.source(y, x))
+        >>> print(*tape.source(y, x).splitlines()[-4:], sep=chr(10))
+            y = np.sin(x)
+        <BLANKLINE>
+            d_x = np.cos(x)
+            return y, d_x
         """
         from tapemagic.analysis.explain.caller import names_here
         from tapemagic.replay.recorded import source_of_tape

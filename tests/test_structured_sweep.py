@@ -33,7 +33,9 @@ def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def elementwise(x: Any, rng: np.random.Generator) -> Any:
     """Some function of each element."""
-    return [np.sin, np.tanh, lambda v: v * v, lambda v: -v, lambda v: 1.5 * v + 2][rng.integers(5)](x)
+    return [np.sin, np.tanh, lambda v: v * v, lambda v: -v, lambda v: 1.5 * v + 2][rng.integers(5)](
+        x
+    )
 
 
 def part(x: Any, rng: np.random.Generator) -> Any:
@@ -170,9 +172,7 @@ def test_random_programs_in_chunks(seed: int, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.usefixtures("structured")
-@pytest.mark.parametrize(
-    ("program", "inputs"), PROGRAMS.values(), ids=PROGRAMS.keys()
-)
+@pytest.mark.parametrize(("program", "inputs"), PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_programs(program: Program, inputs: tuple[Any, ...]) -> None:
     """The programs with which whole rows are tested: the numbers of one gradient a row."""
     tape, y, sources = recorded(program, inputs)
@@ -261,3 +261,31 @@ def test_zeros_are_exact() -> None:
 
     assert np.count_nonzero(~np.isfinite(without)) == 0
     assert np.count_nonzero(~np.isfinite(among)) == 1
+
+
+# -- programs -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("f", [rosenbrock, one_by_one, beam, ring])
+def test_hessians_are_programs(f: Program) -> None:
+    """Traced, a banded Hessian is written out in one call, and has the numbers of the tape."""
+    slow = tm.hessian(f)
+    fast = tm.function(slow)
+    points = [tm.constant(np.linspace(-1.0, k, 30)) for k in range(1, 5)]
+
+    for x in points:
+        np.testing.assert_array_equal(fast(x), slow(x))
+    assert fast.why_eager == ""
+    assert fast.source(points[0]).count("add_at_places(") == 1
+
+
+def test_places_that_depend_on_data() -> None:
+    """A program does not take the places of the traced call for those of others."""
+    fast = tm.function(tm.jacobian(lambda v: np.sort(v) ** 2))
+    for seed in range(5):
+        x = np.random.default_rng(seed).normal(size=20)
+        found = fast(tm.constant(x)).numpy()
+        np.testing.assert_array_equal(
+            found.argmax(1), np.where(np.sort(x) > 0, np.argsort(x), found.argmax(1))
+        )
+        np.testing.assert_allclose(found.sum(1), 2 * np.sort(x), rtol=1e-12)

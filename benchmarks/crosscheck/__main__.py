@@ -15,6 +15,7 @@ import numpy as np
 
 import tapemagic
 from benchmarks.crosscheck.actions import ACTIONS
+from benchmarks.crosscheck.by_function import compare_replays
 from benchmarks.crosscheck.by_jax import jax_backend
 from benchmarks.crosscheck.by_torch import torch_backend
 from benchmarks.crosscheck.comparison import Backend, Verdict, compare
@@ -133,8 +134,13 @@ def main() -> int:
     )
     parser.add_argument("--against", nargs="+", choices=MAKERS, default=list(MAKERS), help="whom")
     parser.add_argument("--thorough", action="store_true", help="shrink where others disagree, too")
+    parser.add_argument(
+        "--function", action="store_true", help="compare tm.function with the tape instead"
+    )
     options = parser.parse_args()
     complete()
+    if options.function:
+        return compare_replays(draw(seed, supported) for seed in seeds(options))
     others = {name: MAKERS[name]() for name in options.against if importlib.util.find_spec(name)}
     missing = sorted({name for one in ACTIONS for name in one.needs if not supported(name)})
     print(

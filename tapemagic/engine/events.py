@@ -18,6 +18,10 @@ PACKAGES = f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 """Folders into which libraries are installed, wherever they are."""
 
 
+PROGRAMS = "<tapemagic "
+"""The beginning of the names under which this package compiles programs."""
+
+
 class Place(NamedTuple):
     """A line of the user's program, and the library that it called, if it called one.
 
@@ -130,7 +134,7 @@ def origin_of(file: str) -> str | None:
     ``pip install --target`` leaves it. A module beside the notebook, or in a folder of one's own on ``PYTHONPATH``, is
     the user's.
     """
-    if file.startswith(_own_folder()):
+    if file.startswith((_own_folder(), PROGRAMS)):
         return None
     if file.startswith("<"):
         return "python" if file.startswith("<frozen") else ""

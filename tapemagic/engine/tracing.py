@@ -1,4 +1,4 @@
-"""Tracing: who is told of the calls that the engine makes, so that a program can be made of them."""
+"""Tracing: the calls that the engine makes are told to a tracer, so that a program can be made of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Tracer(Protocol):
-    """What writes down the calls that are made on its values."""
+    """A trace in the eyes of the engine: it writes down the calls that are made on its values."""
 
     def reads(self, args: Any) -> bool:
         """Whether one of the values is among nested arguments."""
@@ -30,7 +30,7 @@ class Tracer(Protocol):
     def value(self, args: Any) -> Any:
         """Nested arguments with plain arrays in the place of the tracer's values, which stay its own."""
 
-    def sweep(self, records: Any, grads: dict[int, Any], nested: bool) -> Iterator[Any]:
+    def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
         """The records of a reverse sweep, backwards."""
 
 

@@ -181,8 +181,8 @@ class Completion:
     def _traced(self) -> Iterator[tuple[str, str]]:
         """The names of functions that are traced; there are none before their module is loaded."""
         module = sys.modules.get("tapemagic.replay.function")
-        for name, value in self._variables() if module else ():
-            if isinstance(value, module.Function):
+        for name, value in self._variables():
+            if module and isinstance(value, module.Function):
                 yield name, "traced function"
 
     def _variables(self) -> list[tuple[str, Any]]:

@@ -13,23 +13,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.engine.events import origin_of
 from tapemagic.engine.program_state import registered
+from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.kinds import (
-    MODIFIED,
     WRAPPERS,
     is_container,
     is_instance,
     is_leaf,
     is_user_class,
     is_user_code,
+    is_user_module,
     same_leaf,
     unwatchable,
     unwatched,
 )
+from tapemagic.replay.randomness import GENERATORS
 from tapemagic.replay.reading import DYNAMIC, UNSEEN, Names, codes_in, names_in
+from tapemagic.replay.signature import is_data
 
 MOST = 20_000
 """The number of objects in reach above which a function stays eager."""
@@ -171,13 +173,11 @@ class Closure:
         )
 
     def _look_at_program_state(self) -> None:
-        """Note the settings of this package, such as the dtype of layers, and its generator of random numbers."""
+        """Note the settings of this package, such as the dtype of layers."""
         for state in registered():
             if isinstance(state, list):
                 for k, x in enumerate(state):
-                    if isinstance(x, MODIFIED):
-                        self.generators.append(x)
-                    elif is_leaf(x):
+                    if is_leaf(x):
                         self._look(f"{self._constant('s', state)}[{k}]", x, "a setting")
 
     def _argument(self, found: Any, path: str) -> None:
@@ -230,7 +230,7 @@ class Closure:
                 self.unseen = self.unseen or f"it reads {path or 'an argument'}, {reason}"
                 return
             self._object(local, expression, x, path)
-            if isinstance(x, MODIFIED):
+            if isinstance(x, GENERATORS):
                 self.generators.append(x)
             self._queue.append((local, x, path))
         self._met[id(x)] = local, x
@@ -251,8 +251,11 @@ class Closure:
             self.entries.append(Entry(f"{path}.trainable", "leaf", x.trainable))
             self._require(f"{local}.trainable is not {x.trainable}")
             return
-        if self.fixed and isinstance(x, np.ndarray):
-            place = None
+        if isinstance(x, np.ndarray):
+            reason = odd_array(x)
+            self.unseen = self.unseen or (f"it reads {path}, {reason}" if reason else "")
+            if self.fixed or x.dtype.kind not in NUMBERS:
+                place = None
         self._object(local, expression, x, path, "data" if place is not None else "object")
         if place is None:
             if isinstance(x, np.ndarray):
@@ -340,9 +343,7 @@ class Closure:
 
     def _expand_module(self, local: str, x: ModuleType, path: str) -> None:
         """The names of a module of the user's that some code reads as attributes."""
-        if origin_of(getattr(x, "__file__", None) or "") != "" or x is builtins:
-            return
-        if getattr(x, "__file__", None) is None:
+        if not is_user_module(x):
             return
         for name in sorted(self.names & vars(x).keys()):
             self._look(
@@ -415,7 +416,8 @@ class Closure:
         kind = type(x)
         ignored = unwatched(kind)
         names = self.names | library_names(kind)
-        whole = self.dynamic or hasattr(kind, "__getattr__")
+        made_up = any("__getattr__" in vars(base) for base in kind.__mro__ if is_user_class(base))
+        whole = self.dynamic or made_up
         d = self._name("d")
         self.lines.append(f"{d} = {local}.__dict__")
         if self.dynamic and not ignored:
@@ -496,6 +498,13 @@ def reference(x: Any) -> Any:
         return weakref.ref(x)
     except TypeError:
         return Strong(x)
+
+
+def odd_array(x: Any) -> str:
+    """The reason why changes of an array could not be seen, or a program cannot read it; empty if there is none."""
+    if not is_data(x):
+        return f"an array of the class {type(x).__name__}: make it np.asarray(x)"
+    return "an array of objects: hold numbers in it" if x.dtype.hasobject else ""
 
 
 def contents(x: Any) -> bytes:

@@ -14,7 +14,7 @@ from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable, exchange
 
 DEEPEST = 12
-"""How deep functions, lists and dicts are searched for tensors."""
+"""The depth to which functions, lists and dicts are searched for tensors."""
 
 Find = Callable[[Any, str], Any]
 

@@ -154,7 +154,7 @@ class Driver:
                 self.lines.append(f"x{self._next} = {each}")
                 self._next += 1
             else:
-                local = f"s_{len(self.lines)}"
+                local = f"part_{len(self.lines)}"
                 self.lines.append(f"{local} = {each}")
                 self._take(part, local)
 

@@ -1,14 +1,11 @@
-"""Effects of a call that a program would not have: random numbers drawn, something printed, a clock read."""
+"""Effects of a call that a program would not have: something is printed, a file written, a clock read."""
 
 from __future__ import annotations
 
-import random
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
-
-import numpy as np
 
 from tapemagic.replay import statements
 from tapemagic.replay.reading import Names
@@ -75,23 +72,3 @@ def observed_calls(found: list[str]) -> Iterator[None]:
         yield
     finally:
         sys.setprofile(None)
-
-
-def random_states(generators: Iterable[Any]) -> list[Any]:
-    """The states of generators of random numbers, and of the global ones of NumPy and Python."""
-    found = [_state(np.random.get_state(legacy=False)), random.getstate()]  # noqa: NPY002 (to see it used)
-    for each in generators:
-        if isinstance(each, random.Random):
-            found.append(each.getstate())
-        elif isinstance(each, np.random.RandomState):
-            found.append(_state(each.get_state(legacy=False)))
-        else:
-            found.append(_state(getattr(each, "bit_generator", each).state))
-    return found
-
-
-def _state(x: Any) -> Any:
-    """A state without arrays, for a comparison."""
-    if isinstance(x, dict):
-        return {key: _state(value) for key, value in x.items()}
-    return x.tobytes() if isinstance(x, np.ndarray) else x

@@ -190,8 +190,10 @@ class Expressions:
             items = ", ".join(f"{self.value(k).text}: {self.value(v).text}" for k, v in x.items())
             return Expression(f"{{{items}}}", depth=1)
         if x.__class__ is slice:
-            bounds = ", ".join(self.value(v).text for v in (x.start, x.stop, x.step))
-            return Expression(f"slice({bounds})", depth=1)
+            bounds = [x.start, x.stop, x.step]
+            if x.step is None:
+                bounds = bounds[x.start is None : 2]
+            return Expression(f"slice({', '.join(self.value(v).text for v in bounds)})", depth=1)
         if isinstance(x, tuple) and hasattr(x, "_fields"):
             fields = ", ".join(self.value(part).text for part in x)
             return Expression(f"{self._function(type(x))}({fields})", depth=1)
@@ -292,9 +294,16 @@ def home_of(function: Any) -> tuple[str, str] | None:
         if not isinstance(module, str) or module == "__main__" or "<" in module:
             continue
         found = sys.modules.get(module)
-        if found is not None and vars(found).get(name, _lazy(found, name)) is function:
+        known = None if found is None else vars(found).get(name, _lazy(found, name))
+        if known is not None and (known is function or _is_inner(function, module)):
             return module, name
     return None
+
+
+def _is_inner(function: Any, module: str) -> bool:
+    """Whether a function of this package has the name of the public one that calls it for arrays."""
+    renamed = getattr(function, "__qualname__", "") != function.__name__
+    return renamed and module.startswith("tapemagic.") and function.__module__ == module
 
 
 def _lazy(module: Any, name: str) -> Any:

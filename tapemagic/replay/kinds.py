@@ -10,7 +10,6 @@ import functools
 import io
 import operator
 import pathlib
-import random
 import re
 import sys
 import threading
@@ -36,6 +35,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.events import origin_of
+from tapemagic.replay.randomness import GENERATORS
 
 NUMBERS = (int, float, complex, bool, str, bytes)
 
@@ -58,9 +58,6 @@ NAMED = (
 """The types of objects that are the same as long as they are identical."""
 
 CONTAINERS = (list, tuple, dict, set, deque, bytearray, array)
-
-MODIFIED = (np.random.Generator, np.random.RandomState, random.Random, np.random.BitGenerator)
-"""The types of generators of random numbers."""
 
 STORING = (object, list, tuple, dict, set, deque, BaseException, Exception, *NUMBERS)
 """The types without state of their own beside contents and attributes, from which classes are derived."""
@@ -136,7 +133,7 @@ def shows_its_state(kind: type) -> bool:
 
 def unwatchable(x: Any) -> str:
     """The reason why changes of an object could not be seen; empty if they can be."""
-    if isinstance(x, (FunctionType, MethodType, *MODIFIED)):
+    if isinstance(x, (FunctionType, MethodType, *GENERATORS)):
         return ""
     if isinstance(x, io.IOBase):
         return "a file"
@@ -160,9 +157,12 @@ def is_user_code(code: CodeType) -> bool:
 def is_user_class(kind: type) -> bool:
     """Whether a class is written in a file or a cell of the user's."""
     module = sys.modules.get(kind.__module__)
-    if module is None:
-        return kind.__module__ != "builtins"
+    return is_user_module(module) if module is not None else kind.__module__ != "builtins"
+
+
+def is_user_module(module: Any) -> bool:
+    """Whether a module is a file of the user's, a folder of such, or the notebook itself."""
     file = getattr(module, "__file__", None)
     if file is None:
-        return module.__name__ not in sys.builtin_module_names
+        return module.__name__ == "__main__" or hasattr(module, "__path__")
     return origin_of(file) == ""

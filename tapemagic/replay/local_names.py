@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.replay.expressions import home_of
+from tapemagic.replay.layout import WIDTH, laid_out
 from tapemagic.replay.naming import UNSHARED, identifier
 from tapemagic.replay.program import Node
 from tapemagic.replay.uses import Uses
@@ -17,14 +18,12 @@ class LocalNames:
 
     Attributes
     ----------
-    imports : list of str
-        The lines that import functions, but for NumPy's.
     namespace : dict of str to object
         What cannot be imported.
     """
 
     def __init__(self, uses: Uses) -> None:
-        self.imports: list[str] = []
+        self._imports: dict[str, list[str]] = {}
         self.namespace: dict[str, Any] = {}
         self._uses = uses
         self._reserved = set(UNSHARED)
@@ -32,6 +31,16 @@ class LocalNames:
         self._names: dict[Node, str] = {}
         self._objects: dict[int, str] = {}
         self._functions: dict[Any, str] = {}
+
+    def imports(self) -> list[str]:
+        """The statements that import functions, but for NumPy's, in order."""
+        found = sorted(self._imports.items(), key=lambda item: item[0].lower())
+        lines = []
+        for module, names in found:
+            line = f"from {module} import {', '.join(sorted(names))}"
+            long = f"from {module} import ({', '.join(sorted(names))})"
+            lines += [line] if len(line) <= WIDTH else laid_out(long)
+        return lines
 
     def of(self, node: Node) -> str | None:
         """The name that a node got; None if it has none yet."""
@@ -107,7 +116,7 @@ class LocalNames:
         if module == "numpy" or module.startswith("numpy."):
             return f"np{module.removeprefix('numpy')}.{name}"
         known = self.reserve(name)
-        self.imports.append(f"from {module} import {name}" + f" as {known}" * (known != name))
+        self._imports.setdefault(module, []).append(name + f" as {known}" * (known != name))
         return known
 
     def thing(self, value: Any, name: str) -> str:

@@ -38,7 +38,7 @@ def identifier(text: str) -> str:
     ('dense_kernel_0', 'lambda_', 'sum_', '')
     """
     text = unicodedata.normalize("NFKC", text)
-    name = re.sub(r"\W+", "_", text)[:LONGEST].strip("_")
+    name = re.sub(r"\W+_*", "_", text)[:LONGEST].strip("_")
     if not name or not name.isprintable():
         return ""
     if not name.isidentifier():
@@ -122,7 +122,7 @@ class Names:
         for call in self._calls.values():
             for name, value in _known(call.frame):
                 give_names(name, value)
-                array = value._value if isinstance(value, Tensor) else value
+                array = value._value if is_tensor(value) else value
                 node = constant(array)
                 if node is not None:
                     give_name(node, name)
@@ -161,8 +161,7 @@ class Names:
         for name, value in _values(call.frame, statement.names):
             node = held_node(value)
             if node is None:
-                if not is_leaf(value):
-                    give_names(name, value)
+                give_names(name, value)
             elif node is not call.before.get(name):
                 found = True
                 call.before[name] = node
@@ -184,10 +183,15 @@ def _values(frame: Any, names: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
         yield from ((name, held[name]) for name in names if name in held)
 
 
+def is_tensor(value: Any) -> bool:
+    """Whether a value, which may be any object of the user's, is a tensor, and no Variable."""
+    return issubclass(type(value), Tensor) and not issubclass(type(value), Variable)
+
+
 def held_node(value: Any) -> Node | None:
     """The node of the program for a tensor or symbol."""
     if type(value) is not Symbol:
-        if isinstance(value, Variable) or not isinstance(value, Tensor):
+        if not is_tensor(value):
             return None
         value = value._value
     return value._node if type(value) is Symbol else None
@@ -218,25 +222,29 @@ def name_inputs(program: Program, function: Any, args: Any, kwargs: Any) -> None
     names = argument_names(function, args, kwargs)
     for node in program.inputs:
         if isinstance(node.origin, Variable):
-            node.name = identifier(variable_name(node.origin, node.name))
+            node.name = identifier(variable_name(node.origin, node.name, function))
         elif isinstance(node.origin, int) and node.origin < len(names):
             node.name = identifier(names[node.origin])
     for variable, value in program.assigned:
         if not value.name and not isinstance(value, Input):
             held = next((x.name for x in program.inputs if x.origin is variable), "")
-            give_name(value, f"new_{held or variable_name(variable, '')}")
+            give_name(value, f"new_{held or variable.name}")
 
 
-def variable_name(variable: Variable, known_as: str) -> str:
-    """The name under which the user knows a Variable: that of his own name for it, or its path in a model."""
-    path = getattr(variable, "path", "")
-    if (
-        isinstance(path, str)
-        and path
-        and (not known_as.isidentifier() or re.search(r"_\d+$", known_as))
-    ):
-        return path
-    return known_as or variable.name
+def variable_name(variable: Variable, known_as: str, function: Any) -> str:
+    """The name under which the user knows a Variable: his own for it, or its path in a model, if it has one.
+
+    Examples
+    --------
+    >>> kernel = Variable(1.0, name="dense/kernel")
+    >>> variable_name(kernel, "layers_0", lambda: layers), variable_name(kernel, "k", lambda: k)
+    ('dense/kernel', 'k')
+    """
+    code = getattr(function, "__code__", None)
+    direct = code is not None and known_as in {*code.co_names, *code.co_freevars}
+    if known_as and (direct or "/" not in variable.name):
+        return known_as
+    return variable.name
 
 
 def argument_names(function: Any, args: Any, kwargs: Any) -> list[str]:

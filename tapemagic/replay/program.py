@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ class Kind(NamedTuple):
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(np.prod(self.shape))
+        return math.prod(self.shape)
 
 
 def kind_of(value: Any) -> Kind:
@@ -238,7 +239,7 @@ class Loop:
 
 @dataclass
 class Program:
-    """What a traced function computed.
+    """The calls of a traced function, in order, and the values that they begin with and lead to.
 
     Attributes
     ----------

@@ -14,8 +14,9 @@ from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.compiling import Compiled, path_of, release
 from tapemagic.replay.driver import MISS, STALE, Miss
-from tapemagic.replay.effects import is_suspect, observed_calls, random_states
+from tapemagic.replay.effects import is_suspect, observed_calls
 from tapemagic.replay.program import Program, Site
+from tapemagic.replay.randomness import RandomState
 from tapemagic.replay.same import difference
 from tapemagic.replay.signature import Call, signature
 from tapemagic.replay.trace import tracing
@@ -26,9 +27,6 @@ TRIES = 3
 
 SMALL = 1 << 20
 """The bytes of all arrays in reach up to which they may be constants, whose numbers are compared at each call."""
-
-DRAWS = "it draws random numbers: give them as an argument"
-"""The reason for which a call is no program, unless it draws once, as a model does for the weights of its layers."""
 
 _lock = threading.RLock()
 """Held by the thread that traces."""
@@ -51,6 +49,8 @@ class Signature:
         The number of traces in which something in reach was changed.
     fixed : bool
         Whether arrays in reach are constants, since the function does something with them that is no program.
+    full : bool
+        Whether there are as many programs as there may be, and none of them is waited for.
     why_eager : str
         Why there is no program; empty if there is one, or may be one.
     why_ways : str
@@ -63,6 +63,7 @@ class Signature:
         self.eager_paths: list[Path] = []
         self.tries = 0
         self.fixed = False
+        self.full = False
         self.why_eager = ""
         self.why_ways = ""
 
@@ -82,6 +83,7 @@ class Programs:
         self._signatures: dict[Any, Signature] = {}
         self._why_all = ""
         self._why_more = ""
+        self._changing = ""
         self._warned = False
         self.warns = warns
 
@@ -89,7 +91,7 @@ class Programs:
         """Forget everything."""
         self.driver = _none
         self._signatures = {}
-        self._why_all = self._why_more = ""
+        self._why_all = self._why_more = self._changing = ""
         self._warned = False
 
     def stays_eager(self, why: str) -> None:
@@ -160,10 +162,11 @@ class Programs:
             return found
         if any(path[: len(known)] == known for path in entry.eager_paths if known):
             return function(*args, **kwargs)
-        if self._count() >= self._most and not self._is_pending(entry, known):
+        full = self._count() >= self._most
+        if full and (entry.full or not self._is_pending(entry, known)):
             self._is_full()
             return self._eager(function, args, kwargs)
-        return self._traced(entry, function, args, kwargs, call)
+        return self._traced(entry, function, args, kwargs, call, full)
 
     def _other_way(self, missed: Miss, args: Any, kwargs: Any) -> Any:
         """The result by a program for another way through the function; the last `Miss` if there is none."""
@@ -233,9 +236,12 @@ class Programs:
         return result
 
     def _is_full(self) -> None:
+        found = (
+            f"; {self._changing}, which it reads, changes between calls" if self._changing else ""
+        )
         self._why_more = (
-            f"calls of it lead to more than {self._most} programs, which is the value of max_programs: give numbers "
-            "that change as arrays or tensors, give arrays of one shape, and what changes as an argument"
+            f"calls of it lead to more than {self._most} programs, which is the value of max_programs{found}: give "
+            "numbers that change as arrays or tensors, arrays of one shape, and what changes as an argument"
         )
 
     def _warn(self, function: Any) -> None:
@@ -253,12 +259,19 @@ class Programs:
 
     # Traces.
 
-    def _traced(self, entry: Signature, function: Any, args: Any, kwargs: Any, call: Call) -> Any:
+    def _traced(
+        self, entry: Signature, function: Any, args: Any, kwargs: Any, call: Call, full: bool
+    ) -> Any:
         """Run the function, and write down what it computes."""
         with _lock:
             closure = Closure(function, call.objects, entry.fixed)
-            if not closure.unseen:
+            hopeless = full and all(same_closures(known, closure) for _, known, _ in entry.pending)
+            if not hopeless and not closure.unseen:
                 result = self._trace(entry, closure, function, args, kwargs, call)
+        if hopeless:
+            entry.full = True
+            self._is_full()
+            return self._eager(function, args, kwargs)
         if closure.unseen:
             entry.why_eager = closure.unseen
             entry.pending = []
@@ -270,24 +283,26 @@ class Programs:
     def _trace(
         self, entry: Signature, closure: Closure, function: Any, args: Any, kwargs: Any, call: Call
     ) -> Any:
-        before = random_states(closure.generators)
+        before = RandomState(closure.generators)
         effects: list[str] = []
         observed = observed_calls(effects) if is_suspect(closure.codes.values()) else nullcontext()
         with tracing() as trace:
             one = TracedCall(trace, closure, call)
             with observed:
                 program, result = one.run(function, args, kwargs)
-        if random_states(closure.generators) != before:
-            effects.append(DRAWS)
+        drawn, acts = before.drawn_since(), bool(effects)
+        if drawn:
+            effects.append(f"it draws random numbers from {drawn}: give them as an argument")
         after = Closure(function, call.objects, entry.fixed)
         changed = same_closures(closure, after, strictly=True)
         one.clean(after)
         trace.release()
         reason = self._reason(trace, effects, one, program, args, kwargs, call)
-        if changed is not None and (not reason or entry.tries < TRIES - 1) and set(effects) <= {DRAWS}:
+        if changed is not None and not acts and (not reason or entry.tries < TRIES - 1):
             entry.tries += 1
             if entry.tries >= TRIES:
-                entry.why_eager = _with_line(f"it changes {changed}", _assigned(closure, changed))
+                line = _assigned(closure, changed)
+                entry.why_eager = reason or _with_line(f"it changes {changed}", line)
         elif trace.reasons and not entry.fixed and 0 < one.nbytes <= SMALL:
             entry.fixed = True
             entry.programs, entry.pending = [], []
@@ -329,11 +344,11 @@ class Programs:
         path = path_of(program)
         known = [closure.data.get(id(x)) for x in call.leaves]
         for k, (other, earlier, as_known) in enumerate(entry.pending):
-            if (
-                path_of(other) != path
-                or known != as_known
-                or same_closures(earlier, closure) is not None
-            ):
+            if path_of(other) != path or known != as_known:
+                continue
+            changed = same_closures(earlier, closure)
+            if changed is not None:
+                self._changing = changed
                 continue
             found = difference(other, program)
             del entry.pending[k]

@@ -13,7 +13,7 @@ from tapemagic.engine.program_state import registered
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 
 DEPTH = 3
-"""How deep inside this package's state a generator may be."""
+"""The depth inside of this package's state down to which generators are looked for."""
 
 
 class RandomState:
@@ -39,7 +39,7 @@ class RandomState:
         self._reached = list(reached)
         self._generators = self._found()
         self._python: Any = random.getstate()
-        self._numpy: Any = np.random.get_state()
+        self._numpy: Any = np.random.get_state()  # noqa: NPY002 (it is the global one)
         self._states = {i: state_of(x) for i, x in self._generators.items()}
 
     def _found(self) -> dict[int, Any]:
@@ -54,7 +54,7 @@ class RandomState:
         """From which generator numbers were drawn since then, in words; empty if from none."""
         if not _same(self._python, random.getstate()):
             return "the module random"
-        if not _same(self._numpy, np.random.get_state()):
+        if not _same(self._numpy, np.random.get_state()):  # noqa: NPY002
             return "np.random"
         if self._found().keys() != self._generators.keys():
             return "a generator that is another one now"

@@ -54,10 +54,10 @@ def names_in(code: CodeType) -> Names:
     read: dict[str, int] = {}
     for each in codes_in(code):
         for operation, name, line in _named(each):
-            if operation.endswith(("_GLOBAL", "_NAME")):
-                found[0].add(name)
-            elif operation == "IMPORT_NAME":
+            if operation == "IMPORT_NAME":
                 found[2].add(name)
+            elif operation.endswith(("_GLOBAL", "_NAME")):
+                found[0].add(name)
             elif "ATTR" in operation or "METHOD" in operation or operation == "IMPORT_FROM":
                 found[1].add(name)
             elif "DEREF" not in operation:

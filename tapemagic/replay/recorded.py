@@ -91,6 +91,7 @@ def recorded_program(
             raise SourceError(_in_words(trace, contents))
     program = Program(list(trace.inputs), trace.body, results, [], name, notes=dict(notes))
     rerun.note_exits()
+    program.notes["read"] = True
     program.notes["notes"] = list(dict.fromkeys(rerun.notes))
     program.notes["inputs"] = rerun.meanings
     program.notes["results"] = meanings

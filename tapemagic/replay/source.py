@@ -11,11 +11,15 @@ that was called again, and this is the second time.
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from tapemagic.replay.docstring import docstring
+from tapemagic.replay.expressions import home_of
 from tapemagic.replay.layout import laid_out
+from tapemagic.replay.literals import literal
 from tapemagic.replay.program import Program
+from tapemagic.replay.trace import is_plain
 from tapemagic.replay.tracebacks import point_at_user
 from tapemagic.replay.writer import Writer
 
@@ -84,17 +88,33 @@ class Text:
 def _above(writer: Writer) -> list[str]:
     """The lines above the function: imports, constants, and the error for another way."""
     above = [*writer.above]
-    for name, value in writer.names.namespace.items():
-        above.append(f"# {name} is not written here: {_named(value)}")
+    for name, value in list(writer.names.namespace.items()):
+        made = _constructed(value, writer)
+        if made:
+            del writer.names.namespace[name]
+        above.append(
+            f"{name} = {made}" if made else f"# {name} is not written here: {_named(value)}"
+        )
     code = [line.text for line in writer.body if not line.text.lstrip().startswith("#")]
     used = any("np." in line for line in [*above, *code])
-    imports = ["import numpy as np"] * used + sorted(writer.names.imports, key=str.lower)
+    imports = ["import numpy as np"] * used + writer.names.imports()
     lines: list[str] = []
     for block in (imports, above):
         lines += [*block, ""] if block else []
     if writer.guards:
         lines += [""] * bool(lines) + [*RETRACE.splitlines(), ""]
     return [*lines, ""] if lines else []
+
+
+def _constructed(value: Any, writer: Writer) -> str:
+    """The call that makes a frozen record of numbers; empty for anything else."""
+    kind = type(value)
+    if not is_dataclass(value) or not is_plain(value) or home_of(kind) is None:
+        return ""
+    parts = [(each, literal(getattr(value, each.name))) for each in fields(value)]
+    if any(text is None or not each.init for each, text in parts):
+        return ""
+    return f"{writer.names.function(kind)}({', '.join(f'{x.name}={text}' for x, text in parts)})"
 
 
 def _named(value: Any) -> str:

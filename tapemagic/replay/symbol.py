@@ -80,6 +80,7 @@ class Method:
         self.__name__ = name
 
     def __call__(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call the method of an array."""
         return getattr(x, self.__name__)(*args, **kwargs)
 
 
@@ -115,7 +116,7 @@ class Symbol:
         self._node = node
         self._held = held
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> Any:
         return self._held.__class__
 
@@ -263,7 +264,7 @@ class Symbol:
         return self._leave("pickle").__reduce__()
 
     def __copy__(self) -> Any:
-        return self._call(np.copy, self) if self.__class__ is np.ndarray else self
+        return self._call(np.copy, self) if self._held.__class__ is np.ndarray else self
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self.__copy__()
@@ -275,6 +276,11 @@ class Symbol:
 
     def __contains__(self, item: Any) -> bool:
         return bool(np.any(self == item))
+
+
+def put_held(symbol: Symbol, value: Any) -> None:
+    """Let a symbol stand for another value of the same kind, before anything was computed with it."""
+    symbol._held = value
 
 
 def held(value: Any) -> Any:
@@ -389,11 +395,11 @@ NUMBERS = (bool, int, float, complex)
 
 def _is_operator(frame: Any, inputs: Any) -> bool:
     """Whether NumPy makes a call of an operator on one of its scalars and a symbol: on scalars that is another one."""
-    if not any(isinstance(x, np.generic) and type(x) is not Symbol for x in inputs):
+    if not any(issubclass(type(x), np.generic) for x in inputs):
         return False
     if not all(isinstance(held(x), (np.generic, *NUMBERS)) for x in inputs):
         return False
-    return (
+    return bool(
         frame.f_globals.get("__name__") == operators.__name__
         or frame.f_code.co_code[frame.f_lasti] == BINARY_OPERATION
     )
@@ -403,21 +409,21 @@ def _operate(function: Any, *operands: Any) -> Any:
     """The result of an operator: of NumPy's function, but for plain Python numbers."""
     python = PYTHON.get(function, function)
     trace = next(x._trace for x in operands if type(x) is Symbol)
-    values = [held(x) for x in operands]
-    if all(isinstance(x, NUMBERS) and not isinstance(x, np.generic) for x in values):
-        function = python
-    elif all(isinstance(x, (*NUMBERS, np.generic)) for x in values) and np.iscomplexobj(values):
-        function = python  # another algorithm than that of np.multiply
+    values = [x._held if type(x) is Symbol else x for x in operands]
+    if not any(isinstance(x, np.ndarray) for x in values):
+        numbers = all(isinstance(x, (*NUMBERS, np.generic)) for x in values)
+        if not any(isinstance(x, np.generic) for x in values) or (
+            numbers and any(isinstance(x, complex) or np.iscomplexobj(x) for x in values)
+        ):
+            function = python  # on complex scalars it is another algorithm than that of np.multiply
     return trace.call(function, operands, {}, python)
 
 
 def _is_operand(other: Any) -> bool:
     """Whether a symbol computes with something; if not, it leaves the operator to that."""
-    return (
-        type(other) is Symbol
-        or not hasattr(type(other), "__array_ufunc__")
-        or isinstance(other, np.ndarray | np.generic)
-    )
+    if type(other) is Symbol or isinstance(other, np.ndarray | np.generic):
+        return True
+    return not hasattr(type(other), "__array_ufunc__")
 
 
 def _binary(function: Any) -> Callable[[Any, Any], Any]:
@@ -440,7 +446,7 @@ def _in_place(function: Any) -> Callable[[Any, Any], Any]:
     def forward(self: Any, other: Any) -> Any:
         if not _is_operand(other):
             return NotImplemented
-        if self.__class__ is not np.ndarray:
+        if held(self).__class__ is not np.ndarray:
             return _operate(function, self, other)
         return self._trace.call_in_place(ufunc, (self, other), {}, self)
 

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,7 @@ _OWN = frozenset({_references(Symbol(None, None, np.zeros(2)[k:])) for k in (0, 
 
 
 class Trace:
-    """What a function computes, written down call by call.
+    """The computation of a function, written down call by call.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ class Trace:
 
     @staticmethod
     def _why_not_in_place(kwargs: Any, out: Symbol) -> str:
-        """What hinders writing down that an array is now another one; empty if nothing else reads its memory."""
+        """The obstacle to writing down that an array is now another one; empty if nothing else reads its memory."""
         array: Any = out._held
         if array.__class__ is not np.ndarray or kwargs.get("where", True) is not True:
             return "an operation in place with where=..."
@@ -226,7 +226,7 @@ class Trace:
                 self.reasons.append(reason)
 
     def node(self, x: Any) -> Any:
-        """What an argument is in the program."""
+        """The node or constant that an argument is in the program."""
         kind = type(x)
         if kind is Symbol:
             if x._trace is self:
@@ -249,7 +249,7 @@ class Trace:
         return x
 
     def constant(self, value: Any) -> Constant | None:
-        """What an array or NumPy scalar is in the program, if it was read and is the same at each call."""
+        """The constant that an array or NumPy scalar is in the program, if it was read and is the same at each call."""
         known = self._constants.get(id(value))
         return known[1] if known else None
 
@@ -270,7 +270,7 @@ class Trace:
             return None
         return self.names.site(frame)
 
-    def sweep(self, records: Any, grads: dict[int, Any], nested: bool) -> Iterator[Any]:
+    def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
         """The records of a reverse sweep, backwards; what is computed meanwhile is known to be a part of it."""
         before, order = self.back, 1
         try:
@@ -306,7 +306,8 @@ def is_plain(x: Any) -> bool:
         return True
     if isinstance(x, frozenset):
         return all(map(is_plain, x))
-    if not is_dataclass(x) or not type(x).__dataclass_params__.frozen:  # type: ignore[attr-defined]
+    parameters = getattr(type(x), "__dataclass_params__", None)
+    if parameters is None or not parameters.frozen:
         return False
     return all(is_plain(getattr(x, field.name)) for field in fields(x))
 
@@ -338,8 +339,13 @@ def _equal(copy: Any, value: Any) -> bool:
     return copy is value or (
         copy.shape == value.shape
         and copy.strides == value.strides
-        and bool(np.array_equal(copy.reshape(-1).view("u1"), value.reshape(-1).view("u1")))
+        and bool(np.array_equal(_bits(copy), _bits(value)))
     )
+
+
+def _bits(array: Any) -> Any:
+    """The bytes of an array's elements."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
 @contextmanager

@@ -9,14 +9,21 @@ import numpy as np
 
 from tapemagic.engine.nest import ordered, pack
 from tapemagic.engine.tensor.tensor import Tensor, Traced, put_value, unwrap, with_value
-from tapemagic.engine.tensor.variable import Slice, Variable, exchange, living, value_of
+from tapemagic.engine.tensor.variable import (
+    Slice,
+    Variable,
+    exchange,
+    exchange_if,
+    living,
+    value_of,
+)
 from tapemagic.replay.closure import Closure, Place
 from tapemagic.replay.driver import Reached
 from tapemagic.replay.kinds import is_leaf
 from tapemagic.replay.naming import identifier, name_inputs
 from tapemagic.replay.program import Node, Program, arguments_of, nodes_in
 from tapemagic.replay.signature import LEAF, Call, is_data, taken_apart
-from tapemagic.replay.symbol import Symbol, held
+from tapemagic.replay.symbol import Symbol, held, put_held
 from tapemagic.replay.trace import Trace
 
 
@@ -53,7 +60,7 @@ class TracedCall:
         done = False
         try:
             for variable, symbol, *_ in self._variables:
-                exchange(variable, symbol)
+                self._enter(variable, symbol)
             for place, stand_in, _ in self._places:
                 place.put(stand_in)
             result = function(*call_args, **call_kwargs)
@@ -87,6 +94,12 @@ class TracedCall:
             stand_in = self._stand_in(x)
             if stand_in is not x:
                 self._places.append((place, stand_in, x))
+
+    @staticmethod
+    def _enter(variable: Variable, symbol: Symbol) -> None:
+        """Give a Variable a symbol of its value, which another thread may have assigned just now."""
+        while not exchange_if(variable, held(symbol), symbol):
+            put_held(symbol, value_of(variable))
 
     def _stand_in(self, x: Any) -> Any:
         """The symbol for an array in reach, a tensor with one, or a tuple of such."""
@@ -165,7 +178,7 @@ class TracedCall:
                 now = value_of(variable)
                 mine = type(now) is Symbol
                 if mine and self._trace.node(now) is node and now is symbol:
-                    self._put(variable, symbol, before)
+                    exchange_if(variable, symbol, held(symbol))
                 elif not mine and not ours:
                     continue  # another thread assigned it
                 elif done:
@@ -180,13 +193,6 @@ class TracedCall:
             self._restored(done=False)
             raise
         return assigned
-
-    @staticmethod
-    def _put(variable: Variable, symbol: Symbol, before: Any) -> None:
-        """Give a Variable its value back, unless another thread assigned it just now."""
-        found = exchange(variable, before)
-        if found is not symbol:
-            exchange(variable, found)
 
     def _write_back(self) -> None:
         """Change the caller's lists and dicts as the function changed their copies."""
@@ -286,7 +292,7 @@ class TracedCall:
         return type(x) is not Symbol or self._trace.node(x).function is None
 
     def _result_node(self, x: Any, how: str, what: Any) -> Any:
-        numbers = isinstance(x, Tensor | np.ndarray | np.generic)
+        numbers = type(x) is Symbol or isinstance(x, Tensor | np.ndarray | np.generic)
         if numbers and how != "fixed" and not isinstance(x, Variable):
             return self._trace.node(x)
         plain = how == "fixed" and type(what) in (bool, int, float, str)

@@ -1,5 +1,8 @@
 """Functions under tm.function: arguments and results of every kind, ways at guards, errors, bad input."""
 
+# The functions are those of users, as they come.
+# ruff: noqa: ARG005, PLW0108, PT031, PYI024, SIM108
+
 from __future__ import annotations
 
 import copy

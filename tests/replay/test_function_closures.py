@@ -1,5 +1,8 @@
 """What a function under tm.function closes over: changes are seen, effects keep it eager."""
 
+# The functions are those of users, as they come.
+# ruff: noqa: D102, PLW0603, PT031, PYI024, S307, S311, T201
+
 from __future__ import annotations
 
 import gc
@@ -14,6 +17,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
+from tapemagic import nn
 from tapemagic.errors import EagerWarning
 
 rate = 0.5
@@ -380,6 +384,51 @@ def test_layers_are_built_in_the_first_call() -> None:
     assert type(lazy.w._value) is np.ndarray
     assert f.programs
     assert not f.why_eager
+
+
+def test_a_number_that_changes_at_each_call(monkeypatch: Any) -> None:
+    """The warning names it, once."""
+    f = tm.function(scaled)
+
+    with pytest.warns(EagerWarning, match="rate, which it reads, changes between calls") as warned:
+        for k in range(20):
+            monkeypatch.setitem(globals(), "rate", k / 2)
+            assert agrees(f, x)
+
+    assert 1 == len(warned)
+
+
+class Summing(nn.Model):
+    """A model that is built in its first call, and a list around it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = nn.Dense(2)
+        self.seen: list[float] = []
+
+    def call(self, inputs: Any) -> Any:
+        """The sum of the outputs."""
+        return np.sum(self.dense(inputs))
+
+
+def test_a_model() -> None:
+    """Layers draw their weights in the first call; weights, settings and frozen layers are watched."""
+    model = Summing()
+    f = tm.function(model)
+    given = tm.constant(np.ones((2, 3)), dtype="float32")
+
+    for _ in range(6):
+        model.seen.append(float(f(given)))
+
+    assert 1 == len(f.programs)
+    assert not f.why_eager
+    model.dense.kernel.assign(model.dense.kernel * 2)
+    assert np.array_equal(model(given), f(given))
+    assert 1 == len(f.programs)
+    kernel = weakref.ref(model.dense.kernel)
+    del model, f
+    gc.collect()
+    assert kernel() is None
 
 
 def test_a_variable_out_of_reach_is_noticed() -> None:

@@ -159,7 +159,6 @@ def sum_of_scattered(parts: Sequence[Scattered]) -> Any:
     return apply(_ADD_SCATTERED, tuple(part.values for part in parts), params)
 
 
-@one_call
 def add_at_places(
     *values: Any, places: Sequence[Any], shape: tuple[int, ...], apart: int = 1
 ) -> Any:
@@ -191,11 +190,16 @@ def add_at_places(
            [0., 2., 5.],
            [0., 0., 3.]])
     """
+    told = tracer()
+    if told is not None and told.reads(values):
+        params = {"places": places, "shape": shape, "apart": apart}
+        return told.call(add_at_places, values, params)
     total = np.zeros(shape, values[0].dtype)
-    elements = total.reshape(-1)
-    for k, x in enumerate(values):
-        if k < apart:
-            elements[places[k]] = x
+    elements = total.ravel()
+    for x, there in zip(values, places, strict=True):
+        if apart > 0:
+            apart -= 1
+            elements[there] = x
         else:
-            elements[places[k]] += x
+            elements[there] += x
     return total

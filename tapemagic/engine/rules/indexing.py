@@ -103,14 +103,14 @@ def take_gradient(g: Any, y: Any, a: Any, places: Any, axis: int | None) -> Any:
     if axis is None:
         index = np.unravel_index(places % a.size, a.shape) if a.size else (places,) * a.ndim
     else:
-        index = (*(slice(None),) * (axis % a.ndim), places if places.ndim else int(places))
+        index = (*(slice(None),) * (axis % a.ndim), places[()])
     return _scattered(g, index, lead, a.shape)
 
 
 def _take(g, _y, _a, indices, axis=None, mode="raise"):
     """Add the gradient of each element taken to the one that it was taken from."""
     length = _a.size if axis is None else _a.shape[axis]
-    if indices.__class__ is not np.ndarray:
+    if not isinstance(indices, np.ndarray | np.generic):
         indices = np.asarray(indices)
     places = indices.astype(np.intp, copy=False)  # as NumPy does, which takes True for 1
     if mode == "wrap":

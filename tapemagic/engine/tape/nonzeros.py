@@ -12,81 +12,21 @@ import numpy as np
 
 from tapemagic.engine.operations.scatter import add_at_places, scatter_add
 from tapemagic.engine.registry import operation
+from tapemagic.engine.tape.places import (
+    Places,
+    array_of,
+    as_places,
+    flat,
+    index_of,
+    is_all,
+    picked,
+    taken,
+)
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import wider
 
-Places = Any
-"""Positions in a flat array: a range where they are equally spaced, else an array of whole numbers."""
-
 MOST_TERMS = 16
 """The number of terms above which they are put together into one, so that each operation takes few calls."""
-
-
-def as_places(positions: Any) -> Places:
-    """Positions as a range, if they are equally spaced; as they are otherwise.
-
-    Examples
-    --------
-    >>> as_places(np.array([1, 3, 5])), as_places(np.array([1, 3, 4]))
-    (range(1, 7, 2), array([1, 3, 4]))
-    """
-    n = len(positions)
-    if not n:
-        return range(0)
-    first = int(positions[0])
-    step = int(positions[1]) - first if n > 1 else 1
-    stop = first + n * step
-    if not step or int(positions[-1]) != stop - step:
-        return positions
-    equal = n < 3 or np.count_nonzero(positions == np.arange(first, stop, step)) == n
-    return range(first, stop, step) if equal else positions
-
-
-def index_of(places: Places) -> Any:
-    """Places as an index: a slice for a range."""
-    if places.__class__ is not range:
-        return places
-    return slice(places.start, places.stop if places.stop >= 0 else None, places.step)
-
-
-def array_of(places: Places) -> Any:
-    """Places as an array."""
-    if places.__class__ is not range:
-        return places
-    return np.arange(places.start, places.stop, places.step)
-
-
-def is_all(places: Places, size: int) -> bool:
-    """Whether the places are all of so many, in their order."""
-    return places.__class__ is range and places == range(size)
-
-
-def picked(places: Places, entries: Places) -> Places:
-    """Some of the places: those at the given entries."""
-    if places.__class__ is range:
-        if entries.__class__ is range:
-            return places[index_of(entries)]
-        return entries * places.step + places.start
-    return as_places(places[index_of(entries)])
-
-
-def taken(values: Any, places: Places) -> Any:
-    """The elements of an array at places among all of them: itself, where these are all."""
-    if is_all(places, values.size):
-        return values
-    return flat(values)[index_of(places)]
-
-
-def shaped(values: Any, shape: tuple[int, ...]) -> Any:
-    """The elements of an array in a shape; a single number is no array."""
-    if values.shape == shape:
-        return values
-    return values.reshape(shape) if shape else flat(values)[0]
-
-
-def flat(values: Any) -> Any:
-    """The elements of an array, or a single number, in one row."""
-    return values if values.ndim == 1 else values.reshape(-1)
 
 
 class Term(NamedTuple):
@@ -111,7 +51,6 @@ class Term(NamedTuple):
         if is_all(entries, len(self.rows)):
             return Term(self.rows, places, self.values)
         return Term(picked(self.rows, entries), places, taken(self.values, entries))
-
 
     def times(self, factor: int) -> Term:
         """The nonzero elements multiplied with a whole number."""
@@ -298,7 +237,11 @@ def written(
     first, then = _apart([(_places_in_rows(term, size), flat(term.values)) for term in cut])
     places = tuple([index_of(there) for there, _ in first + then])
     values = tuple([x for _, x in first + then])
-    params = {"places": places, "shape": (len(rows), *shape), "apart": len(first)}
+    params: dict[str, Any] = {
+        "places": places,
+        "shape": (len(rows), *shape),
+        "apart": len(first),
+    }
     if nested:
         return apply(operation(add_at_places), values, params)
     return add_at_places(*values, **params)
@@ -312,7 +255,7 @@ def _apart(placed: Placed) -> tuple[Placed, Placed]:
     first: Placed = []
     then: Placed = []
     for one in placed:
-        alone = all([_disjoint(one[0], other) for other, _ in first])
+        alone = all(_disjoint(one[0], other) for other, _ in first)
         (first if alone else then).append(one)
     return first, then
 
@@ -323,7 +266,9 @@ def _disjoint(a: Places, b: Places) -> bool:
         return False
     if a.step == b.step and (a.start - b.start) % a.step:
         return True
-    return not a or not b or max(a[0], a[-1]) < min(b[0], b[-1]) or max(b[0], b[-1]) < min(a[0], a[-1])
+    return (
+        not a or not b or max(a[0], a[-1]) < min(b[0], b[-1]) or max(b[0], b[-1]) < min(a[0], a[-1])
+    )
 
 
 def _within(term: Term, count: int, rows: range) -> Term:

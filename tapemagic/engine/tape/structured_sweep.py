@@ -12,17 +12,8 @@ import numpy as np
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.registry import NUMBERED, Operation
 from tapemagic.engine.tape.cotangents import NEVER
-from tapemagic.engine.tape.nonzeros import (
-    Lookup,
-    Map,
-    Nonzeros,
-    Places,
-    Term,
-    is_all,
-    picked,
-    shaped,
-    taken,
-)
+from tapemagic.engine.tape.nonzeros import Lookup, Map, Nonzeros, Term
+from tapemagic.engine.tape.places import Places, is_all, picked, shaped, taken
 from tapemagic.engine.tape.sweep import fit, revived
 from tapemagic.engine.tracing import tracer
 
@@ -35,7 +26,7 @@ BYTES_OF_ONE = 24
 """The size of a nonzero element, in double precision: two positions and a value."""
 
 Part = tuple[int, Term]
-"""A part of the gradients that an operation passes on: the position of an input, and nonzero elements of the gradients in it."""
+"""The position of an input, and nonzero elements of the gradients in it."""
 
 
 class StructuredSweep:
@@ -76,9 +67,7 @@ class StructuredSweep:
         self._bytes = most
         self._numbers: dict[Shape, Any] = {}
 
-    def run(
-        self, records: Sequence[Any], found: dict[int, Nonzeros]
-    ) -> dict[int, Nonzeros]:
+    def run(self, records: Sequence[Any], found: dict[int, Nonzeros]) -> dict[int, Nonzeros]:
         """Go through the records backwards; `found` is then what reached the sources.
 
         Returns
@@ -90,7 +79,7 @@ class StructuredSweep:
         dense: set[int] = set()
         shown: dict[int, Any] = {}
         told = tracer()
-        backwards = reversed(records) if told is None else told.sweep(records, shown, self._nested)
+        backwards = reversed(records) if told is None else told.sweep(records, shown)
         for record in backwards:
             _, values, ids, _, _, made = record
             if made.__class__ is not tuple:
@@ -129,15 +118,19 @@ class StructuredSweep:
         operation = NUMBERED[number]
         if operation.pointwise:
             terms = self._sparse(found[newest])
-            return terms and self._elementwise(record, wanted, terms)
+            return None if terms is None else self._elementwise(record, wanted, terms)
         if not (operation.selects or operation.spreads) or _depends_on_data(record, wanted):
             return None
         if operation.spreads:
             terms = self._sparse(found[newest])
-            return terms and self._spread(record, wanted, terms)
-        reached = {k: self._sparse(found[i]) for k, i in enumerate(made) if i in found}
-        if None in reached.values():
-            return None
+            return None if terms is None else self._spread(record, wanted, terms)
+        reached = {}
+        for k, i in enumerate(made):
+            if i in found:
+                terms = self._sparse(found[i])
+                if terms is None:
+                    return None
+                reached[k] = terms
         return self._selected(record, wanted, reached)
 
     def _sparse(self, nonzeros: Nonzeros) -> list[Term] | None:
@@ -153,16 +146,14 @@ class StructuredSweep:
         """The number of nonzero elements up to which they are few, for a value of a size."""
         return min(DENSITY * self._count * size, max(size, self._bytes // BYTES_OF_ONE))
 
-    def _elementwise(
-        self, record: Any, wanted: list[int], terms: list[Term]
-    ) -> list[Part] | None:
+    def _elementwise(self, record: Any, wanted: list[int], terms: list[Term]) -> list[Part] | None:
         """Run the rules on what an elementwise operation had at the places of nonzero elements."""
         number, values, ids, params, output, output_id = record
         operation, full = NUMBERED[number], output.shape
         known = (output, *values)
         if self._nested:
             known = tuple(map(revived, known, (output_id, *ids)))
-        aligned = all([values[k].shape == full for k in wanted])
+        aligned = all(values[k].shape == full for k in wanted)
         found: list[Part] = []
         for rows, places, g in terms:
             whole = is_all(places, output.size)
@@ -175,18 +166,16 @@ class StructuredSweep:
                     x if whole and k not in wanted else self._at(x, full, places, whole)
                     for k, x in enumerate(known, -1)
                 ]
-            if g.shape != shape:
-                g = shaped(g, shape)
-            for k, dx in _gradients(operation, wanted, (g, *arguments), params):
-                x = values[k]
-                if dx.shape != shape or dx.dtype is not x.dtype:
-                    if dx.shape != shape and x.shape != full:
-                        return None  # the rule has added up what the operation repeats
-                    dx = fit(dx, Absent(shape, x.dtype), operation, k)
-                there = places
+            given = (shaped(g, shape), *arguments)
+            for k, dx in _gradients(operation, wanted, given, params):
+                x, there, fitted = values[k], places, dx
                 if not (aligned or x.shape == full):
+                    if dx.shape != shape:
+                        return None  # the rule has added up what the operation repeats
                     there = picked(self._repeated(x.shape, full), places)
-                found.append((k, Term(rows, there, dx)))
+                if dx.shape != shape or dx.dtype is not x.dtype:
+                    fitted = fit(dx, Absent(shape, x.dtype), operation, k)
+                found.append((k, Term(rows, there, fitted)))
         return found
 
     def _at(self, x: Any, full: Shape, places: Places, whole: bool) -> Any:
@@ -212,6 +201,10 @@ class StructuredSweep:
         selected = selects and selects(*inputs, **(params or {}))
         if selected is None:
             return None
+        told = tracer()
+        if told is not None and told.reads([made for _, made in selected]):
+            told.leave("a Jacobian through indices that are computed")
+            selected = told.value(selected)
         found: list[Part] = []
         for factor, made in selected:
             sources = made if made.__class__ in (tuple, list) else (made,)
@@ -233,7 +226,7 @@ class StructuredSweep:
         number, values, _, params, output, _ = record
         arguments = [self._numbered(output.shape), output, *values]
         targets = _gradients(NUMBERED[number], wanted, arguments, params)
-        if any(_is_symbolic(target) or target.size > values[k].size for k, target in targets):
+        if any(target.size > values[k].size for k, target in targets) or _is_traced(targets):
             return None
         maps = [(k, Map(np.broadcast_to(target, values[k].shape))) for k, target in targets]
         found: list[Part] = []
@@ -282,17 +275,14 @@ def _is_plain(param: Any) -> bool:
     return not getattr(param, "shape", ()) and not isinstance(param, (list, tuple, dict))
 
 
-def _is_symbolic(x: Any) -> bool:
-    """Whether a part of a record is not known while a function is traced, but depends on data."""
-    if isinstance(x, (tuple, list)):
-        return any(map(_is_symbolic, x))
-    if isinstance(x, slice):
-        return any(map(_is_symbolic, (x.start, x.stop, x.step)))
-    return hasattr(x, "__tape_function__")
+def _is_traced(values: Any) -> bool:
+    """Whether some of the values stand for others that a program will be given: where they lead cannot be told."""
+    told = tracer()
+    return told is not None and told.reads(values)
 
 
 def _depends_on_data(record: Any, wanted: list[int]) -> bool:
-    """Whether the places which an operation selects depend on data."""
+    """Whether the places which an operation selects may be others when a program runs again."""
     _, values, _, params, _, _ = record
     others = [x for k, x in enumerate(values) if k not in wanted]
-    return any(map(_is_symbolic, (*others, *(params or {}).values())))
+    return _is_traced([*others, *(params or {}).values()])

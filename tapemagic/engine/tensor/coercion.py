@@ -60,6 +60,7 @@ def private_array(value: Any, dtype: DTypeLike | None = None) -> Any:
     wanted = None if dtype is None else of_numbers(dtype)
     kind = "c" if wanted is None else wanted.kind
     whole = kind in "iu"
+    array: Any
     try:
         cut = kind != "c" and np.iscomplexobj(given)
         as_it_is = whole or cut or dtype is None

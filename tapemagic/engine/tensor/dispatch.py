@@ -52,7 +52,7 @@ from tapemagic.engine.tensor.tensor import (
     unwrap_index,
     wrap,
 )
-from tapemagic.engine.tracing import element
+from tapemagic.engine.tracing import element, tracer
 from tapemagic.errors import (
     ImmutableError,
     NoDerivativeError,
@@ -66,7 +66,9 @@ WITHOUT_DTYPE = frozenset({np.maximum, np.minimum})
 _GETITEM = registry.operation(getitem)
 
 
-def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
+def apply(  # noqa: PLR0912 (the hot path: a call costs more than a branch)
+    operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any]
+) -> Any:
     """Compute an operation, and let the live tapes that track one of its inputs record it."""
     values: list[Any] = []
     ids: list[int] = []
@@ -84,6 +86,8 @@ def apply(operation: Operation, inputs: tuple[Any, ...], params: dict[str, Any])
             values.append(x)
             ids.append(_untracked(x))
             compute = operation.function
+    if tracer() is not None:
+        compute = operation.function
     told = NO_PARAMS
     if params:
         params = _plain_params(operation, params)
@@ -135,7 +139,8 @@ def apply_elementwise(operation: Operation, x: Tensor) -> Tensor:
     """`apply` without its detours, for a ufunc of one argument."""
     a, i = x._value, x._id
     tensor = new(Tensor)
-    tensor._value = y = operation.on_arrays(a)
+    compute = operation.on_arrays if tracer() is None else operation.function
+    tensor._value = y = compute(a)
     tapes = live()
     if tapes and i > 0:
         tensor._id = note(operation, (a,), (i,), NO_PARAMS, y, tapes, y.nbytes)

@@ -17,6 +17,7 @@ from tapemagic.engine.tensor.coercion import PandasData, private_array, value_te
 from tapemagic.engine.tensor.conversions import Conversions
 from tapemagic.engine.tensor.messages import HABITS, ragged_error
 from tapemagic.engine.tensor.methods import ArrayMethods, MissingAttribute
+from tapemagic.engine.tracing import element
 from tapemagic.errors import TapeError
 
 Unary = Callable[[Any], Any]
@@ -218,7 +219,7 @@ def as_operand(value: Any) -> Any:
 
 def getitem(x: Any, index: Any) -> Any:
     """``x[index]``, as a function."""
-    return x[index]
+    return element(x, index)
 
 
 def unwrap_index(value: Any) -> Any:

@@ -38,7 +38,8 @@ def living() -> list[Variable]:
     >>> any(each is v for each in living())
     True
     """
-    return list(_living.values())
+    found = (reference() for reference in _living.valuerefs())
+    return [variable for variable in found if variable is not None]
 
 
 def identity(x: Any) -> Any:
@@ -269,9 +270,27 @@ def exchange(variable: Variable, value: Any) -> Any:
     >>> v
     Variable(2.0, name='Variable')
     """
+    made = wrap(value, variable._id)
+    # No call between the next two lines: no other thread comes in.
     before = variable._handle
-    variable._handle = wrap(value, before._id)
+    variable._handle = made
     return before._value
+
+
+def exchange_if(variable: Variable, expected: Any, value: Any) -> bool:
+    """Do as `exchange`, if a variable has a certain value still; whether it had.
+
+    Examples
+    --------
+    >>> v = Variable(1.0)
+    >>> exchange_if(v, value_of(v), np.float64(2.0)), exchange_if(v, None, np.float64(3.0)), v
+    (True, False, Variable(2.0, name='Variable'))
+    """
+    made = wrap(value, variable._id)
+    if variable._handle._value is expected:  # no call, and so no other thread, before the next line
+        variable._handle = made
+        return True
+    return False
 
 
 def change_in_place(variable: Variable, change: Callable[[Any], object]) -> None:

@@ -11,12 +11,15 @@ ways of adding up n numbers are trees, of which a depth of h bounds the error by
 the unit roundoff (N. J. Higham, "The accuracy of floating point summation", SIAM J. Sci. Comput. 14(4), 1993). Within
 a block NumPy adds pairwise, and so the blocks' sums: for a contiguous array h is at most 22 + log2(b / 128) for a
 block of b elements, plus the same for their number in the place of b; less than 60 up to 10¹² elements.
+A result lies in memory as the first array of its shape from which it is computed; where others lie otherwise, it may
+lie otherwise than without blocks, and a later sum or product of matrices is rounded in another order.
 """
 
 from __future__ import annotations
 
 import operator
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import Any, cast
 
@@ -70,6 +73,8 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
     >>> [type(entry).__name__ for entry in in_blocks(Program([x], [a, b, c], [c], [])).body]
     ['Node', 'Loop']
     """
+    if not any(map(partial(_is_large, least=least), program.body)):
+        return program
     ends = program.results, [node for _, node in program.assigned]
     groups = groups_of(program.body, [*ends], least)
     if not groups:
@@ -82,6 +87,16 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
     return replace(program, body=builder.body, results=results, assigned=assigned)
 
 
+def _is_large(entry: Any, least: int) -> bool:
+    if not isinstance(entry, Node) or not isinstance(entry.kind, Kind):
+        return False
+    return any(
+        x.kind.size * x.kind.dtype.itemsize >= least
+        for x in (entry, *arguments_of(entry))
+        if isinstance(x.kind, Kind)
+    )
+
+
 class _Builder:
     """Puts a program together out of calls, guards and groups."""
 
@@ -90,7 +105,7 @@ class _Builder:
         self._instead: dict[Node, Node] = {}
 
     def now(self, node: Node) -> Node:
-        """What a node of the old program is in the new one."""
+        """The node of the new program that computes what one of the old program does."""
         return self._instead.get(node, node)
 
     def add(self, unit: Any) -> None:
@@ -161,7 +176,7 @@ class _LoopBuilder:
         return made
 
     def _part_of(self, x: Node, cut: Cut, reader: Node) -> Node:
-        """What a call for one block reads of a value."""
+        """The part of a value that a call for one block reads."""
         x = self._same.get(x, x)
         if x in self._inner:
             return self._inner[x]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.replay.literals import literal
 from tapemagic.replay.passes.known_numbers import as_scalar, fill_of
 from tapemagic.replay.passes.layout import lines, repeats
 from tapemagic.replay.passes.purity import is_pure
@@ -22,8 +23,10 @@ BY_SHAPE = {np.ones_like: 1, np.zeros_like: 0}
 """Functions whose result is known from the shape and dtype of their argument."""
 
 
-def folded(node: Node, _rewriting: Rewriting) -> Node | None:
+def folded(node: Node, rewriting: Rewriting) -> Node | None:
     """The result of a call on constants alone."""
+    if any(isinstance(x, Node) and x.__class__ is not Constant for x in node.args):
+        return None
     read = arguments_of(node)
     if node.kind.__class__ is not Kind or not all(x.__class__ is Constant for x in read):
         return None
@@ -40,6 +43,8 @@ def folded(node: Node, _rewriting: Rewriting) -> Node | None:
     if not isinstance(value, np.ndarray | np.generic) or kind_of(value) != node.kind:
         return None
     if isinstance(value, np.ndarray) and any(np.may_share_memory(value, _value(x)) for x in read):
+        return None
+    if rewriting.is_read and isinstance(value, np.ndarray) and literal(value) is None:
         return None
     return Constant(value, name=node.name)
 
@@ -60,11 +65,11 @@ def filled(node: Node, rewriting: Rewriting) -> Node | None:
 
 def with_numbers(node: Node, rewriting: Rewriting) -> Node | None:
     """The call with numbers in place of arrays of one number, if its result has the same shape, dtype and layout."""
-    if not (isinstance(node.function, np.ufunc) and node.function.signature is None):
+    if len(node.args) < 2 or not isinstance(node.function, np.ufunc) or node.function.signature:
         return None
     if node.kwargs or node.kind.__class__ is not Kind or not node.kind.is_array:
         return None
-    if len(node.args) < 2 or not any(_is_array(x) for x in node.args):
+    if not any(_is_array(x) for x in node.args):
         return None
     left = [x for x in node.args if not rewriting.uniform.holds(x)]
     if not left or len(left) == len(node.args) or not _same_shape(node, left):

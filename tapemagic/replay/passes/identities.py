@@ -118,14 +118,16 @@ def twice_negative(node: Node, rewriting: Rewriting) -> Node | None:
 
 def signs_of_factors(node: Node, rewriting: Rewriting) -> Node | None:
     """``-x * y`` is ``-(x * y)``, and ``-x * -y`` is ``x * y``: outside, a sum can take the sign in."""
-    if _is_other(node) or node.kind.dtype.kind != "f":
+    if not any(map(_is_negative, node.args)) or _is_other(node) or node.kind.dtype.kind != "f":
         return None
     signs = [_is_negative(x) and x.kind == node.kind and _is(x.args[0], node) for x in node.args]
     x, y = (a.args[0] if negative else a for a, negative in zip(node.args, signs, strict=True))
     if all(signs):
         return _layout_kept(node.function, (x, y), node, rewriting)
     k = signs.index(True) if any(signs) else None
-    if k is None or rewriting.uses(node.args[k]) > 1 or number((y, x)[k]) is not None:
+    if k is None or number((y, x)[k]) is not None:
+        return None
+    if rewriting.uses(node.args[k]) > 1 and not rewriting.known(node.function, (x, y)):
         return None
     product = _layout_kept(node.function, (x, y), node, rewriting)
     if product is None:

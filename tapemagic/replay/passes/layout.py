@@ -50,17 +50,22 @@ class Layouts:
 
     def _is(self, node: Node) -> bool:
         function = node.function
+        if has_order(node):
+            return False
+        if isinstance(function, np.ufunc) and function.signature is None:
+            return len(node.kind.shape) < 2 or self._all_agree(node)
         if function in VIEWS:
             return self.contiguous(node.args[0]) and function is not np.broadcast_to
         if function is operator.getitem:
             return node.args[1] == () and self.contiguous(node.args[0])
-        if (
-            isinstance(function, np.ufunc) and function.signature is None
-        ) or function in ELEMENTWISE:
-            return lines(node.kind.shape) <= 1 or all(map(self._agrees, node.args))
+        if function in ELEMENTWISE:
+            return self._all_agree(node)
         if isinstance(getattr(function, "__self__", None), np.ufunc):
             return lines(node.kind.shape) <= 1
         return function is np.matmul and len(node.kind.shape) <= 2
+
+    def _all_agree(self, node: Node) -> bool:
+        return lines(node.kind.shape) <= 1 or all(map(self._agrees, node.args))
 
     def _agrees(self, x: Any) -> bool:
         """Whether an argument of an elementwise function does not turn the order of its result."""
@@ -81,9 +86,15 @@ ELEMENTWISE = frozenset({np.where, np.copy, method("copy"), method("astype"), op
 """Functions that are no ufuncs, but give a new array in the order of their arguments, as ufuncs do."""
 
 
+def has_order(node: Node) -> bool:
+    """Whether a call tells NumPy in which order its result is to lie in memory, other than its arguments' own, "K"."""
+    order = node.kwargs.get("order", "K") if node.kwargs else "K"
+    return order != "K" or any(x.__class__ is str and x != "K" for x in node.args)
+
+
 def lines(shape: Sequence[int]) -> int:
     """The number of axes that have more than one element."""
-    return sum(length != 1 for length in shape)
+    return sum(length != 1 for length in shape) if len(shape) > 1 else len(shape)
 
 
 def repeats(x: Constant) -> bool:

@@ -8,13 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.replay.program import Node
+from tapemagic.replay.program import Kind, Node, arguments_of
 from tapemagic.replay.symbol import Method
 
-BY_INDEX = frozenset(
-    {operator.getitem, np.take, np.take_along_axis, np.choose, np.put_along_axis, np.select}
+_NAMES = (
+    "abs absolute all amax amin any append argmax argmin argsort around array asarray astype atleast_1d atleast_2d "
+    "atleast_3d average broadcast_to clip column_stack concatenate conj conjugate copy cumprod cumsum diag diagonal "
+    "diff dot dstack einsum expand_dims fabs flatten flip fliplr flipud full_like hstack imag inner isclose kron "
+    "matrix_transpose max mean min moveaxis nan_to_num nanmax nanmean nanmin nansum ones_like outer pad permute_dims "
+    "prod ptp ravel real repeat reshape roll rollaxis rot90 round sort split squeeze stack std sum swapaxes tensordot "
+    "tile trace transpose trapezoid tril triu unstack vander var vdot vecdot view vstack where zeros_like"
 )
-"""Functions that raise an error for an index which is out of range."""
+RAISING_NOTHING = frozenset(_NAMES.split())
+"""Functions and methods of NumPy, beside ufuncs, that no number in their arguments makes raise an error."""
 
 
 @cache
@@ -30,14 +36,9 @@ def is_pure(function: Any) -> bool:
         return True
     if isinstance(getattr(function, "__self__", None), np.ufunc):
         return True
-    module = getattr(function, "__module__", None) or ""
+    module = _module(function)
     top = module.partition(".")[0]
     return top in {"numpy", "tapemagic", "_operator", "operator"} and "random" not in module
-
-
-@cache
-def _is_linear_algebra(function: Any) -> bool:
-    return (getattr(function, "__module__", None) or "").startswith("numpy.linalg")
 
 
 def raises(node: Node) -> bool:
@@ -48,15 +49,34 @@ def raises(node: Node) -> bool:
 def may_be_left_out(node: Node) -> bool:
     """Whether a call whose result nobody reads may be dropped.
 
-    It has no effect, and raises no error that depends on numbers.
+    It has no effect, and raises no error that depends on numbers, as an inverse does, or a check of labels.
     """
     function = node.function
-    if raises(node):
+    if raises(node) or not is_pure(function):
         return False
-    if function in BY_INDEX:
-        return not any(isinstance(x, Node) for x in _index_parts(node.args[1:]))
-    return is_pure(function) and not _is_linear_algebra(function)
+    if isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc):
+        return function is not np.power or not _reads_integers(node)
+    if function is operator.getitem or _module(function).startswith("tapemagic"):
+        return not _reads_integers(node)
+    if isinstance(function, operator.attrgetter):
+        return True
+    if function is operator.pow:
+        return all(x.kind.dtype.kind in "fc" for x in arguments_of(node))
+    return (isinstance(function, Method) and function.__name__ in RAISING_NOTHING) or _is_safe(
+        function
+    )
 
 
-def _index_parts(args: tuple[Any, ...]) -> list[Any]:
-    return [part for x in args for part in (x if isinstance(x, tuple | list) else (x,))]
+def _reads_integers(node: Node) -> bool:
+    kinds = (x.kind for x in arguments_of(node))
+    return any(kind.__class__ is Kind and kind.dtype.kind in "iu" for kind in kinds)
+
+
+@cache
+def _is_safe(function: Any) -> bool:
+    name = getattr(function, "__name__", "")
+    return name in RAISING_NOTHING and getattr(np, name, None) is function
+
+
+def _module(function: Any) -> str:
+    return getattr(function, "__module__", None) or ""

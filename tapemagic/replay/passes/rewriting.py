@@ -45,12 +45,15 @@ class Rewriting:
     layouts : Layouts
     uniform : Uniform
     numpy_values : NumpyValues
+    is_read : bool
+        Whether the program is made to be read and copied: then no array becomes a constant that its text cannot hold.
     """
 
     def __init__(self, program: Program, rules: Rules, merge: bool) -> None:
         self.layouts = Layouts()
         self.uniform = Uniform()
         self.numpy_values = NumpyValues()
+        self.is_read = bool(program.notes.get("read"))
         self._program = program
         self._general = tuple(rules.get(None, ()))
         self._rules = {function: (*some, *self._general) for function, some in rules.items()}

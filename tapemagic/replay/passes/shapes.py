@@ -6,6 +6,7 @@ import operator
 
 import numpy as np
 
+from tapemagic.replay.passes.layout import has_order
 from tapemagic.replay.passes.rewriting import Rewriting, Rules
 from tapemagic.replay.program import Kind, Node
 from tapemagic.replay.symbol import method
@@ -27,7 +28,7 @@ def number_of_array(node: Node, _rewriting: Rewriting) -> Node | None:
 def copied(node: Node, rewriting: Rewriting) -> Node | None:
     """A copy, or a cast to the own dtype: nothing writes into the values of a program."""
     x = node.args[0]
-    if node.kwargs.keys() - {"copy", "dtype"}:
+    if has_order(node) or node.kwargs.keys() - {"copy", "dtype", "order"}:
         return None
     return rewriting.same(x, node)
 
@@ -43,11 +44,12 @@ def array(node: Node, _rewriting: Rewriting) -> Node | None:
 def reshaped(node: Node, rewriting: Rewriting) -> Node | None:
     """A reshape to the own shape is left out; of two in a row, the last one is enough."""
     x = node.args[0]
-    if len(node.args) < 2 or node.kwargs or not isinstance(x, Node):
+    if has_order(node) or node.kwargs or not isinstance(x, Node):
         return None
     if x.kind == node.kind and rewriting.layouts.contiguous(x):
         return x
-    inner = x.args[0] if x.function in RESHAPES and not x.kwargs else None
+    again = x.function in RESHAPES and not x.kwargs and not has_order(x)
+    inner = x.args[0] if again else None
     if not isinstance(inner, Node) or not inner.kind.is_array:
         return None
     if not rewriting.layouts.contiguous(inner):

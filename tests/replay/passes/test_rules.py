@@ -163,6 +163,23 @@ def test_identities(f: Callable[..., Any], rest: str) -> None:
     assert left(f, identities.RULES, x=X) == rest
 
 
+def test_a_negative_product_next_to_the_product_itself() -> None:
+    """It is the product, subtracted, even if the negative factor is needed elsewhere."""
+
+    def f(x: Any) -> Any:
+        less = -x
+        return np.exp(less), x * x, np.sin(x) + x * less
+
+    assert passed(f, x=X) == [
+        "a = negative(x)",
+        "b = exp(a)",
+        "c = multiply(x, x)",
+        "d = sin(x)",
+        "e = subtract(d, c)",
+        "return b, c, e",
+    ]
+
+
 def test_powers_of_numbers_by_the_operator_stay() -> None:
     """Python's operator computes the power of a NumPy number with another algorithm than a product."""
     assert passed(lambda x: x**2, x=ONE) == ["a = pow(x, 2)", "return a"]
@@ -245,6 +262,9 @@ def test_a_sum_of_one_number() -> None:
         (lambda x: np.copy(np.sin(x)), "a = sin(x); b = copy(a); return b"),
         (np.copy, "a = copy(x); return a"),
         (lambda x: np.matmul(x, x.T).astype(float), "a = transpose(x); b = matmul(x, a); return b"),
+        (lambda x: np.copy(np.sin(x.ravel()), "F"), "a = ravel(x); b = sin(a); c = copy(b, 'F'); return c"),
+        (lambda x: np.ravel(np.matmul(x, x.T).reshape(4, 1), "F"), "a = transpose(x); b = matmul(x, a); c = reshape(b, 4, 1); d = ravel(c, 'F'); return d"),  # noqa: E501
+        (lambda x: np.ravel(np.matmul(x, x.T).reshape(4, 1)), "a = transpose(x); b = matmul(x, a); c = reshape(b, (4,)); return c"),  # noqa: E501
         (lambda x: np.sin(x)[()], "a = sin(x); return a"),
         (lambda x: np.transpose(x.T), "return x"),
         (lambda x: np.swapaxes(x, 0, 1).T, "return x"),

@@ -1,0 +1,102 @@
+"""Every row of the rule table, traced: its program gives for other numbers what the tape gives, to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tapemagic import GradientTape, constant
+from tapemagic.engine.nest import leaves
+from tests.replay.interpreting import Once, OtherWay, plain, same_bits
+from tests.rules.checks import silence
+from tests.rules.test_rules import Entries, each, over
+
+BY_NUMBERS = (
+    "np.unique", "np.nonzero", "np.flatnonzero", "np.where", "np.compress", "np.extract", "x[mask]",
+    "np.histogram_bin_edges", "np.asarray", "int()", "x[i] = ...", "histogramdd()", "np.intersect1d",
+    "warnings.catch_warnings()", "a Jacobian through indices that are computed", "float()",
+)  # fmt: skip
+"""By what values leave the traces of some cases: most of them have shapes that depend on numbers."""
+
+Function = Callable[..., Any]
+
+
+def gradients(call: Function, order: int) -> Function:
+    """A function that gives a call's results, their gradients, and those of the gradients."""
+
+    def run(*xs: Any) -> Any:
+        sources = [x for x in xs if x.dtype.kind in "fc"]
+        with GradientTape() as outer:
+            outer.watch(sources)
+            with GradientTape() as tape:
+                tape.watch(sources)
+                y = call(*xs)
+            first = tape.gradient(y, sources)
+        if order == 1 or all(g is None for g in first):
+            return y, first
+        return y, first, outer.gradient(first, sources)
+
+    return run
+
+
+def jacobians(call: Function) -> Function:
+    """A function that gives the Jacobians of a call's first result."""
+
+    def run(*xs: Any) -> Any:
+        sources = [x for x in xs if x.dtype.kind in "fc"]
+        with GradientTape() as tape:
+            tape.watch(sources)
+            y = leaves(call(*xs))[0]
+        return tape.jacobian(y, sources)
+
+    return run
+
+
+def other(x: Any) -> Any:
+    """A tensor of numbers like these."""
+    x = np.asarray(x)
+    return constant((x * 0.97).astype(x.dtype)[()] if x.dtype.kind in "fc" else x[()])
+
+
+def check(run: Function, inputs: tuple[Any, ...]) -> None:
+    """Compare a trace and its program, if there is one, with the tape."""
+    same, others = list(map(constant, inputs)), list(map(other, inputs))
+    with silence():
+        once = Once(run, *same)
+        expected = [plain(y) for y in leaves(run(*same))]
+        assert all(map(same_bits, expected, once.found))
+        if once.reasons:
+            assert once.reasons[0] in BY_NUMBERS, once.reasons
+            return
+        for data in (same, others):
+            expected = [plain(y) for y in leaves(run(*data))]
+            try:
+                assert all(map(same_bits, expected, once.run(*data)))
+            except OtherWay:
+                assert data is others
+
+
+@over("CASES")
+def test_gradients(entries: Entries) -> None:
+    """Values and gradients of one case of each function."""
+    name = min(entries)
+    each({name: entries[name]}, lambda case: check(gradients(case.call, 1), case.inputs))
+
+
+@pytest.mark.thorough
+@over("CASES")
+def test_all_orders(entries: Entries) -> None:
+    """Values, gradients, those of gradients, and Jacobians of all cases."""
+    each(entries, lambda case: check(gradients(case.call, 1), case.inputs))
+    each(entries, lambda case: check(gradients(case.call, 2), case.inputs))
+    each(entries, lambda case: check(jacobians(case.call), case.inputs))
+
+
+@pytest.mark.thorough
+@over("SPECIAL")
+def test_special(entries: Entries) -> None:
+    """Values and gradients at special points."""
+    each(entries, lambda case: check(gradients(case.call, 1), case.inputs))
