@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -142,3 +143,21 @@ def test_a_tape_that_is_live_records_the_steps() -> None:
         model.fit(X[:8], Y[:8], batch_size=8, verbose=0)
         y = model(X[:2])
     assert tape.gradient(y, model.layers[0].kernel) is not None
+
+
+@pytest.mark.parametrize("eager", [True, False])
+def test_threads_that_train_one_model_lose_no_step(eager: bool) -> None:
+    """Threads that train one model lose no step."""
+    model, _ = fitted(eager, epochs=2)
+    before = int(model.optimizer.iterations)
+
+    def train() -> None:
+        for _ in range(10):
+            model.train_on_batch(X, Y)
+
+    threads = [threading.Thread(target=train) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert int(model.optimizer.iterations) == before + 30
