@@ -19,7 +19,7 @@ from tapemagic.replay.program import Program, Site
 from tapemagic.replay.randomness import RandomState
 from tapemagic.replay.same import difference
 from tapemagic.replay.signature import Call, signature
-from tapemagic.replay.trace import tracing
+from tapemagic.replay.trace import Trace, tracing
 from tapemagic.replay.traced_call import TracedCall
 
 TRIES = 3
@@ -286,7 +286,7 @@ class Programs:
         before = RandomState(closure.generators)
         effects: list[str] = []
         observed = observed_calls(effects) if is_suspect(closure.codes.values()) else nullcontext()
-        with tracing() as trace:
+        with tracing(Trace(named=bool(entry.pending))) as trace:
             one = TracedCall(trace, closure, call)
             with observed:
                 program, result = one.run(function, args, kwargs)
