@@ -56,7 +56,7 @@ def numbers(args: Any) -> Any:
 
 
 def element(x: Any, index: Any) -> Any:
-    """``x[index]``, for an array that does not know of tracers, at an index that may come from one."""
+    """``x[index]``, for an array that does not know of tracers, and no tensor, at an index that may come from one."""
     one = tracer()
     if one is not None and one.reads((x, index)):
         return one.call(operator.getitem, (x, index), {})
