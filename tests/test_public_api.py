@@ -20,7 +20,18 @@ import tapemagic
 from tools.reference import public_modules, public_names
 
 PUBLIC = tapemagic.__all__
-FOLDERS = {"analysis", "display", "engine", "ipython", "nbval", "nn", "replay", "tape", "tf", "version"}
+FOLDERS = {
+    "analysis",
+    "display",
+    "engine",
+    "ipython",
+    "nbval",
+    "nn",
+    "replay",
+    "tape",
+    "tf",
+    "version",
+}
 EXAMPLES = re.compile(r"Examples\n *-{8}\n\s*\S")
 
 

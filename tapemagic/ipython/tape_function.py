@@ -36,7 +36,7 @@ def tape_function(line: str, namespace: Mapping[str, Any]) -> FunctionCode:
     from tapemagic.replay.function import BoundFunction, Function
 
     name, call = parse(line)
-    function = _evaluated(name, namespace)
+    function: Any = _evaluated(name, namespace)
     words = ast.unparse(name)
     if not isinstance(function, Function | BoundFunction):
         raise UsageError(
@@ -46,14 +46,15 @@ def tape_function(line: str, namespace: Mapping[str, Any]) -> FunctionCode:
         )
     args = [_evaluated(node, namespace) for node in call.args]
     kwargs = {str(word.arg): _evaluated(word.value, namespace) for word in call.keywords}
+    traced: Any = function
     asked = bool(args or kwargs)
     try:
-        text = function.source(*args, **kwargs)
+        text = traced.source(*args, **kwargs)
     except TapeError as error:
-        if asked or not function.why_eager:
+        if asked or not traced.why_eager:
             raise UsageError(f"%tape_function: {printable(str(error))}") from None
         text = ""
-    return FunctionCode(words, text, "" if asked else function.why_eager)
+    return FunctionCode(words, text, "" if asked else traced.why_eager)
 
 
 def _message(error: Exception) -> str:

@@ -142,13 +142,14 @@ class Layer(Module):
     is_boxed = True
     """Whether each call is a box in a report."""
 
-    __tape_unwatched__ = frozenset({"_last_call", "_losses_of"})
+    __tape_unwatched__ = frozenset(
+        {"_initialized", "_last_call", "_losses_of", "built_shape", "declared_shape"}
+    )
 
     built = False
     built_shape: Any = None
     _path = ""
     _losses_of = _last_call = 0
-    __tape_unwatched__ = frozenset({"_last_call", "_losses_of"})
     _initialized: Sequence[tuple[Variable, Any]] = ()
     _takes_training = False
 

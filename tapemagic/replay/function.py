@@ -21,28 +21,19 @@ from tapemagic.replay.trace import current
 INTERNAL = frozenset({"_programs", "_bound", "_warned", "_object", "max_programs"})
 
 
-class Function:
-    """A function that is traced on its first two calls with a signature, and replayed as a program from then on.
-
-    Made by `function`.
+class Replayed:
+    """A function or method whose calls replay programs.
 
     Attributes
     ----------
     python_function : callable
         The function itself.
-    max_programs : int
-        The number of programs above which other calls run eagerly.
     """
 
-    __tape_unwatched__ = INTERNAL
+    __slots__ = ()
 
-    def __init__(self, python_function: Callable[..., Any], max_programs: int = 8) -> None:
-        self.python_function = python_function
-        self.max_programs = max_programs
-        self._programs = Programs(max_programs)
-        self._bound: dict[int, tuple[Any, Programs]] = {}
-        update_wrapper(self, python_function)
-        self._programs = Programs(max_programs)
+    python_function: Callable[..., Any]
+    _programs: Programs
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Replay the program for these arguments; trace the function if there is none yet."""
@@ -52,32 +43,6 @@ class Function:
         if result.__class__ is Miss:
             return self._programs.call(self.python_function, args, kwargs, result)
         return result
-
-    def __get__(self, owner: Any, kind: Any = None) -> Any:
-        """The function as a method of an object, with programs of its own for each."""
-        if owner is None:
-            return self
-        return BoundFunction(self, owner)
-
-    def programs_of(self, owner: Any) -> Programs:
-        """The programs of the function as a method of an object, which are forgotten with it."""
-        known = self._bound.get(id(owner))
-        if known is not None and known[0]() is owner:
-            return known[1]
-        made = Programs(self.max_programs)
-        bound, i = self._bound, id(owner)
-
-        def forget(_: Any) -> None:
-            bound.pop(i, None)
-
-        try:
-            bound[i] = weakref.ref(owner, forget), made
-        except TypeError:
-            made.stays_eager(
-                f"objects of the class {type(owner).__name__} cannot be referred to weakly: "
-                "add '__weakref__' to its __slots__"
-            )
-        return made
 
     @property
     def programs(self) -> list[Program]:
@@ -109,6 +74,60 @@ class Function:
         name = getattr(self, "__name__", "the function")
         return self._programs.source(name, args, kwargs)
 
+    def __repr__(self) -> str:
+        return self._programs.text(shown(self.python_function))
+
+
+class Function(Replayed):
+    """A function that is traced on its first two calls with a signature, and replayed as a program from then on.
+
+    Made by `function`.
+
+    Attributes
+    ----------
+    python_function : callable
+        The function itself.
+    max_programs : int
+        The number of programs above which other calls run eagerly.
+    """
+
+    __tape_unwatched__ = INTERNAL
+
+    def __init__(
+        self, python_function: Callable[..., Any], max_programs: int = 8, warns: bool = True
+    ) -> None:
+        update_wrapper(self, python_function)
+        self.python_function = python_function
+        self.max_programs = max_programs
+        self._programs = Programs(max_programs, warns)
+        self._bound: dict[int, tuple[Any, Programs]] = {}
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        """The function as a method of an object, with programs of its own for each."""
+        if owner is None:
+            return self
+        return BoundFunction(self, owner)
+
+    def programs_of(self, owner: Any) -> Programs:
+        """The programs of the function as a method of an object, which are forgotten with it."""
+        known = self._bound.get(id(owner))
+        if known is not None and known[0]() is owner:
+            return known[1]
+        made = Programs(self.max_programs, self._programs.warns)
+        bound, i = self._bound, id(owner)
+
+        def forget(_: Any) -> None:
+            bound.pop(i, None)
+
+        try:
+            bound[i] = weakref.ref(owner, forget), made
+        except TypeError:
+            made.stays_eager(
+                f"objects of the class {type(owner).__name__} cannot be referred to weakly: "
+                "add '__weakref__' to its __slots__"
+            )
+        return made
+
     def reset(self) -> None:
         """Forget all programs."""
         self._programs.reset()
@@ -129,11 +148,8 @@ class Function:
             found = getattr(found, part, None)
         return name if found is self else (Function, (self.python_function, self.max_programs))
 
-    def __repr__(self) -> str:
-        return self._programs.text(shown(self.python_function))
 
-
-class BoundFunction:
+class BoundFunction(Replayed):
     """A `Function` as a method of an object.
 
     Attributes
@@ -148,12 +164,6 @@ class BoundFunction:
         self.python_function = MethodType(function.python_function, owner)
         self.__self__ = owner
         self._programs = function.programs_of(owner)
-
-    __call__ = Function.__call__
-    programs = Function.programs
-    why_eager = Function.why_eager
-    source = Function.source
-    __repr__ = Function.__repr__
 
     def reset(self) -> None:
         """Forget all programs of this object."""

@@ -239,7 +239,7 @@ class Loop:
 
 @dataclass
 class Program:
-    """What a traced function computed.
+    """The calls of a traced function, in order, and the values that they begin with and lead to.
 
     Attributes
     ----------

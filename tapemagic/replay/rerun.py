@@ -110,11 +110,11 @@ class RecordTrace(Trace):
         place.marks = (self.mark,)
         return place
 
-    def sweep(self, records: Any, grads: dict[int, Any], nested: bool) -> Iterator[Any]:
+    def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
         """The records of a reverse sweep, backwards; each is marked while it is differentiated."""
         before = self.mark
         try:
-            for record in super().sweep(records, grads, nested):
+            for record in super().sweep(records, grads):
                 position = self._positions.get(_first(record))
                 self.mark = before if position is None else (self.level, position)
                 yield record
@@ -243,7 +243,7 @@ class Rerun:
         return self._constant(value, i)
 
     def _constant(self, value: Any, i: int) -> Any:
-        """What stands for a value that the tape does not track: a parameter, or the number itself."""
+        """The value that stands for one which the tape does not track: a parameter, or the number itself."""
         known = self.trace.known(value)
         if known is not None:
             return known
@@ -288,18 +288,18 @@ class Rerun:
     def _computed(self, record: Record, values: tuple[Any, ...]) -> list[Any] | None:
         """The results of a record's operation, as far as it is certain that they are those that were recorded."""
         params = record.params or {}
-        function = record.operation.function
+        function: Any = record.operation.function
         typed = {**params, "dtype": record.outputs[0].dtype}
         whole = partial(self.trace.call, function)
-        ways = (
-            lambda: function(*values, **params),
+        ways: tuple[Any, ...] = (
+            partial(function, *values, **params),
             lambda: whole(values, params),
             lambda: whole(values, typed),
         )
         for way in ways:
             before, left = len(self.trace.body), len(self.trace.reasons)
             try:
-                result = way()
+                result = way()  # type: ignore[no-untyped-call]
             except Exception:  # noqa: BLE001 (an argument that no record holds may be missing)
                 result = ()
             found = list(result) if isinstance(result, tuple) else [result]

@@ -264,7 +264,7 @@ class Symbol:
         return self._leave("pickle").__reduce__()
 
     def __copy__(self) -> Any:
-        return self._call(np.copy, self) if self.__class__ is np.ndarray else self
+        return self._call(np.copy, self) if self._held.__class__ is np.ndarray else self
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self.__copy__()
@@ -448,10 +448,9 @@ def _in_place(function: Any) -> Callable[[Any, Any], Any]:
     def forward(self: Any, other: Any) -> Any:
         if not _is_operand(other):
             return NotImplemented
-        if self.__class__ is not np.ndarray:
+        if held(self).__class__ is not np.ndarray:
             return _operate(function, self, other)
-        trace: Any = self._trace
-        return trace.call_in_place(ufunc, (self, other), {}, self)
+        return self._trace.call_in_place(ufunc, (self, other), {}, self)
 
     return forward
 

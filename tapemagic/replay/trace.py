@@ -57,7 +57,7 @@ _OWN = frozenset({_references(Symbol(None, None, np.zeros(2)[k:])) for k in (0, 
 
 
 class Trace:
-    """What a function computes, written down call by call.
+    """The computation of a function, written down call by call.
 
     Attributes
     ----------
@@ -66,9 +66,12 @@ class Trace:
         By what, and on which lines, values left the trace: if there are any, it is no program.
     names : Names
         The user's names for values, and his lines.
+    named : bool
+        Whether they are noted.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, named: bool = True) -> None:
+        self.named = named
         self.inputs: list[Input] = []
         self.body: list[Any] = []
         self.reasons: list[tuple[str, Site | None]] = []
@@ -79,6 +82,8 @@ class Trace:
         self._filters = warnings.filters
         self._thread = threading.get_ident()
         self._open = True
+        self._sweeping: Any = None
+        self._sweeping_at: Site | None = None
 
     def input(self, origin: Any, value: Any, name: str = "") -> Symbol:
         """A symbol for a value that is given at each call."""
@@ -102,6 +107,7 @@ class Trace:
     def release(self) -> None:
         """Let go of the values that were computed; what was written down stays."""
         self._constants.clear()
+        self.names.forget()
 
     def value(self, args: Any) -> Any:
         """Nested arguments with the values in place of symbols."""
@@ -158,7 +164,8 @@ class Trace:
             self.leave("np.errstate(...) that calls a function")
         if warnings.filters is not self._filters:
             self.leave("warnings.catch_warnings()")
-        node = Node(function, args, kwargs, kind, self.site(), self.back, errstate=state)
+        site = self.site() if self.named else None
+        node = Node(function, args, kwargs, kind, site, self.back, "", state)
         self.body.append(node)
         return node
 
@@ -188,7 +195,7 @@ class Trace:
 
     @staticmethod
     def _why_not_in_place(kwargs: Any, out: Symbol) -> str:
-        """What hinders writing down that an array is now another one; empty if nothing else reads its memory."""
+        """The obstacle to writing down that an array is now another one; empty if nothing else reads its memory."""
         array: Any = out._held
         if array.__class__ is not np.ndarray or kwargs.get("where", True) is not True:
             return "an operation in place with where=..."
@@ -204,7 +211,7 @@ class Trace:
         """The truth value of a symbol, on which the program depends from here on."""
         found = bool(x._held)
         if self.writes:
-            self.body.append(Guard(x._node, found, self.site()))
+            self.body.append(Guard(x._node, found, self.site() if self.named else None))
         return found
 
     def require_kind(self, result: Any) -> None:
@@ -227,7 +234,7 @@ class Trace:
                 self.reasons.append(reason)
 
     def node(self, x: Any) -> Any:
-        """What an argument is in the program."""
+        """The node or constant that an argument is in the program."""
         kind = type(x)
         if kind is Symbol:
             if x._trace is self:
@@ -250,7 +257,7 @@ class Trace:
         return x
 
     def constant(self, value: Any) -> Constant | None:
-        """What an array or NumPy scalar is in the program, if it was read and is the same at each call."""
+        """The constant that an array or NumPy scalar is in the program, if it was read and is the same at each call."""
         known = self._constants.get(id(value))
         return known[1] if known else None
 
@@ -264,16 +271,19 @@ class Trace:
 
     def site(self) -> Site | None:
         """The user's line that is running."""
-        frame: Any = sys._getframe(1)
-        while frame is not None and origin_of(frame.f_code.co_filename) != "":
-            frame = frame.f_back
+        frame = _user_frame()
         if frame is None:
             return None
-        return self.names.site(frame)
+        if frame is not self._sweeping:
+            return self.names.site(frame)
+        if self._sweeping_at is None:
+            self._sweeping_at = self.names.site(frame)
+        return self._sweeping_at
 
-    def sweep(self, records: Any, grads: dict[int, Any], nested: bool) -> Iterator[Any]:  # noqa: ARG002 (the tracer's)
+    def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
         """The records of a reverse sweep, backwards; what is computed meanwhile is known to be a part of it."""
-        before, order = self.back, 1
+        before, order = (self.back, self._sweeping, self._sweeping_at), 1
+        self._sweeping, self._sweeping_at = _user_frame(), None
         try:
             for record in reversed(records):
                 outputs = record[4] if record[4].__class__ is tuple else (record[4],)
@@ -287,7 +297,15 @@ class Trace:
                     if type(g) is Symbol and type(value) is Symbol and g._node.back is not None:
                         g._node.back = g._node.back.reaching(value._node)
         finally:
-            self.back = before
+            self.back, self._sweeping, self._sweeping_at = before
+
+
+def _user_frame() -> Any:
+    """The frame of the user's that runs; None if there is none."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and origin_of(frame.f_code.co_filename) != "":
+        frame = frame.f_back
+    return frame
 
 
 def _any_in(output_id: Any, grads: dict[int, Any]) -> bool:
@@ -307,8 +325,8 @@ def is_plain(x: Any) -> bool:
         return True
     if isinstance(x, frozenset):
         return all(map(is_plain, x))
-    how: Any = getattr(x, "__dataclass_params__", None)
-    if how is None or not how.frozen:
+    parameters = getattr(type(x), "__dataclass_params__", None)
+    if parameters is None or not parameters.frozen:
         return False
     return all(is_plain(getattr(x, field.name)) for field in fields(x))
 

@@ -69,7 +69,8 @@ class TracedCall:
             assigned = self._restored(done)
         self._write_back()
         program, outside = self._program(function, result, assigned)
-        name_inputs(program, function, args, kwargs)
+        if self._trace.named:
+            name_inputs(program, function, args, kwargs)
         return program, outside
 
     # Before the call.
@@ -235,7 +236,8 @@ class TracedCall:
             if isinstance(x, Variable)
         }
         program.inputs = self._inputs(program)
-        trace.names.finish(trace.constant)
+        if trace.named:
+            trace.names.finish(trace.constant)
         program.notes |= {
             "statements": trace.names.texts, "times": trace.names.times,
             "functions": trace.names.functions, "errstate": np.geterr(), "structure": structure, "leaves": leaves,

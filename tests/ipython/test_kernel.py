@@ -346,3 +346,17 @@ def test_two_kernels_show_the_same(tmp_path: Path) -> None:
         for text in shown
         if re.search(rf"0x[0-9a-f]{{6}}|/tmp|{re.escape(str(Path.cwd()))}", text)
     ]
+
+
+def test_programs(notebook: Kernel) -> None:
+    """A cell's derivative as a program, that of a traced function, and completion of both."""
+    text = notebook.show("%%tape x --code\ny = np.sin(x) * x")
+    assert "# y = np.sin(x) * x\n    t = np.sin(x)" in text
+    assert "    d_x = t + x * np.cos(x)" in text
+
+    notebook.show(
+        "@tm.function\ndef double(x):\n    return np.sin(x) * 2\nfor _ in range(2): double(tm.constant(1.0))"
+    )
+    assert "np.sin(x) * 2" in notebook.show("%tape_function double")
+    assert "--code" in notebook.complete("%%tape --co")
+    assert "double" in notebook.complete("%tape_function dou")

@@ -20,7 +20,8 @@ from tapemagic.engine.rules.axes import (
 from tapemagic.engine.rules.shaping import cast
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import wider
-from tapemagic.engine.tensor.tensor import Traced, as_operand, getitem, unwrap
+from tapemagic.engine.tensor.tensor import Traced, as_operand, unwrap
+from tapemagic.engine.tracing import element
 
 MOST_NEIGHBOURS = 4
 """The order of differences up to which they are written as sums of neighbours."""
@@ -259,15 +260,15 @@ def position(x: Any, xp: Any) -> tuple[Any, Any, Any, Any]:
     last = xp.shape[0] - 1
     i = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(last - 1, 0))
     j = np.minimum(i + 1, last)
-    width = getitem(xp, j) - getitem(xp, i) if last else 1
-    part = np.where(x < xp[0], 0, np.where(x > xp[-1], 1, (x - getitem(xp, i)) / width))
+    width = element(xp, j) - element(xp, i) if last else 1
+    part = np.where(x < xp[0], 0, np.where(x > xp[-1], 1, (x - element(xp, i)) / width))
     return i, j, width, part
 
 
 def interp_slope(g: Any, x: Any, xp: Any, fp: Any) -> Any:
     """`g` times the slope of the interval in which each x lies; beyond the ends there is none."""
     i, j, width, _ = position(x, xp)
-    return np.where((x < xp[0]) | (x > xp[-1]), 0, g * ((getitem(fp, j) - getitem(fp, i)) / width))
+    return np.where((x < xp[0]) | (x > xp[-1]), 0, g * ((element(fp, j) - element(fp, i)) / width))
 
 
 def between_knots(g: Any, y: Any, x: Any, xp: Any) -> Any:

@@ -30,6 +30,7 @@ from tapemagic.engine.tensor.conversions import refuse_within_numpy
 from tapemagic.engine.tensor.dispatch import apply, constant_result
 from tapemagic.engine.tensor.precision import precise_sum
 from tapemagic.engine.tensor.tensor import as_operand, getitem, unwrap
+from tapemagic.engine.tracing import element
 from tapemagic.errors import ImmutableError
 
 # -- square brackets ------------------------------------------------------------------------------
@@ -67,7 +68,7 @@ def _scattered(g: Any, index: Any, lead: Shape, shape: Shape) -> Any:
 
 def _scatter_add(g, _y, _values, index, shape):
     """Read the gradient at the places that were added to."""
-    return getitem(g, behind(g.ndim - len(shape), index, shape))
+    return element(g, behind(g.ndim - len(shape), index, shape))
 
 
 def _add_scattered(argnums, g, _y, *_values, indices, shape):

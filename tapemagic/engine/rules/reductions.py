@@ -62,7 +62,7 @@ def numbers(x: Any, where: Any) -> Any:
 # -- sum, mean ------------------------------------------------------------------------------------
 
 
-def _sum(g, _y, _x, axis=None, keepdims=False, where=True, initial=None):  # noqa: ARG001
+def _sum(g, _y, _x, axis=None, keepdims=False, where=True, initial=None):
     """`g`, for each element; `initial` is there for the record to keep it."""
     if not g.ndim and where is True:
         return broadcast(g, _x.shape)
@@ -100,7 +100,7 @@ def _share(g: Any, n: int) -> Any:
     return (g / np.float32(n)).astype(np.float16)
 
 
-def _nansum(g, _y, x, axis=None, keepdims=False, where=True, initial=None):  # noqa: ARG001
+def _nansum(g, _y, x, axis=None, keepdims=False, where=True, initial=None):
     return _sum(g, _y, x, axis, keepdims, numbers(x, where))
 
 
@@ -284,7 +284,7 @@ _spreads(np.nanstd, _std, gaps=True)
 # -- max, min, median -----------------------------------------------------------------------------
 
 
-def _extreme(g, y, x, axis=None, keepdims=False, where=True, initial=None):  # noqa: ARG001
+def _extreme(g, y, x, axis=None, keepdims=False, where=True, initial=None):
     """Ties share evenly. NaN wins in NumPy, and takes the gradient."""
     axes = negative_axes(axis, x.ndim)
     hit = ((x == expand(y, axes, keepdims)) | np.isnan(x)) & where
@@ -292,7 +292,7 @@ def _extreme(g, y, x, axis=None, keepdims=False, where=True, initial=None):  # n
     return expand(g, axes, keepdims) * share
 
 
-def _nanextreme(g, y, x, axis=None, keepdims=False, where=True, initial=None):  # noqa: ARG001
+def _nanextreme(g, y, x, axis=None, keepdims=False, where=True, initial=None):
     return _extreme(g, y, x, axis, keepdims, numbers(x, where))
 
 

@@ -79,7 +79,7 @@ class StructuredSweep:
         dense: set[int] = set()
         shown: dict[int, Any] = {}
         told = tracer()
-        backwards = reversed(records) if told is None else told.sweep(records, shown, self._nested)
+        backwards = reversed(records) if told is None else told.sweep(records, shown)
         for record in backwards:
             _, values, ids, _, _, made = record
             if made.__class__ is not tuple:

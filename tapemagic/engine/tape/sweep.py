@@ -151,7 +151,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
     pop = grads.pop
     told = tracer()
     in_place = told is None and not nested
-    backwards = reversed(records) if told is None else told.sweep(records, grads, nested)
+    backwards = reversed(records) if told is None else told.sweep(records, grads)
     for number, values, ids, params, output, output_id in backwards:
         if unfinished:
             _finish(output_id, grads, unfinished)

@@ -218,8 +218,8 @@ def as_operand(value: Any) -> Any:
 
 
 def getitem(x: Any, index: Any) -> Any:
-    """``x[index]``, as a function: of a tensor on the tape, of an array at an index that may come from a tracer."""
-    return x[index] if isinstance(x, Traced) else element(x, index)
+    """``x[index]``, as a function."""
+    return element(x, index)
 
 
 def unwrap_index(value: Any) -> Any:

@@ -271,7 +271,8 @@ def exchange(variable: Variable, value: Any) -> Any:
     Variable(2.0, name='Variable')
     """
     made = wrap(value, variable._id)
-    before = variable._handle  # no call between this line and the next one: no other thread comes in
+    # No call between the next two lines: no other thread comes in.
+    before = variable._handle
     variable._handle = made
     return before._value
 

@@ -105,7 +105,7 @@ class _Builder:
         self._instead: dict[Node, Node] = {}
 
     def now(self, node: Node) -> Node:
-        """What a node of the old program is in the new one."""
+        """The node of the new program that computes what one of the old program does."""
         return self._instead.get(node, node)
 
     def add(self, unit: Any) -> None:
@@ -176,7 +176,7 @@ class _LoopBuilder:
         return made
 
     def _part_of(self, x: Node, cut: Cut, reader: Node) -> Node:
-        """What a call for one block reads of a value."""
+        """The part of a value that a call for one block reads."""
         x = self._same.get(x, x)
         if x in self._inner:
             return self._inner[x]

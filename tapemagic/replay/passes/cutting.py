@@ -132,7 +132,7 @@ class Reduction(NamedTuple):
 
     @property
     def in_block(self) -> Any:
-        """What reduces a block, and afterwards the results of all blocks along a new first axis."""
+        """The reduction of a block, and afterwards the results of all blocks along a new first axis."""
         return REDUCTIONS[self.function]
 
     def cut(self, cut: Cut, ndim: int) -> Cut | None:

@@ -190,7 +190,7 @@ def ordered(body: list[Any], groups: list[Group]) -> Iterator[Any]:
 
 
 def _with_needs(unit: Any, needs: Any, unit_of: Any, done: set[Any]) -> Iterator[Any]:
-    """What a unit needs and was not there yet, and the unit."""
+    """The units that a unit needs and that were not there yet, and the unit itself."""
     if unit in done:
         return
     done.add(unit)

@@ -52,7 +52,7 @@ class Function:
 
     @property
     def why_eager(self) -> str:
-        """Why calls run without a program, and on which line; empty if none does."""
+        """The reasons why calls run without a program, with their lines; empty if all have one."""
         return self._traced.why_eager  # type: ignore[no-any-return]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -148,13 +148,13 @@ def differences(seed: int) -> list[str]:
         warnings.simplefilter("ignore")
         given = [draw(rng, *kind) for kind in kinds]
         program = traced(random_function(seed), *given)
-        datas = [given, *([_other(rng, x) for x in given] for _ in range(3))]
-        wanted = [interpreted(program, data) for data in datas]
+        cases = [given, *([_other(rng, x) for x in given] for _ in range(3))]
+        wanted = [interpreted(program, data) for data in cases]
         copies = [[np.copy(x) for x in result] for result in wanted]
         found = []
         for name, make in PASSES.items():
             made = make(program)
-            for data, right, copy in zip(datas, wanted, copies, strict=True):
+            for data, right, copy in zip(cases, wanted, copies, strict=True):
                 results = interpreted(made, data)
                 if not all(map(same_bits, results, right)):
                     found.append(f"{seed}: {name}: {calls_of(made)} for {calls_of(program)}")
