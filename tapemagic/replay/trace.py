@@ -185,6 +185,10 @@ class Trace:
         if computed.dtype != out.dtype:
             computed = computed.astype(out.dtype)
         if computed.__class__ is not np.ndarray or computed.strides != out.strides:
+            if not (out.flags.c_contiguous or out.flags.f_contiguous):
+                self.leave("an operation in place on an array whose axes are permuted in memory")
+                out._held[...] = held(computed)
+                return out
             order = "F" if out.flags.f_contiguous and not out.flags.c_contiguous else "C"
             computed = self.call(np.array, (computed,), {"order": order})
         if type(computed) is not Symbol:  # the trace was closed meanwhile
