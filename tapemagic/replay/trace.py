@@ -158,7 +158,7 @@ class Trace:
 
     def _written(self, function: Any, args: Any, kwargs: Any, kind: Any) -> Node:
         state: Any = np.geterr()
-        if state == self._errstate:
+        if state == self._errstate and "raise" not in state.values():
             state = None
         elif "call" in state.values() or "log" in state.values():
             self.leave("np.errstate(...) that calls a function")
