@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,7 +104,7 @@ class Driver:
         """The driver."""
         lines = merged(self.lines)
         text = "def driver(args, kwargs):\n" + "".join(f"    {line}\n" for line in lines)
-        exec(compile(text, "<tapemagic driver>", "exec"), self.namespace)  # noqa: S102 (our own)
+        exec(_code(text), self.namespace)  # noqa: S102 (our own)
         return self.namespace["driver"]
 
     def _constant(self, value: Any) -> str:
@@ -329,6 +331,12 @@ class Driver:
         if kind is tuple:
             return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
         return f"{self._constant(kind)}({', '.join(parts)})"
+
+
+@lru_cache(256)
+def _code(text: str) -> CodeType:
+    """The code of a driver: other ways through a function mostly have the same one."""
+    return compile(text, "<tapemagic driver>", "exec")
 
 
 def merged(lines: list[str]) -> list[str]:
