@@ -313,7 +313,7 @@ class Rerun:
         for way in ways:
             before, left = len(self.trace.body), len(self.trace.reasons)
             try:
-                result = way()  # type: ignore[no-untyped-call]
+                result = way()
             except Exception:  # noqa: BLE001 (an argument that no record holds may be missing)
                 result = ()
             found = list(result) if isinstance(result, tuple) else [result]
