@@ -61,6 +61,36 @@ class Comments:
         return [f"{margin}# {before}{text}{end}"]
 
 
+class NoComments:
+    """Stands for the comments of a program where these are not written."""
+
+    def __init__(self) -> None:
+        self._said: Any = None
+        self._last: Node | None = None
+
+    @property
+    def said(self) -> Any:
+        """The statement of the last node, in the form of `statement_of`."""
+        if self._last is not None:
+            self._said, self._last = statement_of(self._last), None
+        return self._said
+
+    @said.setter
+    def said(self, said: Any) -> None:
+        self._said, self._last = said, None
+
+    def above(self, node: Node, margin: str) -> list[str]:  # noqa: ARG002 (as of `Comments`)
+        """Nothing stands above a node."""
+        self._last = node
+        return []
+
+    def above_guard(self, guard: Guard, margin: str) -> list[str]:  # noqa: ARG002 (as of `Comments`)
+        """Nothing stands above a guard."""
+        if guard.site is not None:
+            self.said = (guard.site.file, guard.site.line, guard.site.time), 0
+        return []
+
+
 def _way(statement: str, expected: bool) -> str:
     """A remark on a condition: it is that of a statement, or a part of it, or a check of a function's."""
     words = statement.split()

@@ -89,15 +89,26 @@ class Function(Replayed):
         The function itself.
     max_programs : int
         The number of programs above which other calls run eagerly.
+
+    Examples
+    --------
+    >>> import numpy as np, tapemagic as tm
+    >>> f = tm.function(lambda x: x * x)
+    >>> [f(tm.constant(x)) for x in (1.0, 2.0, 3.0)]
+    [Tensor(1.0), Tensor(4.0), Tensor(9.0)]
+    >>> isinstance(f, tm.Function), len(f.programs), f.why_eager
+    (True, 1, '')
     """
 
     __tape_unwatched__ = INTERNAL
 
-    def __init__(self, python_function: Callable[..., Any], max_programs: int = 8) -> None:
+    def __init__(
+        self, python_function: Callable[..., Any], max_programs: int = 8, warns: bool = True
+    ) -> None:
         update_wrapper(self, python_function)
         self.python_function = python_function
         self.max_programs = max_programs
-        self._programs = Programs(max_programs)
+        self._programs = Programs(max_programs, warns)
         self._bound: dict[int, tuple[Any, Programs]] = {}
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
@@ -111,7 +122,7 @@ class Function(Replayed):
         known = self._bound.get(id(owner))
         if known is not None and known[0]() is owner:
             return known[1]
-        made = Programs(self.max_programs)
+        made = Programs(self.max_programs, self._programs.warns)
         bound, i = self._bound, id(owner)
 
         def forget(_: Any) -> None:

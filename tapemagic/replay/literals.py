@@ -47,13 +47,12 @@ def literal(x: Any) -> str | None:
     if kind is np.ndarray:
         return next((text for text in _array(x) if len(text) <= LONGEST and gives(text, x)), None)
     if isinstance(x, np.generic):
-        text = _scalar(x)
-        return text if text is not None and gives(text, x) else None
+        return _scalar(x)
     return None
 
 
 def gives(text: str, value: Any) -> bool:
-    """Whether the text of a literal gives an array or NumPy scalar to the bit."""
+    """Whether the text of a literal gives an array, as it lies in memory, or a NumPy scalar to the bit."""
     try:
         found = eval(text, {"np": np})  # noqa: S307 (the text is our own)
     except (ValueError, TypeError, OverflowError, SyntaxError):
@@ -62,6 +61,7 @@ def gives(text: str, value: Any) -> bool:
         type(found) is type(value)
         and found.dtype == value.dtype
         and found.shape == value.shape
+        and found.strides == value.strides
         and found.tobytes() == value.tobytes()
     )
 
@@ -108,7 +108,8 @@ def _scalar(x: np.generic) -> str | None:
         return "np.True_" if x else "np.False_"
     number = _number(x)
     name = _dtype(type(x))
-    return f"{name}({number})" if number and name else None
+    same = number and name and type(x)(_parsed(number)).tobytes() == x.tobytes()
+    return f"{name}({number})" if same else None
 
 
 def _number(x: Any) -> str | None:
@@ -125,12 +126,24 @@ def _number(x: Any) -> str | None:
     return str(x) if np.isfinite(x) else _float(float(x))
 
 
+def _parsed(number: str) -> Any:
+    """The number of which Python code is a literal."""
+    try:
+        return float(number) if "." in number or "e" in number else int(number)
+    except ValueError:
+        return eval(number, {"np": np})  # noqa: S307 (the text is our own)
+
+
 def _array(x: Any) -> Any:
     """Texts that may give an array, the shortest first."""
     if x.dtype.kind not in "biufc" or not x.dtype.isnative:
         return
     dtype = _dtype(x.dtype)
     shape = str(x.shape[0]) if x.ndim == 1 else repr(x.shape)
+    if x.size and x.ndim and not any(x.strides):
+        number = literal(x.flat[0].item() if x.dtype == np.float64 else x.flat[0])
+        yield f"np.broadcast_to({number}, {shape})"
+        return
     if x.size and (x == x.flat[0]).all():
         kind = "" if x.dtype == np.float64 else f", {dtype}"
         yield f"np.zeros({shape}{kind})"
@@ -153,6 +166,8 @@ def _array(x: Any) -> Any:
         if items is not None:
             yield f"np.array({items})"
             yield f"np.array({items}, {dtype})"
+            if x.ndim > 1 and not x.flags.c_contiguous:
+                yield f'np.array({items}, {dtype}, order="F")'
 
 
 def _items(x: Any) -> str | None:
@@ -207,8 +222,7 @@ def weak_literal(
     number = _number(value)
     try:
         same = number is not None and (
-            strong[place].type(eval(number, {"np": np})).tobytes()  # noqa: S307 (a number)
-            == value.astype(strong[place]).tobytes()
+            strong[place].type(_parsed(number)).tobytes() == value.astype(strong[place]).tobytes()
         )
     except (OverflowError, ValueError, TypeError):
         return None

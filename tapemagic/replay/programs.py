@@ -20,7 +20,7 @@ from tapemagic.replay.program import Program, Site
 from tapemagic.replay.randomness import RandomState
 from tapemagic.replay.same import difference
 from tapemagic.replay.signature import Call, signature
-from tapemagic.replay.trace import tracing
+from tapemagic.replay.trace import Trace, tracing
 from tapemagic.replay.traced_call import TracedCall
 
 TRIES = 3
@@ -78,7 +78,7 @@ class Programs:
         That of the program which held last.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, warns: bool = True) -> None:
         self.driver: Callable[[Any, Any], Any] = _none
         self._most = most
         self._signatures: dict[Any, Signature] = {}
@@ -86,6 +86,7 @@ class Programs:
         self._why_more = ""
         self._changing = ""
         self._warned = False
+        self.warns = warns
 
     def reset(self) -> None:
         """Forget everything."""
@@ -268,7 +269,7 @@ class Programs:
 
     def _warn(self, function: Any) -> None:
         """Warn once that calls stay eager."""
-        if self._warned or not self.why_eager:
+        if self._warned or not self.warns or not self.why_eager:
             return
         self._warned = True
         name = getattr(function, "__name__", None) or type(function).__name__
@@ -309,7 +310,7 @@ class Programs:
         effects: list[str] = []
         suspect = closure.does_more or is_suspect(closure.codes.values())
         observed = observed_calls(effects) if suspect else nullcontext()
-        with tracing() as trace:
+        with tracing(Trace(named=bool(entry.pending))) as trace:
             one = TracedCall(trace, closure, call)
             with observed:
                 program, result = one.run(function, args, kwargs)
@@ -344,7 +345,7 @@ class Programs:
             return str(effects[0])
         if trace.reasons:
             how, site = trace.reasons[0]
-            return _with_line(f"{how} takes a value out of the program", site)
+            return _with_line(f"{how} cannot be part of a program", site)
         if signature(args, kwargs).key != call.key:
             return "it changes its arguments"
         variable = one.out_of_reach(program)

@@ -79,7 +79,8 @@ class TracedCall:
             assigned = self._restored(done)
         self._write_back()
         program, outside = self._program(function, result, assigned)
-        name_inputs(program, function, args, kwargs)
+        if self._trace.named:
+            name_inputs(program, function, args, kwargs)
         return program, outside
 
     # Before the call.
@@ -248,7 +249,8 @@ class TracedCall:
             if isinstance(x, Variable)
         }
         program.inputs = self._inputs(program)
-        trace.names.finish(trace.constant)
+        if trace.named:
+            trace.names.finish(trace.constant)
         program.notes |= {
             "statements": trace.names.texts, "times": trace.names.times,
             "functions": trace.names.functions, "errstate": np.geterr(), "structure": structure, "leaves": leaves,
@@ -315,7 +317,7 @@ class TracedCall:
                 return "reached", self._closure.data[id(x)][0]
             self._trace.leave("a Variable as a result that is not among its arguments")
         elif isinstance(x, Slice):
-            self._trace.leave("a part of a Variable as a result: add 0 to it")
+            self._trace.leave("a part of a Variable as a result (add 0 to it)")
         elif isinstance(x, Tensor):
             return "tensor", type(x)
         elif type(x) is Symbol:
