@@ -286,7 +286,7 @@ class Closure:
         elif isinstance(x, WRAPPERS):
             for name in ("__func__", "func", "args", "keywords", "fget", "fset"):
                 part = getattr(x, name, None)
-                if part:
+                if part is not None:
                     self._look(f"{local}.{name}", part, path)
             if isinstance(x, partial):
                 self._expand_attributes(local, x, path)
