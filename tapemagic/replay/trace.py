@@ -81,6 +81,7 @@ class Trace:
         self.names = Names()
         self.back: Back | None = None
         self._constants: dict[int, tuple[Any, Constant]] = {}
+        self._assigned: dict[int, Any] = {}
         self._errstate: Any = np.geterr()
         self._filters = warnings.filters
         self._thread = threading.get_ident()
@@ -110,6 +111,7 @@ class Trace:
     def release(self) -> None:
         """Let go of the values that were computed; what was written down stays."""
         self._constants.clear()
+        self._assigned.clear()
         self.names.forget()
 
     def value(self, args: Any) -> Any:
@@ -237,6 +239,14 @@ class Trace:
             if x.dtype.kind in "fc":
                 is_complex = self._written(np.iscomplexobj, (x._node,), {}, TRUTH)
                 self.body.append(Guard(is_complex, x.dtype.kind == "c", is_complex.site))
+
+    def assigns(self, variable: Variable, value: Any) -> None:
+        """Note that this thread has made a value that of a variable."""
+        self._assigned[id(variable)] = value
+
+    def is_assigned(self, variable: Variable, value: Any) -> bool:
+        """Whether this thread, and no other, has made a value that of a variable."""
+        return self._assigned.get(id(variable)) is value
 
     def leave(self, how: str) -> None:
         """Note that a value leaves the trace."""

@@ -188,12 +188,12 @@ class TracedCall:
         """Give everything its own value back; the Variables that were assigned, and their new values."""
         assigned = []
         try:
-            for variable, symbol, node, before, ours in self._variables:
+            for variable, symbol, node, before, _ in self._variables:
                 now = value_of(variable)
                 mine = type(now) is Symbol
                 if mine and self._trace.node(now) is node and now is symbol:
                     exchange_if(variable, symbol, held(symbol))
-                elif not mine and not ours:
+                elif not mine and not self._trace.is_assigned(variable, now):
                     continue  # another thread assigned it
                 elif done:
                     assigned.append((variable, now))
