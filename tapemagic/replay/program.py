@@ -33,8 +33,10 @@ def kind_of(value: Any) -> Kind:
     >>> kind_of(np.float32(1))
     Kind(shape=(), dtype=dtype('float32'), is_array=False)
     """
-    if isinstance(value, np.ndarray | np.generic):
-        return Kind(value.shape, value.dtype, isinstance(value, np.ndarray))
+    if isinstance(value, np.ndarray):
+        return Kind(value.shape, value.dtype, True)
+    if isinstance(value, np.generic):
+        return Kind((), value.dtype, False)
     return Kind((), np.dtype(type(value)), False)
 
 
@@ -287,25 +289,29 @@ def nodes_in(value: Any) -> Iterator[Node]:
         yield from nodes_in((value.start, value.stop, value.step))
 
 
+NESTED = (list, tuple, dict, slice)
+"""The classes of arguments that hold others."""
+
+
 def arguments_of(entry: Any) -> list[Node]:
     """The nodes that an entry of a body reads; of a loop those from outside, each once."""
+    if isinstance(entry, Node):
+        found: list[Node] = []
+        for x in entry.args:
+            if isinstance(x, Node):
+                found.append(x)
+            elif isinstance(x, NESTED):
+                found += nodes_in(x)
+        if entry.kwargs:
+            found += nodes_in(entry.kwargs)
+        return found
     if isinstance(entry, Guard):
         return [entry.condition]
     if isinstance(entry, Store):
         return [entry.target, *nodes_in(entry.index), entry.value]
-    if isinstance(entry, Loop):
-        inner = {entry.start, entry.part, *(x for x in entry.body if isinstance(x, Node))}
-        read = (x for part in entry.body for x in arguments_of(part))
-        return list(dict.fromkeys(x for x in read if x not in inner))
-    found: list[Node] = []
-    for x in entry.args:
-        if isinstance(x, Node):
-            found.append(x)
-        elif isinstance(x, list | tuple | dict | slice):
-            found += nodes_in(x)
-    if entry.kwargs:
-        found += nodes_in(entry.kwargs)
-    return found
+    inner = {entry.start, entry.part, *(x for x in entry.body if isinstance(x, Node))}
+    read = (x for part in entry.body for x in arguments_of(part))
+    return list(dict.fromkeys(x for x in read if x not in inner))
 
 
 def replaced(value: Any, change: Callable[[Node], Any]) -> Any:
