@@ -32,7 +32,7 @@ from tapemagic.replay.kinds import (
 )
 from tapemagic.replay.randomness import GENERATORS
 from tapemagic.replay.reading import DYNAMIC, UNSEEN, Names, codes_in, names_in
-from tapemagic.replay.signature import is_data
+from tapemagic.replay.signature import is_data, value_key
 
 MOST = 20_000
 """The number of objects in reach above which a function stays eager."""
@@ -489,8 +489,7 @@ def data_kind(x: Any) -> Any:
     if x is None:
         return object()
     value = x._read()._value if isinstance(x, Tensor) else x
-    layout = value.flags.c_contiguous if isinstance(value, np.ndarray) and value.ndim > 1 else True
-    return type(x), type(value), value.shape, value.dtype, layout
+    return type(x), *value_key(value)
 
 
 class Strong:

@@ -14,7 +14,7 @@ from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.replay.closure import Closure, contents, is_empty
 from tapemagic.replay.kinds import NUMBERS, same_leaf
-from tapemagic.replay.signature import LEAF, Call, is_data, taken_apart
+from tapemagic.replay.signature import LEAF, Call, is_data, strides_of, taken_apart
 from tapemagic.replay.source import Retrace
 
 FEW = 4
@@ -201,7 +201,12 @@ class Driver:
         condition = f"{name}.__class__ is not ndarray or {name}.shape != {value.shape}"
         condition += f" or ({name}.dtype is not {dtype} and {name}.dtype != {dtype})"
         if value.ndim > 1:
-            condition += f" or {name}.flags.c_contiguous is not {value.flags.c_contiguous}"
+            strides = strides_of(value)
+            condition += (
+                f" or not {name}.flags.c_contiguous"
+                if strides is None
+                else f" or {name}.strides != {strides}"
+            )
         self._require(condition)
 
     def _check_static(self, name: str, x: Any) -> None:

@@ -353,6 +353,7 @@ class TracedCall:
         """A Variable that the program reads or assigns, and to which no name in its code leads."""
         ours = {id(variable) for variable, *_, ours in self._variables if ours}
         read = [x.origin for x in program.inputs if isinstance(x.origin, Variable)]
+        variable: Variable
         for variable in (*read, *(variable for variable, _ in program.assigned)):
             if id(variable) not in ours:
                 return variable
