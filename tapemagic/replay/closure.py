@@ -8,7 +8,7 @@ import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
-from types import CellType, FunctionType, MethodType, ModuleType
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,6 +114,9 @@ class Closure:
         self.names: set[str] = set()
         self.dynamic = False
         self.codes: dict[Any, Names] = {}
+        code = getattr(function, "__code__", None)
+        if isinstance(code, CodeType) and is_user_code(code):
+            self.names |= names_in(code).attributes
         known = -1
         while len(self.names) + self.dynamic > known:
             known = len(self.names) + self.dynamic
