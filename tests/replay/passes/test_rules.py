@@ -380,7 +380,7 @@ def test_powers_and_complex_products_keep_their_rounding() -> None:
         (lambda x: (np.power(x, 2), x**2, np.square(x), np.power(x, 1)), [real.astype("f4")]),
         (lambda x: (np.power(x, 2), x**2, np.square(x), np.power(x, 3)), [c]),
         (lambda x, y: (x * y, y * x, x + y, y + x), [c, d]),
-        (lambda x: np.square(x), list(c[:1])),
+        (np.square, list(c[:1])),
     ):
         program = simplified(traced(f, *given))
         found = Text(program).function("<test>")(*given)
