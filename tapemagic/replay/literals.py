@@ -222,8 +222,7 @@ def weak_literal(
     number = _number(value)
     try:
         same = number is not None and (
-            strong[place].type(_parsed(number)).tobytes()
-            == value.astype(strong[place]).tobytes()
+            strong[place].type(_parsed(number)).tobytes() == value.astype(strong[place]).tobytes()
         )
     except (OverflowError, ValueError, TypeError):
         return None

@@ -132,6 +132,9 @@ def _named(value: Any) -> str:
 def _head(writer: Writer, bare: bool) -> list[str]:
     """The first lines of the function, and its docstring."""
     lines = laid_out(f"def {writer.name}({', '.join(writer.parameters)})", "", ":")
-    return lines if bare else lines + docstring(
-        writer.program, writer.name, writer.parameters, writer.fixed, writer.text
+    return (
+        lines
+        if bare
+        else lines
+        + docstring(writer.program, writer.name, writer.parameters, writer.fixed, writer.text)
     )
