@@ -111,7 +111,9 @@ def _arguments(call: ast.Call, namespace: Mapping[str, Any]) -> tuple[Any, dict[
     taken = "(arguments)"  # no name of the user's
     node = ast.Call(ast.Name(taken, ast.Load()), call.args, call.keywords)
     given = {**namespace, taken: lambda *args, **kwargs: (args, kwargs)}
-    return _evaluated(ast.fix_missing_locations(node), given, ast.unparse(call)[2:-1])
+    words = ast.unparse(call)[2:-1]
+    args, kwargs = _evaluated(ast.fix_missing_locations(node), given, words)
+    return args, kwargs
 
 
 def _evaluated(node: ast.expr, namespace: Mapping[str, Any], words: str) -> Any:
