@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,9 @@ class LocalNames:
         self._names: dict[Node, str] = {}
         self._objects: dict[int, str] = {}
         self._functions: dict[Any, str] = {}
+        self._free: dict[str, list[int]] = {}
+        self._next: dict[str, int] = {}
+        self._numbers: dict[str, tuple[str, int]] = {}
 
     def imports(self) -> list[str]:
         """The statements that import functions, but for NumPy's, in order."""
@@ -67,13 +71,41 @@ class LocalNames:
     def give(self, node: Node, wanted: str = "") -> str:
         """Give a node a name: that of a value which is not read any more may serve again."""
         wanted = wanted or self.wanted(node)
-        name, k = wanted, 1
-        while name in self._reserved or self._uses.is_kept(self._holders.get(name)):
-            k += 1
-            name = f"{wanted}_{k}"
+        self._take_back()
+        free = self._free.setdefault(wanted, [])
+        name = ""
+        while free and not name:
+            name = self._numbered(wanted, heappop(free))
+            if self._is_taken(name):
+                name = ""
+        if not name:
+            k = self._next.get(wanted, 1)
+            while self._is_taken(self._numbered(wanted, k)):
+                k += 1
+            name = self._numbered(wanted, k)
+            self._next[wanted] = k + 1
+            self._numbers[name] = wanted, k
         self._holders[name] = node
         self._names[node] = name
+        if not self._uses.is_kept(node):
+            self._uses.freed.append(node)
         return name
+
+    def _take_back(self) -> None:
+        """Let the names of values that are not read any more serve again."""
+        freed, self._uses.freed = self._uses.freed, []
+        for node in freed:
+            name = self._names.get(node, "")
+            if self._holders.get(name) is node and name in self._numbers:
+                wanted, k = self._numbers[name]
+                heappush(self._free[wanted], k)
+
+    def _is_taken(self, name: str) -> bool:
+        return name in self._reserved or self._uses.is_kept(self._holders.get(name))
+
+    @staticmethod
+    def _numbered(wanted: str, k: int) -> str:
+        return wanted if k == 1 else f"{wanted}_{k}"
 
     def wanted(self, node: Node) -> str:
         """The name that a node should have."""

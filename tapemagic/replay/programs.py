@@ -321,7 +321,7 @@ class Programs:
             return str(effects[0])
         if trace.reasons:
             how, site = trace.reasons[0]
-            return _with_line(f"{how} takes a value out of the program", site)
+            return _with_line(f"{how} cannot be part of a program", site)
         if signature(args, kwargs).key != call.key:
             return "it changes its arguments"
         variable = one.out_of_reach(program)
