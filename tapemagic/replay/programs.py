@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
-from tapemagic.engine.events import user_line
+from tapemagic.engine.events import CELL_FILE, user_line
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.replay.closure import Closure, same_closures
@@ -395,7 +395,9 @@ def _none(args: Any, kwargs: Any) -> Miss:  # noqa: ARG001 (as of a driver)
 def _with_line(reason: str, site: Site | None) -> str:
     if site is None:
         return reason
-    return f"{reason} (line {site.line} of {os.path.basename(site.file)})"  # noqa: PTH119 (may be <stdin>)
+    is_cell = CELL_FILE.search(site.file)
+    file = "its cell" if is_cell else os.path.basename(site.file)  # noqa: PTH119 (may be <stdin>)
+    return f"{reason} (line {site.line} of {file})"
 
 
 def _assigned(closure: Closure, path: str) -> Site | None:
