@@ -25,6 +25,9 @@ from tapemagic.replay.traced_call import TracedCall
 TRIES = 3
 """The number of calls that may change what the function closes over, as the first call of a model builds its layers."""
 
+OFTEN = 100
+"""The number of calls that stay eager after one guard without another look for a program."""
+
 SMALL = 1 << 20
 """The bytes of all arrays in reach up to which they may be constants, whose numbers are compared at each call."""
 
@@ -86,11 +89,13 @@ class Programs:
         self._changing = ""
         self._warned = False
         self.warns = warns
+        self._eager_after: dict[tuple[Any, int], int] = {}
 
     def reset(self) -> None:
         """Forget everything."""
         self.driver = _none
         self._signatures = {}
+        self._eager_after = {}
         self._why_all = self._why_more = self._changing = ""
         self._warned = False
 
@@ -139,10 +144,17 @@ class Programs:
     def call(self, function: Any, args: Any, kwargs: Any, missed: Miss) -> Any:
         """Call the function by another program than the last one, or trace it."""
         if missed.program is not None:
+            known = missed.program, missed.guard
+            left = self._eager_after.get(known, 0)
+            if left:
+                self._eager_after[known] = left - 1
+                return function(*args, **kwargs)
             other = self._other_way(missed, args, kwargs)
             if other.__class__ is not Miss:
                 return other
             if self._stays_eager(missed.program.entry, other):
+                if other is missed:
+                    self._eager_after[known] = OFTEN
                 return self._eager(function, args, kwargs)
         if self._why_all:
             return self._eager(function, args, kwargs)
@@ -355,6 +367,7 @@ class Programs:
             if found is None:
                 compiled = Compiled(program, call, closure, entry)
                 entry.programs = [compiled, *entry.programs]
+                self._eager_after = {}
                 self.driver = compiled.driver
             else:
                 self._is_eager(entry, path, _with_line(found.reason, found.site))
