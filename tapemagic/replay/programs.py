@@ -153,9 +153,12 @@ class Programs:
             if other.__class__ is not Miss:
                 return other
             if self._stays_eager(missed.program.entry, other):
-                if other is missed:
-                    self._eager_after[known] = OFTEN
+                self._eager_after[known] = OFTEN * (other is missed)
                 return self._eager(function, args, kwargs)
+        return self._without_program(function, args, kwargs)
+
+    def _without_program(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Call the function by any program that holds, or trace it."""
         if self._why_all:
             return self._eager(function, args, kwargs)
         call = signature(args, kwargs)
@@ -333,7 +336,7 @@ class Programs:
             return str(effects[0])
         if trace.reasons:
             how, site = trace.reasons[0]
-            return _with_line(f"{how} takes a value out of the program", site)
+            return _with_line(f"{how} cannot be part of a program", site)
         if signature(args, kwargs).key != call.key:
             return "it changes its arguments"
         variable = one.out_of_reach(program)

@@ -81,8 +81,9 @@ def recorded_program(
         own = len(trace.inputs)
         rerun.run(needed_records(contents.records, targets))
         tape = tape_of(contents._replace(records=tuple(rerun.records)))
-        y = [[_symbolic(x, rerun) for x in group] for group in groups]
-        x = [_symbolic(each, rerun) for each in sources]
+        symbolic: dict[int, Tensor] = {}
+        y = [[_symbolic(x, rerun, symbolic) for x in group] for group in groups]
+        x = [_symbolic(each, rerun, symbolic) for each in sources]
         gradients = _differentiated(tape, trace, y, x, order)
         results = [trace.node(unwrap(each)) for group in y for each in group]
         results += [None if g is None else trace.node(unwrap(g)) for g in gradients]
@@ -245,14 +246,17 @@ def _key(x: Any) -> int:
     return id_of(x) if is_id(id_of(x)) else -id(x)
 
 
-def _symbolic(x: Traced, rerun: Rerun) -> Tensor:
-    """A target or source with the symbol of its value."""
+def _symbolic(x: Traced, rerun: Rerun, known: dict[int, Tensor]) -> Tensor:
+    """A target or source with the symbol of its value, one tensor for each."""
     i = _key(x)
+    if i in known:
+        return known[i]
     value = rerun.value(i)
     if value is None:
         is_parameter = is_id(i) or i in rerun.asked
         value = rerun.watched(i, rerun.recorded_value(x)) if is_parameter else unwrap(x)
-    return wrap(value, id_of(x))
+    found = known[i] = wrap(value, id_of(x))
+    return found
 
 
 def _in_words(trace: RecordTrace, contents: Contents) -> str:
@@ -300,7 +304,7 @@ def source_of_tape(tape: Tape, target: Any, sources: Any, order: Any, here: Any)
         contents_of(tape),
         *([group], wanted, order, words),
         name_of(name, order),
-        {"summary": summary(name, asked, order)},
+        {"summary": summary([name], asked, order)},
     )
     return text_of(program).text
 
@@ -310,24 +314,30 @@ def name_of(target: str, order: int) -> str:
     return f"{identifier(target) or 'target'}_and_{'gradients' if order == 1 else 'derivatives'}"
 
 
-def summary(target: str, sources: Sequence[str], order: int) -> str:
+def summary(targets: Sequence[str], sources: Sequence[str], order: int) -> str:
     """The first sentence of the docstring of a program.
 
     Examples
     --------
-    >>> summary("y", ["x"], 1)
+    >>> summary(["y"], ["x"], 1)
     'Compute y and its gradient with respect to x.'
-    >>> summary("loss", ["w", "b"], 2)
-    'Compute loss and its derivatives with respect to w and b, up to order 2.'
+    >>> summary(["p", "q"], ["w", "b"], 2)
+    'Compute p and q, and their derivatives with respect to w and b, up to order 2.'
     """
-    *most, last = [printable_name(x) for x in sources] or ["nothing"]
-    which = f"{', '.join(most)} and {last}" if most else last
-    if len(which) > LONGEST:
-        which = f"{len(sources)} sources"
-    what = "gradients" if most else "gradient"
-    if order > 1:
-        return f"Compute {printable_name(target)} and its derivatives with respect to {which}, up to order {order}."
-    return f"Compute {printable_name(target)} and its {what} with respect to {which}."
+    several = len(targets) > 1
+    of = f"{_listed(targets, 'targets')}{',' * several} and {'their' if several else 'its'}"
+    what = (
+        "derivatives" if order > 1 else "gradients" if several or len(sources) > 1 else "gradient"
+    )
+    up_to = f", up to order {order}" * (order > 1)
+    return f"Compute {of} {what} with respect to {_listed(sources, 'sources')}{up_to}."
+
+
+def _listed(names: Sequence[str], what: str) -> str:
+    """Names as words, or how many there are of `what`, if that is too long."""
+    *most, last = [printable_name(x) for x in names] or ["nothing"]
+    words = f"{', '.join(most)} and {last}" if most else last
+    return words if len(words) <= LONGEST else f"{len(names)} {what}" if most else "a value"
 
 
 def printable_name(name: str) -> str:

@@ -107,10 +107,7 @@ def _same(a: Any, b: Any, twin: dict[Any, Any]) -> bool:
     if isinstance(a, tuple | list):
         if len(a) != len(b):
             return False
-        for k, x in enumerate(a):
-            if not _same(x, b[k], twin):
-                return False
-        return True
+        return all(_same(x, b[k], twin) for k, x in enumerate(a))
     if kind is dict:
         return a.keys() == b.keys() and all(_same(a[key], b[key], twin) for key in a)
     if kind is slice:

@@ -64,6 +64,7 @@ class Text:
         self.name = writer.name
         self.namespace = writer.names.namespace
         self.fixed = tuple(writer.fixed)
+        self._made = writer.made
         self.single = len(writer.uses.outputs) == 1
         head = [*_above(writer, bare), *_head(writer, bare)]
         self.lines = head + [line.text for line in writer.body]
@@ -80,6 +81,7 @@ class Text:
         """The function that the source defines, as code of a file of that name; its last parameters are bound."""
         namespace = {"__name__": file, **self.namespace}
         exec(compile(str(self), file, "exec"), namespace)  # noqa: S102 (the text is our own)
+        namespace |= self._made  # the same arrays once more
         namespace["Retrace"] = Retrace
         made: Any = namespace[self.name]
         self._file = file
@@ -132,6 +134,9 @@ def _named(value: Any) -> str:
 def _head(writer: Writer, bare: bool) -> list[str]:
     """The first lines of the function, and its docstring."""
     lines = laid_out(f"def {writer.name}({', '.join(writer.parameters)})", "", ":")
-    return lines if bare else lines + docstring(
-        writer.program, writer.name, writer.parameters, writer.fixed, writer.text
+    return (
+        lines
+        if bare
+        else lines
+        + docstring(writer.program, writer.name, writer.parameters, writer.fixed, writer.text)
     )

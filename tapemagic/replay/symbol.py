@@ -422,6 +422,8 @@ def _operate(function: Any, *operands: Any) -> Any:
             values.append(x._held)
         else:
             values.append(x)
+            if x is None or isinstance(x, str | bytes):
+                return python(*map(held, operands))  # no number is equal to a text
     for value in values:
         if isinstance(value, np.ndarray):
             break

@@ -13,6 +13,7 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.tensor.tensor import Traced, unwrap
@@ -158,7 +159,7 @@ class Trace:
 
     def _written(self, function: Any, args: Any, kwargs: Any, kind: Any) -> Node:
         state: Any = np.geterr()
-        if state == self._errstate:
+        if state == self._errstate and "raise" not in state.values():
             state = None
         elif "call" in state.values() or "log" in state.values():
             self.leave("np.errstate(...) that calls a function")
@@ -185,6 +186,10 @@ class Trace:
         if computed.dtype != out.dtype:
             computed = computed.astype(out.dtype)
         if computed.__class__ is not np.ndarray or computed.strides != out.strides:
+            if not (out.flags.c_contiguous or out.flags.f_contiguous):
+                self.leave("an operation in place on an array whose axes are permuted in memory")
+                out._held[...] = held(computed)
+                return out
             order = "F" if out.flags.f_contiguous and not out.flags.c_contiguous else "C"
             computed = self.call(np.array, (computed,), {"order": order})
         if type(computed) is not Symbol:  # the trace was closed meanwhile
@@ -347,10 +352,17 @@ def is_fixed(value: Any) -> bool:
 
 
 def _copy(array: Any) -> Any:
-    """A copy that repeats the elements which the array repeats, such as a fill."""
-    once = array[tuple(slice(None) if step else slice(1) for step in array.strides)]
-    copy = np.copy(once, order="K")
-    return copy if copy.shape == array.shape else np.broadcast_to(copy, array.shape)
+    """A copy that lies in memory as the array does, on which the rounding of sums and products depends."""
+    if array.flags.forc:
+        copy = np.copy(array, order="K")
+        if copy.strides == array.strides or not copy.size:
+            return copy
+    low, high = byte_bounds(array)
+    buffer = np.zeros(high - low, np.uint8)
+    start = array.__array_interface__["data"][0] - low
+    copy = np.ndarray(array.shape, array.dtype, buffer, start, array.strides)
+    np.copyto(copy, array)
+    return copy
 
 
 def _equal(copy: Any, value: Any) -> bool:

@@ -1,15 +1,21 @@
-"""Every row of the rule table, traced: its program gives for other numbers what the tape gives, to the bit."""
+"""Every row of the rule table, traced: its program gives for other numbers what the tape gives, to the bit.
+
+The quick tests look at what was written down alone; the thorough ones at `tm.function`, with all passes, too.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+import tapemagic as tm
 from tapemagic import GradientTape, constant
 from tapemagic.engine.nest import leaves
+from tapemagic.engine.tensor.tensor import Traced
 from tests.replay.interpreting import Once, OtherWay, plain, same_bits
 from tests.rules.checks import silence
 from tests.rules.test_rules import Entries, each, over
@@ -17,7 +23,7 @@ from tests.rules.test_rules import Entries, each, over
 BY_NUMBERS = (
     "np.unique", "np.nonzero", "np.flatnonzero", "np.where", "np.compress", "np.extract", "x[mask]",
     "np.histogram_bin_edges", "np.asarray", "int()", "x[i] = ...", "histogramdd()", "np.intersect1d",
-    "warnings.catch_warnings()", "a Jacobian through indices that are computed", "float()",
+    "warnings.catch_warnings()", "a warning of np.cov", "a Jacobian through indices that are computed", "float()",
 )  # fmt: skip
 """By what values leave the traces of some cases: most of them have shapes that depend on numbers."""
 
@@ -34,10 +40,12 @@ def gradients(call: Function, order: int) -> Function:
             with GradientTape() as tape:
                 tape.watch(sources)
                 y = call(*xs)
-            first = tape.gradient(y, sources)
-        if order == 1 or all(g is None for g in first):
+            targets = tensors(y)
+            first = tape.gradient(targets, sources) if targets else []
+        reached = tensors(first)
+        if order == 1 or not reached:
             return y, first
-        return y, first, outer.gradient(first, sources)
+        return y, first, outer.gradient(reached, sources)
 
     return run
 
@@ -50,9 +58,14 @@ def jacobians(call: Function) -> Function:
         with GradientTape() as tape:
             tape.watch(sources)
             y = leaves(call(*xs))[0]
-        return tape.jacobian(y, sources)
+        return tape.jacobian(y, sources) if isinstance(y, Traced) else y
 
     return run
+
+
+def tensors(x: Any) -> list[Any]:
+    """The tensors in a structure."""
+    return [leaf for leaf in leaves(x) if isinstance(leaf, Traced)]
 
 
 def other(x: Any) -> Any:
@@ -63,8 +76,8 @@ def other(x: Any) -> Any:
 
 def check(run: Function, inputs: tuple[Any, ...]) -> None:
     """Compare a trace and its program, if there is one, with the tape."""
-    same, others = list(map(constant, inputs)), list(map(other, inputs))
     with silence():
+        same, others = list(map(constant, inputs)), list(map(other, inputs))
         once = Once(run, *same)
         expected = [plain(y) for y in leaves(run(*same))]
         assert all(map(same_bits, expected, once.found))
@@ -77,6 +90,29 @@ def check(run: Function, inputs: tuple[Any, ...]) -> None:
                 assert all(map(same_bits, expected, once.run(*data)))
             except OtherWay:
                 assert data is others
+
+
+def replay(run: Function, inputs: tuple[Any, ...]) -> None:
+    """Compare the calls of a function under tm.function with the tape: values, errors, and what is warned of."""
+    traced = tm.function(lambda *xs: run(*xs))
+    same, others = list(map(constant, inputs)), list(map(other, inputs))
+    for data in (same, same, others, same, others):
+        expected, said = outcome(run, data)
+        found, heard = outcome(traced, data)
+        assert len(expected) == len(found)
+        assert all(map(same_bits, expected, found))
+        assert heard <= said
+
+
+def outcome(run: Function, data: list[Any]) -> tuple[list[Any], set[str]]:
+    """The results of a call, or its error, and the warnings, but for that of running without a program."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = [plain(y) for y in leaves(run(*data))]
+        except (TypeError, ValueError) as error:
+            found = [type(error), str(error)]
+    return found, {str(x.message) for x in caught if x.category is not tm.errors.EagerWarning}
 
 
 @over("CASES")
@@ -100,3 +136,13 @@ def test_all_orders(entries: Entries) -> None:
 def test_special(entries: Entries) -> None:
     """Values and gradients at special points."""
     each(entries, lambda case: check(gradients(case.call, 1), case.inputs))
+    each(entries, lambda case: replay(gradients(case.call, 1), case.inputs))
+
+
+@pytest.mark.thorough
+@over("CASES")
+def test_programs(entries: Entries) -> None:
+    """Values, gradients, those of gradients, and Jacobians of all cases, by programs after all passes."""
+    each(entries, lambda case: replay(gradients(case.call, 1), case.inputs))
+    each(entries, lambda case: replay(gradients(case.call, 2), case.inputs))
+    each(entries, lambda case: replay(jacobians(case.call), case.inputs))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import cache
 from inspect import signature
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.nest import leaves
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import ModelError, NonFiniteError, ShapeError
 from tapemagic.nn import optimizers
 from tapemagic.nn.metrics import Metric
@@ -92,7 +95,8 @@ class Steps:
             The same for metrics that are given the sample weights, too.
         run_eagerly : bool, optional
             Whether each step of training runs as it stands. If not, it is traced twice for batches of a shape, and
-            replayed as a program from then on, with the same values; see `tapemagic.function`. Tracing takes as long as
+            replayed as a program from then on, with the same values (sums over some 100,000 numbers or more may differ
+            by rounding); see `tapemagic.function`. Tracing takes as long as
             some hundred steps of a small network: if left out, `fit` does so for 1,000 steps or more. Where no program
             can be made, such as of a model with Dropout, steps run as they stand, and `why_eager` says why.
         steps_per_execution, jit_compile, auto_scale_loss : optional
@@ -135,7 +139,7 @@ class Steps:
 
     @property
     def why_eager(self) -> str:
-        """Why steps of training could be no programs; empty if they were, or if that was never tried."""
+        """The reason why steps of training could be no programs; empty if they were, or if that was never tried."""
         return "" if self.run_eagerly else str(programs_of_steps().__get__(self).why_eager)
 
     @property
@@ -268,7 +272,8 @@ class Steps:
         if not self._replays if eager is None else eager:
             return self._learn(data, measures)
         try:
-            return programs_of_steps().__get__(self)(data, measures)
+            with _one_at_a_time if tracer() is None else nullcontext():
+                return programs_of_steps().__get__(self)(data, measures)
         except NonFiniteError:  # its origin is found where nothing is traced
             return self._learn(data, measures)
 
@@ -339,6 +344,10 @@ class Steps:
                 f"model.{what}(...)"
             )
         return self._compiled
+
+
+_one_at_a_time = threading.RLock()
+"""Held by the thread that replays a step, so that no other one assigns the weights between its first and last line."""
 
 
 @cache

@@ -32,7 +32,6 @@ from tapemagic.nn.models.logs import Logs, closed, listed, plain_logs, verbosity
 from tapemagic.nn.models.steps import Steps
 from tapemagic.nn.models.tracebacks import without_own_frames
 
-
 MANY = 1000
 """The number of steps from which on it pays to make programs of them."""
 

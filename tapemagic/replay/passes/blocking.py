@@ -90,12 +90,7 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
 def _is_large(entry: Any, least: int) -> bool:
     if not isinstance(entry, Node) or not isinstance(entry.kind, Kind):
         return False
-    if _nbytes(entry) >= least:
-        return True
-    for x in arguments_of(entry):
-        if _nbytes(x) >= least:
-            return True
-    return False
+    return _nbytes(entry) >= least or any(_nbytes(x) >= least for x in arguments_of(entry))
 
 
 def _nbytes(node: Node) -> int:
