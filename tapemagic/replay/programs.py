@@ -26,6 +26,9 @@ from tapemagic.replay.traced_call import TracedCall
 TRIES = 3
 """The number of calls that may change what the function closes over, as the first call of a model builds its layers."""
 
+OFTEN = 100
+"""The number of calls that stay eager after one guard without another look for a program."""
+
 SMALL = 1 << 20
 """The bytes of all arrays in reach up to which they may be constants, whose numbers are compared at each call."""
 
@@ -87,11 +90,13 @@ class Programs:
         self._changing = ""
         self._warned = False
         self.warns = warns
+        self._eager_after: dict[tuple[Any, int], int] = {}
 
     def reset(self) -> None:
         """Forget everything."""
         self.driver = _none
         self._signatures = {}
+        self._eager_after = {}
         self._why_all = self._why_more = self._changing = ""
         self._warned = False
 
@@ -140,11 +145,21 @@ class Programs:
     def call(self, function: Any, args: Any, kwargs: Any, missed: Miss) -> Any:
         """Call the function by another program than the last one, or trace it."""
         if missed.program is not None:
+            known = missed.program, missed.guard
+            left = self._eager_after.get(known, 0)
+            if left:
+                self._eager_after[known] = left - 1
+                return function(*args, **kwargs)
             other = self._other_way(missed, function, args, kwargs)
             if other.__class__ is not Miss:
                 return other
             if self._stays_eager(missed.program.entry, other):
+                self._eager_after[known] = OFTEN * (other is missed)
                 return self._eager(function, args, kwargs)
+        return self._without_program(function, args, kwargs)
+
+    def _without_program(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Call the function by any program that holds, or trace it."""
         if self._why_all:
             return self._eager(function, args, kwargs)
         call = signature(args, kwargs)
@@ -379,6 +394,7 @@ class Programs:
             if found is None:
                 compiled = Compiled(program, call, closure, entry)
                 entry.programs = [compiled, *entry.programs]
+                self._eager_after = {}
                 self.driver = compiled.driver
             else:
                 self._is_eager(entry, path, _with_line(found.reason, found.site))
