@@ -33,7 +33,7 @@ def docstring(
     text : callable
         The text of a result.
     """
-    summary = program.notes.get("summary") or f"Do what {name} does, without a tape."
+    summary = program.notes.get("summary") or _summary(program, name)
     lines = textwrap.wrap(f"    ...{summary}", WIDTH, subsequent_indent="    ")
     notes = program.notes
     if notes.get("brief") and not notes.get("inputs") and None not in program.results:
@@ -43,6 +43,13 @@ def docstring(
     lines += _section("Parameters", list(zip(parameters, words, strict=True)))
     lines += _section("Returns", list(_results(program, parameters, text)))
     return _closed(lines, notes)
+
+
+def _summary(program: Program, name: str) -> str:
+    """The first sentence, where nothing else is known."""
+    what = [f"what {name} returns"] * bool(program.results)
+    what += ["the new values of the Variables that it assigns"] * bool(program.assigned)
+    return f"Compute {', and '.join(what) or 'nothing'}, without a tape."
 
 
 def _closed(lines: list[str], notes: dict[str, Any]) -> list[str]:
@@ -71,7 +78,11 @@ def described(node: Node) -> str:
 
 def _origin(program: Program, node: Input) -> str:
     words = program.notes.get("inputs", {}).get(node)
-    return f", {words}" if words else ", a Variable" * isinstance(node.origin, Variable | ref)
+    return (
+        f", {words}"
+        if words
+        else ", the value of a Variable" * isinstance(node.origin, Variable | ref)
+    )
 
 
 def _results(

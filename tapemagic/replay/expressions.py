@@ -12,7 +12,7 @@ import numpy as np
 
 from tapemagic.replay.literals import LONGEST, literal, weak_literal
 from tapemagic.replay.program import Constant, Node
-from tapemagic.replay.symbol import Method
+from tapemagic.replay.symbol import Method, method
 
 ATOM, POWER, SIGN = 20, 15, 14
 
@@ -47,9 +47,18 @@ AUGMENTED: dict[Any, str] = {
 PYTHON = frozenset(f for f in (*SIGNS, *PREFIXES) if not isinstance(f, np.ufunc))
 """Python's own operators."""
 
+REDUCTIONS: dict[Any, str] = {
+    np.add.reduce: "sum", np.multiply.reduce: "prod",
+    np.maximum.reduce: "max", np.minimum.reduce: "min",
+}  # fmt: skip
+"""The methods of arrays that do nothing but call these."""
+
 COMPARISON = 6
 OPERATORS_OF_NUMBERS = {np.add, np.subtract, np.divide, np.multiply, np.floor_divide, np.remainder}
 """Functions that compute the same with two real NumPy scalars as their operators do."""
+
+SWAPS = {np.swapaxes, method("swapaxes")}
+TRANSPOSES = {np.transpose, method("transpose"), *SWAPS}
 
 SIMPLE = re.compile(r"-?(?:\d[\w.]*(?:e[+-]\d+)?|[^\W\d][\w.]*)")
 """An operand of ** that stands without blanks, as formatters have it."""
@@ -118,6 +127,10 @@ class Expressions:
         if isinstance(function, operator.attrgetter):
             attribute = function.__reduce__()[1][0]
             return Expression(f"{self.value(node.args[0]).within(ATOM)}.{attribute}")
+        if function in REDUCTIONS and is_array(node.args[0]) and len(node.args) == 1:
+            return self._reduced(node)
+        if is_plain_transpose(node):
+            return Expression(f"{self.value(node.args[0]).within(ATOM)}.T", depth=self._depth(node))
         if function in AUGMENTED:
             left, right = map(self.value, node.args)
             return Expression(f"{left.text} {AUGMENTED[function]} {right.text}", 0, right.depth)
@@ -142,6 +155,18 @@ class Expressions:
     def _prefixed(self, node: Node) -> Expression:
         inner = self.value(node.args[0])
         return Expression(f"{PREFIXES[node.function]}{inner.within(SIGN)}", SIGN, inner.depth + 1)
+
+    def _reduced(self, node: Node) -> Expression:
+        """A reduction as a method of the array, which by default takes all axes."""
+        options = {"axis": node.kwargs.get("axis", 0), **node.kwargs}
+        axis = options["axis"]
+        if axis is None or (node.args[0].kind.shape == () and axis == ()):
+            del options["axis"]
+        elif axis.__class__ is tuple and len(axis) == 1:
+            options["axis"] = axis[0]
+        text = ", ".join(f"{key}={self.value(x).text}" for key, x in options.items())
+        of = self.value(node.args[0]).within(ATOM)
+        return Expression(f"{of}.{REDUCTIONS[node.function]}({text})", depth=self._depth(node))
 
     def _called(self, node: Node) -> Expression:
         function = node.function
@@ -218,6 +243,31 @@ class Expressions:
         if all(SIMPLE.fullmatch(bound) or not bound for bound in bounds):
             return ":".join(bounds)
         return " : ".join(bounds).replace(":  :", "::").strip()
+
+
+def is_array(x: Any) -> bool:
+    """Whether an argument is surely an array, and no number or list."""
+    return isinstance(x, Node) and x.function is not list and getattr(x.kind, "is_array", False)
+
+
+def is_plain_transpose(node: Node) -> bool:
+    """Whether a call swaps the axes of a matrix."""
+    if node.function not in TRANSPOSES or not is_array(node.args[0]) or node.kwargs:
+        return False
+    axes = node.args[1:]
+    if len(node.args[0].kind.shape) != 2 or not all(map(_is_static, axes)):
+        return False
+    if len(axes) == 1 and axes[0].__class__ is tuple:
+        axes = axes[0]
+    swapped = [axis % 2 for axis in axes if axis is not None]
+    if node.function in SWAPS:
+        return sorted(swapped) == [0, 1]
+    return swapped in ([], [1, 0])
+
+
+def _is_static(x: Any) -> bool:
+    parts = x if x.__class__ is tuple else (x,)
+    return all(part is None or part.__class__ is int for part in parts)
 
 
 def is_number(x: Any) -> bool:

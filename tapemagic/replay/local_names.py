@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,14 @@ from tapemagic.replay.layout import WIDTH, laid_out
 from tapemagic.replay.naming import UNSHARED, identifier
 from tapemagic.replay.program import Node
 from tapemagic.replay.uses import Uses
+
+
+def _numbered(name: str) -> Iterator[str]:
+    """A name and what comes after it: ``x``, ``x_2``, ``x_3``; ``u1``, ``u2`` for a value without one."""
+    if not name:
+        yield from (f"u{k}" for k in count(1))
+    yield name
+    yield from (f"{name}_{k}" for k in count(2))
 
 
 class LocalNames:
@@ -31,6 +41,7 @@ class LocalNames:
         self._names: dict[Node, str] = {}
         self._objects: dict[int, str] = {}
         self._functions: dict[Any, str] = {}
+        self._users = {identifier(node.name) for node in uses.nodes() if node.name}
 
     def imports(self) -> list[str]:
         """The statements that import functions, but for NumPy's, in order."""
@@ -67,23 +78,23 @@ class LocalNames:
     def give(self, node: Node, wanted: str = "") -> str:
         """Give a node a name: that of a value which is not read any more may serve again."""
         wanted = wanted or self.wanted(node)
-        name, k = wanted, 1
-        while name in self._reserved or self._uses.is_kept(self._holders.get(name)):
-            k += 1
-            name = f"{wanted}_{k}"
+        name = next(name for name in _numbered(wanted) if self._is_free(name, wanted))
         self._holders[name] = node
         self._names[node] = name
         return name
 
+    def _is_free(self, name: str, wanted: str) -> bool:
+        if name in self._reserved or (name != wanted and name in self._users):
+            return False
+        return not self._uses.is_kept(self._holders.get(name))
+
     def wanted(self, node: Node) -> str:
-        """The name that a node should have."""
+        """The name that a node should have; empty if it has none."""
         name = identifier(node.name)
-        if name:
+        if name or node.back is None:
             return name
-        if node.back is None:
-            return "t"
         known = self.known(node.back.to)
-        return f"d{node.back.order if node.back.order > 1 else ''}_{known}" if known else "g"
+        return f"d{node.back.order if node.back.order > 1 else ''}_{known}" if known else ""
 
     def known(self, node: Node | None) -> str:
         """The name of a value of which an adjoint is to be named; empty for one that only the sweep knows."""

@@ -45,6 +45,11 @@ class Uses:
             else:
                 yield entry
 
+    def nodes(self) -> Iterator[Node]:
+        """All values: inputs, constants that are read, and what is computed."""
+        yield from dict.fromkeys([*self._program.inputs, *self._left])
+        yield from (entry for entry in self.entries() if isinstance(entry, Node))
+
     def _count(self) -> None:
         for entry in self.entries():
             for node in arguments_of(entry):

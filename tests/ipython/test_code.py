@@ -42,7 +42,7 @@ def test_with_the_option(run: Run) -> None:
     report = run(CELL.format(" --code"))
 
     bundle = report._repr_mimebundle_()
-    assert "    d_x = t * (2 * x) + t_2 * np.cos(x)" in bundle["text/plain"].split("\n")
+    assert "    d_x = u1 * (2 * x) + u2 * np.cos(x)" in bundle["text/plain"].split("\n")
     assert "y_and_gradients" in bundle["text/html"]
     assert "y\\_and\\_gradients" in bundle["text/latex"]
     assert "<style" not in bundle["text/html"]
@@ -70,9 +70,9 @@ def test_lines_belong_to_the_operations_of_the_graph(run: Run) -> None:
 
     names = [operation["name"] for operation in content(widget)["view"]["operations"]]
     assert ["sin", "power", "multiply"] == names
-    assert ["t = np.sin(x)"] == lit(html, "0")
-    assert ["y = t * t_2"] == lit(html, "2")
-    assert ["d_x = t * (2 * x) + t_2 * np.cos(x)"] == lit(html, "0.0")
+    assert ["u1 = np.sin(x)"] == lit(html, "0")
+    assert ["y = u1 * u2"] == lit(html, "2")
+    assert ["d_x = u1 * (2 * x) + u2 * np.cos(x)"] == lit(html, "0.0")
 
 
 def test_lines_of_what_is_opened(run: Run) -> None:
