@@ -142,7 +142,9 @@ class Layer(Module):
     is_boxed = True
     """Whether each call is a box in a report."""
 
-    __tape_unwatched__ = frozenset({"_last_call", "_losses_of"})
+    __tape_unwatched__ = frozenset(
+        {"_initialized", "_last_call", "_losses_of", "built_shape", "declared_shape"}
+    )
 
     built = False
     built_shape: Any = None

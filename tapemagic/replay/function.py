@@ -93,11 +93,13 @@ class Function(Replayed):
 
     __tape_unwatched__ = INTERNAL
 
-    def __init__(self, python_function: Callable[..., Any], max_programs: int = 8) -> None:
+    def __init__(
+        self, python_function: Callable[..., Any], max_programs: int = 8, warns: bool = True
+    ) -> None:
         update_wrapper(self, python_function)
         self.python_function = python_function
         self.max_programs = max_programs
-        self._programs = Programs(max_programs)
+        self._programs = Programs(max_programs, warns)
         self._bound: dict[int, tuple[Any, Programs]] = {}
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
@@ -111,7 +113,7 @@ class Function(Replayed):
         known = self._bound.get(id(owner))
         if known is not None and known[0]() is owner:
             return known[1]
-        made = Programs(self.max_programs)
+        made = Programs(self.max_programs, self._programs.warns)
         bound, i = self._bound, id(owner)
 
         def forget(_: Any) -> None:

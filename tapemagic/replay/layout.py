@@ -20,8 +20,8 @@ def laid_out(text: str, margin: str = "", end: str = "", width: int = WIDTH) -> 
     ['total = add(', '    first, second', ')']
     """
     line = f"{margin}{text}{end}"
-    place = _last_bracket(text)
-    if len(line) <= width or place is None:
+    place = _last_bracket(text) if len(line) > width else None
+    if place is None:
         return [line]
     start, stop = place
     head, body, tail = text[: start + 1], text[start + 1 : stop], text[stop:]

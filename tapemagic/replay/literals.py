@@ -53,7 +53,7 @@ def literal(x: Any) -> str | None:
 
 
 def gives(text: str, value: Any) -> bool:
-    """Whether the text of a literal gives an array or NumPy scalar to the bit."""
+    """Whether the text of a literal gives an array, as it lies in memory, or a NumPy scalar to the bit."""
     try:
         found = eval(text, {"np": np})  # noqa: S307 (the text is our own)
     except (ValueError, TypeError, OverflowError, SyntaxError):
@@ -62,6 +62,7 @@ def gives(text: str, value: Any) -> bool:
         type(found) is type(value)
         and found.dtype == value.dtype
         and found.shape == value.shape
+        and found.strides == value.strides
         and found.tobytes() == value.tobytes()
     )
 
@@ -131,6 +132,10 @@ def _array(x: Any) -> Any:
         return
     dtype = _dtype(x.dtype)
     shape = str(x.shape[0]) if x.ndim == 1 else repr(x.shape)
+    if x.size and x.ndim and not any(x.strides):
+        number = literal(x.flat[0].item() if x.dtype == np.float64 else x.flat[0])
+        yield f"np.broadcast_to({number}, {shape})"
+        return
     if x.size and (x == x.flat[0]).all():
         kind = "" if x.dtype == np.float64 else f", {dtype}"
         yield f"np.zeros({shape}{kind})"
@@ -153,6 +158,8 @@ def _array(x: Any) -> Any:
         if items is not None:
             yield f"np.array({items})"
             yield f"np.array({items}, {dtype})"
+            if x.ndim > 1 and not x.flags.c_contiguous:
+                yield f'np.array({items}, {dtype}, order="F")'
 
 
 def _items(x: Any) -> str | None:

@@ -129,6 +129,10 @@ class Names:
                 node = constant(array)
                 if node is not None:
                     give_name(node, name)
+        self.forget()
+
+    def forget(self) -> None:
+        """Let go of the functions that were called."""
         self._calls.clear()
 
     def _begun(self, frame: Any) -> Call:

@@ -19,7 +19,7 @@ from tapemagic.replay.program import Program, Site
 from tapemagic.replay.randomness import RandomState
 from tapemagic.replay.same import difference
 from tapemagic.replay.signature import Call, signature
-from tapemagic.replay.trace import tracing
+from tapemagic.replay.trace import Trace, tracing
 from tapemagic.replay.traced_call import TracedCall
 
 TRIES = 3
@@ -77,7 +77,7 @@ class Programs:
         That of the program which held last.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, warns: bool = True) -> None:
         self.driver: Callable[[Any, Any], Any] = _none
         self._most = most
         self._signatures: dict[Any, Signature] = {}
@@ -85,6 +85,7 @@ class Programs:
         self._why_more = ""
         self._changing = ""
         self._warned = False
+        self.warns = warns
 
     def reset(self) -> None:
         """Forget everything."""
@@ -245,7 +246,7 @@ class Programs:
 
     def _warn(self, function: Any) -> None:
         """Warn once that calls stay eager."""
-        if self._warned or not self.why_eager:
+        if self._warned or not self.warns or not self.why_eager:
             return
         self._warned = True
         name = getattr(function, "__name__", None) or type(function).__name__
@@ -285,7 +286,7 @@ class Programs:
         before = RandomState(closure.generators)
         effects: list[str] = []
         observed = observed_calls(effects) if is_suspect(closure.codes.values()) else nullcontext()
-        with tracing() as trace:
+        with tracing(Trace(named=bool(entry.pending))) as trace:
             one = TracedCall(trace, closure, call)
             with observed:
                 program, result = one.run(function, args, kwargs)

@@ -39,7 +39,7 @@ class RandomState:
         self._reached = list(reached)
         self._generators = self._found()
         self._python: Any = random.getstate()
-        self._numpy: Any = np.random.get_state()  # noqa: NPY002 (it is the global one)
+        self._numpy: Any = frozen(np.random.get_state())  # noqa: NPY002 (it is the global one)
         self._states = {i: state_of(x) for i, x in self._generators.items()}
 
     def _found(self) -> dict[int, Any]:
@@ -52,14 +52,14 @@ class RandomState:
 
     def drawn_since(self) -> str:
         """From which generator numbers were drawn since then, in words; empty if from none."""
-        if not _same(self._python, random.getstate()):
+        if self._python != random.getstate():
             return "the module random"
-        if not _same(self._numpy, np.random.get_state()):  # noqa: NPY002
+        if self._numpy != frozen(np.random.get_state()):  # noqa: NPY002
             return "np.random"
         if self._found().keys() != self._generators.keys():
             return "a generator that is another one now"
         for i, generator in self._generators.items():
-            if not _same(self._states[i], state_of(generator)):
+            if self._states[i] != state_of(generator):
                 prefix = "random." if isinstance(generator, random.Random) else "np.random."
                 return f"a {prefix}{type(generator).__name__}"
         return ""
@@ -67,11 +67,12 @@ class RandomState:
 
 def state_of(generator: Any) -> Any:
     """The state of a generator, which is another one after numbers were drawn."""
+    if isinstance(generator, random.Random):
+        return generator.getstate()
     if isinstance(generator, np.random.Generator):
-        return generator.bit_generator.state
-    if isinstance(generator, np.random.RandomState):
-        return generator.get_state()
-    return generator.getstate() if isinstance(generator, random.Random) else generator.state
+        generator = generator.bit_generator
+    state = generator.get_state() if isinstance(generator, np.random.RandomState) else generator.state
+    return frozen(state)
 
 
 def _parts(x: Any) -> list[Any]:
@@ -86,12 +87,10 @@ def _parts(x: Any) -> list[Any]:
     return [*getattr(x, "__dict__", {}).values(), *(getattr(x, name, None) for name in slots)]
 
 
-def _same(a: Any, b: Any) -> bool:
-    """Whether two states, of dicts, tuples, arrays and numbers, are equal."""
-    if isinstance(a, dict):
-        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
-    if isinstance(a, tuple):
-        return len(a) == len(b) and all(map(_same, a, b))
-    if isinstance(a, np.ndarray):
-        return bool(np.array_equal(a, b))
-    return bool(a == b)
+def frozen(state: Any) -> Any:
+    """A state of dicts, tuples, arrays and numbers as a value that can be compared."""
+    if isinstance(state, dict):
+        return [(key, frozen(part)) for key, part in state.items()]
+    if isinstance(state, tuple):
+        return tuple(map(frozen, state))
+    return state.tobytes() if isinstance(state, np.ndarray) else state

@@ -53,7 +53,7 @@ def difference(a: Program, b: Program) -> Difference | None:
         return Difference(OTHERWISE, None)
     twin: dict[Any, Any] = dict(zip(a.inputs, b.inputs, strict=True))
     for one, other in zip_longest(a.body, b.body):
-        site = getattr(other or one, "site", None)
+        site = getattr(other, "site", None)
         if type(one) is not type(other):
             return Difference(OTHERWISE, site)
         if isinstance(one, Guard):

@@ -410,6 +410,8 @@ def _operate(function: Any, *operands: Any) -> Any:
     python = PYTHON.get(function, function)
     trace = next(x._trace for x in operands if type(x) is Symbol)
     values = [x._held if type(x) is Symbol else x for x in operands]
+    if any(x is None or isinstance(x, str | bytes) for x in values):
+        return python(*values)  # no number is equal to a text
     if not any(isinstance(x, np.ndarray) for x in values):
         numbers = all(isinstance(x, (*NUMBERS, np.generic)) for x in values)
         if not any(isinstance(x, np.generic) for x in values) or (

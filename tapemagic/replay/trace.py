@@ -13,6 +13,7 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.tensor.tensor import Traced, unwrap
@@ -65,9 +66,12 @@ class Trace:
         By what, and on which lines, values left the trace: if there are any, it is no program.
     names : Names
         The user's names for values, and his lines.
+    named : bool
+        Whether they are noted.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, named: bool = True) -> None:
+        self.named = named
         self.inputs: list[Input] = []
         self.body: list[Any] = []
         self.reasons: list[tuple[str, Site | None]] = []
@@ -78,6 +82,8 @@ class Trace:
         self._filters = warnings.filters
         self._thread = threading.get_ident()
         self._open = True
+        self._sweeping: Any = None
+        self._sweeping_at: Site | None = None
 
     def input(self, origin: Any, value: Any, name: str = "") -> Symbol:
         """A symbol for a value that is given at each call."""
@@ -101,6 +107,7 @@ class Trace:
     def release(self) -> None:
         """Let go of the values that were computed; what was written down stays."""
         self._constants.clear()
+        self.names.forget()
 
     def value(self, args: Any) -> Any:
         """Nested arguments with the values in place of symbols."""
@@ -157,7 +164,8 @@ class Trace:
             self.leave("np.errstate(...) that calls a function")
         if warnings.filters is not self._filters:
             self.leave("warnings.catch_warnings()")
-        node = Node(function, args, kwargs, kind, self.site(), self.back, errstate=state)
+        site = self.site() if self.named else None
+        node = Node(function, args, kwargs, kind, site, self.back, "", state)
         self.body.append(node)
         return node
 
@@ -203,7 +211,7 @@ class Trace:
         """The truth value of a symbol, on which the program depends from here on."""
         found = bool(x._held)
         if self.writes:
-            self.body.append(Guard(x._node, found, self.site()))
+            self.body.append(Guard(x._node, found, self.site() if self.named else None))
         return found
 
     def require_kind(self, result: Any) -> None:
@@ -263,16 +271,19 @@ class Trace:
 
     def site(self) -> Site | None:
         """The user's line that is running."""
-        frame: Any = sys._getframe(1)
-        while frame is not None and origin_of(frame.f_code.co_filename) != "":
-            frame = frame.f_back
+        frame = _user_frame()
         if frame is None:
             return None
-        return self.names.site(frame)
+        if frame is not self._sweeping:
+            return self.names.site(frame)
+        if self._sweeping_at is None:
+            self._sweeping_at = self.names.site(frame)
+        return self._sweeping_at
 
     def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
         """The records of a reverse sweep, backwards; what is computed meanwhile is known to be a part of it."""
-        before, order = self.back, 1
+        before, order = (self.back, self._sweeping, self._sweeping_at), 1
+        self._sweeping, self._sweeping_at = _user_frame(), None
         try:
             for record in reversed(records):
                 outputs = record[4] if record[4].__class__ is tuple else (record[4],)
@@ -286,7 +297,15 @@ class Trace:
                     if type(g) is Symbol and type(value) is Symbol and g._node.back is not None:
                         g._node.back = g._node.back.reaching(value._node)
         finally:
-            self.back = before
+            self.back, self._sweeping, self._sweeping_at = before
+
+
+def _user_frame() -> Any:
+    """The frame of the user's that runs; None if there is none."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and origin_of(frame.f_code.co_filename) != "":
+        frame = frame.f_back
+    return frame
 
 
 def _any_in(output_id: Any, grads: dict[int, Any]) -> bool:
@@ -328,10 +347,17 @@ def is_fixed(value: Any) -> bool:
 
 
 def _copy(array: Any) -> Any:
-    """A copy that repeats the elements which the array repeats, such as a fill."""
-    once = array[tuple(slice(None) if step else slice(1) for step in array.strides)]
-    copy = np.copy(once, order="K")
-    return copy if copy.shape == array.shape else np.broadcast_to(copy, array.shape)
+    """A copy that lies in memory as the array does, on which the rounding of sums and products depends."""
+    if array.flags.forc:
+        copy = np.copy(array, order="K")
+        if copy.strides == array.strides or not copy.size:
+            return copy
+    low, high = byte_bounds(array)
+    buffer = np.zeros(high - low, np.uint8)
+    start = array.__array_interface__["data"][0] - low
+    copy = np.ndarray(array.shape, array.dtype, buffer, start, array.strides)
+    np.copyto(copy, array)
+    return copy
 
 
 def _equal(copy: Any, value: Any) -> bool:

@@ -70,8 +70,9 @@ class TracedCall:
             assigned = self._restored(done)
         self._write_back()
         program, outside = self._program(function, result, assigned)
-        name_inputs(program, function, args, kwargs)
-        name_results(program)
+        if self._trace.named:
+            name_inputs(program, function, args, kwargs)
+            name_results(program)
         return program, outside
 
     # Before the call.
@@ -239,7 +240,8 @@ class TracedCall:
         program.inputs = self._inputs(program)
         places = {id(x.origin): k for k, x in enumerate(program.inputs)}
         program.assigned.sort(key=lambda end: places.get(id(end[0]), len(places)))
-        trace.names.finish(trace.constant)
+        if trace.named:
+            trace.names.finish(trace.constant)
         program.notes |= {
             "statements": trace.names.texts, "times": trace.names.times,
             "functions": trace.names.functions, "errstate": np.geterr(), "structure": structure, "leaves": leaves,
@@ -303,7 +305,7 @@ class TracedCall:
         return x if plain else None
 
     def _inputs(self, program: Program) -> list[Any]:
-        """All arguments in their order; then the Variables that the program reads, as it reads them; then other arrays."""
+        """All arguments in their order, then the Variables that the program reads, then other arrays that it reads."""
         ends = nodes_in([program.results, [node for _, node in program.assigned]])
         read = chain.from_iterable(map(arguments_of, program.body))
         used = {node: k for k, node in enumerate(dict.fromkeys([*read, *ends]))}

@@ -108,9 +108,8 @@ class Writer:
             elif text in known:
                 name = known[text]
             else:
-                word = text.partition("(")[0].removeprefix("np.")
-                plain = word if word in {"zeros", "ones", "eye"} else "constant"
-                name = known[text] = self.names.reserve(identifier(constant.name) or plain)
+                name = identifier(constant.name) or plain_name(constant.value, text)
+                name = known[text] = self.names.reserve(name)
                 self.above.append(f"{name} = {text}")
             self.names.share(constant, name)
         self.uses.done(self.program.inputs)
@@ -296,6 +295,14 @@ class Writer:
 
     def _line(self, text: str, site: Site | None = None, nodes: Sequence[Node] = ()) -> None:
         self.body += [Line(line, site, nodes) for line in laid_out(text, self._margin)]
+
+
+def plain_name(array: Any, text: str) -> str:
+    """A name for a constant that has none in the user's program."""
+    word = text.partition("(")[0].removeprefix("np.")
+    if word == "broadcast_to":
+        word = {0: "zeros", 1: "ones"}.get(array.flat[0], "")
+    return word if word in {"zeros", "ones", "eye"} else "constant"
 
 
 VIEWS: frozenset[Any] = frozenset(

@@ -2,74 +2,86 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import tapemagic as tm
 from tapemagic import nn
+from tapemagic.nn import optimizers
 from tapemagic.nn.optimizers import schedules
 
-O = nn.optimizers
-
 OPTIMIZERS = {
-    "SGD": lambda: O.SGD(0.1),
-    "momentum": lambda: O.SGD(0.1, momentum=0.9),
-    "Nesterov": lambda: O.SGD(0.1, momentum=0.9, nesterov=True),
-    "Adam": lambda: O.Adam(0.1),
-    "AMSGrad": lambda: O.Adam(0.1, amsgrad=True),
-    "AdamW": lambda: O.AdamW(0.1),
-    "RMSprop": lambda: O.RMSprop(0.1),
-    "centred RMSprop": lambda: O.RMSprop(0.1, momentum=0.5, centered=True),
-    "Adagrad": lambda: O.Adagrad(0.1),
-    "Adadelta": lambda: O.Adadelta(1.0),
-    "Adamax": lambda: O.Adamax(0.1),
-    "Nadam": lambda: O.Nadam(0.1),
-    "Lion": lambda: O.Lion(0.01),
-    "clipnorm": lambda: O.SGD(0.1, clipnorm=0.1),
-    "clipvalue": lambda: O.SGD(0.1, clipvalue=0.01),
-    "global_clipnorm": lambda: O.Adam(0.1, global_clipnorm=0.1),
-    "weight_decay": lambda: O.SGD(0.1, weight_decay=0.01),
-    "averages": lambda: O.Adam(0.1, use_ema=True, ema_overwrite_frequency=2),
-    "accumulation": lambda: O.Adam(0.1, gradient_accumulation_steps=2),
-    "loss scale": lambda: O.SGD(0.1, loss_scale_factor=4.0),
-    "exponential": lambda: O.Adam(schedules.ExponentialDecay(0.1, 3, 0.5)),
-    "staircase": lambda: O.Adam(schedules.ExponentialDecay(0.1, 3, 0.5, staircase=True)),
-    "inverse": lambda: O.SGD(schedules.InverseTimeDecay(0.1, 3, 0.5)),
-    "piecewise": lambda: O.Adam(schedules.PiecewiseConstantDecay([2, 4], [0.1, 0.05, 0.01])),
-    "polynomial": lambda: O.SGD(schedules.PolynomialDecay(0.1, 4, power=2, cycle=True)),
-    "cosine": lambda: O.SGD(schedules.CosineDecay(0.0, 5, warmup_target=0.1, warmup_steps=3)),
-    "restarts": lambda: O.SGD(schedules.CosineDecayRestarts(0.1, 3)),
-    "function": lambda: O.SGD(lambda: 0.05),
+    "SGD": lambda: optimizers.SGD(0.1),
+    "momentum": lambda: optimizers.SGD(0.1, momentum=0.9),
+    "Nesterov": lambda: optimizers.SGD(0.1, momentum=0.9, nesterov=True),
+    "Adam": lambda: optimizers.Adam(0.1),
+    "AMSGrad": lambda: optimizers.Adam(0.1, amsgrad=True),
+    "AdamW": lambda: optimizers.AdamW(0.1),
+    "RMSprop": lambda: optimizers.RMSprop(0.1),
+    "centred RMSprop": lambda: optimizers.RMSprop(0.1, momentum=0.5, centered=True),
+    "Adagrad": lambda: optimizers.Adagrad(0.1),
+    "Adadelta": lambda: optimizers.Adadelta(1.0),
+    "Adamax": lambda: optimizers.Adamax(0.1),
+    "Nadam": lambda: optimizers.Nadam(0.1),
+    "Lion": lambda: optimizers.Lion(0.01),
+    "clipnorm": lambda: optimizers.SGD(0.1, clipnorm=0.1),
+    "clipvalue": lambda: optimizers.SGD(0.1, clipvalue=0.01),
+    "global_clipnorm": lambda: optimizers.Adam(0.1, global_clipnorm=0.1),
+    "weight_decay": lambda: optimizers.SGD(0.1, weight_decay=0.01),
+    "averages": lambda: optimizers.Adam(0.1, use_ema=True, ema_overwrite_frequency=2),
+    "accumulation": lambda: optimizers.Adam(0.1, gradient_accumulation_steps=2),
+    "loss scale": lambda: optimizers.SGD(0.1, loss_scale_factor=4.0),
+    "exponential": lambda: optimizers.Adam(schedules.ExponentialDecay(0.1, 3, 0.5)),
+    "staircase": lambda: optimizers.Adam(schedules.ExponentialDecay(0.1, 3, 0.5, staircase=True)),
+    "inverse": lambda: optimizers.SGD(schedules.InverseTimeDecay(0.1, 3, 0.5)),
+    "piecewise": lambda: optimizers.Adam(
+        schedules.PiecewiseConstantDecay([2, 4], [0.1, 0.05, 0.01])
+    ),
+    "polynomial": lambda: optimizers.SGD(schedules.PolynomialDecay(0.1, 4, power=2, cycle=True)),
+    "cosine": lambda: optimizers.SGD(
+        schedules.CosineDecay(0.0, 5, warmup_target=0.1, warmup_steps=3)
+    ),
+    "restarts": lambda: optimizers.SGD(schedules.CosineDecayRestarts(0.1, 3)),
+    "function": lambda: optimizers.SGD(lambda: 0.05),
 }
 
 STATEFUL = (0.5, 0.0)
 
 
 class Own(nn.Model):
-    def __init__(self):
+    """A model that calls a layer twice."""
+
+    def __init__(self) -> None:
         super().__init__()
         self.inner = nn.Dense(3, activation="tanh")
         self.outer = nn.Dense(1)
 
-    def call(self, x):
+    def call(self, x: Any) -> Any:
+        """The outputs."""
         return self.outer(self.inner(x) + np.sin(self.inner(x)))
 
 
-def functional():
+def functional() -> Any:
+    """A functional model with two ways."""
     x = nn.Input((5,))
     hidden = nn.Dense(4, activation="relu")(x)
     return nn.Model(x, nn.Dense(2)(nn.Concatenate()([x, hidden])))
 
 
-def attention():
+def attention() -> Any:
+    """A model that attends to its own input."""
     x = nn.Input((4, 6))
     return nn.Model(x, nn.MultiHeadAttention(2, 3)(x, x))
 
 
-def stack(*layers):
+def stack(*layers: Any) -> Any:
+    """A function that makes a model of layers."""
     return lambda: nn.Sequential([layer() for layer in layers])
 
 
-def dense(**options):
+def dense(**options: Any) -> Any:
+    """A function that makes a dense layer."""
     return lambda: nn.Dense(3, **options)
 
 
@@ -102,13 +114,13 @@ LAYERS = {
 }
 
 
-def step_of(model, x, decorate):
+def step_of(model: Any, x: Any, decorate: Any) -> Any:
     """A step of training on squares, and all variables."""
     target = np.zeros(model(x).shape, "float32")
-    optimizer = O.SGD(0.1)
+    optimizer = optimizers.SGD(0.1)
     variables = model.trainable_variables
 
-    def step(x):
+    def step(x: Any) -> Any:
         with tm.GradientTape() as tape:
             loss = np.mean(np.square(model(x, training=True) - target)) + sum(model.losses)
         optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))

@@ -2,53 +2,65 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-import tapemagic.tf as tf
+from tapemagic import tf
 from tapemagic.errors import EagerWarning
 
 
-def test_a_step_of_keras_is_a_program_with_the_same_values():
-    rng = np.random.default_rng(0)
-    x, y = tf.constant(rng.normal(size=(8, 2)), tf.float32), rng.integers(0, 2, 8)
-    found = []
-    for eagerly in (True, False):
-        tf.config.run_functions_eagerly(eagerly)
-        assert tf.config.functions_run_eagerly() is eagerly
-        tf.random.set_seed(0)
-        model = tf.keras.Sequential([tf.keras.layers.Dense(3, "relu"), tf.keras.layers.Dense(2)])
-        optimizer = tf.keras.optimizers.Adam(0.01)
-        loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-        accuracy = tf.keras.metrics.SparseCategoricalAccuracy()
+def trained(eagerly: bool) -> Any:
+    """The values after some steps of Keras's classes, and the step."""
+    tf.config.run_functions_eagerly(eagerly)
+    assert tf.config.functions_run_eagerly() is eagerly
+    tf.random.set_seed(0)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(3, "relu"), tf.keras.layers.Dense(2)])
+    optimizer = tf.keras.optimizers.Adam(0.01)
+    loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    accuracy = tf.keras.metrics.SparseCategoricalAccuracy()
 
-        @tf.function
-        def step(x, y):
-            with tf.GradientTape() as tape:
-                logits = model(x, training=True)
-                loss = loss_of(y, logits)
-            gradients = tape.gradient(loss, model.trainable_variables)
-            optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
-            accuracy.update_state(y, logits)
-            return loss
+    @tf.function
+    def step(x: Any, y: Any) -> Any:
+        with tf.GradientTape() as tape:
+            logits = model(x, training=True)
+            loss = loss_of(y, logits)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+        accuracy.update_state(y, logits)
+        return loss
 
-        losses = [step(x, y) for _ in range(6)]
-        values = [*losses, *model.variables, accuracy.result()]
-        found.append([np.asarray(value.numpy()).tobytes() for value in values])
-    assert found[0] == found[1]
+    losses = [step(X, Y) for _ in range(6)]
+    values = [*losses, *model.variables, accuracy.result()]
+    return [np.asarray(value.numpy()).tobytes() for value in values], step
+
+
+RNG = np.random.default_rng(0)
+X, Y = tf.constant(RNG.normal(size=(8, 2)), tf.float32), RNG.integers(0, 2, 8)
+
+
+def test_a_step_of_keras_is_a_program_with_the_same_values() -> None:
+    """A step of Keras is a program with the same values."""
+    values, step = trained(eagerly=True)
+    assert not step.programs
+    found, step = trained(eagerly=False)
+    assert found == values
     assert step.why_eager == ""
     assert len(step.programs) == 1
-    assert "back through: loss = loss_of(y, logits)" in step.source(x, y)
+    assert "back through: loss = loss_of(y, logits)" in step.source(X, Y)
 
 
-def test_a_method_has_programs_for_each_object():
+def test_a_method_has_programs_for_each_object() -> None:
+    """A method has programs for each object."""
+
     class Counter(tf.Module):
-        def __init__(self, start):
+        def __init__(self, start: float) -> None:
             super().__init__()
             self.count = tf.Variable(start)
 
         @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
-        def add(self, x):
+        def add(self, x: Any) -> Any:
             self.count.assign_add(x)
             return self.count * 2.0
 
@@ -58,9 +70,11 @@ def test_a_method_has_programs_for_each_object():
     assert len(a.add.programs) == len(b.add.programs) == 1
 
 
-def test_numbers_and_arrays_become_tensors():
+def test_numbers_and_arrays_become_tensors() -> None:
+    """Numbers and arrays become tensors."""
+
     @tf.function
-    def halved(x):
+    def halved(x: Any) -> Any:
         assert tf.is_tensor(x)
         return {"half": x / 2, "number": 3}
 
@@ -72,10 +86,12 @@ def test_numbers_and_arrays_become_tensors():
     assert len(halved.programs) == 1
 
 
-def test_a_function_that_prints_does_so_at_each_call(capsys):
+def test_a_function_that_prints_does_so_at_each_call(capsys: Any) -> None:
+    """A function that prints does so at each call."""
+
     @tf.function
-    def told(x):
-        print("called")
+    def told(x: Any) -> Any:
+        print("called")  # noqa: T201
         return x + 1.0
 
     with pytest.warns(EagerWarning, match="it prints"):

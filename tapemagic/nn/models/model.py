@@ -59,6 +59,8 @@ class Model(Trainer, Layer):
     prefixes_names = False
     _graph: Graph | None = None
 
+    __tape_unwatched__ = Layer.__tape_unwatched__ | {"_replays", "_tells_results", "history"}
+
     def __init__(
         self, inputs: Any = None, outputs: Any = None, name: str | None = None, **kwargs: Any
     ) -> None:

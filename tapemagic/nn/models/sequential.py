@@ -45,6 +45,8 @@ class Sequential(Model):
 
     cast_kinds = ""
 
+    __tape_unwatched__ = Model.__tape_unwatched__ | {"_input", "_results"}
+
     def __init__(self, layers: Iterable[Layer] | None = None, *more: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         vars(self)["layers"] = []

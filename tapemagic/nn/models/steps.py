@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import cache
 from inspect import signature
 from typing import Any
@@ -11,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.nest import leaves
-from tapemagic.errors import ModelError, ShapeError
+from tapemagic.engine.tracing import tracer
+from tapemagic.errors import ModelError, NonFiniteError, ShapeError
 from tapemagic.nn import optimizers
 from tapemagic.nn.metrics import Metric
 from tapemagic.nn.models.batches import unpack_x_y_sample_weight
@@ -22,10 +25,21 @@ from tapemagic.tape import GradientTape
 
 
 class Compiled:
-    """The arguments of `compile`."""
+    """The arguments of `compile`.
 
-    def __init__(self, optimizer: Any, loss: Any, metrics: CompiledMetrics) -> None:
+    Attributes
+    ----------
+    eager : bool or None
+        Whether steps of training run as they stand; None if `fit` decides.
+    """
+
+    __tape_unwatched__ = frozenset({"eager", "tracker"})
+
+    def __init__(
+        self, optimizer: Any, loss: Any, metrics: CompiledMetrics, eager: bool | None = None
+    ) -> None:
         self.optimizer = optimizer
+        self.eager = eager
         self.loss: CompiledLoss | None = loss
         self.tracker = LossTracker("loss")
         self.metrics = metrics
@@ -61,8 +75,8 @@ class Steps:
         loss_weights: Any = None,
         metrics: Any = None,
         weighted_metrics: Any = None,
-        run_eagerly: bool = True,  # noqa: ARG002 (Keras's signature)
-        steps_per_execution: int = 1,  # noqa: ARG002
+        run_eagerly: bool | None = None,
+        steps_per_execution: int = 1,  # noqa: ARG002 (Keras's signature)
         jit_compile: Any = "auto",  # noqa: ARG002
         auto_scale_loss: bool = True,  # noqa: ARG002
     ) -> None:
@@ -79,8 +93,14 @@ class Steps:
             "accuracy" means the accuracy that fits the targets and outputs.
         weighted_metrics : optional
             The same for metrics that are given the sample weights, too.
-        run_eagerly, steps_per_execution, jit_compile, auto_scale_loss : optional
-            Accepted for Keras's sake, and not used: every step is run as it stands.
+        run_eagerly : bool, optional
+            Whether each step of training runs as it stands. If not, it is traced twice for batches of a shape, and
+            replayed as a program from then on, with the same values (sums over some 100,000 numbers or more may differ
+            by rounding); see `tapemagic.function`. Tracing takes as long as
+            some hundred steps of a small network: if left out, `fit` does so for 1,000 steps or more. Where no program
+            can be made, such as of a model with Dropout, steps run as they stand, and `why_eager` says why.
+        steps_per_execution, jit_compile, auto_scale_loss : optional
+            Accepted for Keras's sake, and not used.
 
         Raises
         ------
@@ -93,18 +113,34 @@ class Steps:
         >>> model = nn.Sequential([nn.Dense(3, activation="softmax")])
         >>> model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
         """
+        if programs_of_steps.cache_info().currsize:
+            programs_of_steps().__get__(self).reset()
         self.loss = loss
         names = self.output_names
         self._compiled = Compiled(
             optimizers.get(optimizer),
             None if loss is None else CompiledLoss(loss, loss_weights, names),
             CompiledMetrics(metrics, weighted_metrics, names),
+            None if run_eagerly is None else bool(run_eagerly),
         )
 
     @property
     def compiled(self) -> bool:
         """Whether `compile` was called."""
         return self._compiled is not None
+
+    _replays = False
+    """Whether `fit` has decided that the next step is a program."""
+
+    @property
+    def run_eagerly(self) -> bool:
+        """Whether all steps of training run as they stand, as `compile` was told."""
+        return self._compiled is None or bool(self._compiled.eager)
+
+    @property
+    def why_eager(self) -> str:
+        """Why steps of training could be no programs; empty if they were, or if that was never tried."""
+        return "" if self.run_eagerly else str(programs_of_steps().__get__(self).why_eager)
 
     @property
     def optimizer(self) -> Any:
@@ -192,8 +228,16 @@ class Steps:
 
     def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> Logs:  # noqa: ARG002
         """Add a batch to the metrics; the results so far, by their names."""
+        self._measure(y, y_pred, sample_weight)
+        return self._metric_results()
+
+    def _measure(self, y: Any, y_pred: Any, sample_weight: Any) -> None:
+        """Add a batch to the metrics."""
         if self._compiled is not None and y is not None:
             self._compiled.metrics.update_state(y, y_pred, sample_weight)
+
+    def _metric_results(self) -> Logs:
+        """The results of the metrics so far, if they are wanted."""
         return self.get_metrics_result() if self._tells_results else {}
 
     def train_step(self, data: Any) -> Logs:
@@ -214,6 +258,27 @@ class Steps:
         NonFiniteError
             If the loss or a gradient is not finite; then no variable is changed.
         """
+        usual = type(self).compute_metrics is Steps.compute_metrics
+        loss, y_pred = self._learned(data, usual)
+        self._track(loss, y_pred)
+        if usual:
+            return self._metric_results()
+        x, y, sample_weight = unpack_x_y_sample_weight(data)
+        return self.compute_metrics(x, y, y_pred, sample_weight)
+
+    def _learned(self, data: Any, measures: bool) -> Any:
+        """The result of `_learn`, by a program if there is to be one."""
+        eager = None if self._compiled is None else self._compiled.eager
+        if not self._replays if eager is None else eager:
+            return self._learn(data, measures)
+        try:
+            with _one_at_a_time if tracer() is None else nullcontext():
+                return programs_of_steps().__get__(self)(data, measures)
+        except NonFiniteError:  # its origin is found where nothing is traced
+            return self._learn(data, measures)
+
+    def _learn(self, data: Any, measures: bool) -> tuple[Any, Any]:
+        """Change the weights by a batch, and add it to the metrics if asked to; the loss and the outputs."""
         x, y, sample_weight = unpack_x_y_sample_weight(data)
         step = Step(self)
         with GradientTape() as tape:
@@ -232,8 +297,9 @@ class Steps:
                 f"the model {self.name!r} has no variables to train: all are frozen, or none",
                 stacklevel=2,
             )
-        self._track(loss, y_pred)
-        return self.compute_metrics(x, y, y_pred, sample_weight)
+        if measures:
+            self._measure(y, y_pred, sample_weight)
+        return loss, y_pred
 
     def test_step(self, data: Any) -> Logs:
         """Evaluate a batch; may be written anew in a class of one's own. Otherwise as `train_step`."""
@@ -278,6 +344,18 @@ class Steps:
                 f"model.{what}(...)"
             )
         return self._compiled
+
+
+_one_at_a_time = threading.RLock()
+"""Held by the thread that replays a step, so that no other one assigns the weights between its first and last line."""
+
+
+@cache
+def programs_of_steps() -> Any:
+    """The programs of steps of training, of all models; no warning where there can be none."""
+    from tapemagic.replay.function import Function
+
+    return Function(Steps._learn, warns=False)
 
 
 @cache

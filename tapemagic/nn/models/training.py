@@ -32,6 +32,9 @@ from tapemagic.nn.models.logs import Logs, closed, listed, plain_logs, verbosity
 from tapemagic.nn.models.steps import Steps
 from tapemagic.nn.models.tracebacks import without_own_frames
 
+MANY = 1000
+"""The number of steps from which on it pays to make programs of them."""
+
 
 class Trainer(Evaluator):
     """The part of a model that trains it."""
@@ -174,11 +177,12 @@ class Trainer(Evaluator):
     ) -> None:
         """Train for some epochs, and validate after those that `validation_freq` says."""
         logs: Logs | None = None
+        pays = batches.steps is not None and batches.steps * len(span) >= MANY
         told.call("on_train_begin", None)
         for epoch in span:
             told.call("on_epoch_begin", epoch, None)
             self.reset_metrics()
-            found = call_named("epoch", self._epoch, batches, told, epoch, interrupt)
+            found = call_named("epoch", self._epoch, batches, told, epoch, interrupt, pays)
             if found is None:
                 break
             logs = found
@@ -194,9 +198,18 @@ class Trainer(Evaluator):
         told.call("on_train_end", logs)
 
     def _epoch(
-        self, batches: Batches, told: CallbackList, epoch: int, interrupt: Callable[[], None]
+        self,
+        batches: Batches,
+        told: CallbackList,
+        epoch: int,
+        interrupt: Callable[[], None],
+        pays: bool = False,
     ) -> Logs | None:
-        """Train for an epoch; the results, or None if a callback ended training since the loss was not finite."""
+        """Train for an epoch; the results, or None if a callback ended training since the loss was not finite.
+
+        If programs pay, steps on batches of the first one's shape are replayed, once one has built all that is needed.
+        """
+        shapes = None
         logs: Logs | None = None
         heard = told.hears("on_train_batch_end")
         kept = None if type(self).train_step is Steps.train_step else self._values()
@@ -204,6 +217,10 @@ class Trainer(Evaluator):
         with closing(batches.epoch()) as epoch_batches, self._telling_again():
             for number, (data, rows) in enumerate(epoch_batches):
                 told.call("on_train_batch_begin", number, None)
+                if pays:
+                    found = shapes_in(data)
+                    shapes = shapes or found
+                    self._replays = self.optimizer.built and found == shapes
                 try:
                     with self.unchanged():
                         logs = call_named("train_step", self.train_step, data)
@@ -235,6 +252,7 @@ class Trainer(Evaluator):
             yield
         finally:
             del self._tells_results
+            vars(self).pop("_replays", None)
 
     def _values(self) -> list[tuple[Any, Any]]:
         """The variables of the model and of its optimizer, with copies of their values."""
@@ -277,6 +295,11 @@ class Trainer(Evaluator):
                 with silence():
                     for part in (batches, validation):
                         self(rows_of(part.data[0], slice(1)), training=False)
+
+
+def shapes_in(data: Any) -> list[Any]:
+    """The shapes of the arrays of a batch."""
+    return [getattr(x, "shape", None) for x in leaves(data)]
 
 
 def _require_finite_loss(logs: Any, kept: list[tuple[Any, Any]]) -> None:

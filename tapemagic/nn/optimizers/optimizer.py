@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Self
 
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, put_array
-from tapemagic.errors import OptionError
+from tapemagic.engine.tracing import tracer
+from tapemagic.errors import NotATensorError, OptionError
 from tapemagic.nn.arguments import number
 from tapemagic.nn.optimizers.gradients import (
     Explain,
@@ -35,6 +38,10 @@ _OPTIONS = (
     "gradient_accumulation_steps",
     "name",
 )
+
+
+_one_at_a_time = threading.RLock()
+"""Held by the thread that makes a step: steps compute in arrays that are kept from step to step."""
 
 
 class Optimizer(Steps, LearningRate):
@@ -182,7 +189,7 @@ class Optimizer(Steps, LearningRate):
         """Subtract from a variable, for `update_step`."""
         variable.assign_sub(value, read_value=False)
 
-    def apply_gradients(self, grads_and_vars: Iterable[Any]) -> Variable:
+    def apply_gradients(self, grads_and_vars: Iterable[Any], *others: Any) -> Variable:
         """Make a step.
 
         Parameters
@@ -230,6 +237,11 @@ class Optimizer(Steps, LearningRate):
         >>> int(steps)
         3
         """
+        if others:
+            raise NotATensorError(
+                "apply_gradients takes pairs, and was given gradients and variables apart: write "
+                "apply_gradients(zip(gradients, variables)), or apply(gradients, variables)"
+            )
         gradients, variables = split_pairs(grads_and_vars)
         self.apply(gradients, variables)
         return self._iterations
@@ -263,10 +275,11 @@ class Optimizer(Steps, LearningRate):
         rate = self._rate()
         if missing:
             self._warn_once(missing, explain)
-        if not self.built:
-            self.build(variables)
-        self._step(arrays, changed, rate)
-        put_array(self._iterations, unwrap(self._iterations) + 1)
+        with _one_at_a_time if tracer() is None else nullcontext():
+            if not self.built:
+                self.build(variables)
+            self._step(arrays, changed, rate)
+            put_array(self._iterations, unwrap(self._iterations) + 1)
 
     def minimize(self, loss: Any, var_list: Any, tape: GradientTape | None = None) -> Variable:
         """Make a step that makes a loss smaller.
