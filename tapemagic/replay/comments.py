@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tapemagic.replay.layout import WIDTH
 from tapemagic.replay.program import Guard, Node, Program, Site, statement_of
+
+ALLOCATIONS = frozenset({np.empty, np.empty_like, list})
+"""Functions that make what a loop writes into."""
 
 ORDERS = {1: "", 2: "second derivative, ", 3: "third derivative, "}
 
@@ -27,7 +32,7 @@ class Comments:
     def above(self, node: Node, margin: str, line: str = "") -> list[str]:
         """The lines to write above a node's line, unless the last comment, or the line itself, says the same."""
         key = statement_of(node)
-        if key == self.said:
+        if key == self.said or node.function in ALLOCATIONS:
             return []
         place, order = key
         gap = [""] if self.said is not None and order != self.said[1] else []

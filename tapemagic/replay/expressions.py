@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapemagic import kernels
 from tapemagic.replay.literals import LONGEST, literal, weak_literal
 from tapemagic.replay.program import Constant, Node
 from tapemagic.replay.symbol import Method, method
@@ -63,7 +64,7 @@ TRANSPOSES = {np.transpose, method("transpose"), *SWAPS}
 SIMPLE = re.compile(r"-?(?:\d[\w.]*(?:e[+-]\d+)?|[^\W\d][\w.]*)")
 """An operand of ** that stands without blanks, as formatters have it."""
 
-HOMES = "numpy", "numpy.linalg", "numpy.fft", "tapemagic", "scipy.special"
+HOMES = "numpy", "numpy.linalg", "numpy.fft", "tapemagic", kernels.__name__, "scipy.special"
 """Modules in which a function is looked for, before the one in which it says it was defined."""
 
 
@@ -127,7 +128,7 @@ class Expressions:
         if isinstance(function, operator.attrgetter):
             attribute = function.__reduce__()[1][0]
             return Expression(f"{self.value(node.args[0]).within(ATOM)}.{attribute}")
-        if function in REDUCTIONS and is_array(node.args[0]) and len(node.args) == 1:
+        if function in REDUCTIONS and len(node.args) == 1 and is_array(node.args[0]):
             return self._reduced(node)
         if is_plain_transpose(node):
             return Expression(f"{self.value(node.args[0]).within(ATOM)}.T", depth=self._depth(node))
@@ -165,8 +166,10 @@ class Expressions:
         elif axis.__class__ is tuple and len(axis) == 1:
             options["axis"] = axis[0]
         text = ", ".join(f"{key}={self.value(x).text}" for key, x in options.items())
-        of = self.value(node.args[0]).within(ATOM)
-        return Expression(f"{of}.{REDUCTIONS[node.function]}({text})", depth=self._depth(node))
+        of, name = self.value(node.args[0]), REDUCTIONS[node.function]
+        if node.args[0].function is list:
+            return Expression(f"np.{name}({', '.join(filter(None, [of.text, text]))})", depth=1)
+        return Expression(f"{of.within(ATOM)}.{name}({text})", depth=self._depth(node))
 
     def _called(self, node: Node) -> Expression:
         function = node.function
@@ -227,7 +230,7 @@ class Expressions:
             return number(short)
         if callable(x):
             return Expression(self._function(x))
-        return Expression(self._thing(x, "value"))
+        return Expression(self._thing(x, type(x).__name__.lower()))
 
     def index(self, x: Any) -> str:
         """The text of an index between its brackets."""
@@ -246,8 +249,8 @@ class Expressions:
 
 
 def is_array(x: Any) -> bool:
-    """Whether an argument is surely an array, and no number or list."""
-    return isinstance(x, Node) and x.function is not list and getattr(x.kind, "is_array", False)
+    """Whether an argument is an array, or a list of numbers or arrays."""
+    return isinstance(x, Node) and getattr(x.kind, "is_array", False)
 
 
 def is_plain_transpose(node: Node) -> bool:
@@ -345,15 +348,16 @@ def home_of(function: Any) -> tuple[str, str] | None:
             continue
         found = sys.modules.get(module)
         known = None if found is None else vars(found).get(name, _lazy(found, name))
-        if known is not None and (known is function or _is_inner(function, module)):
+        if known is not None and (known is function or _is_inner(function, known)):
             return module, name
     return None
 
 
-def _is_inner(function: Any, module: str) -> bool:
+def _is_inner(function: Any, known: Any) -> bool:
     """Whether a function of this package has the name of the public one that calls it for arrays."""
     renamed = getattr(function, "__qualname__", "") != function.__name__
-    return renamed and module.startswith("tapemagic.") and function.__module__ == module
+    module = str(function.__module__)
+    return renamed and module.startswith("tapemagic.") and known.__module__ == module
 
 
 def _lazy(module: Any, name: str) -> Any:

@@ -12,6 +12,7 @@ from tapemagic.replay.expressions import home_of
 from tapemagic.replay.layout import WIDTH, laid_out
 from tapemagic.replay.naming import UNSHARED, identifier
 from tapemagic.replay.program import Node
+from tapemagic.replay.trace import is_plain
 from tapemagic.replay.uses import Uses
 
 
@@ -39,7 +40,7 @@ class LocalNames:
         self._reserved = set(UNSHARED)
         self._holders: dict[str, Node] = {}
         self._names: dict[Node, str] = {}
-        self._objects: dict[int, str] = {}
+        self._objects: dict[Any, str] = {}
         self._functions: dict[Any, str] = {}
         self._users = {identifier(node.name) for node in uses.nodes() if node.name}
 
@@ -132,8 +133,9 @@ class LocalNames:
 
     def thing(self, value: Any, name: str) -> str:
         """The name of an object that has no source."""
-        known = self._objects.get(id(value))
+        key = (type(value), value) if is_plain(value) else id(value)
+        known = self._objects.get(key)
         if known is None:
-            known = self._objects[id(value)] = self.reserve(identifier(name) or "value")
+            known = self._objects[key] = self.reserve(identifier(name) or "value")
             self.namespace[known] = value
         return known

@@ -17,6 +17,7 @@ from tapemagic.replay.driver import MISS, STALE, Miss
 from tapemagic.replay.effects import is_suspect, observed_calls
 from tapemagic.replay.program import Program, Site
 from tapemagic.replay.randomness import RandomState
+from tapemagic.replay.reasons import in_words
 from tapemagic.replay.same import difference
 from tapemagic.replay.signature import Call, signature
 from tapemagic.replay.trace import Trace, tracing
@@ -321,7 +322,7 @@ class Programs:
             return str(effects[0])
         if trace.reasons:
             how, site = trace.reasons[0]
-            return _with_line(f"{how} takes a value out of the program", site)
+            return _with_line(in_words(how), site)
         if signature(args, kwargs).key != call.key:
             return "it changes its arguments"
         variable = one.out_of_reach(program)

@@ -71,7 +71,9 @@ def state_of(generator: Any) -> Any:
         return generator.getstate()
     if isinstance(generator, np.random.Generator):
         generator = generator.bit_generator
-    state = generator.get_state() if isinstance(generator, np.random.RandomState) else generator.state
+    state = (
+        generator.get_state() if isinstance(generator, np.random.RandomState) else generator.state
+    )
     return frozen(state)
 
 

@@ -22,7 +22,7 @@ from tapemagic.replay.closure import Closure, Place
 from tapemagic.replay.driver import Reached
 from tapemagic.replay.kinds import is_leaf
 from tapemagic.replay.naming import identifier, name_inputs, name_results
-from tapemagic.replay.program import Node, Program, arguments_of, nodes_in
+from tapemagic.replay.program import Program, arguments_of, nodes_in
 from tapemagic.replay.signature import LEAF, Call, is_data, taken_apart
 from tapemagic.replay.symbol import Symbol, held, put_held
 from tapemagic.replay.trace import Trace

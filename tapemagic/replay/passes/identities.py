@@ -185,6 +185,28 @@ def where(node: Node, rewriting: Rewriting) -> Node | None:
     return rewriting.same(taken, node)
 
 
+def truths(node: Node, rewriting: Rewriting) -> Node | None:
+    """``a & True``, ``a | False`` and ``a | (b & False)`` are ``a`` for truth values."""
+    if _is_other(node) or node.kind.dtype.kind != "b":
+        return None
+    neutral = node.function is np.bitwise_and
+    for x, other in (node.args, node.args[::-1]):
+        if _truth(other) is neutral or (not neutral and _is_false(other, node)):
+            return rewriting.same(x, node)
+    return None
+
+
+def _truth(x: Any) -> Any:
+    known = x if isinstance(x, bool) else fill_of(x)
+    return bool(known) if isinstance(known, bool | np.bool_) else None
+
+
+def _is_false(x: Any, node: Node) -> bool:
+    """Whether an argument is a conjunction with False."""
+    both = isinstance(x, Node) and x.function is np.bitwise_and and not x.kwargs and _is(x, node)
+    return both and any(_truth(part) is False for part in x.args)
+
+
 def of_originals(node: Node, rewriting: Rewriting) -> Node | None:
     """Arithmetic with copies is arithmetic with what they are copies of, where the layout of the result is fixed."""
     if node.kwargs or node.kind.__class__ is not Kind or lines(node.kind.shape) > 1:
@@ -229,4 +251,6 @@ RULES: Rules = {
     np.conjugate: (itself,),
     np.real: (itself,),
     np.where: (where,),
+    np.bitwise_and: (truths,),
+    np.bitwise_or: (truths,),
 }
