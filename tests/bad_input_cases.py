@@ -461,6 +461,23 @@ TAPES: Table = {
             "Unknown value for unconnected_gradients: 'zeros'",
         ),
     },
+    "GradientTape.source": {
+        "never entered": (
+            lambda u: tm.GradientTape().source(u.y, u.c),
+            NotRecordingError,
+            NEVER_ENTERED,
+        ),
+        "an order of zero": (
+            lambda u: u.tape.source(u.y, u.c, 0),
+            OptionError,
+            "whole number from 1 to 9",
+        ),
+        "an array as source": (
+            lambda u: u.tape.source(u.y, np.ones(3)),
+            NotATensorError,
+            "of type ndarray",
+        ),
+    },
     "GradientTape.batch_jacobian": {
         "never entered": (
             lambda u: tm.GradientTape().batch_jacobian(u.b, u.m),
@@ -930,6 +947,33 @@ TENSORS: Table = {
 # -- derivatives of one's own -----------------------------------------------------------------------
 
 CUSTOM: Table = {
+    "function": {
+        "no function": (
+            lambda u: tm.function(u.y),
+            OptionError,
+            "tm.function takes a function, not Tensor([ 1., 8., 36.]): write tm.function(f)",
+        ),
+        "a class": (
+            lambda _: tm.function(Mute),
+            OptionError,
+            "tm.function takes a function, not <class",
+        ),
+        "a generator": (
+            lambda _: tm.function(generated),
+            FunctionError,
+            "tm.function takes no function that is a generator: return a list",
+        ),
+        "no programs": (
+            lambda _: tm.function(square, max_programs=0),
+            OptionError,
+            "max_programs is a whole number from 1 on, not 0: write max_programs=8",
+        ),
+        "a source before there is one": (
+            lambda u: tm.function(square).source(u.c),
+            FunctionError,
+            "square has no program for such arguments yet: call it twice",
+        ),
+    },
     "custom_gradient": {
         "no function": (
             lambda u: tm.custom_gradient(u.y),

@@ -18,6 +18,7 @@ from tests.conformance.programs import raised_by
 EVERYWHERE: Table = {**bad_input_cases.CASES, **bad_array_cases.CASES}
 
 ELSEWHERE = {
+    "Function",
     "UnconnectedGradients",
     "errors",
     "load_ipython_extension",

@@ -47,13 +47,11 @@ class Comments:
 
     def above_guard(self, guard: Guard, margin: str) -> list[str]:
         """The lines to write above a guard: the statement that branched, and which way the program is."""
-        site, order = guard.site, 0
-        if guard.condition.back is not None:
-            place, order = statement_of(guard.condition)
-            site = Site(place[0], place[1], 0, place[2]) if place is not None else None
-        if site is None:
+        before, self.said = self.said, _statement_of_guard(guard)
+        place, order = self.said
+        if place is None:
             return []
-        before, self.said = self.said, ((site.file, site.line, site.time), order)
+        site = Site(place[0], place[1], 0, place[2])
         gap = [""] if before is not None and order != before[1] else []
         text = self._statements.get((site.file, site.line), "")
         return gap + self._comment(_back(order), site, margin, _way(text, guard.expected, order))
@@ -77,9 +75,46 @@ class Comments:
         return [f"{margin}# {before}{text}{end}"]
 
 
+class NoComments:
+    """Stands for the comments of a program where these are not written."""
+
+    def __init__(self) -> None:
+        self._said: Any = None
+        self._last: Node | None = None
+
+    @property
+    def said(self) -> Any:
+        """The statement of the last node, in the form of `statement_of`."""
+        if self._last is not None:
+            self._said, self._last = statement_of(self._last), None
+        return self._said
+
+    @said.setter
+    def said(self, said: Any) -> None:
+        self._said, self._last = said, None
+
+    def above(self, node: Node, margin: str, line: str = "") -> list[str]:  # noqa: ARG002 (as of `Comments`)
+        """Nothing stands above a node."""
+        self._last = node
+        return []
+
+    def above_guard(self, guard: Guard, margin: str) -> list[str]:  # noqa: ARG002 (as of `Comments`)
+        """Nothing stands above a guard."""
+        self.said = _statement_of_guard(guard)
+        return []
+
+
 def _back(order: int) -> str:
     """The words before a statement whose derivative follows; none for the statement itself."""
     return f"{ORDERS.get(order, f'derivative of order {order}, ')}back through: " if order else ""
+
+
+def _statement_of_guard(guard: Guard) -> tuple[tuple[str, int, int] | None, int]:
+    """The user's statement that branched, or whose derivative did, in the form of `statement_of`."""
+    site = guard.site
+    if guard.condition.back is not None:
+        return statement_of(guard.condition)
+    return None if site is None else (site.file, site.line, site.time), 0
 
 
 def _way(statement: str, expected: bool, order: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import weakref
+from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -30,8 +31,6 @@ class Compiled:
     program : Program
     entry : Signature
         The signature for which it was made.
-    text : str
-        Its source.
     closure : Closure
         What the function closed over, as it was when it was traced.
     path : tuple
@@ -46,10 +45,9 @@ class Compiled:
         self.closure = closure
         self.path = path_of(program)
         self._all_guards = path_of(self.program) == self.path
-        text = Text(self.program)
-        self.text = str(text)
+        text = Text(self.program, bare=True)
         file = f"<tapemagic program {_number()} of {program.name}>"
-        linecache.cache[file] = len(self.text), None, self.text.splitlines(True), file
+        linecache.cache[file] = 0, None, [f"{line}\n" for line in text.lines], file
         weakref.finalize(self, linecache.cache.pop, file, None)
 
         def raised(error: BaseException) -> BaseException:
@@ -64,6 +62,11 @@ class Compiled:
         self.driver = driver.function()
         closure.forget()
         release(self.program)
+
+    @cached_property
+    def text(self) -> str:
+        """The source, with its docstring and comments; what runs are its statements."""
+        return str(Text(self.program))
 
     def agrees(self, known: tuple[Any, ...]) -> bool:
         """Whether the program takes a way of which the beginning is known."""

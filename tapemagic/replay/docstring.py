@@ -10,6 +10,7 @@ from weakref import ref
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.layout import WIDTH
 from tapemagic.replay.program import Input, Node, Program
+from tapemagic.replay.same import GivenVariable
 
 
 def docstring(
@@ -78,11 +79,8 @@ def described(node: Node) -> str:
 
 def _origin(program: Program, node: Input) -> str:
     words = program.notes.get("inputs", {}).get(node)
-    return (
-        f", {words}"
-        if words
-        else ", the value of a Variable" * isinstance(node.origin, Variable | ref)
-    )
+    is_variable = isinstance(node.origin, Variable | ref | GivenVariable)
+    return f", {words}" if words else ", the value of a Variable" * is_variable
 
 
 def _results(
@@ -95,10 +93,16 @@ def _results(
             yield text(x), f"{described(x)}, {words}" if words else described(x)
         else:
             yield text(x), meaning or "the same at each call"
-    names = {id(node.origin): name for node, name in zip(program.inputs, parameters, strict=False)}
+    names = {_key(x.origin): name for x, name in zip(program.inputs, parameters, strict=False)}
     for variable, node in program.assigned:
-        name = names.get(id(variable)) or getattr(variable, "name", "a Variable")
+        held = variable() if isinstance(variable, ref) else variable
+        name = names.get(_key(variable)) or getattr(held, "name", "a Variable")
         yield text(node), f"{described(node)}, the new value of {name}"
+
+
+def _key(origin: Any) -> Any:
+    """The identity of a Variable, or of the one weak reference to it; or its place among the arguments."""
+    return origin if isinstance(origin, GivenVariable) else id(origin)
 
 
 def _meaning(node: Node) -> str:

@@ -6,6 +6,7 @@ import operator
 import re
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,7 +188,8 @@ class Expressions:
 
     def _operands(self, node: Node) -> list[Expression]:
         """The arguments by position, NumPy scalars as Python's numbers where this makes no difference."""
-        if not isinstance(node.function, np.ufunc) or "dtype" in node.kwargs:
+        constants = any(x.__class__ is Constant for x in node.args)
+        if not constants or not isinstance(node.function, np.ufunc) or "dtype" in node.kwargs:
             return [self.value(x) for x in node.args]
         kinds = tuple(_operand(x) for x in node.args)
         numbers = [is_number(x) for x in node.args]
@@ -308,6 +310,8 @@ def operates(node: Node) -> bool:
         return True
     if not all(isinstance(x, Node) or type(x) in (bool, int, float, complex) for x in args):
         return False
+    if node.kind.is_array and node.kind.shape and function is not np.power:
+        return True
     kinds = [x.kind for x in args if isinstance(x, Node)]
     if not kinds:
         return False
@@ -329,6 +333,19 @@ def negates(node: Node) -> bool:
     return node.function in PYTHON or (
         kind is not None and ((kind.is_array and kind.shape != ()) or kind.dtype.kind in "fc")
     )
+
+
+def calls_numpy_alone(node: Node) -> bool:
+    """Whether a call of a ufunc of NumPy's needs no other names than those of its arguments."""
+    if node.kwargs or node.function.__class__ is not np.ufunc or not _is_numpys(node.function):
+        return False
+    return all(isinstance(x, Node) or x.__class__ in (int, float) for x in node.args)
+
+
+@cache
+def _is_numpys(function: Any) -> bool:
+    home = home_of(function)
+    return home is not None and home[0] == "numpy"
 
 
 def home_of(function: Any) -> tuple[str, str] | None:

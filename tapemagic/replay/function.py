@@ -89,6 +89,15 @@ class Function(Replayed):
         The function itself.
     max_programs : int
         The number of programs above which other calls run eagerly.
+
+    Examples
+    --------
+    >>> import numpy as np, tapemagic as tm
+    >>> f = tm.function(lambda x: x * x)
+    >>> [f(tm.constant(x)) for x in (1.0, 2.0, 3.0)]
+    [Tensor(1.0), Tensor(4.0), Tensor(9.0)]
+    >>> isinstance(f, tm.Function), len(f.programs), f.why_eager
+    (True, 1, '')
     """
 
     __tape_unwatched__ = INTERNAL

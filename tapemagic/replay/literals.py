@@ -47,8 +47,7 @@ def literal(x: Any) -> str | None:
     if kind is np.ndarray:
         return next((text for text in _array(x) if len(text) <= LONGEST and gives(text, x)), None)
     if isinstance(x, np.generic):
-        text = _scalar(x)
-        return text if text is not None and gives(text, x) else None
+        return _scalar(x)
     return None
 
 
@@ -109,7 +108,8 @@ def _scalar(x: np.generic) -> str | None:
         return "np.True_" if x else "np.False_"
     number = _number(x)
     name = _dtype(type(x))
-    return f"{name}({number})" if number and name else None
+    same = number and name and type(x)(_parsed(number)).tobytes() == x.tobytes()
+    return f"{name}({number})" if same else None
 
 
 def _number(x: Any) -> str | None:
@@ -124,6 +124,14 @@ def _number(x: Any) -> str | None:
     if kind != "f":
         return None
     return str(x) if np.isfinite(x) else _float(float(x))
+
+
+def _parsed(number: str) -> Any:
+    """The number of which Python code is a literal."""
+    try:
+        return float(number) if "." in number or "e" in number else int(number)
+    except ValueError:
+        return eval(number, {"np": np})  # noqa: S307 (the text is our own)
 
 
 def _array(x: Any) -> Any:
@@ -214,8 +222,7 @@ def weak_literal(
     number = _number(value)
     try:
         same = number is not None and (
-            strong[place].type(eval(number, {"np": np})).tobytes()  # noqa: S307 (a number)
-            == value.astype(strong[place]).tobytes()
+            strong[place].type(_parsed(number)).tobytes() == value.astype(strong[place]).tobytes()
         )
     except (OverflowError, ValueError, TypeError):
         return None

@@ -81,8 +81,9 @@ def recorded_program(
         own = len(trace.inputs)
         rerun.run(needed_records(contents.records, targets))
         tape = tape_of(contents._replace(records=tuple(rerun.records)))
-        y = [[_symbolic(x, rerun) for x in group] for group in groups]
-        x = [_symbolic(each, rerun) for each in sources]
+        symbolic: dict[int, Tensor] = {}
+        y = [[_symbolic(x, rerun, symbolic) for x in group] for group in groups]
+        x = [_symbolic(each, rerun, symbolic) for each in sources]
         gradients = _differentiated(tape, trace, y, x, order)
         results = [trace.node(unwrap(each)) for group in y for each in group]
         results += [None if g is None else trace.node(unwrap(g)) for g in gradients]
@@ -245,14 +246,17 @@ def _key(x: Any) -> int:
     return id_of(x) if is_id(id_of(x)) else -id(x)
 
 
-def _symbolic(x: Traced, rerun: Rerun) -> Tensor:
-    """A target or source with the symbol of its value."""
+def _symbolic(x: Traced, rerun: Rerun, known: dict[int, Tensor]) -> Tensor:
+    """A target or source with the symbol of its value, one tensor for each."""
     i = _key(x)
+    if i in known:
+        return known[i]
     value = rerun.value(i)
     if value is None:
         is_parameter = is_id(i) or i in rerun.asked
         value = rerun.watched(i, rerun.recorded_value(x)) if is_parameter else unwrap(x)
-    return wrap(value, id_of(x))
+    found = known[i] = wrap(value, id_of(x))
+    return found
 
 
 def _in_words(trace: RecordTrace, contents: Contents) -> str:

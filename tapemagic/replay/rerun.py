@@ -19,7 +19,7 @@ from tapemagic.replay.custom import symbols_in
 from tapemagic.replay.naming import give_name, identifier
 from tapemagic.replay.program import Node, Site
 from tapemagic.replay.symbol import Symbol, held
-from tapemagic.replay.trace import Trace
+from tapemagic.replay.trace import MOST_NODES, Trace
 
 FORM = HARMLESS | {"order", "kind", "stable", "device", "signature"}
 """Arguments which a record does not hold, and which do not change numbers, but for a dtype, which the result shows."""
@@ -28,6 +28,11 @@ MOST_EXITS = 3
 """The most ways out of the tape that a note names."""
 
 UNNAMED = "which had no name where this was written"
+
+TOO_LONG = (
+    f"what the tape recorded and its derivative are more than {MOST_NODES:,} operations, which is the most that are "
+    "written as a program: record fewer iterations"
+)
 
 LITERAL = 8
 """The most elements of an unnamed array that stands in the program as numbers."""
@@ -115,11 +120,17 @@ class RecordTrace(Trace):
         before = self.mark
         try:
             for record in super().sweep(records, grads):
+                self.check_length()
                 position = self._positions.get(_first(record))
                 self.mark = before if position is None else (self.level, position)
                 yield record
         finally:
             self.mark = before
+
+    def check_length(self) -> None:
+        """Raise an error if there are too many calls for a program, so that the trace was closed."""
+        if not self.writes:
+            raise SourceError(TOO_LONG)
 
     def _constant(self, value: Any) -> Any:
         known = self._known.get(id(value))
@@ -196,10 +207,13 @@ class Rerun:
 
     def run(self, needed: Sequence[int]) -> None:
         """Run the records at some positions, oldest first."""
+        if len(needed) > MOST_NODES:
+            raise SourceError(TOO_LONG)
         self._ran = needed
         for position in needed:
             self.trace.at(position)
             self._run(position, Record._make(self.contents.records[position]))
+            self.trace.check_length()
         self.trace.mark = None
 
     def note_exits(self) -> None:
@@ -299,7 +313,7 @@ class Rerun:
         for way in ways:
             before, left = len(self.trace.body), len(self.trace.reasons)
             try:
-                result = way()  # type: ignore[no-untyped-call]
+                result = way()
             except Exception:  # noqa: BLE001 (an argument that no record holds may be missing)
                 result = ()
             found = list(result) if isinstance(result, tuple) else [result]

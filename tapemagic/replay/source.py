@@ -40,6 +40,12 @@ RETRACE = '''class Retrace(Exception):
 class Text:
     """The source of a program, and what its names stand for.
 
+    Parameters
+    ----------
+    program : Program
+    bare : bool, optional
+        Whether to write the statements alone: that is what runs.
+
     Attributes
     ----------
     name : str
@@ -57,13 +63,13 @@ class Text:
         Whether the function returns a value that is no tuple, because there is only one.
     """
 
-    def __init__(self, program: Program) -> None:
-        writer = Writer(program)
+    def __init__(self, program: Program, bare: bool = False) -> None:
+        writer = Writer(program, bare)
         self.name = writer.name
         self.namespace = writer.names.namespace
         self.fixed = tuple(writer.fixed)
         self.single = len(writer.uses.outputs) == 1
-        head = [*_above(writer), *_head(writer)]
+        head = [*_above(writer, bare), *_head(writer, bare)]
         self.lines = head + [line.text for line in writer.body]
         body = list(enumerate(writer.body, len(head) + 1))
         self.sites = {k: line.site for k, line in body if line.site is not None}
@@ -89,7 +95,7 @@ class Text:
         point_at_user(error, self._file, self.sites, self._functions)
 
 
-def _above(writer: Writer) -> list[str]:
+def _above(writer: Writer, bare: bool) -> list[str]:
     """The lines above the function: imports, constants, and the error for another way."""
     above = [*writer.above]
     for name, value in list(writer.names.namespace.items()):
@@ -105,7 +111,7 @@ def _above(writer: Writer) -> list[str]:
     lines: list[str] = []
     for block in (imports, above):
         lines += [*block, ""] if block else []
-    if writer.guards:
+    if writer.guards and not bare:
         lines += [""] * bool(lines) + [*RETRACE.splitlines(), ""]
     return [*lines, ""] if lines else []
 
@@ -127,9 +133,12 @@ def _named(value: Any) -> str:
     return f"the {kind} {name}" if known else f"an object of type {kind}"
 
 
-def _head(writer: Writer) -> list[str]:
+def _head(writer: Writer, bare: bool) -> list[str]:
     """The first lines of the function, and its docstring."""
     lines = laid_out(f"def {writer.name}({', '.join(writer.parameters)})", "", ":")
-    return lines + docstring(
-        writer.program, writer.name, writer.parameters, writer.fixed, writer.text
+    return (
+        lines
+        if bare
+        else lines
+        + docstring(writer.program, writer.name, writer.parameters, writer.fixed, writer.text)
     )

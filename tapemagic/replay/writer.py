@@ -7,8 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.replay.comments import Comments
-from tapemagic.replay.expressions import ATOM, AUGMENTED, Expression, Expressions
+from tapemagic.replay.comments import Comments, NoComments
+from tapemagic.replay.expressions import (
+    ATOM,
+    AUGMENTED,
+    Expression,
+    Expressions,
+    calls_numpy_alone,
+)
 from tapemagic.replay.layout import WIDTH, laid_out
 from tapemagic.replay.literals import literal, quoted
 from tapemagic.replay.local_names import LocalNames
@@ -60,13 +66,21 @@ class Pending(NamedTuple):
 
 
 class Writer:
-    """Writes the source of a program, statement by statement."""
+    """Writes the source of a program, statement by statement.
 
-    def __init__(self, program: Program) -> None:
+    Parameters
+    ----------
+    program : Program
+    bare : bool, optional
+        Whether to write the same statements without comments, and each on one line.
+    """
+
+    def __init__(self, program: Program, bare: bool = False) -> None:
         self.program = program
         self.uses = Uses(program)
         self.names = LocalNames(self.uses)
-        self.comments = Comments(program)
+        self.comments = NoComments() if bare else Comments(program)
+        self._bare = bare
         self.fixed: list[Constant] = []
         self.parameters: list[str] = []
         self.above: list[str] = []
@@ -80,7 +94,7 @@ class Writer:
         self._write = Expressions(self._read, self.names.function, self.names.thing)
         self.name = self.names.reserve(identifier(program.name) or "program")
         for entry in self.uses.entries():
-            if isinstance(entry, Node):
+            if isinstance(entry, Node) and not calls_numpy_alone(entry):
                 self._write.call(entry)  # names functions before values
         self._name_parameters()
         for entry in program.body:
@@ -226,8 +240,12 @@ class Writer:
 
     def _begin(self, node: Node, line: str) -> None:
         """Write what stands above a node's line: its comment, and the head of a block of np.errstate."""
-        errstate = {k: v for k, v in (node.errstate or {}).items() if self._usual.get(k) != v}
-        if errstate != self._errstate or statement_of(node) != self.comments.said:
+        errstate: dict[str, str] = {}
+        if node.errstate:
+            errstate = {k: v for k, v in node.errstate.items() if self._usual.get(k) != v}
+        if self._errstate and (
+            errstate != self._errstate or statement_of(node) != self.comments.said
+        ):
             self._errstate = {}
         above = self.comments.above(node, self._margin, "" if errstate else line)
         self.body += [Line(text, node.site) for text in above]
@@ -294,7 +312,8 @@ class Writer:
         return self._indent + "    " * bool(self._errstate)
 
     def _line(self, text: str, site: Site | None = None, nodes: Sequence[Node] = ()) -> None:
-        self.body += [Line(line, site, nodes) for line in laid_out(text, self._margin)]
+        lines = [self._margin + text] if self._bare else laid_out(text, self._margin)
+        self.body += [Line(line, site, nodes) for line in lines]
 
 
 def plain_name(array: Any, text: str) -> str:

@@ -158,7 +158,7 @@ def test_a_label_that_is_no_class_is_an_error_also_after_replays() -> None:
 
 @pytest.mark.parametrize("number", STATEFUL)
 def test_what_is_assigned_between_steps_counts(number: Any) -> None:
-    """What is assigned between steps counts."""
+    """A learning rate that is assigned between steps counts."""
     results = []
     for decorate in (as_it_stands, tm.function):
         optimizer = nn.optimizers.Adam(0.1)

@@ -205,7 +205,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             before = grads.get(i)
             if before is None:
                 grads[i] = dx
-            elif i in mine and in_place:
+            elif i in mine and in_place and (before.ndim < 2 or before.strides == dx.strides):
                 before += dx
                 grads[i] = before
             elif (
@@ -220,7 +220,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
                 mine.add(i)
                 value = dx
                 if value.__class__ is np.ndarray and value.nbytes > SMALL and in_place and sole(dx):
-                    grads[i] = np.add(before, dx, out=dx)
+                    grads[i] = np.add(before, dx, out=dx if dx.strides == before.strides else None)
                 else:
                     grads[i] = before + dx
     if unfinished:

@@ -139,7 +139,7 @@ class Steps:
 
     @property
     def why_eager(self) -> str:
-        """Why steps of training could be no programs; empty if they were, or if that was never tried."""
+        """The reason why steps of training could be no programs; empty if they were, or if that was never tried."""
         return "" if self.run_eagerly else str(programs_of_steps().__get__(self).why_eager)
 
     @property

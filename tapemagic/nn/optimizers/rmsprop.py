@@ -82,14 +82,14 @@ class RMSprop(ArrayOptimizer):
         part, step = self.temporary(g)
         np.square(g, out=part)
         average(v, part, self.rho)
-        np.positive(v, out=step)
+        spread = v
         if self.centered:
             mean = kept[-1]
             np.positive(g, out=part)
             average(mean, part, self.rho)
             np.square(mean, out=part)
-            np.subtract(step, part, out=step)
-        np.add(step, self.epsilon, out=step)
+            spread = np.subtract(v, part, out=step)
+        np.add(spread, self.epsilon, out=step)
         np.sqrt(step, out=step)
         np.multiply(g, numbers, out=part)
         np.divide(part, step, out=step)

@@ -16,8 +16,9 @@ _NAMES = (
     "atleast_3d average broadcast_to clip column_stack concatenate conj conjugate copy cumprod cumsum diag diagonal "
     "diff dot dstack einsum empty_like expand_dims fabs flatten flip fliplr flipud full_like hstack imag inner isclose "
     "kron matrix_transpose max mean min moveaxis nan_to_num nanmax nanmean nanmin nansum ones_like outer pad "
-    "permute_dims prod ptp ravel real repeat reshape roll rollaxis rot90 round sort split squeeze stack std sum swapaxes tensordot "
-    "tile trace transpose trapezoid tril triu unstack vander var vdot vecdot view vstack where zeros_like"
+    "permute_dims prod ptp ravel real repeat reshape roll rollaxis rot90 round sort split squeeze stack std sum "
+    "swapaxes tensordot tile trace transpose trapezoid tril triu unstack vander var vdot vecdot view vstack where "
+    "zeros_like"
 )
 RAISING_NOTHING = frozenset(_NAMES.split())
 """Functions and methods of NumPy, beside ufuncs, that no number in their arguments makes raise an error."""

@@ -18,9 +18,9 @@ VIEWS = frozenset(
     {np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.squeeze}
     | {np.expand_dims, np.broadcast_to, np.asarray, np.real, np.imag, np.diagonal, np.atleast_1d}
     | {np.atleast_2d, np.atleast_3d, np.flip, np.rot90, np.matrix_transpose, np.permute_dims}
-    | {operator.getitem, np.split, np.array_split, np.unstack, np.broadcast_arrays}
+    | {operator.getitem, np.split, np.array_split, np.broadcast_arrays}
     | {method(name) for name in ("reshape", "ravel", "transpose", "swapaxes", "squeeze", "view")}
-    | {method("diagonal")}
+    | {method("diagonal"), getattr(np, "unstack", np.split)}  # the former from NumPy 2.1 on
 )
 """Functions whose result may be a view of their first argument."""
 
