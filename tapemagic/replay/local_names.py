@@ -15,6 +15,9 @@ from tapemagic.replay.program import Node
 from tapemagic.replay.trace import is_plain
 from tapemagic.replay.uses import Uses
 
+SMALL = 1024
+"""The most bytes of an array that is kept until the end of a short program."""
+
 
 def _numbered(name: str) -> Iterator[str]:
     """A name and what comes after it: ``x``, ``x_2``, ``x_3``; ``u1``, ``u2`` for a value without one."""
@@ -87,7 +90,15 @@ class LocalNames:
     def _is_free(self, name: str, wanted: str) -> bool:
         if name in self._reserved or (name != wanted and name in self._users):
             return False
-        return not self._uses.is_kept(self._holders.get(name))
+        holder = self._holders.get(name)
+        if holder is None or self._uses.is_kept(holder):
+            return holder is None
+        return bool(wanted) or self._is_worth_its_memory(holder)
+
+    def _is_worth_its_memory(self, node: Node) -> bool:
+        """Whether the name of a value serves again, so that its memory does: in a long program, or for a large array."""
+        kind: Any = node.kind
+        return self._uses.is_long or kind.size * kind.dtype.itemsize > SMALL
 
     def wanted(self, node: Node) -> str:
         """The name that a node should have; empty if it has none."""

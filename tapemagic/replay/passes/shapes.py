@@ -30,7 +30,14 @@ def copied(node: Node, rewriting: Rewriting) -> Node | None:
     x = node.args[0]
     if has_order(node) or node.kwargs.keys() - {"copy", "dtype", "order"}:
         return None
+    if isinstance(x, Node) and x.kind == node.kind and _are_numbers_of_places(x):
+        return x
     return rewriting.same(x, node)
+
+
+def _are_numbers_of_places(x: Node) -> bool:
+    """Whether nothing that is computed with a value depends on how far apart its elements lie: whole numbers in a row."""
+    return len(x.kind.shape) == 1 and x.kind.dtype.kind in "biu"
 
 
 def array(node: Node, _rewriting: Rewriting) -> Node | None:
