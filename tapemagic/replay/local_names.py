@@ -96,7 +96,7 @@ class LocalNames:
         return bool(wanted) or self._is_worth_its_memory(holder)
 
     def _is_worth_its_memory(self, node: Node) -> bool:
-        """Whether the name of a value serves again, so that its memory does: in a long program, or for a large array."""
+        """Whether the name of a value serves again, and so its memory: in a long program, or for a large array."""
         kind: Any = node.kind
         return self._uses.is_long or kind.size * kind.dtype.itemsize > SMALL
 

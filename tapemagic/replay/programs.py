@@ -322,7 +322,7 @@ class Programs:
             return str(effects[0])
         if trace.reasons:
             how, site = trace.reasons[0]
-            return _with_line(in_words(how), site)
+            return in_words(how, _line(site))
         if signature(args, kwargs).key != call.key:
             return "it changes its arguments"
         variable = one.out_of_reach(program)
@@ -370,9 +370,13 @@ def _none(args: Any, kwargs: Any) -> Miss:  # noqa: ARG001 (as of a driver)
 
 
 def _with_line(reason: str, site: Site | None) -> str:
+    return reason if site is None else f"{reason} ({_line(site)})"
+
+
+def _line(site: Site | None) -> str:
     if site is None:
-        return reason
-    return f"{reason} (line {site.line} of {os.path.basename(site.file)})"  # noqa: PTH119 (may be <stdin>)
+        return ""
+    return f"line {site.line} of {os.path.basename(site.file)}"  # noqa: PTH119 (may be <stdin>)
 
 
 def _assigned(closure: Closure, path: str) -> Site | None:

@@ -3,57 +3,57 @@
 from __future__ import annotations
 
 EXIT = "takes a value out of the program"
+NO_PART = "cannot be part of a program"
+NO_RESULT = "cannot come out of a program"
 
-NUMBER = f"{EXIT}: compute with the tensor itself, or return it"
-TEXT = f"{EXIT}: return it, and print it after the call"
-ARRAY = f"{EXIT}: call NumPy's functions on the tensor itself"
-RESULT = (
-    "no program returns: return tensors, arrays and numbers, or lists, tuples and dicts of them"
-)
+NUMBER = EXIT, "compute with the tensor itself, or return it"
+TEXT = EXIT, "return it, and print it after the call"
+ARRAY = EXIT, "call NumPy's functions on the tensor itself"
+NEW = NO_RESULT, "return a new one"
+DATA = "return tensors, arrays and numbers, or lists, tuples and dicts of them"
 
-WORDS: dict[str, str] = {
+KNOWN: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("float()", "int()", "complex()", "round()", ".item()", ".tolist()"), NUMBER),
     **dict.fromkeys(("repr()", "str()", "format()"), TEXT),
     **dict.fromkeys(("np.asarray", "np.array"), ARRAY),
-    "x[mask]": "has a shape that depends on numbers: use np.where(mask, x, 0)",
-    "x[i] = ...": "writes into an array: make a new one, by np.where or np.concatenate",
+    "x[mask]": ("has a shape that depends on numbers", "use np.where(mask, x, 0)"),
+    "x[a:b]": ("has a shape that depends on numbers", "give a and b as numbers of Python's"),
+    "x[i] = ...": ("writes into an array", "make a new one, by np.where or np.concatenate"),
 }
-"""What follows the name of what values left the trace by."""
+"""What is to be said about what values left a trace by, and what to write instead."""
 
-BEGINNINGS: dict[str, str] = {
-    "more than": "are too many for one program: make a program of a part, such as one step of a loop",
-    "a result of type": RESULT,
-    "a result that": "no program returns",
-    "a list as a result": "no program returns: return a new one",
-    "a dict as a result": "no program returns: return a new one",
-    "a Variable as a result": "no program returns: return its value, such as v + 0",
-    "an argument of type": "cannot be written in a program",
-    "a change of": "cannot be part of a program: return a new one",
-    "an operation in place": "cannot be part of a program: write x = x + y in place of x += y",
-    "np.errstate": "cannot be part of a program",
-    "warnings.": "cannot be part of a program: call the function inside of it",
+BEGINNINGS: dict[str, tuple[str, str]] = {
+    "more than": ("are too many", "make a program of a part, such as one step of a loop"),
+    "a result of type": (NO_RESULT, DATA),
+    "a result that": (NO_RESULT, DATA),
+    "a list as a result": NEW,
+    "a dict as a result": NEW,
+    "a Variable as a result": (NO_RESULT, "return its value, such as v + 0"),
+    "an argument of type": (NO_PART, ""),
+    "a change of": (NO_PART, "return a new one"),
+    "an operation in place": (NO_PART, "write x = x + y in place of x += y"),
+    "a warning": (NO_PART, ""),
+    "a Jacobian": (NO_PART, ""),
+    "np.errstate": (NO_PART, ""),
+    "warnings.": (NO_PART, "call the function inside of it"),
+    "np.": (NO_PART, ""),
 }
 """The same by how it begins."""
 
 
-def in_words(how: str) -> str:
-    """The sentence about what values left a trace by.
+def in_words(how: str, where: str = "") -> str:
+    """The sentence about what values left a trace by, and where.
 
     Examples
     --------
-    >>> in_words("float()")
-    'float() takes a value out of the program: compute with the tensor itself, or return it'
-    >>> in_words("np.unique()")
-    'np.unique() takes a value out of the program'
+    >>> in_words("float()", "line 3 of a.py")
+    'float() takes a value out of the program (line 3 of a.py): compute with the tensor itself, or return it'
+    >>> in_words("np.unique")
+    'np.unique cannot be part of a program'
     """
-    if how in WORDS:
-        return f"{how} {WORDS[how]}"
-    for beginning, words in BEGINNINGS.items():
-        if how.startswith(beginning):
-            return f"{how} {words}"
-    if ": " in how:  # it says already what to write
-        what, instead = how.split(": ", 1)
-        return f"{what} cannot be part of a program: {instead}"
-    if how.endswith((" into an array", " from numbers", " of np.cov", "(out=...)")):
-        return f"{how} cannot be part of a program"
-    return f"{how} {EXIT}"
+    what, _, instead = how.partition(": ")
+    found = (NO_PART, instead) if instead else KNOWN.get(how)
+    if found is None:
+        found = next((x for start, x in BEGINNINGS.items() if how.startswith(start)), (EXIT, ""))
+    verb, instead = found
+    return f"{what} {verb}{f' ({where})' * bool(where)}{': ' * bool(instead)}{instead}"

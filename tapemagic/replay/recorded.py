@@ -17,6 +17,7 @@ from tapemagic.engine.tape.recorder import Contents, contents_of
 from tapemagic.engine.tape.tape import Tape, tape_of
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap, wrap
+from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import NotATensorError, OptionError, SourceError
 from tapemagic.replay.naming import identifier
 from tapemagic.replay.passes import simplified
@@ -297,9 +298,10 @@ def source_of_tape(tape: Tape, target: Any, sources: Any, order: Any, here: Any)
         )
     group, wanted = tensors(target, "a target"), tensors(sources, "a source")
     order = checked_order(order)
-    words = Words(here.names, here.arrays, lambda _position: None)
+    names = here.names | {id_of(x): x.name for x in wanted if _is_of_model(x, here.names)}
+    words = Words(names, here.arrays, lambda _position: None)
     name = here.target or "target"
-    asked = [here.names.get(id_of(x), "") for x in wanted]
+    asked = [names.get(id_of(x), "") for x in wanted]
     program = recorded_program(
         contents_of(tape),
         *([group], wanted, order, words),
@@ -307,6 +309,12 @@ def source_of_tape(tape: Tape, target: Any, sources: Any, order: Any, here: Any)
         {"summary": summary(name, asked, order)},
     )
     return text_of(program).text
+
+
+def _is_of_model(x: Any, names: Mapping[int, str]) -> bool:
+    """Whether a source is a Variable of a model, which the caller knows by its place in a list alone."""
+    known = names.get(id_of(x), "")
+    return isinstance(x, Variable) and "/" in x.name and not known.isidentifier()
 
 
 def name_of(target: str, order: int) -> str:

@@ -177,15 +177,18 @@ class Writer:
         return self._read(entry.value if isinstance(entry, Store) else entry.condition)
 
     def _take(self, arguments: list[Node]) -> list[Pending]:
-        """Take the kept expressions of arguments, if they are the last ones, in the order of the arguments."""
+        """Take the kept expressions of arguments, as far as they are the last ones, in the order of the arguments."""
         waiting = {part.node for part in self._pending}
         wanted = [node for node in arguments if node in waiting] if waiting else []
-        last = self._pending[len(self._pending) - len(wanted) :]
-        if [part.node for part in last] != wanted:
+        kept = [part.node for part in self._pending]
+        count = len(wanted)
+        while kept[len(kept) - count :] != wanted[len(wanted) - count :]:
+            count -= 1
+        taken = self._pending[len(kept) - count :]
+        del self._pending[len(kept) - count :]
+        if count < len(wanted):
             self._flush()
-            return []
-        del self._pending[len(self._pending) - len(wanted) :]
-        return last
+        return taken
 
     def _stands_inside(self, node: Node) -> bool:
         """Whether a value has no statement of its own."""

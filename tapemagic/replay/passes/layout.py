@@ -75,7 +75,7 @@ class Layouts:
 
 
 def _keeps(node: Node, x: Node) -> bool:
-    """Whether a call of single numbers and the result of another call has its layout: both are without gaps, in one order."""
+    """Whether a call of numbers and the result of another call has its layout: both without gaps, in one order."""
     if not (_is_elementwise(node) and _is_elementwise(x)) or node.kwargs or x.kwargs:
         return False
     return all(part is x or (is_single(part) and not _is_array(part)) for part in node.args)

@@ -36,7 +36,7 @@ def copied(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def _are_numbers_of_places(x: Node) -> bool:
-    """Whether nothing that is computed with a value depends on how far apart its elements lie: whole numbers in a row."""
+    """Whether a value is a row of whole numbers: nothing computed with them depends on how far apart they lie."""
     return len(x.kind.shape) == 1 and x.kind.dtype.kind in "biu"
 
 
