@@ -98,19 +98,41 @@ def modules(package: Path) -> dict[str, Path]:
     return named
 
 
-def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """All statements inside of a node; expressions, of which there are many more, are passed over."""
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, ast.expr):
-            yield child
-            yield from statements(child)
+def is_private(name: object) -> bool:
+    """Whether something is a name with one underscore in front."""
+    return (
+        isinstance(name, str) and name.startswith("_") and name != "_" and not name.startswith("__")
+    )
+
+
+NAME_OF = {
+    ast.FunctionDef: "name",
+    ast.AsyncFunctionDef: "name",
+    ast.ClassDef: "name",
+    ast.Name: "id",
+    ast.Attribute: "attr",
+    ast.Constant: "value",
+}
 
 
 @cache
+def nodes(path: Path) -> list[ast.AST]:
+    """The nodes of a file's syntax tree that import something, or have a private name."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        kind = type(node)
+        if (
+            is_private(getattr(node, NAME_OF[kind]))
+            if kind in NAME_OF
+            else kind in {ast.Import, ast.ImportFrom}
+        ):
+            found.append(node)
+    return found
+
+
 def import_statements(path: Path) -> list[ast.Import | ast.ImportFrom]:
     """The import statements anywhere in a file."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return [node for node in statements(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return [node for node in nodes(path) if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def imported(path: Path, package: str, known: dict[str, Path]) -> Iterator[tuple[str, bool]]:

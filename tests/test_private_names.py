@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.test_layers import ALLOWED, PACKAGE, entry, modules, plant
+from tests.test_layers import ALLOWED, PACKAGE, entry, is_private, modules, nodes, plant
 
 SHARED = {
     "_value": "engine.tensor",
@@ -30,18 +30,8 @@ OUTSIDE = {"_fields", "_getframe", "_make", "_NoValue", "_replace"}
 """Names of Python's and NumPy's own that only look private."""
 
 
-def is_private(name: str) -> bool:
-    """Whether a name has one underscore in front."""
-    return name.startswith("_") and not name.startswith("__") and name != "_"
-
-
-def nodes(path: Path) -> list[ast.AST]:
-    """The nodes of a file's syntax tree."""
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-
-
 def defined(tree: list[ast.AST]) -> Iterator[str]:
-    """The names that a module defines: functions, classes, variables, attributes of self and slots."""
+    """The private names that a module defines: functions, classes, variables, attributes of self and slots."""
     for node in tree:
         match node:
             case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
@@ -62,7 +52,7 @@ def read(tree: list[ast.AST]) -> Iterator[tuple[int, str]]:
                 ast.Call(ast.Name("super")), _
             ):
                 pass
-            case ast.Attribute(_, name) if is_private(name) and name not in OUTSIDE:
+            case ast.Attribute(_, name) if name not in OUTSIDE:
                 yield node.lineno, name
             case ast.ImportFrom(str(module), names) if module.startswith("tapemagic"):
                 yield from ((node.lineno, alias.name) for alias in names if is_private(alias.name))
@@ -74,7 +64,7 @@ def foreign_names(package: Path) -> list[str]:
     found: dict[str, list[tuple[int, str]]] = {}
     for name, path in modules(package).items():
         tree = nodes(path)
-        own.setdefault(entry(name, ALLOWED), set()).update(filter(is_private, defined(tree)))
+        own.setdefault(entry(name, ALLOWED), set()).update(defined(tree))
         found[name] = list(read(tree))
     return [
         f"{name or 'tapemagic'} reads {private} on line {line}"

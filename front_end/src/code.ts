@@ -1,4 +1,5 @@
 /** The derivatives as a program, which the kernel writes when the tab is opened; the lines of the step light up. */
+import type { View } from "./content";
 import { page } from "./dom";
 import { mark } from "./marks";
 import { questionOf } from "./opening";
@@ -10,29 +11,22 @@ import type { Stage } from "./stage";
 export function code(stage: Stage, given: () => string): HTMLElement {
   const { ask } = questionsOf(stage);
   const face = page("tm-face");
-  let shown = "";
-  let run = stage.content;
+  let shown: View | null = null;
   const follow = (): void => {
-    const { operation, reverse, row } = stage.now ?? {};
-    const lit = reverse ? `${parseInt(row ?? "")}.${operation}` : operation;
-    mark(face.querySelectorAll("[data-k]"), { now: false });
-    mark(face.querySelectorAll(`[data-k~="${lit}"]`), { now: true });
+    for (const line of face.querySelectorAll("[data-k]"))
+      mark([line], { now: !!stage.now && line.matches(`[data-k~="${stage.step}"]`) });
   };
-  const renew = async (): Promise<void> => {
-    const { content, tab, view } = stage;
+  const renew = (): void => {
+    const { tab, view } = stage;
+    if (tab !== "Code" || shown === view) return;
+    shown = view;
     const question = questionOf(view?.opened ?? {}).replace("view", "code");
-    if (tab !== "Code" || (shown === question && run === content)) return;
-    shown = question;
-    run = content;
     const made = page("");
     face.replaceChildren(made);
-    const isFirst = question === "code:{}";
-    // without a kernel, nobody can tell to what else its lines belong
-    const html = isFirst ? given() : content.live ? "" : given().replace(/ data-k="[^"]*"/g, "");
-    await fill(made, async (say) => html || ask<string>(question, say));
-    follow();
+    const html = question === "code:{}" && given();
+    void fill(made, async (say) => html || ask<string>(question, say)).then(follow);
   };
+  stage.follow(renew, "view", "tab");
   stage.on("step", follow);
-  stage.follow(() => void renew(), "content", "view", "tab");
   return face;
 }

@@ -3,10 +3,11 @@ import { expect, test, vi } from "vitest";
 import { code } from "../src/code";
 import type { Content, Step } from "../src/content";
 import type { Model } from "../src/model";
+import { SAVED } from "../src/questions";
 import { Stage } from "../src/stage";
 import { contentOf, modelOf, stepOf, viewOf } from "./samples";
 
-const LINES = '<pre><span data-k="0">y</span>\n<span data-k="1 0.0">dx</span></pre>';
+const LINES = '<pre><span data-k="1">y</span>\n<span data-k="2 4">dx</span></pre>';
 const STEPS: Step[] = [
   { ...stepOf("forward"), operation: 0, row: "0.1" },
   { ...stepOf("reverse"), operation: 0, row: "0.1", reverse: true },
@@ -51,12 +52,12 @@ test("the lines of a step light up, forward and in reverse", async () => {
   expect(send).not.toHaveBeenCalled();
 });
 
-test("without a kernel, no line lights up beside another layout", async () => {
+test("without a kernel, there is no program beside another layout", async () => {
   const { stage, face, lit } = sample({ live: false });
   stage.openTab("Code");
   stage.show({ ...viewOf(0), steps: STEPS, opened: { "1": 1 } });
   await vi.waitFor(() => {
-    expect(face.textContent).toContain("dx");
+    expect(face.textContent).toBe(SAVED);
   });
   stage.goTo(1);
   expect(lit()).toBe("");

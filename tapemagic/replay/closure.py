@@ -7,8 +7,8 @@ import sys
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
-from types import CellType, FunctionType, MethodType, ModuleType
+from functools import lru_cache, partial
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,6 +114,9 @@ class Closure:
         self.names: set[str] = set()
         self.dynamic = False
         self.codes: dict[Any, Names] = {}
+        code = getattr(function, "__code__", None)
+        if isinstance(code, CodeType) and is_user_code(code):
+            self.names |= names_in(code).attributes
         known = -1
         while len(self.names) + self.dynamic > known:
             known = len(self.names) + self.dynamic
@@ -275,10 +278,12 @@ class Closure:
             self._look(f"{local}.__func__", x.__func__, path)
             self._look(f"{local}.__self__", x.__self__, f"{path}.__self__")
         elif isinstance(x, WRAPPERS):
-            for name in ("__func__", "func", "fget", "fset"):
+            for name in ("__func__", "func", "args", "keywords", "fget", "fset"):
                 part = getattr(x, name, None)
                 if part is not None:
                     self._look(f"{local}.{name}", part, path)
+            if isinstance(x, partial):
+                self._expand_attributes(local, x, path)
         elif isinstance(x, ModuleType):
             self._expand_module(local, x, path)
         elif isinstance(x, type):

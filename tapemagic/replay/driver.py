@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +19,10 @@ from tapemagic.replay.source import Retrace
 
 FEW = 4
 """The number of tensors among the arguments up to which all pairs of them are compared."""
+
+
+LONGEST = 2000
+"""The number of characters above which a condition takes no other one in."""
 
 
 class Miss:
@@ -89,15 +95,16 @@ class Driver:
         self._take_arguments()
         self._check_leaves()
         if closure.lines:
-            self.lines += ["try:", *[f"    {line}" for line in closure.lines]]
+            self.lines += ["try:", *[f"    {line}" for line in merged(closure.lines)]]
             self.lines += ["except CHANGED:", "    return STALE"]
         self._check_aliases()
         self._run(single)
 
     def function(self) -> Any:
         """The driver."""
-        text = "def driver(args, kwargs):\n" + "".join(f"    {line}\n" for line in self.lines)
-        exec(compile(text, "<tapemagic driver>", "exec"), self.namespace)  # noqa: S102 (our own)
+        lines = merged(self.lines)
+        text = "def driver(args, kwargs):\n" + "".join(f"    {line}\n" for line in lines)
+        exec(_code(text), self.namespace)  # noqa: S102 (our own)
         return self.namespace["driver"]
 
     def _constant(self, value: Any) -> str:
@@ -280,9 +287,8 @@ class Driver:
         self.lines += [
             "try:",
             f"    {target or 'nothing'} = run({given})",
-            "except Retrace as turn:",
-            "    return Miss(turn.args[0], program)",
             "except Exception as error:",
+            "    if error.__class__ is Retrace: return Miss(error.args[0], program)",
             "    raise raised(error)",
         ]
         for (variable, _), name in zip(program.assigned, names[count:], strict=True):
@@ -325,6 +331,43 @@ class Driver:
         if kind is tuple:
             return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
         return f"{self._constant(kind)}({', '.join(parts)})"
+
+
+@lru_cache(256)
+def _code(text: str) -> CodeType:
+    """The code of a driver: other ways through a function mostly have the same one."""
+    return compile(text, "<tapemagic driver>", "exec")
+
+
+def merged(lines: list[str]) -> list[str]:
+    """The same checks in fewer statements, which are compiled and run in less time.
+
+    Examples
+    --------
+    >>> merged(["if kwargs: return MISS", "x, = args", "a = x._value", "if a is b: return MISS", "if c: return MISS"])
+    ['if kwargs: return MISS', 'x, = args', 'if (a := x._value) is b or c: return MISS']
+    """
+    found: list[str] = []
+    for line in lines:
+        condition, end = _check(line)
+        if condition and found:
+            name, equals, value = found[-1].partition(" = ")
+            rest = condition.removeprefix(name)
+            if equals and name.isidentifier() and rest != condition and rest[:1] in {" ", "."}:
+                found.pop()
+                condition = f"({name} := {value}){rest}"
+            before, same = _check(found[-1]) if found else ("", "")
+            if before and same == end and len(before) < LONGEST:
+                found.pop()
+                condition = f"{before} or {condition}"
+        found.append(f"if {condition}: {end}" if condition else line)
+    return found
+
+
+def _check(line: str) -> tuple[str, str]:
+    """The condition of a check on one line, and what follows from it; empty for any other line."""
+    condition, colon, end = line.rpartition(": ")
+    return (condition[3:], end) if colon and line.startswith("if ") else ("", "")
 
 
 class Reached(NamedTuple):

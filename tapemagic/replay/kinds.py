@@ -77,6 +77,19 @@ def is_leaf(x: Any) -> bool:
     return kind in NUMBERS or isinstance(x, (*VALUES, *NAMED))
 
 
+def has_parts(x: Any) -> bool:
+    """Whether a leaf is a class or module of the user's, or a partial function, with attributes that may change.
+
+    Examples
+    --------
+    >>> has_parts(functools.partial(print)), has_parts(np), has_parts(float)
+    (True, False, False)
+    """
+    if isinstance(x, type):
+        return is_user_class(x)
+    return is_user_module(x) if isinstance(x, ModuleType) else isinstance(x, WRAPPERS)
+
+
 def same_leaf(a: Any, b: Any) -> bool:
     """Whether two leaves are the same object, or equal numbers or text of one type.
 
@@ -161,8 +174,9 @@ def is_user_class(kind: type) -> bool:
 
 
 def is_user_module(module: Any) -> bool:
-    """Whether a module is a file of the user's, a folder of such, or the notebook itself."""
+    """Whether a module is a file of the user's, a folder of such, the notebook itself, or made by a program."""
     file = getattr(module, "__file__", None)
     if file is None:
-        return module.__name__ == "__main__" or hasattr(module, "__path__")
+        made = getattr(module, "__spec__", None) is None
+        return made or module.__name__ == "__main__" or hasattr(module, "__path__")
     return origin_of(file) == ""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,6 @@ from tapemagic.replay.uses import Uses
 
 SMALL = 1024
 """The most bytes of an array that is kept until the end of a short program."""
-
-
-def _numbered(name: str) -> Iterator[str]:
-    """A name and what comes after it: ``x``, ``x_2``, ``x_3``; ``u1``, ``u2`` for a value without one."""
-    if not name:
-        yield from (f"u{k}" for k in count(1))
-    yield name
-    yield from (f"{name}_{k}" for k in count(2))
 
 
 class LocalNames:
@@ -46,6 +37,9 @@ class LocalNames:
         self._objects: dict[Any, str] = {}
         self._functions: dict[Any, str] = {}
         self._users = {identifier(node.name) for node in uses.nodes() if node.name}
+        self._free: dict[str, list[int]] = {}
+        self._next: dict[str, int] = {}
+        self._numbers: dict[str, tuple[str, int]] = {}
 
     def imports(self) -> list[str]:
         """The statements that import functions, but for NumPy's, in order."""
@@ -82,23 +76,52 @@ class LocalNames:
     def give(self, node: Node, wanted: str = "") -> str:
         """Give a node a name: that of a value which is not read any more may serve again."""
         wanted = wanted or self.wanted(node)
-        name = next(name for name in _numbered(wanted) if self._is_free(name, wanted))
+        self._take_back()
+        free = self._free.setdefault(wanted, [])
+        name = ""
+        while free and not name:
+            name = self._numbered(wanted, heappop(free))
+            if self._is_taken(name, wanted):
+                name = ""
+        if not name:
+            k = self._next.get(wanted, 1)
+            while self._is_taken(self._numbered(wanted, k), wanted):
+                k += 1
+            name = self._numbered(wanted, k)
+            self._next[wanted] = k + 1
+            self._numbers[name] = wanted, k
         self._holders[name] = node
         self._names[node] = name
+        if not self._uses.is_kept(node):
+            self._uses.freed.append(node)
         return name
 
-    def _is_free(self, name: str, wanted: str) -> bool:
-        if name in self._reserved or (name != wanted and name in self._users):
-            return False
-        holder = self._holders.get(name)
-        if holder is None or self._uses.is_kept(holder):
-            return holder is None
-        return bool(wanted) or self._is_worth_its_memory(holder)
+    def _take_back(self) -> None:
+        """Let the names of values that are not read any more serve again."""
+        freed, self._uses.freed = self._uses.freed, []
+        for node in freed:
+            name = self._names.get(node, "")
+            if self._holders.get(name) is node and name in self._numbers:
+                wanted, k = self._numbers[name]
+                if wanted or self._is_worth_its_memory(node):
+                    heappush(self._free[wanted], k)
+
+    def _is_taken(self, name: str, wanted: str) -> bool:
+        """Whether something has a name, or the user's own value that he did not call so."""
+        theirs = name != wanted and name in self._users
+        return theirs or name in self._reserved or self._uses.is_kept(self._holders.get(name))
 
     def _is_worth_its_memory(self, node: Node) -> bool:
         """Whether the name of a value serves again, and so its memory: in a long program, or for a large array."""
         kind: Any = node.kind
         return self._uses.is_long or kind.size * kind.dtype.itemsize > SMALL
+
+    @staticmethod
+    def _numbered(wanted: str, k: int) -> str:
+        """``x``, ``x_2``, ``x_3``; ``u1``, ``u2``, ``u3`` for values without a name."""
+        if not wanted:
+            return f"u{k}"
+        return wanted if k == 1 else f"{wanted}_{k}"
 
     def wanted(self, node: Node) -> str:
         """The name that a node should have; empty if it has none."""

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from keyword import iskeyword
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -287,6 +288,10 @@ def argument_names(function: Any, args: Any, kwargs: Any) -> list[str]:
     >>> argument_names(lambda x, *rest, k=0: x, ({"w": 1, "b": 2}, 3, 4), {"k": 5})
     ['x_b', 'x_w', 'rest_0', 'rest_1', 'k']
     """
+    if type(function) is FunctionType and not kwargs and not hasattr(function, "__wrapped__"):
+        known = function.__code__.co_varnames[: function.__code__.co_argcount]
+        if len(args) <= len(known) and all(map(is_leaf, args)):
+            return list(known[: len(args)])
     count = len(leaves((args, kwargs)))
     names = [""] * count
     numbered_args, numbered_kwargs = pack((args, kwargs), range(count))

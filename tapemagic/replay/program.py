@@ -33,8 +33,10 @@ def kind_of(value: Any) -> Kind:
     >>> kind_of(np.float32(1))
     Kind(shape=(), dtype=dtype('float32'), is_array=False)
     """
-    if isinstance(value, np.ndarray | np.generic):
-        return Kind(value.shape, value.dtype, isinstance(value, np.ndarray))
+    if isinstance(value, np.ndarray):
+        return Kind(value.shape, value.dtype, True)
+    if isinstance(value, np.generic):
+        return Kind((), value.dtype, False)
     return Kind((), np.dtype(type(value)), False)
 
 
@@ -287,25 +289,29 @@ def nodes_in(value: Any) -> Iterator[Node]:
         yield from nodes_in((value.start, value.stop, value.step))
 
 
+NESTED = (list, tuple, dict, slice)
+"""The classes of arguments that hold others."""
+
+
 def arguments_of(entry: Any) -> list[Node]:
     """The nodes that an entry of a body reads; of a loop those from outside, each once."""
+    if isinstance(entry, Node):
+        found: list[Node] = []
+        for x in entry.args:
+            if isinstance(x, Node):
+                found.append(x)
+            elif isinstance(x, NESTED):
+                found += nodes_in(x)
+        if entry.kwargs:
+            found += nodes_in(entry.kwargs)
+        return found
     if isinstance(entry, Guard):
         return [entry.condition]
     if isinstance(entry, Store):
         return [entry.target, *nodes_in(entry.index), entry.value]
-    if isinstance(entry, Loop):
-        inner = {entry.start, entry.part, *(x for x in entry.body if isinstance(x, Node))}
-        read = (x for part in entry.body for x in arguments_of(part))
-        return list(dict.fromkeys(x for x in read if x not in inner))
-    found: list[Node] = []
-    for x in entry.args:
-        if isinstance(x, Node):
-            found.append(x)
-        elif isinstance(x, list | tuple | dict | slice):
-            found += nodes_in(x)
-    if entry.kwargs:
-        found += nodes_in(entry.kwargs)
-    return found
+    inner = {entry.start, entry.part, *(x for x in entry.body if isinstance(x, Node))}
+    read = (x for part in entry.body for x in arguments_of(part))
+    return list(dict.fromkeys(x for x in read if x not in inner))
 
 
 def replaced(value: Any, change: Callable[[Node], Any]) -> Any:
@@ -321,50 +327,3 @@ def replaced(value: Any, change: Callable[[Node], Any]) -> Any:
     if isinstance(value, slice):
         return slice(*(replaced(x, change) for x in (value.start, value.stop, value.step)))
     return value
-
-
-def rewritten(program: Program, change: Callable[[Node], Any]) -> Program:
-    """A program in which each node of the body became another one, or a node that was there before.
-
-    Parameters
-    ----------
-    change : callable
-        Called with each node of the body in order, its arguments changed already; returns the node to take, a new
-        one or an earlier one, or a list of new ones of which the last takes its place.
-
-    Examples
-    --------
-    >>> x = Input(0, Kind((3,), np.dtype(float), True), "x")
-    >>> y = Node(np.positive, [x], {}, x.kind)
-    >>> rewritten(Program([x], [y], [y], []), lambda node: x).results[0] is x
-    True
-    """
-    instead: dict[Node, Any] = {}
-    body: list[Any] = []
-    known: set[Node] = set()
-
-    def now(node: Node) -> Any:
-        return instead.get(node, node)
-
-    for entry in program.body:
-        if isinstance(entry, Guard):
-            body.append(Guard(now(entry.condition), entry.expected, entry.site))
-            continue
-        args, kwargs = replaced(entry.args, now), replaced(entry.kwargs, now)
-        same = all(a is b for a, b in zip(arguments_of(entry), _flat(args, kwargs), strict=False))
-        node = entry if same else entry.with_arguments(args, kwargs)
-        found = change(node)
-        made = found if isinstance(found, list) else [found]
-        for new in made:
-            if isinstance(new, Node) and not isinstance(new, Input | Constant) and new not in known:
-                known.add(new)
-                body.append(new)
-        if made[-1] is not entry:
-            instead[entry] = made[-1]
-    results = [replaced(x, now) for x in program.results]
-    assigned = [(variable, now(node)) for variable, node in program.assigned]
-    return Program(program.inputs, body, results, assigned, program.name, program.notes)
-
-
-def _flat(args: Any, kwargs: Any) -> list[Node]:
-    return [*nodes_in(args), *nodes_in(kwargs)]

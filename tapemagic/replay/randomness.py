@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
 from collections.abc import Iterable
 from typing import Any
@@ -39,7 +40,7 @@ class RandomState:
         self._reached = list(reached)
         self._generators = self._found()
         self._python: Any = random.getstate()
-        self._numpy: Any = frozen(np.random.get_state())  # noqa: NPY002 (it is the global one)
+        self._numpy = global_state()
         self._states = {i: state_of(x) for i, x in self._generators.items()}
 
     def _found(self) -> dict[int, Any]:
@@ -54,7 +55,7 @@ class RandomState:
         """From which generator numbers were drawn since then, in words; empty if from none."""
         if self._python != random.getstate():
             return "the module random"
-        if self._numpy != frozen(np.random.get_state()):  # noqa: NPY002
+        if self._numpy != global_state():
             return "np.random"
         if self._found().keys() != self._generators.keys():
             return "a generator that is another one now"
@@ -63,6 +64,17 @@ class RandomState:
                 prefix = "random." if isinstance(generator, random.Random) else "np.random."
                 return f"a {prefix}{type(generator).__name__}"
         return ""
+
+
+def global_state() -> Any:
+    """The state of NumPy's global generator, without the second one of a pair of normal numbers that it may hold back.
+
+    The Mersenne twister's is read from memory, its 624 words and its position: NumPy takes long to make an array of it.
+    """
+    generator = np.random.get_bit_generator()
+    if isinstance(generator, np.random.MT19937):
+        return ctypes.string_at(generator.ctypes.state_address, 4 * 625)
+    return frozen(np.random.get_state(legacy=False))  # noqa: NPY002 (it is the global one)
 
 
 def state_of(generator: Any) -> Any:

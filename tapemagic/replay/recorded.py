@@ -306,7 +306,7 @@ def source_of_tape(tape: Tape, target: Any, sources: Any, order: Any, here: Any)
         contents_of(tape),
         *([group], wanted, order, words),
         name_of(name, order),
-        {"summary": summary(name, asked, order)},
+        {"summary": summary([name], asked, order)},
     )
     return text_of(program).text
 
@@ -322,24 +322,30 @@ def name_of(target: str, order: int) -> str:
     return f"{identifier(target) or 'target'}_and_{'gradients' if order == 1 else 'derivatives'}"
 
 
-def summary(target: str, sources: Sequence[str], order: int) -> str:
+def summary(targets: Sequence[str], sources: Sequence[str], order: int) -> str:
     """The first sentence of the docstring of a program.
 
     Examples
     --------
-    >>> summary("y", ["x"], 1)
+    >>> summary(["y"], ["x"], 1)
     'Compute y and its gradient with respect to x.'
-    >>> summary("loss", ["w", "b"], 2)
-    'Compute loss and its derivatives with respect to w and b, up to order 2.'
+    >>> summary(["p", "q"], ["w", "b"], 2)
+    'Compute p and q, and their derivatives with respect to w and b, up to order 2.'
     """
-    *most, last = [printable_name(x) for x in sources] or ["nothing"]
-    which = f"{', '.join(most)} and {last}" if most else last
-    if len(which) > LONGEST:
-        which = f"{len(sources)} sources"
-    what = "gradients" if most else "gradient"
-    if order > 1:
-        return f"Compute {printable_name(target)} and its derivatives with respect to {which}, up to order {order}."
-    return f"Compute {printable_name(target)} and its {what} with respect to {which}."
+    several = len(targets) > 1
+    of = f"{_listed(targets, 'targets')}{',' * several} and {'their' if several else 'its'}"
+    what = (
+        "derivatives" if order > 1 else "gradients" if several or len(sources) > 1 else "gradient"
+    )
+    up_to = f", up to order {order}" * (order > 1)
+    return f"Compute {of} {what} with respect to {_listed(sources, 'sources')}{up_to}."
+
+
+def _listed(names: Sequence[str], what: str) -> str:
+    """Names as words, or how many there are of `what`, if that is too long."""
+    *most, last = [printable_name(x) for x in names] or ["nothing"]
+    words = f"{', '.join(most)} and {last}" if most else last
+    return words if len(words) <= LONGEST else f"{len(names)} {what}" if most else "a value"
 
 
 def printable_name(name: str) -> str:

@@ -62,7 +62,9 @@ def difference(a: Program, b: Program) -> Difference | None:
             continue
         if one.function != other.function or one.errstate != other.errstate:
             return Difference(OTHERWISE, site)
-        if not _same((one.args, one.kwargs), (other.args, other.kwargs), twin):
+        if not _same(one.args, other.args, twin):
+            return Difference(CHANGES, site)
+        if (one.kwargs or other.kwargs) and not _same(one.kwargs, other.kwargs, twin):
             return Difference(CHANGES, site)
         if one.kind != other.kind:
             return Difference(CHANGES, site)
@@ -93,17 +95,25 @@ def identity(origin: Any, program: Program) -> Any:
 
 
 def _same(a: Any, b: Any, twin: dict[Any, Any]) -> bool:
-    if type(a) is not type(b):
+    kind = type(a)
+    if kind is not type(b):
         return False
-    if isinstance(a, Constant):
+    if kind is Node:
+        return twin.get(a) is b
+    if kind is Constant:
         return a.value is b.value or (not a.by_reference and same_values(a.value, b.value))
     if isinstance(a, Node):
         return twin.get(a) is b
     if isinstance(a, tuple | list):
-        return len(a) == len(b) and all(_same(x, y, twin) for x, y in zip(a, b, strict=True))
-    if isinstance(a, dict):
+        if len(a) != len(b):
+            return False
+        for k, x in enumerate(a):
+            if not _same(x, b[k], twin):
+                return False
+        return True
+    if kind is dict:
         return a.keys() == b.keys() and all(_same(a[key], b[key], twin) for key in a)
-    if isinstance(a, slice):
+    if kind is slice:
         return _same((a.start, a.stop, a.step), (b.start, b.stop, b.step), twin)
     return same_leaf(a, b) or bool(a == b and not isinstance(a, float | complex))
 

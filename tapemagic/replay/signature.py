@@ -11,7 +11,7 @@ from tapemagic.engine.nest import ordered
 from tapemagic.engine.tensor.coercion import NUMBERS, PLAIN_ARRAYS
 from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.replay.kinds import is_leaf, unwatchable
+from tapemagic.replay.kinds import has_parts, is_leaf, unwatchable
 
 LEAF = "leaf"
 """The structure of what is no list, tuple or dict."""
@@ -105,9 +105,9 @@ def leaf_key(x: Any, objects: list[Any]) -> Any:
         return f"an array of {x.dtype}: programs compute with numbers alone"
     if isinstance(x, np.ndarray):
         return f"an array of the class {type(x).__name__}: give np.asarray(x)"
-    if is_leaf(x):
+    if is_leaf(x) and not has_parts(x):
         return static_key(x)
-    reason = unwatchable(x)
+    reason = "" if is_leaf(x) else unwatchable(x)
     if reason:
         return reason
     objects.append(x)

@@ -68,6 +68,7 @@ class Text:
         self.name = writer.name
         self.namespace = writer.names.namespace
         self.fixed = tuple(writer.fixed)
+        self._made = writer.made
         self.single = len(writer.uses.outputs) == 1
         head = [*_above(writer, bare), *_head(writer, bare)]
         self.lines = head + [line.text for line in writer.body]
@@ -84,6 +85,7 @@ class Text:
         """The function that the source defines, as code of a file of that name; its last parameters are bound."""
         namespace = {"__name__": file, **self.namespace}
         exec(compile(str(self), file, "exec"), namespace)  # noqa: S102 (the text is our own)
+        namespace |= self._made  # the same arrays once more
         namespace["Retrace"] = Retrace
         made: Any = namespace[self.name]
         self._file = file

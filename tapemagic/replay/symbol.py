@@ -283,11 +283,17 @@ def put_held(symbol: Symbol, value: Any) -> None:
     symbol._held = value
 
 
+PLAIN = frozenset({np.ndarray, np.float64, np.float32, int, float, bool, str, type(None)})
+"""Classes of arguments that hold no symbol."""
+
+
 def held(value: Any) -> Any:
     """Nested arguments with the values in place of symbols."""
     kind = type(value)
     if kind is Symbol:
         return value._held
+    if kind in PLAIN:
+        return value
     if isinstance(value, Traced):
         return held(value._value)
     if kind is tuple or kind is list:
@@ -408,17 +414,38 @@ def _is_operator(frame: Any, inputs: Any) -> bool:
 def _operate(function: Any, *operands: Any) -> Any:
     """The result of an operator: of NumPy's function, but for plain Python numbers."""
     python = PYTHON.get(function, function)
-    trace = next(x._trace for x in operands if type(x) is Symbol)
-    values = [x._held if type(x) is Symbol else x for x in operands]
-    if any(x is None or isinstance(x, str | bytes) for x in values):
-        return python(*values)  # no number is equal to a text
-    if not any(isinstance(x, np.ndarray) for x in values):
-        numbers = all(isinstance(x, (*NUMBERS, np.generic)) for x in values)
-        if not any(isinstance(x, np.generic) for x in values) or (
-            numbers and any(isinstance(x, complex) or np.iscomplexobj(x) for x in values)
-        ):
-            function = python  # on complex scalars it is another algorithm than that of np.multiply
+    trace: Any = None
+    values = []
+    for x in operands:
+        if type(x) is Symbol:
+            trace = x._trace
+            values.append(x._held)
+        else:
+            values.append(x)
+            if x is None or isinstance(x, str | bytes):
+                return python(*map(held, operands))  # no number is equal to a text
+    for value in values:
+        if isinstance(value, np.ndarray):
+            break
+    else:
+        if _is_of_numbers(values):
+            function = python
     return trace.call(function, operands, {}, python)
+
+
+def _is_of_numbers(values: list[Any]) -> bool:
+    """Whether an operator is none of NumPy's, or one on complex scalars, another algorithm than that of np.multiply."""
+    kinds = {value.__class__ for value in values}
+    if kinds <= PLAIN_REAL:
+        return False
+    numbers = all(isinstance(x, (*NUMBERS, np.generic)) for x in values)
+    return not any(isinstance(x, np.generic) for x in values) or (
+        numbers and any(isinstance(x, complex) or np.iscomplexobj(x) for x in values)
+    )
+
+
+PLAIN_REAL = frozenset({np.float64, np.float32})
+"""Classes of scalars for which operators are NumPy's functions."""
 
 
 def _is_operand(other: Any) -> bool:

@@ -131,7 +131,8 @@ class Trace:
 
         If `compute` is given, it is called instead, and computes the same.
         """
-        result = (compute or function)(*held(tuple(args)), **held(kwargs))
+        values = [x._held if type(x) is Symbol else held(x) for x in args]
+        result = (compute or function)(*values, **held(kwargs))
         if not self.writes:
             return result
         if function is operator.getitem and shaped_by_data(args[1]):
@@ -142,7 +143,7 @@ class Trace:
             self.close()
             return result
         node_args = tuple(map(self.node, args))
-        node_kwargs = {name: self.node(x) for name, x in kwargs.items()}
+        node_kwargs = {name: self.node(x) for name, x in kwargs.items()} if kwargs else {}
         return self._result(function, node_args, node_kwargs, result)
 
     def _result(self, function: Any, args: Any, kwargs: Any, result: Any) -> Any:
@@ -159,7 +160,7 @@ class Trace:
 
     def _written(self, function: Any, args: Any, kwargs: Any, kind: Any) -> Node:
         state: Any = np.geterr()
-        if state == self._errstate:
+        if state == self._errstate and "raise" not in state.values():
             state = None
         elif "call" in state.values() or "log" in state.values():
             self.leave("np.errstate(...) that calls a function")
@@ -186,6 +187,10 @@ class Trace:
         if computed.dtype != out.dtype:
             computed = computed.astype(out.dtype)
         if computed.__class__ is not np.ndarray or computed.strides != out.strides:
+            if not (out.flags.c_contiguous or out.flags.f_contiguous):
+                self.leave("an operation in place on an array whose axes are permuted in memory")
+                out._held[...] = held(computed)
+                return out
             order = "F" if out.flags.f_contiguous and not out.flags.c_contiguous else "C"
             computed = self.call(np.array, (computed,), {"order": order})
         if type(computed) is not Symbol:  # the trace was closed meanwhile

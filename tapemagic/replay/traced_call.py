@@ -279,7 +279,7 @@ class TracedCall:
                 return "reached", self._closure.data[id(x)][0]
             self._trace.leave("a Variable as a result that is not among its arguments")
         elif isinstance(x, Slice):
-            self._trace.leave("a part of a Variable as a result: add 0 to it")
+            self._trace.leave("a part of a Variable as a result (add 0 to it)")
         elif isinstance(x, Tensor):
             return "tensor", type(x)
         elif type(x) is Symbol:

@@ -25,12 +25,15 @@ class Uses:
         All of these results.
     constants : list of Constant
         In the order in which they are read, those with a name first.
+    freed : list of Node
+        Those that were read for the last time, until their names are given back.
     """
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self._left: dict[Node, int] = {}
         self._readers: dict[Node, Any] = {}
+        self.freed: list[Node] = []
         self.outputs = [*program.results, *(node for _, node in program.assigned)]
         self._count()
         backs = (x.back for x in self.entries() if isinstance(x, Node) and x.back is not None)
@@ -92,6 +95,8 @@ class Uses:
         """Note that nodes were read."""
         for node in reads:
             self._left[node] -= 1
+            if not self._left[node]:
+                self.freed.append(node)
 
     def keep(self, nodes: Iterable[Node]) -> None:
         """Note that nodes are to be read once more."""

@@ -84,6 +84,7 @@ class Writer:
         self.fixed: list[Constant] = []
         self.parameters: list[str] = []
         self.above: list[str] = []
+        self.made: dict[str, Any] = {}
         self.body: list[Line] = []
         self.guards = 0
         self._usual: dict[str, str] = program.notes.get("errstate", {})
@@ -125,6 +126,7 @@ class Writer:
                 name = identifier(constant.name) or plain_name(constant.value, text)
                 name = known[text] = self.names.reserve(name)
                 self.above.append(f"{name} = {text}")
+                self.made[name] = constant.value
             self.names.share(constant, name)
         self.uses.done(self.program.inputs)
 

@@ -177,7 +177,7 @@ def test_the_whole_graph_is_seen_and_stays_in_its_place(
     assert before is not None
     for name in ("target", "x", "y"):
         named(report, name).dispatch_event("click")
-        expect(report.locator(".tm-full")).to_be_visible()
+        expect(report.locator(".tm-details .tm-full")).to_be_visible()
         page.wait_for_timeout(100)
         assert before == picture.bounding_box()
         details = report.locator(".tm-details").bounding_box()

@@ -57,10 +57,9 @@ def test_all_faces_follow(report: Locator, axe: str) -> None:
     expect(report.get_by_role("tab", name="Trace")).to_have_attribute("aria-selected", "true")
     expect(report.locator(".tm-count")).to_contain_text("step 1 of")
     report.get_by_label("Last step").click()
+    other = {"Gradients": "2.88051", "Code": "y = 3.0 * x"}
     for title in FACES:
-        expect(turn_to(report, title)).to_contain_text(
-            "2.72058" if title != "Gradients" else "2.88051"
-        )
+        expect(turn_to(report, title)).to_contain_text(other.get(title, "2.72058"))
     assert [] == serious(report, axe)
     assert [] == wider(report)
     keep(report, "what-if")

@@ -62,28 +62,33 @@ def test_the_program_runs(run: Run) -> None:
     np.testing.assert_allclose(namespace["y_and_derivatives"](x), [*wanted, second])
 
 
-def test_lines_belong_to_the_operations_of_the_graph(run: Run) -> None:
-    """Forward lines to the value of an operation, the others to what the operation passes back."""
+def steps_with(widget: Any, html: str, words: str) -> list[list[str]]:
+    """For each step that says something, the lines of the program that light up."""
+    steps = content(widget)["view"]["steps"]
+    return [lit(html, str(k)) for k, step in enumerate(steps, 1) if words in step["words"]]
+
+
+def test_lines_belong_to_steps(run: Run) -> None:
+    """Forward lines to that of an operation, the others to those in which it passes something back."""
     widget = shown(run(CELL.format("")))
 
     html = asked(widget, "code:{}")
 
-    names = [operation["name"] for operation in content(widget)["view"]["operations"]]
-    assert ["sin", "power", "multiply"] == names
-    assert ["u1 = np.sin(x)"] == lit(html, "0")
-    assert ["y = u1 * u2"] == lit(html, "2")
-    assert ["d_x = u1 * (2 * x) + u2 * np.cos(x)"] == lit(html, "0.0")
+    assert [["u1 = np.sin(x)"]] == steps_with(widget, html, "= sin(x)")
+    assert [["y = u1 * u2"]] == steps_with(widget, html, "y = v1 · v2")
+    assert [["d_x = u1 * (2 * x) + u2 * np.cos(x)"]] == steps_with(widget, html, "sin passes back")
 
 
-def test_lines_of_what_is_opened(run: Run) -> None:
-    """Opened, an iteration has operations of its own."""
+def test_lines_of_iterations(run: Run) -> None:
+    """Each iteration of a loop that is closed has lines of its own, forward and in reverse."""
     widget = shown(run("%%tape x\nx = 2.0\ny = x\nfor k in range(30):\n    y = np.sin(y) * 1.5"))
-    view = content(widget)["view"]
-    fold = next(k for k, step in enumerate(view["operations"]) if step["fold"])
 
     closed, opened = (asked(widget, f"code:{each}") for each in ("{}", '{"0":2}'))
 
-    assert len(lit(closed, f"{fold}")) > 20
+    both = steps_with(widget, closed, "iteration 8 of 30")
+    assert [1, 1] == list(map(len, both))
+    assert "np.sin" in both[0][0]
+    assert "np.cos" in both[1][0]
     assert closed != opened
 
 
@@ -111,6 +116,14 @@ def test_lines_and_loops_are_said(run: Run) -> None:
 
     assert "# y = np.sin(y) (1 of 2)" in code
     assert "# back through: y = np.sin(y) (2 of 2)" in code
+
+
+def test_several_targets(run: Run) -> None:
+    """Both are named, and which derivative is whose."""
+    code = run("%%tape x --code -t p q\nx = 2.0\np = x**2\nq = np.exp(x)").findings.code.text
+
+    assert "Compute p and q, and their gradients with respect to x." in code
+    assert "the gradient of q with respect to x" in code
 
 
 def test_the_setting(run: Run) -> None:

@@ -19,6 +19,7 @@ import pytest
 import tapemagic as tm
 from tapemagic import tf
 from tapemagic.errors import EagerWarning, FunctionError, OptionError
+from tapemagic.replay import trace
 from tapemagic.replay.function import Function
 
 Point = namedtuple("Point", "a b")
@@ -366,16 +367,17 @@ def test_under_a_live_tape_and_inside_another_function() -> None:
     assert 1 == len(outer.programs)
 
 
-def test_more_than_the_largest_number_of_operations() -> None:
+def test_more_than_the_largest_number_of_operations(monkeypatch: Any) -> None:
     """It stays eager."""
+    monkeypatch.setattr(trace, "MOST_NODES", 200)
 
     def f(x: Any) -> Any:
-        for _ in range(20_100):
+        for _ in range(210):
             x = x + 1.0
         return x
 
     g = tm.function(f)
-    with pytest.warns(EagerWarning, match="20,000 operations"):
+    with pytest.warns(EagerWarning, match="more than 200 operations"):
         assert same(f(x), g(x))
 
 
@@ -623,3 +625,34 @@ def test_endless_structures() -> None:
 
     with pytest.warns(EagerWarning, match="contains itself"):
         assert same(x, tm.function(lambda e: e[0])(endless))
+
+
+def test_errors_that_np_errstate_asks_for_are_raised() -> None:
+    """A result that nobody reads is computed, too."""
+
+    def f(x: Any) -> Any:
+        np.log(x - x)
+        return x * 2
+
+    g = tm.function(f)
+    with np.errstate(divide="raise"):
+        for _ in range(4):
+            with pytest.raises(FloatingPointError, match="divide by zero"):
+                g(tm.constant([1.0, 2.0]))
+    with np.errstate(divide="raise"):
+        h = tm.function(lambda x: (np.log(x), x * 2)[1])
+        for _ in range(3):
+            h(tm.constant([1.0, 2.0]))
+        with pytest.raises(FloatingPointError, match="divide by zero"):
+            h(tm.constant([0.0, 2.0]))
+    assert h.programs
+
+
+def test_comparisons_with_text_are_no_calls() -> None:
+    """The order of a norm may be an array, which NumPy compares with the names of norms."""
+    order = np.array(3)
+    f = tm.function(lambda x: tm.grad(lambda y: np.sum(np.linalg.norm(y, ord=order, axis=0)))(x))
+    x = tm.constant(np.arange(6.0).reshape(2, 3) + 1)
+    for _ in range(3):
+        assert same(f.python_function(x), f(x))
+    assert f.programs

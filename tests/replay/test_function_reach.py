@@ -9,6 +9,7 @@ import contextvars
 import dataclasses
 import functools
 import threading
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -87,6 +88,7 @@ def cases() -> dict[str, tuple[Any, ...]]:
     base, rates, slots = Base(), Rates(), Slots()
     inner, change, array = around()
     gradient = tm.grad(lambda y: np.sum(inner(y) * y))
+    partial = functools.partial(lambda a, k=1.0: a * k, array)
     functions, entries, members = [np.sin], {"a": 1.0, "b": 2.0}, {1.0, 2.0}
     nested = [tm.constant(1.0), (tm.constant(2.0), np.ones(3))]
     whole = np.arange(5.0)
@@ -139,6 +141,10 @@ def cases() -> dict[str, tuple[Any, ...]]:
             setting(rates, "first", 0.2), setting(rates, "count", 5),
         ),
         "slots": (lambda x: x * slots.first, setting(slots, "first", 0.2)),
+        "partial functions": (
+            lambda x: x * partial(),
+            putting(array, 0, 4.0), putting(partial.keywords, "k", 3.0),
+        ),
         "sets": (lambda x: x * len(members), lambda: members.add(5.0)),
         "tensors and arrays in tuples": (
             lambda x: x * nested[0] * nested[1][0] + nested[1][1],
@@ -165,6 +171,24 @@ def test_changes_are_seen(name: str) -> None:
             assert np.array_equal(f(x), g(x)), name
 
     assert not g.why_eager
+
+
+def test_classes_modules_and_partial_functions_as_arguments() -> None:
+    """Changes of what they hold are seen."""
+
+    class Settings:
+        k = 2.0
+
+    module = types.ModuleType("made_here")
+    module.k = 2.0  # type: ignore[attr-defined]
+    for given in (Settings, module, functools.partial(lambda: None)):
+        given.k = 2.0  # type: ignore[attr-defined]
+        f = tm.function(lambda settings, x: x * settings.k)
+        for k in (2.0, 3.0):
+            given.k = k  # type: ignore[attr-defined]
+            for _ in range(3):
+                assert np.array_equal(x * k, f(given, x))
+        assert f.programs
 
 
 cached = functools.lru_cache(float)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from traceback import extract_tb
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -18,8 +19,10 @@ from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracebacks import free_of_others
 from tapemagic.replay.function import function
+from tapemagic.replay.literals import literal
 from tapemagic.replay.source import Text
 from tests.replay import source_cases as cases
+from tests.replay.interpreting import plain, same_bits
 from tests.replay.source_cases import CASES, regression, slope
 
 NAMES = [case[0].__name__ for case in CASES]
@@ -281,3 +284,30 @@ def test_hostile_values_of_the_users_are_let_alone():
         return y + z
 
     assert names_of(f, tm.constant([1.0, 2.0])) == ["y", "z", "result"]
+
+
+def test_constants_lie_in_memory_as_they_did() -> None:
+    """The way in which products and sums are rounded depends on it."""
+    filled = np.broadcast_to(1.0, (5, 2))
+    turned = np.arange(6.0).reshape(2, 3).T
+    for array, text in (
+        (filled, "np.broadcast_to(1.0, (5, 2))"),
+        (np.broadcast_to(np.float32(0.5), 3), "np.broadcast_to(np.float32(0.5), 3)"),
+        (turned, 'np.array([[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]], np.float64, order="F")'),
+        (np.arange(9.0)[::2], None),
+        (np.arange(9.0)[::-1], None),
+    ):
+        assert literal(array) == text
+
+    @tm.function
+    def slope(x: Any) -> Any:
+        with tm.GradientTape() as tape:
+            tape.watch(x)
+            y = x @ np.array([1.0, 2.0, 3.0])
+        return tape.gradient(y, x), np.arange(12.0).reshape(3, 4)[:, ::2] @ x[0, 0, :2]
+
+    x = np.random.default_rng(0).normal(size=(5, 2, 3))
+    for _ in range(3):
+        found = slope(tm.constant(x))
+        expected = slope.python_function(tm.constant(x))
+        assert all(map(same_bits, map(plain, expected), map(plain, found)))

@@ -1,13 +1,18 @@
-"""Every row of the rule table, traced: its program gives for other numbers what the tape gives, to the bit."""
+"""Every row of the rule table, traced: its program gives for other numbers what the tape gives, to the bit.
+
+The quick tests look at what was written down alone; the thorough ones at `tm.function`, with all passes, too.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+import tapemagic as tm
 from tapemagic import GradientTape, constant
 from tapemagic.engine.nest import leaves
 from tapemagic.engine.tensor.tensor import Traced
@@ -87,6 +92,29 @@ def check(run: Function, inputs: tuple[Any, ...]) -> None:
                 assert data is others
 
 
+def replay(run: Function, inputs: tuple[Any, ...]) -> None:
+    """Compare the calls of a function under tm.function with the tape: values, errors, and what is warned of."""
+    traced = tm.function(lambda *xs: run(*xs))
+    same, others = list(map(constant, inputs)), list(map(other, inputs))
+    for data in (same, same, others, same, others):
+        expected, said = outcome(run, data)
+        found, heard = outcome(traced, data)
+        assert len(expected) == len(found)
+        assert all(map(same_bits, expected, found))
+        assert heard <= said
+
+
+def outcome(run: Function, data: list[Any]) -> tuple[list[Any], set[str]]:
+    """The results of a call, or its error, and the warnings, but for that of running without a program."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = [plain(y) for y in leaves(run(*data))]
+        except (TypeError, ValueError) as error:
+            found = [type(error), str(error)]
+    return found, {str(x.message) for x in caught if x.category is not tm.errors.EagerWarning}
+
+
 @over("CASES")
 def test_gradients(entries: Entries) -> None:
     """Values and gradients of one case of each function."""
@@ -108,3 +136,13 @@ def test_all_orders(entries: Entries) -> None:
 def test_special(entries: Entries) -> None:
     """Values and gradients at special points."""
     each(entries, lambda case: check(gradients(case.call, 1), case.inputs))
+    each(entries, lambda case: replay(gradients(case.call, 1), case.inputs))
+
+
+@pytest.mark.thorough
+@over("CASES")
+def test_programs(entries: Entries) -> None:
+    """Values, gradients, those of gradients, and Jacobians of all cases, by programs after all passes."""
+    each(entries, lambda case: replay(gradients(case.call, 1), case.inputs))
+    each(entries, lambda case: replay(gradients(case.call, 2), case.inputs))
+    each(entries, lambda case: replay(jacobians(case.call), case.inputs))

@@ -63,6 +63,7 @@ ALIASES: dict[str, Callable[[Any], Any]] = {
     "the whole through a view": lambda x: part_changed(x * 2),
     "real part": lambda x: real_changed(x * 1j),
     "broadcast plain array": lambda x: plain_changed(x),
+    "axes permuted in memory": lambda x: sums_of_permuted(np.arange(3.0) * x),
 }
 
 
@@ -120,6 +121,15 @@ def plain_changed(x: Any) -> Any:
     here, _ = np.atleast_1d(zeros, x)
     here += x
     return zeros + x, whole * 1
+
+
+def sums_of_permuted(x: Any) -> Any:
+    """Change an array that is neither in C's nor in Fortran's order, as its sums show."""
+    y = np.sin(
+        np.transpose(np.reshape(np.outer(np.linspace(-3, 3, 1517 * 3), x), (37, 41, 9)), (1, 0, 2))
+    )
+    y += np.ones((41, 37, 9)) / 3
+    return np.sum(y), np.sum(y, axis=(0, 1))
 
 
 @pytest.mark.parametrize("how", EXITS)

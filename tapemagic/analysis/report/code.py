@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tapemagic.analysis.report.gradients.derivatives import failure_reason
-from tapemagic.analysis.report.graph.drawn_graph import DrawnGraph
 from tapemagic.analysis.report.subject import Subject
+from tapemagic.analysis.report.trace.trace_step import TraceStep
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import SourceError
 from tapemagic.replay.program import Site
@@ -20,7 +20,7 @@ from tapemagic.replay.recorded import (
     summary,
     text_of,
 )
-from tapemagic.replay.rerun import Words
+from tapemagic.replay.rerun import Mark, Words
 from tapemagic.replay.statements import statements_in
 
 
@@ -31,15 +31,12 @@ class CodeLine:
     Attributes
     ----------
     text : str
-    forward : tuple of int
-        The operations of the graph, by their indices, to whose values it belongs.
-    reverse : tuple of (int, int)
-        The same for gradients: the part of the trace, 0 for the first derivatives, and the operation.
+    steps : tuple of int
+        The steps through the graph to which it belongs, counted from 1.
     """
 
     text: str
-    forward: tuple[int, ...] = ()
-    reverse: tuple[tuple[int, int], ...] = ()
+    steps: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,9 +88,8 @@ def _source(subject: Subject) -> SourceText:
     words = Words(subject.known_names, _arrays(subject), sites.get)
     names = [name for name, _ in subject.targets]
     name = names[0] if len(names) == 1 else "targets"
-    goal = names[0] if len(names) == 1 else f"{len(names)} targets"
-    notes["brief"] = True
-    notes["summary"] = summary(goal, [name for name, _ in subject.sources], subject.order)
+    notes["brief"] = len(names) == 1
+    notes["summary"] = summary(names, [name for name, _ in subject.sources], subject.order)
     return text_of(
         recorded_program(
             contents, groups, sources, subject.order, words, name_of(name, subject.order), notes
@@ -138,23 +134,18 @@ def _without_magics(lines: Sequence[str]) -> list[str]:
     return ["#\n" if line.lstrip()[:1] in MAGIC else f"{line.rstrip()}\n" for line in lines]
 
 
-def as_drawn(source: SourceText | str, drawn: DrawnGraph) -> Code:
-    """A program with the operations of a graph, as it is drawn, to which its lines belong."""
+def with_steps(source: SourceText | str, steps: Sequence[TraceStep]) -> Code:
+    """A program with the steps through a graph to which its lines belong."""
     if isinstance(source, str):
         return Code(why=source)
-    steps = _steps(drawn)
-    lines = []
-    for line in source.lines:
-        forward = {steps[p] for level, p in line.marks if not level and p in steps}
-        reverse = {(level - 1, steps[p]) for level, p in line.marks if level and p in steps}
-        lines.append(CodeLine(line.text, tuple(sorted(forward)), tuple(sorted(reverse))))
-    return Code(tuple(lines))
-
-
-def _steps(drawn: DrawnGraph) -> Mapping[int, int]:
-    """The operation of a graph that shows a record, by the position of the record."""
-    found: dict[int, int] = {}
-    for step, (_, what) in enumerate(drawn.plan.items):
-        for position in (what,) if isinstance(what, int) else what.positions():
-            found[position] = step
-    return found
+    found: dict[Mark, list[int]] = {}
+    for k, step in enumerate(steps, 1):
+        level = step.part + 1 if step.way == "reverse" else 0
+        for position in step.positions:
+            found.setdefault((level, position), []).append(k)
+    return Code(
+        tuple(
+            CodeLine(line.text, tuple(sorted({k for mark in line.marks for k in found.get(mark, ())})))
+            for line in source.lines
+        )
+    )

@@ -20,6 +20,7 @@ from tapemagic.analysis.report.graph_view import GraphView, Keyed, KeyMaker, key
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import shared_summaries
 from tapemagic.analysis.report.trace.trace import goal_of
+from tapemagic.analysis.report.trace.trace_steps import steps_of
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.tape.memory import weight
 from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap
@@ -138,7 +139,7 @@ class Details:
         return self._why_gone
 
     def code(self, opened: Mapping[str, int] = MappingProxyType({})) -> Code:
-        """The derivatives as a program, with the operations of a layout to which its lines belong.
+        """The derivatives as a program, with the steps through a layout to which its lines belong.
 
         Raises
         ------
@@ -146,13 +147,16 @@ class Details:
             If something in `opened` is no key, or no whole number.
         NotKeptError
         """
-        from tapemagic.analysis.report.code import as_drawn, source_of  # it loads tapemagic.replay
+        from tapemagic.analysis.report.code import (  # it loads tapemagic.replay
+            source_of,
+            with_steps,
+        )
 
         drawer, _ = self._kept()
-        drawn = drawer.draw(opened)
         if self._source is None:
             self._source = source_of(drawer.subject)
-        return as_drawn(self._source, drawn)
+        steps = steps_of(drawer.subject, drawer.draw(opened)) if opened else self.first.steps
+        return with_steps(self._source, steps.steps)
 
     def _kept(self) -> tuple[Drawer, KeyMaker]:
         if self._drawer is None or self._keys is None:

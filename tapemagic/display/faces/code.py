@@ -1,4 +1,4 @@
-"""The code of a report: its derivatives as a NumPy program, whose lines belong to the operations of the graph."""
+"""The code of a report: its derivatives as a NumPy program, whose lines belong to the steps through the graph."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def page(code: Code) -> str:
 def live_html(code: Code, theme: Theme = "auto") -> str:
     """The same for the front end, with an element around each line.
 
-    A line of the value of operation 3 and of its part of the first derivatives has ``data-k="3 0.3"``.
+    A line that belongs to the steps 3 and 12 has ``data-k="3 12"``.
     """
     if not code.lines:
         return page(code)
@@ -53,7 +53,6 @@ def _lines(code: Code) -> str:
 
 
 def _line(line: CodeLine, row: str) -> str:
-    if not (line.forward or line.reverse):
+    if not line.steps:
         return row
-    reverse = (f"{part}.{operation}" for part, operation in line.reverse)
-    return f'<span data-k="{" ".join([*map(str, line.forward), *reverse])}">{row}</span>'
+    return f'<span data-k="{" ".join(map(str, line.steps))}">{row}</span>'

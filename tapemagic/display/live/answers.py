@@ -105,7 +105,7 @@ class Answers:
         return {key: details_html.html(value) for key, value in found.items()}
 
     def code(self, opened: Mapping[str, int]) -> str:
-        """The derivatives as a program in HTML, its lines marked with the operations of a layout."""
+        """The derivatives as a program in HTML, its lines marked with the steps through a layout."""
         return code.live_html(self._kept().code(opened), self.style.theme)
 
     def check(self) -> Check:

@@ -90,11 +90,20 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
 def _is_large(entry: Any, least: int) -> bool:
     if not isinstance(entry, Node) or not isinstance(entry.kind, Kind):
         return False
-    return any(
-        x.kind.size * x.kind.dtype.itemsize >= least
-        for x in (entry, *arguments_of(entry))
-        if isinstance(x.kind, Kind)
-    )
+    if _nbytes(entry) >= least:
+        return True
+    for x in arguments_of(entry):
+        if _nbytes(x) >= least:
+            return True
+    return False
+
+
+def _nbytes(node: Node) -> int:
+    """The bytes of an array; 0 for a number, or for several values."""
+    kind = node.kind
+    if kind.__class__ is not Kind or not kind.shape:
+        return 0
+    return int(kind.size * kind.dtype.itemsize)
 
 
 class _Builder:

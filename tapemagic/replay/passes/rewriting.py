@@ -15,7 +15,6 @@ from tapemagic.replay.program import (
     Constant,
     Guard,
     Input,
-    Kind,
     Node,
     Program,
     arguments_of,
@@ -166,11 +165,6 @@ def _inherit(node: Node, other: Node) -> None:
     node.name = node.name or other.name
     if node.back is not None and node.back.to is None and other.back is not None:
         node.back = node.back._replace(to=other.back.to)
-
-
-def scalar_kind(kind: Kind) -> Kind:
-    """The kind of one element of an array."""
-    return Kind((), kind.dtype, False)
 
 
 def rewritten(program: Program, rules: Rules, merge: bool = False) -> Program:

@@ -179,10 +179,10 @@ def calls_of(program: Program) -> str:
 
 def test_random_programs_stay_the_same_to_the_bit() -> None:
     """Each pass alone, and all of them."""
-    assert [] == [each for seed in range(150) for each in differences(seed)]
+    assert [] == [each for seed in range(60) for each in differences(seed)]
 
 
 @pytest.mark.thorough
 def test_many_random_programs_stay_the_same_to_the_bit() -> None:
     """The same for thousands of programs."""
-    assert [] == [each for seed in range(150, 3000) for each in differences(seed)]
+    assert [] == [each for seed in range(60, 3000) for each in differences(seed)]

@@ -113,7 +113,9 @@ class ForwardWay:
                 start = before + sentences.where(row)
                 words = sentences.listed(row.words.removeprefix(MARK), said, before=start)
             shown = self._new([*drawn.inputs, *made])
-            yield TraceStep("forward", part, number, step, row.lines, words, shown)
+            yield TraceStep(
+                "forward", part, number, step, row.lines, words, shown, positions=positions
+            )
             return
         for k, turn in enumerate(turns.all):
             made = [self._index[i] for i in self._walk.boxes(turn.positions)]
@@ -121,7 +123,9 @@ class ForwardWay:
             shown = self._new([*drawn.inputs * first, *made, *drawn.assigned * last])
             said, joint = turns.values(turn), turns.joint(turn)
             words = sentences.listed(turns.words(turn), said, before=before, joint=joint)
-            yield TraceStep("forward", part, number, step, turn.lines, words, shown)
+            yield TraceStep(
+                "forward", part, number, step, turn.lines, words, shown, positions=turn.positions
+            )
 
     def _new(self, indices: Iterable[int]) -> tuple[int, ...]:
         """Those of some values that were not known yet."""

@@ -104,7 +104,9 @@ class ReverseWay:
                 texts |= self._filling.arrive(positions[0])
             words = self._words(part, place, entry)
             changed = tuple(texts.items())
-            yield TraceStep("reverse", part, number, step, row.lines, words, (), changed, k)
+            yield TraceStep(
+                "reverse", part, number, step, row.lines, words, (), changed, k, positions
+            )
             texts = {}
 
     def _finished(self, positions: Sequence[int]) -> Texts:
@@ -152,7 +154,7 @@ class ReverseWay:
         ]
         if inside:
             words += f": {', '.join(inside)}"
-        yield self._together(part, place, place.row.lines, words, texts, inside)
+        yield self._together(part, place, place.positions, words, texts, inside, place.row.lines)
 
     def _turn(self, part: int, place: Place, turn: Turn) -> Iterator[TraceStep]:
         """The steps of an iteration, or of several."""
@@ -163,24 +165,33 @@ class ReverseWay:
             return
         inside = turns.gradients(turn)
         words = turns.words_back(turn, inside)
-        yield self._together(part, place, turn.lines, words, texts, inside)
+        yield self._together(part, place, turn.positions, words, texts, inside, turn.lines)
 
     def _together(
         self,
         part: int,
         place: Place,
-        lines: tuple[int, int] | None,
+        positions: Sequence[int],
         words: str,
         texts: Texts,
-        inside: Sequence[str] = (),
+        inside: Sequence[str],
+        lines: tuple[int, int] | None,
     ) -> TraceStep:
         """A step through several operations; what is said of those `inside` is not said again."""
         said = [self._said(k, text) for k, text in texts.items()]
         changes = [change for change in said if change not in inside]
         before, joint = self._walk.before(part), "; " if inside else ": "
         sentence = sentences.listed(words, changes, before=before, joint=joint)
-        changed = tuple(texts.items())
-        return TraceStep("reverse", part, place.number, place.step, lines, sentence, (), changed)
+        return TraceStep(
+            "reverse",
+            part,
+            place.number,
+            place.step,
+            lines,
+            sentence,
+            gradients=tuple(texts.items()),
+            positions=positions,
+        )
 
     def _passed(self, positions: Sequence[int]) -> Texts:
         """The gradients that change while the sweep goes through some operations."""

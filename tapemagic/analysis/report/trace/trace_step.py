@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from tapemagic.analysis.report.trace.trace import Trace
@@ -32,6 +33,8 @@ class TraceStep:
     gradients : tuple of (int, str)
         The values of the graph with the texts of their gradients from this step on: sums that are not complete yet,
         an ellipsis where those are not known, and in the end `Value.gradient`.
+    positions : sequence of int
+        Those of the operations on the tape that it goes through.
     """
 
     way: Literal["forward", "reverse"]
@@ -43,6 +46,7 @@ class TraceStep:
     shown: tuple[int, ...] = ()
     gradients: tuple[tuple[int, str], ...] = ()
     entry: int | None = None
+    positions: Sequence[int] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True)
