@@ -9,7 +9,7 @@ from weakref import ref
 
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.layout import WIDTH
-from tapemagic.replay.program import Input, Node, Program
+from tapemagic.replay.program import Constant, Input, Node, Program
 from tapemagic.replay.same import GivenVariable
 
 
@@ -89,7 +89,7 @@ def _results(
     meanings = program.notes.get("results") or [""] * len(program.results)
     for x, meaning in zip(program.results, meanings, strict=True):
         if isinstance(x, Node):
-            words = meaning or _meaning(x)
+            words = meaning or _meaning(x) or "the same at each call" * isinstance(x, Constant)
             yield text(x), f"{described(x)}, {words}" if words else described(x)
         else:
             yield text(x), meaning or "the same at each call"

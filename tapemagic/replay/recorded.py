@@ -19,7 +19,7 @@ from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap, wrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import NotATensorError, OptionError, SourceError
-from tapemagic.replay.naming import identifier
+from tapemagic.replay.naming import give_name, identifier
 from tapemagic.replay.passes import simplified
 from tapemagic.replay.program import Guard, Node, Program, arguments_of, nodes_in
 from tapemagic.replay.rerun import Mark, Placed, RecordTrace, Rerun, Words
@@ -88,6 +88,7 @@ def recorded_program(
         gradients = _differentiated(tape, trace, y, x, order)
         results = [trace.node(unwrap(each)) for group in y for each in group]
         results += [None if g is None else trace.node(unwrap(g)) for g in gradients]
+        _name_gradients(results[len(targets) :], len(groups), sources, words.names)
         meanings = [""] * len(targets) + meanings_of(gradients, groups, sources, order, words.names)
         if trace.reasons:
             raise SourceError(_in_words(trace, contents))
@@ -147,6 +148,16 @@ def text_of(program: Program) -> SourceText:
 def marks_of(node: Node) -> Sequence[Mark]:
     """The records to which a node belongs."""
     return node.site.marks if isinstance(node.site, Placed) else ()
+
+
+def _name_gradients(
+    nodes: Sequence[Any], groups: int, sources: Sequence[Any], names: Mapping[int, str]
+) -> None:
+    """Name derivatives that a sweep computed without a value of the program's at hand, such as of constants alone."""
+    for k, node in enumerate(nodes):
+        order, to = 1 + k // (groups * len(sources)), names.get(id_of(sources[k % len(sources)]))
+        if to and isinstance(node, Node) and node.back is not None and node.back.to is None:
+            give_name(node, f"d{order if order > 1 else ''}_{to}")
 
 
 def meanings_of(
@@ -298,7 +309,7 @@ def source_of_tape(tape: Tape, target: Any, sources: Any, order: Any, here: Any)
         )
     group, wanted = tensors(target, "a target"), tensors(sources, "a source")
     order = checked_order(order)
-    names = here.names | {id_of(x): x.name for x in wanted if _is_of_model(x, here.names)}
+    names = here.names | _names_in_models(wanted, here.names)
     words = Words(names, here.arrays, lambda _position: None)
     name = here.target or "target"
     asked = [names.get(id_of(x), "") for x in wanted]
@@ -311,10 +322,10 @@ def source_of_tape(tape: Tape, target: Any, sources: Any, order: Any, here: Any)
     return text_of(program).text
 
 
-def _is_of_model(x: Any, names: Mapping[int, str]) -> bool:
-    """Whether a source is a Variable of a model, which the caller knows by its place in a list alone."""
-    known = names.get(id_of(x), "")
-    return isinstance(x, Variable) and "/" in x.name and not known.isidentifier()
+def _names_in_models(sources: Sequence[Any], names: Mapping[int, str]) -> dict[int, str]:
+    """The names of Variables of models that the caller knows by their places in a list alone."""
+    variables = [x for x in sources if isinstance(x, Variable) and "/" in x.name]
+    return {id_of(x): x.name for x in variables if not names.get(id_of(x), "").isidentifier()}
 
 
 def name_of(target: str, order: int) -> str:

@@ -16,7 +16,7 @@ from tapemagic.replay.passes.known_numbers import fill_of, number
 from tapemagic.replay.passes.known_signs import never_negative_zero
 from tapemagic.replay.passes.layout import lines
 from tapemagic.replay.passes.rewriting import Rewriting, Rules
-from tapemagic.replay.program import Kind, Node
+from tapemagic.replay.program import Constant, Kind, Node
 
 
 def times_one(node: Node, rewriting: Rewriting) -> Node | None:
@@ -144,23 +144,21 @@ def square(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def power(node: Node, rewriting: Rewriting) -> Node | None:
-    """``np.power(x, 2)`` is ``x * x``, and ``np.power(x, 1)`` is ``x``.
+    """``np.power(x, 2)`` is ``x * x``, ``np.power(x, 1)`` is ``x``, and ``np.power(x, 0)`` is 1, also of nan.
 
-    The operator calls another function for numbers, which may differ in the last bit.
+    The operator calls another function for numbers, whose square may differ in the last bit.
     """
     if _is_other(node) or node.kind.dtype.kind != "f":
         return None
     x, exponent = node.args
     known = number(exponent)
-    if (
-        known is None
-        or not _is(x, node)
-        or (node.function is operator.pow and not node.kind.is_array)
-    ):
+    if known is None or not _is(x, node):
         return None
     if known == 1:
         return rewriting.same(x, node)
-    if known == 2:
+    if known == 0 and node.kind.is_array and len(node.kind.shape) == 1:
+        return Constant(np.broadcast_to(node.kind.dtype.type(1), node.kind.shape))
+    if known == 2 and (node.function is np.power or node.kind.is_array):
         return rewriting.call(np.multiply, (x, x), node.kind, node)
     return None
 
