@@ -41,9 +41,8 @@ class Comments:
             return gap
         file, number, time = place
         comment = self._comment(_back(order), Site(file, number, 0, time), margin)
-        return (
-            gap if comment == [f"{margin}# {self._spaced(file, number, line)}"] else gap + comment
-        )
+        says_it = comment == [f"{margin}# {self._spaced(file, number, line)}"]
+        return gap if says_it else gap + comment
 
     def above_guard(self, guard: Guard, margin: str) -> list[str]:
         """The lines to write above a guard: the statement that branched, and which way the program is."""
