@@ -18,6 +18,7 @@ from tapemagic.replay.driver import MISS, STALE, Miss
 from tapemagic.replay.effects import is_suspect, observed_calls
 from tapemagic.replay.program import Program, Site
 from tapemagic.replay.randomness import RandomState
+from tapemagic.replay.reasons import in_words
 from tapemagic.replay.same import difference
 from tapemagic.replay.signature import Call, signature
 from tapemagic.replay.trace import Trace, tracing
@@ -360,7 +361,7 @@ class Programs:
             return str(effects[0])
         if trace.reasons:
             how, site = trace.reasons[0]
-            return _with_line(f"{how} cannot be part of a program", site)
+            return in_words(how, _line(site))
         if signature(args, kwargs).key != call.key:
             return "it changes its arguments"
         variable = one.out_of_reach(program)
@@ -409,11 +410,15 @@ def _none(args: Any, kwargs: Any) -> Miss:  # noqa: ARG001 (as of a driver)
 
 
 def _with_line(reason: str, site: Site | None) -> str:
+    return reason if site is None else f"{reason} ({_line(site)})"
+
+
+def _line(site: Site | None) -> str:
     if site is None:
-        return reason
+        return ""
     is_cell = CELL_FILE.search(site.file)
     file = "its cell" if is_cell else os.path.basename(site.file)  # noqa: PTH119 (may be <stdin>)
-    return f"{reason} (line {site.line} of {file})"
+    return f"line {site.line} of {file}"
 
 
 def _assigned(closure: Closure, path: str) -> Site | None:

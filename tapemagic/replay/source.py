@@ -1,12 +1,16 @@
 """The source of a program: NumPy as one would write it by hand, in the user's names. It is also what runs.
 
 A value has the name by which the user's statements know it; one that has none stands inside the expression that reads
-it, or is called ``t``. ``d_h`` is the derivative with respect to ``h`` of what a tape's gradient was asked for, and
-``d2_h`` that of a second gradient, which differentiates the first one.
+it, or is called ``u1``, ``u2`` and so on. ``d_h`` is the derivative with respect to ``h`` of what a tape's gradient was
+asked for, and ``d2_h`` that of a second gradient, which differentiates the first one.
 
-Above the lines that come from a statement of the user's stands this statement as a comment; above those of its
-derivative, ``back through:`` and the statement. ``(2 of 3)`` behind it: it ran three times, in a loop or in a function
-that was called again, and this is the second time.
+Above the lines that come from a statement of the user's stands this statement as a comment, unless the line is the
+statement; above those of its derivative, ``back through:`` and the statement. ``(2 of 3)`` behind it: it ran three
+times, in a loop or in a function that was called again, and this is the second time.
+
+The parameters are the arrays among the user's arguments, in their order; then the Variables that the program reads, as
+it reads them; then other arrays of the user's, and constants too long to be written down. The new values of Variables
+come after the results, in the order of the parameters.
 """
 
 from __future__ import annotations

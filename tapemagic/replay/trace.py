@@ -16,6 +16,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from tapemagic.engine.events import origin_of
+from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
@@ -309,17 +310,23 @@ class Trace:
         try:
             for record in reversed(records):
                 outputs = record[4] if record[4].__class__ is tuple else (record[4],)
-                of = next((y._node for y in outputs if type(y) is Symbol), None)
+                of = next(filter(None, map(_node_of, outputs)), None)
                 if of is not None and of.back and _any_in(record[5], grads):
                     order = max(order, 1 + of.back.order)
                 self.back = Back(of, order)
                 yield record
                 for value, i in zip(record[1], record[2], strict=True):
                     g = unwrap(grads.get(i)) if i.__class__ is int else None
-                    if type(g) is Symbol and type(value) is Symbol and g._node.back is not None:
-                        g._node.back = g._node.back.reaching(value._node)
+                    node = _node_of(value)
+                    if type(g) is Symbol and node is not None and g._node.back is not None:
+                        g._node.back = g._node.back.reaching(node)
         finally:
             self.back, self._sweeping, self._sweeping_at = before
+
+
+def _node_of(value: Any) -> Node | None:
+    """The node of a value in a record, which may not be kept."""
+    return value._node if type(value) is Symbol or type(value) is Absent else None
 
 
 def _user_frame() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator, MutableMapping
+from itertools import chain
 from types import CellType
 from typing import Any
 
@@ -30,8 +31,8 @@ from tapemagic.engine.tensor.variable import (
 from tapemagic.replay.closure import Closure, Place
 from tapemagic.replay.driver import Reached
 from tapemagic.replay.kinds import is_leaf
-from tapemagic.replay.naming import identifier, name_inputs
-from tapemagic.replay.program import Node, Program, arguments_of, nodes_in
+from tapemagic.replay.naming import identifier, name_inputs, name_results
+from tapemagic.replay.program import Program, arguments_of, nodes_in
 from tapemagic.replay.signature import LEAF, Call, is_data, taken_apart
 from tapemagic.replay.symbol import Symbol, held, put_held, symbols_of
 from tapemagic.replay.trace import Trace
@@ -81,6 +82,7 @@ class TracedCall:
         program, outside = self._program(function, result, assigned)
         if self._trace.named:
             name_inputs(program, function, args, kwargs)
+            name_results(program)
         return program, outside
 
     # Before the call.
@@ -249,6 +251,8 @@ class TracedCall:
             if isinstance(x, Variable)
         }
         program.inputs = self._inputs(program)
+        places = {id(x.origin): k for k, x in enumerate(program.inputs)}
+        program.assigned.sort(key=lambda end: places.get(id(end[0]), len(places)))
         if trace.named:
             trace.names.finish(trace.constant)
         program.notes |= {
@@ -343,11 +347,21 @@ class TracedCall:
         return x if plain else None
 
     def _inputs(self, program: Program) -> list[Any]:
-        """The inputs that a program reads, after all of its arguments."""
-        used: set[Node] = set(nodes_in([program.results, [node for _, node in program.assigned]]))
-        for entry in program.body:
-            used.update(arguments_of(entry))
-        return [x for x in self._trace.inputs if isinstance(x.origin, int) or x in used]
+        """All arguments in their order, then the Variables that the program reads, then other arrays that it reads."""
+        ends = nodes_in([program.results, [node for _, node in program.assigned]])
+        read = chain.from_iterable(map(arguments_of, program.body))
+        used = {node: k for k, node in enumerate(dict.fromkeys([*read, *ends]))}
+        given = program.notes["given"]
+
+        def place(x: Any) -> tuple[int, int]:
+            if isinstance(x.origin, int):
+                return 0, x.origin
+            if id(x.origin) in given:
+                return 0, given[id(x.origin)]
+            return 1 if isinstance(x.origin, Variable) else 2, used[x]
+
+        inputs = [x for x in self._trace.inputs if isinstance(x.origin, int) or x in used]
+        return sorted(inputs, key=place)
 
     def out_of_reach(self, program: Program) -> Variable | None:
         """A Variable that the program reads or assigns, and to which no name in its code leads."""

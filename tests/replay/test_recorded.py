@@ -41,7 +41,7 @@ def test_a_source_runs_as_a_script() -> None:
     given = "np.array([0.5, -1.0, 2.0]), np.float64(0.25), np.arange(12.0).reshape(4, 3), np.arange(4.0)"
 
     run = subprocess.run(
-        [sys.executable, "-I", "-c", f"{source}\narguments = {given}\n{call}"],
+        [sys.executable, "-I", "-c", f"{source}\nimport numpy as np\narguments = {given}\n{call}"],
         capture_output=True,
         text=True,
         check=True,
@@ -60,10 +60,10 @@ def test_it_reads_like_the_derivative_by_hand() -> None:
         y = np.sin(x) * x
 
     assert tape.source(y, x).splitlines()[-6:] == [
-        "    t = np.sin(x)",
-        "    y = t * x",
+        "    u1 = np.sin(x)",
+        "    y = u1 * x",
         "",
-        "    d_x = t + x * np.cos(x)",
+        "    d_x = u1 + x * np.cos(x)",
         "",
         "    return y, d_x",
     ]
