@@ -44,7 +44,7 @@ class Table:
         return self._key(function, args, {}) in self._nodes
 
     def _key(self, function: Any, args: Any, kwargs: Any) -> Any:
-        if function in ARITHMETIC and any(map(_is_float, args)):
+        if function in ARITHMETIC and int in map(type, args) and any(map(_is_float, args)):
             args = [float(x) if x.__class__ is int and abs(x) <= 1 << 24 else x for x in args]
         parts = [self._part(x) for x in args]
         if function in COMMUTATIVE and len(args) == 2 and _any_order(function, *args):

@@ -25,8 +25,9 @@ BY_SHAPE = {np.ones_like: 1, np.zeros_like: 0}
 
 def folded(node: Node, rewriting: Rewriting) -> Node | None:
     """The result of a call on constants alone."""
-    if any(isinstance(x, Node) and x.__class__ is not Constant for x in node.args):
-        return None
+    for x in node.args:
+        if isinstance(x, Node) and x.__class__ is not Constant:
+            return None
     read = arguments_of(node)
     if node.kind.__class__ is not Kind or not all(x.__class__ is Constant for x in read):
         return None

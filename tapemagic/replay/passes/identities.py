@@ -212,7 +212,9 @@ def _is_false(x: Any, node: Node) -> bool:
 
 def of_originals(node: Node, rewriting: Rewriting) -> Node | None:
     """Arithmetic with copies is arithmetic with what they are copies of, where the layout of the result is fixed."""
-    if node.kwargs or node.kind.__class__ is not Kind or lines(node.kind.shape) > 1:
+    if not rewriting.has_copies or node.kwargs or node.kind.__class__ is not Kind:
+        return None
+    if lines(node.kind.shape) > 1:
         return None
     args = tuple(map(rewriting.original, node.args))
     return None if args == node.args else rewriting.call(node.function, args, node.kind, node)

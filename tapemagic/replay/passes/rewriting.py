@@ -12,6 +12,8 @@ from tapemagic.replay.passes.layout import Layouts
 from tapemagic.replay.passes.numpy_values import NumpyValues
 from tapemagic.replay.passes.purity import raises
 from tapemagic.replay.program import (
+    NESTED,
+    Back,
     Constant,
     Guard,
     Input,
@@ -79,6 +81,11 @@ class Rewriting:
         self._copies[node] = x
         return None
 
+    @property
+    def has_copies(self) -> bool:
+        """Whether any node is known to be a copy."""
+        return bool(self._copies)
+
     def original(self, x: Any) -> Any:
         """The array of which an argument is a copy, in another layout perhaps; or the argument."""
         return self._copies.get(x, x) if isinstance(x, Node) else x
@@ -120,9 +127,11 @@ class Rewriting:
             kwargs = {key: replaced(x, self._now) for key, x in kwargs.items()}
         back = entry.back
         if back is not None:
-            of = self._now(back.of)
-            known = of is None or of.site is not None  # a constant does not come from a line
-            back = back._replace(of=of if known else back.of, to=self._now(back.to))
+            now = self._instead.get
+            of: Any = now(back.of, back.of)
+            if of is not None and of.site is None:  # a constant does not come from a line
+                of = back.of
+            back = Back(of, back.order, now(back.to, back.to))
         node = entry.with_arguments(args, kwargs)
         node.back = back
         self._uses[node] = 0
@@ -157,8 +166,12 @@ def _holds(condition: Node, guard: Guard) -> bool:
 
 def _changed(args: tuple[Any, ...], instead: dict[Node, Node]) -> tuple[Any, ...]:
     return tuple(
-        instead.get(x, x) if isinstance(x, Node) else replaced(x, lambda n: instead.get(n, n))
-        for x in args
+        [
+            instead.get(x, x)
+            if isinstance(x, Node)
+            else (replaced(x, lambda n: instead.get(n, n)) if isinstance(x, NESTED) else x)
+            for x in args
+        ]
     )
 
 
