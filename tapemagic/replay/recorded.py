@@ -326,7 +326,9 @@ def summary(targets: Sequence[str], sources: Sequence[str], order: int) -> str:
     """
     several = len(targets) > 1
     of = f"{_listed(targets, 'targets')}{',' * several} and {'their' if several else 'its'}"
-    what = "derivatives" if order > 1 else "gradients" if several or len(sources) > 1 else "gradient"
+    what = (
+        "derivatives" if order > 1 else "gradients" if several or len(sources) > 1 else "gradient"
+    )
     up_to = f", up to order {order}" * (order > 1)
     return f"Compute {of} {what} with respect to {_listed(sources, 'sources')}{up_to}."
 

@@ -153,6 +153,7 @@ def test_a_function(run: Run) -> None:
 
     assert "np.cos(x)" in repr(whole)
     assert repr(one) == repr(whole)
+    assert repr(run("%tape_function slope(*[tm.constant(3.0)])")) == repr(whole)
     bundle = whole._repr_mimebundle_()
     assert "<pre" in bundle["text/html"]
     assert "np.cos(x)" in bundle["text/plain"]
@@ -165,7 +166,9 @@ def test_a_function_that_stays_eager(run: Run) -> None:
     run("half(tm.constant(1.0)), half(tm.constant(2.0))")
 
     assert "half runs without a program" in repr(run("%tape_function half"))
-    assert "float()" in repr(run("%tape_function half"))
+    assert "float() takes a value out of the program (line 3 of its cell)" in repr(
+        run("%tape_function half")
+    )
 
 
 def test_usage(run: Run, refused: Callable[[str], str]) -> None:
@@ -177,3 +180,4 @@ def test_usage(run: Run, refused: Callable[[str], str]) -> None:
     assert "call it twice" in refused("%tape_function slope")
     assert "NameError" in refused("%tape_function nothing")
     assert "no arguments" in refused("%tape_function slope x +")
+    assert "y cannot be computed (NameError" in refused("%tape_function slope(*y)")
