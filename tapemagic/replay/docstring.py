@@ -94,7 +94,8 @@ def _results(
         else:
             yield text(x), meaning or _always(program)
     names = {_key(x.origin): name for x, name in zip(program.inputs, parameters, strict=False)}
-    for variable, node in program.assigned:
+    assigned: list[Any] = program.assigned
+    for variable, node in assigned:
         held = variable() if isinstance(variable, ref) else variable
         name = names.get(_key(variable)) or getattr(held, "name", "a Variable")
         yield text(node), f"{described(node)}, the new value of {name}"

@@ -48,6 +48,9 @@ AUGMENTED: dict[Any, str] = {
 PYTHON = frozenset(f for f in (*SIGNS, *PREFIXES) if not isinstance(f, np.ufunc))
 """Python's own operators."""
 
+POWERS_ARE_PRODUCTS = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
+"""Whether ``np.power(x, 2)`` of real arrays computes products, as ``x ** 2`` does."""
+
 COMPARISON = 6
 OPERATORS_OF_NUMBERS = {np.add, np.subtract, np.divide, np.multiply, np.floor_divide, np.remainder}
 """Functions that compute the same with two real NumPy scalars as their operators do."""
@@ -265,7 +268,9 @@ def operates(node: Node) -> bool:
     if function is np.power:
         base, exponent = args
         known = exponent.value if isinstance(exponent, Constant) else exponent
-        if isinstance(known, Node) or np.ndim(known) or known in (0.5, -1):
+        real = isinstance(base, Node) and base.kind.dtype.kind != "c"
+        special = (0.5, -1) if real and POWERS_ARE_PRODUCTS else (-1, 0, 0.5, 1, 2)
+        if isinstance(known, Node) or np.ndim(known) or known in special:
             return False
         return isinstance(base, Node) and base.kind.is_array and base.kind.shape != ()
     if any(kind.is_array and kind.shape for kind in kinds):

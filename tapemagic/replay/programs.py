@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from tapemagic.engine.events import CELL_FILE, user_line
+from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.compiling import Compiled, path_of, release
@@ -24,6 +25,9 @@ from tapemagic.replay.traced_call import TracedCall
 
 TRIES = 3
 """The number of calls that may change what the function closes over, as the first call of a model builds its layers."""
+
+OFTEN = 100
+"""The number of calls that stay eager after one guard without another look for a program."""
 
 SMALL = 1 << 20
 """The bytes of all arrays in reach up to which they may be constants, whose numbers are compared at each call."""
@@ -86,11 +90,13 @@ class Programs:
         self._changing = ""
         self._warned = False
         self.warns = warns
+        self._eager_after: dict[tuple[Any, int], int] = {}
 
     def reset(self) -> None:
         """Forget everything."""
         self.driver = _none
         self._signatures = {}
+        self._eager_after = {}
         self._why_all = self._why_more = self._changing = ""
         self._warned = False
 
@@ -139,11 +145,21 @@ class Programs:
     def call(self, function: Any, args: Any, kwargs: Any, missed: Miss) -> Any:
         """Call the function by another program than the last one, or trace it."""
         if missed.program is not None:
-            other = self._other_way(missed, args, kwargs)
+            known = missed.program, missed.guard
+            left = self._eager_after.get(known, 0)
+            if left:
+                self._eager_after[known] = left - 1
+                return function(*args, **kwargs)
+            other = self._other_way(missed, function, args, kwargs)
             if other.__class__ is not Miss:
                 return other
             if self._stays_eager(missed.program.entry, other):
+                self._eager_after[known] = OFTEN * (other is missed)
                 return self._eager(function, args, kwargs)
+        return self._without_program(function, args, kwargs)
+
+    def _without_program(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Call the function by any program that holds, or trace it."""
         if self._why_all:
             return self._eager(function, args, kwargs)
         call = signature(args, kwargs)
@@ -168,8 +184,10 @@ class Programs:
             return self._eager(function, args, kwargs)
         return self._traced(entry, function, args, kwargs, call, full)
 
-    def _other_way(self, missed: Miss, args: Any, kwargs: Any) -> Any:
+    def _other_way(self, missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
         """The result by a program for another way through the function; the last `Miss` if there is none."""
+        if missed.error:
+            return self._raising(missed, function, args, kwargs)
         tried = {missed.program}
         for each in list(missed.program.entry.programs):
             if each not in tried and each.agrees(missed.program.way_after(missed.guard)):
@@ -178,6 +196,8 @@ class Programs:
                 if result.__class__ is not Miss:
                     self.driver = each.driver
                     return result
+                if result.error:
+                    return self._raising(result, function, args, kwargs)
                 missed = result if result.program is not None else missed
         return missed
 
@@ -221,6 +241,8 @@ class Programs:
                 if not each.adopts(now):
                     continue
                 result = each.driver(args, kwargs)
+            if result.__class__ is Miss and result.error:
+                return None, self._raising(result, function, args, kwargs)
             if result.__class__ is not Miss:
                 self.driver = each.driver
                 if entry.programs[0] is not each:
@@ -229,6 +251,22 @@ class Programs:
             if result.guard:
                 known = each.way_after(result.guard)
         return known, None
+
+    @staticmethod
+    def _raising(missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
+        """Run a function of which the program raised an error: it raises it again, or catches it and goes on."""
+        call = signature(args, kwargs)
+        reached = Closure(function, call.objects).objects.values()
+        variables = {id(x): x for x in (*call.leaves, *reached) if isinstance(x, Variable)}
+        before = [(x, value_of(x)) for x in variables.values()]
+        try:
+            result = function(*args, **kwargs)
+        except BaseException:
+            for variable, value in before:
+                exchange(variable, value)
+            raise
+        missed.program.entry.why_ways = f"it catches a {type(missed.error).__name__}"
+        return result
 
     def _eager(self, function: Any, args: Any, kwargs: Any) -> Any:
         result = function(*args, **kwargs)
@@ -285,7 +323,8 @@ class Programs:
     ) -> Any:
         before = RandomState(closure.generators)
         effects: list[str] = []
-        observed = observed_calls(effects) if is_suspect(closure.codes.values()) else nullcontext()
+        suspect = closure.does_more or is_suspect(closure.codes.values())
+        observed = observed_calls(effects) if suspect else nullcontext()
         with tracing(Trace(named=bool(entry.pending))) as trace:
             one = TracedCall(trace, closure, call)
             with observed:
@@ -355,6 +394,7 @@ class Programs:
             if found is None:
                 compiled = Compiled(program, call, closure, entry)
                 entry.programs = [compiled, *entry.programs]
+                self._eager_after = {}
                 self.driver = compiled.driver
             else:
                 self._is_eager(entry, path, _with_line(found.reason, found.site))

@@ -71,7 +71,7 @@ def global_state() -> Any:
 
     The Mersenne twister's is read from memory, its 624 words and its position: NumPy takes long to make an array of it.
     """
-    generator = np.random.get_bit_generator()
+    generator = np.random.get_bit_generator()  # type: ignore[attr-defined]
     if isinstance(generator, np.random.MT19937):
         return ctypes.string_at(generator.ctypes.state_address, 4 * 625)
     return frozen(np.random.get_state(legacy=False))  # noqa: NPY002 (it is the global one)

@@ -20,7 +20,6 @@ from tapemagic.replay.layout import laid_out
 from tapemagic.replay.literals import literal
 from tapemagic.replay.program import Program
 from tapemagic.replay.trace import is_plain
-from tapemagic.replay.tracebacks import point_at_user
 from tapemagic.replay.writer import Writer
 
 
@@ -71,8 +70,6 @@ class Text:
         body = list(enumerate(writer.body, len(head) + 1))
         self.sites = {k: line.site for k, line in body if line.site is not None}
         self.nodes = {k: list(line.nodes) for k, line in body if line.nodes}
-        self._functions = program.notes.get("functions", {})
-        self._file = ""
 
     def __str__(self) -> str:
         return "\n".join(self.lines) + "\n"
@@ -84,13 +81,8 @@ class Text:
         namespace |= self._made  # the same arrays once more
         namespace["Retrace"] = Retrace
         made: Any = namespace[self.name]
-        self._file = file
         made.__defaults__ = tuple(node.value for node in self.fixed) or None
         return made
-
-    def point_at_user(self, error: BaseException) -> None:
-        """Let the traceback of an error that the function raised show the user's statement."""
-        point_at_user(error, self._file, self.sites, self._functions)
 
 
 def _above(writer: Writer, bare: bool) -> list[str]:

@@ -31,6 +31,9 @@ PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), np.d
 
 NUMBERS = (np.ndarray, np.generic, bool, int, float, complex)
 
+CAUGHT = (ArithmeticError, LookupError, ValueError, Warning)
+"""The errors of calls that depend on numbers: a function that catches one goes on in a way without a guard."""
+
 MOST_NODES = 20_000
 """The number of nodes above which a function stays eager."""
 
@@ -78,6 +81,7 @@ class Trace:
         self.names = Names()
         self.back: Back | None = None
         self._constants: dict[int, tuple[Any, Constant]] = {}
+        self._assigned: dict[int, Any] = {}
         self._errstate: Any = np.geterr()
         self._filters = warnings.filters
         self._thread = threading.get_ident()
@@ -107,6 +111,7 @@ class Trace:
     def release(self) -> None:
         """Let go of the values that were computed; what was written down stays."""
         self._constants.clear()
+        self._assigned.clear()
         self.names.forget()
 
     def value(self, args: Any) -> Any:
@@ -131,7 +136,11 @@ class Trace:
         If `compute` is given, it is called instead, and computes the same.
         """
         values = [x._held if type(x) is Symbol else held(x) for x in args]
-        result = (compute or function)(*values, **held(kwargs))
+        try:
+            result = (compute or function)(*values, **held(kwargs))
+        except CAUGHT as error:
+            self.leave(f"a {type(error).__name__} that the function catches")
+            raise
         if not self.writes:
             return result
         if function is operator.getitem and shaped_by_data(args[1]):
@@ -230,6 +239,14 @@ class Trace:
             if x.dtype.kind in "fc":
                 is_complex = self._written(np.iscomplexobj, (x._node,), {}, TRUTH)
                 self.body.append(Guard(is_complex, x.dtype.kind == "c", is_complex.site))
+
+    def assigns(self, variable: Variable, value: Any) -> None:
+        """Note that this thread has made a value that of a variable."""
+        self._assigned[id(variable)] = value
+
+    def is_assigned(self, variable: Variable, value: Any) -> bool:
+        """Whether this thread, and no other, has made a value that of a variable."""
+        return self._assigned.get(id(variable)) is value
 
     def leave(self, how: str) -> None:
         """Note that a value leaves the trace."""

@@ -214,7 +214,7 @@ def test_errors_point_at_the_users_line():
     assert not any(place.filename.startswith("<tapemagic program") for place in places)
     free_of_others(caught.value)
     names = [place.name for place in extract_tb(caught.value.__traceback__)]
-    assert names == ["test_errors_point_at_the_users_line", "of"]
+    assert names == ["test_errors_point_at_the_users_line", "f", "of"]
 
 
 def names_of(f, *args):

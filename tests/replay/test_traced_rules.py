@@ -94,7 +94,7 @@ def check(run: Function, inputs: tuple[Any, ...]) -> None:
 
 def replay(run: Function, inputs: tuple[Any, ...]) -> None:
     """Compare the calls of a function under tm.function with the tape: values, errors, and what is warned of."""
-    traced = tm.function(lambda *xs: run(*xs))
+    traced = tm.function(lambda *xs: run(*xs))  # noqa: PLW0108 (it reads the line)
     same, others = list(map(constant, inputs)), list(map(other, inputs))
     for data in (same, same, others, same, others):
         expected, said = outcome(run, data)

@@ -92,7 +92,7 @@ def _is_large(entry: Any, least: int) -> bool:
         return False
     if _nbytes(entry) >= least:
         return True
-    for x in arguments_of(entry):
+    for x in arguments_of(entry):  # noqa: SIM110 (quicker than a generator)
         if _nbytes(x) >= least:
             return True
     return False

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.replay.expressions import POWERS_ARE_PRODUCTS
 from tapemagic.replay.passes.known_numbers import fill_of, number
 from tapemagic.replay.passes.known_signs import never_negative_zero
 from tapemagic.replay.passes.layout import lines
@@ -136,27 +137,25 @@ def signs_of_factors(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def square(node: Node, rewriting: Rewriting) -> Node | None:
-    """``np.square(x)`` is ``x * x``."""
+    """``np.square(x)`` is ``x * x`` for real numbers."""
     (x,) = node.args
-    if node.kwargs or not _is(x, node) or node.kind.dtype.kind == "b":
+    if node.kwargs or not _is(x, node) or node.kind.dtype.kind not in "iuf":
         return None
     return rewriting.call(np.multiply, (x, x), node.kind, node)
 
 
 def power(node: Node, rewriting: Rewriting) -> Node | None:
-    """``np.power(x, 2)`` is ``x * x``, and ``np.power(x, 1)`` is ``x``.
+    """``x ** 2`` is ``x * x`` for an array, and ``x ** 1`` is ``x``; so does `np.power` in new versions of NumPy.
 
-    The operator calls another function for numbers, which may differ in the last bit.
+    The operator calls another function for numbers, and for arrays of exponents, which may differ in the last bit.
     """
     if _is_other(node) or node.kind.dtype.kind != "f":
         return None
     x, exponent = node.args
     known = number(exponent)
-    if (
-        known is None
-        or not _is(x, node)
-        or (node.function is operator.pow and not node.kind.is_array)
-    ):
+    if known is None or not _is(x, node) or (isinstance(exponent, Node) and exponent.kind.shape):
+        return None
+    if not (node.kind.is_array if node.function is operator.pow else POWERS_ARE_PRODUCTS):
         return None
     if known == 1:
         return rewriting.same(x, node)
