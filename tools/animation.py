@@ -53,7 +53,7 @@ def main() -> None:
         lab.notebook("animation", [SETUP, CELL, DATA, CODE], width=WIDTH + 60) as page,
     ):
         frames = list(scenes(page))
-        PROGRAM.write_bytes(program(page))
+        Image.open(io.BytesIO(program(page))).quantize(COLOURS).save(PROGRAM, optimize=True)
     save(frames)
     size = TARGET.stat().st_size
     print(f"{TARGET}: {len(frames)} pictures, {size:,} bytes")
@@ -106,7 +106,6 @@ def program(page: Page) -> bytes:
     report = cell.locator(REPORT)
     report.get_by_role("tab", name="Code").click()
     expect(report.locator("[data-k]").first).to_be_visible()
-    report.get_by_label("Last step").click()
     while not report.locator(".tm-words").get_by_text("tanh passes back").count():
         report.get_by_label("Step back").click()
     page.mouse.move(0, 0)

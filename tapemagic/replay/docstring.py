@@ -37,10 +37,10 @@ def docstring(
     summary = program.notes.get("summary") or _summary(program, name)
     lines = textwrap.wrap(f"    ...{summary}", WIDTH, subsequent_indent="    ")
     notes = program.notes
-    if notes.get("brief") and not notes.get("inputs") and None not in program.results:
+    if notes.get("brief") and not (notes.get("inputs") or fixed) and None not in program.results:
         return _closed(lines, notes)
     words = [f"{described(node)}{_origin(program, node)}" for node in program.inputs]
-    words += [f"{described(node)}, the same at each call" for node in fixed]
+    words += [f"{described(node)}, {_always(program)}" for node in fixed]
     lines += _section("Parameters", list(zip(parameters, words, strict=True)))
     lines += _section("Returns", list(_results(program, parameters, text)))
     return _closed(lines, notes)
@@ -83,6 +83,13 @@ def _origin(program: Program, node: Input) -> str:
     return f", {words}" if words else ", the value of a Variable" * is_variable
 
 
+def _always(program: Program) -> str:
+    """The words for what no argument changes."""
+    if program.notes.get("read"):
+        return "as it was when this was recorded"
+    return "the same at each call"
+
+
 def _results(
     program: Program, parameters: Sequence[str], text: Callable[[Any], str]
 ) -> Iterator[tuple[str, str]]:
@@ -92,7 +99,7 @@ def _results(
             words = meaning or _meaning(x) or "the same at each call" * isinstance(x, Constant)
             yield text(x), f"{described(x)}, {words}" if words else described(x)
         else:
-            yield text(x), meaning or "the same at each call"
+            yield text(x), meaning or _always(program)
     names = {_key(x.origin): name for x, name in zip(program.inputs, parameters, strict=False)}
     assigned: list[Any] = program.assigned
     for variable, node in assigned:

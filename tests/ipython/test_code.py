@@ -166,9 +166,7 @@ def test_a_function_that_stays_eager(run: Run) -> None:
     run("half(tm.constant(1.0)), half(tm.constant(2.0))")
 
     assert "half runs without a program" in repr(run("%tape_function half"))
-    assert "float() takes a value out of the program (line 3 of its cell)" in repr(
-        run("%tape_function half")
-    )
+    assert "(line 3 of its cell)" in repr(run("%tape_function half"))
 
 
 def test_usage(run: Run, refused: Callable[[str], str]) -> None:
