@@ -82,7 +82,7 @@ gallery: dev-ready  ## write docs/gallery.md: cells with their reports; LOOK=1 a
 	@$(if $(LOOK),tools/setup_system.sh chromium)
 	$(PY) -m tools.gallery $(if $(LOOK),--look)
 
-animation: dev-ready browser-ready  ## renew docs/animation.gif: steps, a selection and a slider, in JupyterLab
+animation: dev-ready browser-ready  ## renew docs/animation.gif and docs/code.png, taken in JupyterLab
 	$(PY) -m tools.animation
 
 coverage: dev-ready  ## the lines and branches which the unit tests reach

@@ -25,6 +25,7 @@ FOLDERS = {
     "display",
     "engine",
     "ipython",
+    "kernels",
     "nbval",
     "nn",
     "replay",

@@ -1,4 +1,4 @@
-"""Make docs/animation.gif: a report in JupyterLab whose steps are played and whose slider is moved.
+"""Make docs/animation.gif, a report in JupyterLab whose steps are played and whose slider is moved, and docs/code.png.
 
 Run it as a module, `python -m tools.animation`, from the repository's folder.
 """
@@ -24,6 +24,9 @@ COLOURS = 128
 WIDTH = 760
 SETUP = "%load_ext tapemagic\nimport numpy as np"
 CELL = "%%tape x y --what-if x=0:4\nx, y = 2.0, 3.0\na = x * y\nz = a + np.sin(a) * x"
+PROGRAM = Path("docs/code.png")
+DATA = "x, y = np.arange(6.0).reshape(3, 2), np.array([0.1, 0.2, 0.3])\nw, b = np.array([0.5, -0.5]), 0.1"
+CODE = "%%tape w b\nerror = np.tanh(x @ w + b) - y\nloss = np.mean(error**2)"
 LEFT_OUT = (
     ".jp-Collapser, .jp-InputPrompt, .jp-OutputPrompt, .jp-OutputArea-promptOverlay, .jp-Toolbar, "
     ".tm-bar, .tm-caption"
@@ -38,7 +41,7 @@ Frame = tuple[bytes, int]
 
 
 def main() -> None:
-    """Write the animation; fail if it is too large."""
+    """Write the animation and the picture; fail if the animation is too large."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         sys.exit(f"there is no browser here: none of {', '.join(BROWSERS)} is on the PATH")
@@ -47,9 +50,10 @@ def main() -> None:
         sync_playwright() as driver,
         driver.chromium.launch(executable_path=browser, args=OPTIONS) as chromium,
         serving(Path(place), chromium) as lab,
-        lab.notebook("animation", [SETUP, CELL], width=WIDTH + 60) as page,
+        lab.notebook("animation", [SETUP, CELL, DATA, CODE], width=WIDTH + 60) as page,
     ):
         frames = list(scenes(page))
+        Image.open(io.BytesIO(program(page))).quantize(COLOURS).save(PROGRAM, optimize=True)
     save(frames)
     size = TARGET.stat().st_size
     print(f"{TARGET}: {len(frames)} pictures, {size:,} bytes")
@@ -94,6 +98,18 @@ def slid(page: Page, cell: Locator, report: Locator) -> Iterator[Frame]:
         expect(report.locator(".tm-head")).not_to_have_text(before)
         page.wait_for_timeout(150)
         yield cell.screenshot(), BRIEF // 2
+
+
+def program(page: Page) -> bytes:
+    """The picture of a program of derivatives, in which the lines of a step of the reverse sweep light up."""
+    cell = page.locator(".jp-CodeCell").nth(3)
+    report = cell.locator(REPORT)
+    report.get_by_role("tab", name="Code").click()
+    expect(report.locator("[data-k]").first).to_be_visible()
+    while not report.locator(".tm-words").get_by_text("tanh passes back").count():
+        report.get_by_label("Step back").click()
+    page.mouse.move(0, 0)
+    return cell.screenshot()
 
 
 def save(frames: list[Frame]) -> None:

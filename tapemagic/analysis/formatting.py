@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.events import Place
+from tapemagic.engine.events import CELL_FILE, Place
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced
 
@@ -25,9 +25,6 @@ AS_SUBSCRIPTS = str.maketrans("0123456789", SUBSCRIPTS)
 
 SHOWN = 6
 """The size of the largest array whose elements are all written out."""
-
-CELL_FILE = re.compile(r"<ipython-input-|ipykernel_\d+")
-"""The file names of notebook cells."""
 
 LONGEST_LINE = 60
 """The number of characters shown of a line."""

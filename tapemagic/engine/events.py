@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from functools import cache
 from typing import Any, Literal, NamedTuple
@@ -17,6 +18,8 @@ Kind = Literal["exit", "text", "assigned", "changed", "paused", "reset"]
 PACKAGES = f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 """Folders into which libraries are installed, wherever they are."""
 
+CELL_FILE = re.compile(r"<ipython-input-|ipykernel_\d+")
+"""The file names of notebook cells."""
 
 PROGRAMS = "<tapemagic "
 """The beginning of the names under which this package compiles programs."""

@@ -67,13 +67,14 @@ class Record(NamedTuple):
 
 
 class Absent:
-    """Stands in a record for a value that no rule reads: its shape and dtype."""
+    """Stands in a record for a value that no rule reads: its shape and dtype, and what a trace knows it by."""
 
-    __slots__ = ("dtype", "shape")
+    __slots__ = ("_node", "dtype", "shape")
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], node: Any = None) -> None:
         self.shape = shape
         self.dtype = dtype
+        self._node = node
 
     @property
     def ndim(self) -> int:
@@ -291,4 +292,4 @@ def absent(value: Any) -> Any:
         return tuple(map(absent, value))
     if value.__class__ is not np.ndarray or value.nbytes <= SMALL:
         return value
-    return Absent(value.shape, value.dtype)
+    return Absent(value.shape, value.dtype, getattr(value, "_node", None))

@@ -26,6 +26,9 @@ class Tracer(Protocol):
     def own(self, x: Any) -> Any:
         """An array with the same numbers, into which its owner may write; in the program it is the same value."""
 
+    def assigns(self, variable: Any, value: Any) -> None:
+        """Note that this thread has made a value that of a variable."""
+
     def leave(self, how: str) -> None:
         """Note that something cannot be written down, and what it was."""
 

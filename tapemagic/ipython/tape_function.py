@@ -36,16 +36,15 @@ def tape_function(line: str, namespace: Mapping[str, Any]) -> FunctionCode:
     from tapemagic.replay.function import BoundFunction, Function
 
     name, call = parse(line)
-    function: Any = _evaluated(name, namespace)
     words = ast.unparse(name)
+    function: Any = _evaluated(name, namespace, words)
     if not isinstance(function, Function | BoundFunction):
         raise UsageError(
             f"%tape_function: {words} is of type {type(function).__name__}, and no function that is traced: "
             f"write @tapemagic.function above its definition, or {_plain_name(words)} = tapemagic.function({words}), "
             "and call it"
         )
-    args = [_evaluated(node, namespace) for node in call.args]
-    kwargs = {str(word.arg): _evaluated(word.value, namespace) for word in call.keywords}
+    args, kwargs = _arguments(call, namespace)
     traced: Any = function
     asked = bool(args or kwargs)
     try:
@@ -73,10 +72,14 @@ def parse(line: str) -> tuple[ast.expr, ast.Call]:
     >>> name, call = parse("step x, lr=0.1")
     >>> ast.unparse(name), ast.unparse(call)
     ('step', '_(x, lr=0.1)')
-    >>> ast.unparse(parse("step x y[0]")[1])
-    '_(x, y[0])'
+    >>> [ast.unparse(parse(line)[1]) for line in ("step x y[0]", "step(x, y[0])")]
+    ['_(x, y[0])', '_(x, y[0])']
     """
-    name, _, rest = line.strip().rstrip("; ").partition(" ")
+    line = line.strip().rstrip("; ")
+    whole = _expression(line)
+    if isinstance(whole, ast.Call) and is_plain(whole.func):
+        return whole.func, ast.Call(ast.Name("_", ast.Load()), whole.args, whole.keywords)
+    name, _, rest = line.partition(" ")
     node = _expression(name.rstrip(","))
     if not isinstance(node, ast.expr) or not is_plain(node):
         raise UsageError(USAGE)
@@ -102,14 +105,23 @@ def _expression(text: str) -> ast.expr | None:
         return None
 
 
-def _evaluated(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
+def _arguments(call: ast.Call, namespace: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The values of the arguments of a call in the notebook."""
+    __tracebackhide__ = True
+    taken = "(arguments)"  # no name of the user's
+    node = ast.Call(ast.Name(taken, ast.Load()), call.args, call.keywords)
+    given = {**namespace, taken: lambda *args, **kwargs: (args, kwargs)}
+    words = ast.unparse(call)[2:-1]
+    args, kwargs = _evaluated(ast.fix_missing_locations(node), given, words)
+    return args, kwargs
+
+
+def _evaluated(node: ast.expr, namespace: Mapping[str, Any], words: str) -> Any:
     """The value of an expression in the notebook."""
     __tracebackhide__ = True
-    code = compile(ast.Expression(node), "<%tape_function>", "eval")
     try:
-        return eval(code, dict(namespace))
+        return eval(compile(ast.Expression(node), "<%tape_function>", "eval"), dict(namespace))
     except Exception as error:  # noqa: BLE001 -- whatever the user's expression raises
         raise UsageError(
-            f"%tape_function: {ast.unparse(node)} cannot be computed ({type(error).__name__}: "
-            f"{printable(_message(error))})"
+            f"%tape_function: {words} cannot be computed ({type(error).__name__}: {printable(_message(error))})"
         ) from None

@@ -17,6 +17,7 @@ from tapemagic.engine.program_state import registered
 from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable
+from tapemagic.replay.effects import may_do_more
 from tapemagic.replay.kinds import (
     WRAPPERS,
     is_container,
@@ -31,7 +32,7 @@ from tapemagic.replay.kinds import (
 )
 from tapemagic.replay.randomness import GENERATORS
 from tapemagic.replay.reading import DYNAMIC, UNSEEN, Names, codes_in, names_in
-from tapemagic.replay.signature import is_data
+from tapemagic.replay.signature import is_data, value_key
 
 MOST = 20_000
 """The number of objects in reach above which a function stays eager."""
@@ -103,6 +104,8 @@ class Closure:
         The local variable in these lines, and the path, of every array, tensor and variable, by its identity.
     places : list of Place
         Where arrays and tensors are.
+    does_more : bool
+        Whether something of a library is in reach that may do more than compute.
     unseen : str
         Why changes of something in reach could not be seen; empty if all can be.
     """
@@ -132,6 +135,7 @@ class Closure:
         self.places: list[Place] = []
         self.generators: list[Any] = []
         self.unseen = ""
+        self.does_more = False
         self._met: dict[int, tuple[str, Any]] = {}
         self._inside: set[int] = set()
         self._called: set[type] = set()
@@ -201,6 +205,8 @@ class Closure:
 
     def _look(self, expression: str, x: Any, path: str, place: Place | None = None) -> None:
         """Note one object, and what has to hold for it."""
+        if not self.does_more and may_do_more(x):
+            self.does_more = True
         met = self._met.get(id(x))
         if met is not None:
             self.entries.append(Entry(path, "again", met[0]))
@@ -333,6 +339,8 @@ class Closure:
             self._require(f"{name!r} in {dictionary}")
             if name in DYNAMIC or name == "AttributeError":
                 self.dynamic = True
+            if name == "id":
+                self.unseen = self.unseen or "it uses id(), which is another number for each object"
             if name in UNSEEN and hasattr(builtins, name):
                 self.unseen = (
                     self.unseen or f"it uses {name}(), with which it may read anything: name it"
@@ -348,9 +356,10 @@ class Closure:
 
     def _expand_module(self, local: str, x: ModuleType, path: str) -> None:
         """The names of a module of the user's that some code reads as attributes."""
-        if not is_user_module(x):
-            return
+        own = is_user_module(x)
         for name in sorted(self.names & vars(x).keys()):
+            if not own and not is_put_there(name, vars(x)[name]):
+                continue
             self._look(
                 f"{local}.__dict__[{name!r}]", vars(x)[name], f"{path}.{name}", Place(vars(x), name)
             )
@@ -480,8 +489,7 @@ def data_kind(x: Any) -> Any:
     if x is None:
         return object()
     value = x._read()._value if isinstance(x, Tensor) else x
-    layout = value.flags.c_contiguous if isinstance(value, np.ndarray) and value.ndim > 1 else True
-    return type(x), type(value), value.shape, value.dtype, layout
+    return type(x), *value_key(value)
 
 
 class Strong:
@@ -510,6 +518,18 @@ def odd_array(x: Any) -> str:
     if not is_data(x):
         return f"an array of the class {type(x).__name__}: make it np.asarray(x)"
     return "an array of objects: hold numbers in it" if x.dtype.hasobject else ""
+
+
+def is_put_there(name: str, value: Any) -> bool:
+    """Whether a name of a library's module is data that may change, or a function of the user's."""
+    if isinstance(value, FunctionType):
+        return is_user_code(value.__code__)
+    data = (str, int, float, complex, list, dict, Tensor, Variable)
+    return isinstance(value, data) and not name.startswith("__") and name not in CONSTANTS
+
+
+CONSTANTS = frozenset({"e", "pi", "tau", "inf", "nan", "euler_gamma", "modules"})
+"""The names in libraries' modules of data that stay what they are."""
 
 
 def contents(x: Any) -> bytes:

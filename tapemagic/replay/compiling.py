@@ -50,14 +50,10 @@ class Compiled:
         linecache.cache[file] = 0, None, [f"{line}\n" for line in text.lines], file
         weakref.finalize(self, linecache.cache.pop, file, None)
 
-        def raised(error: BaseException) -> BaseException:
-            text.point_at_user(error)
-            return error
-
         run = text.function(file)
         if any(isinstance(entry, Loop) for entry in self.program.body):
             run = warning_once(run)
-        driver = Driver(call, closure, self.program, run, text.single, self, raised)
+        driver = Driver(call, closure, self.program, run, text.single, self)
         self._namespace = driver.namespace
         self.driver = driver.function()
         closure.forget()

@@ -9,7 +9,7 @@ from weakref import ref
 
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.layout import WIDTH
-from tapemagic.replay.program import Input, Node, Program
+from tapemagic.replay.program import Constant, Input, Node, Program
 from tapemagic.replay.same import GivenVariable
 
 
@@ -34,16 +34,23 @@ def docstring(
     text : callable
         The text of a result.
     """
-    summary = program.notes.get("summary") or f"Do what {name} does, without a tape."
+    summary = program.notes.get("summary") or _summary(program, name)
     lines = textwrap.wrap(f"    ...{summary}", WIDTH, subsequent_indent="    ")
     notes = program.notes
-    if notes.get("brief") and not notes.get("inputs") and None not in program.results:
+    if notes.get("brief") and not (notes.get("inputs") or fixed) and None not in program.results:
         return _closed(lines, notes)
     words = [f"{described(node)}{_origin(program, node)}" for node in program.inputs]
-    words += [f"{described(node)}, the same at each call" for node in fixed]
+    words += [f"{described(node)}, {_always(program)}" for node in fixed]
     lines += _section("Parameters", list(zip(parameters, words, strict=True)))
     lines += _section("Returns", list(_results(program, parameters, text)))
     return _closed(lines, notes)
+
+
+def _summary(program: Program, name: str) -> str:
+    """The first sentence, where nothing else is known."""
+    what = [f"what {name} returns"] * bool(program.results)
+    what += ["the new values of the Variables that it assigns"] * bool(program.assigned)
+    return f"Compute {', and '.join(what) or 'nothing'}, without a tape."
 
 
 def _closed(lines: list[str], notes: dict[str, Any]) -> list[str]:
@@ -73,7 +80,14 @@ def described(node: Node) -> str:
 def _origin(program: Program, node: Input) -> str:
     words = program.notes.get("inputs", {}).get(node)
     is_variable = isinstance(node.origin, Variable | ref | GivenVariable)
-    return f", {words}" if words else ", a Variable" * is_variable
+    return f", {words}" if words else ", the value of a Variable" * is_variable
+
+
+def _always(program: Program) -> str:
+    """The words for what no argument changes."""
+    if program.notes.get("read"):
+        return "as it was when this was recorded"
+    return "the same at each call"
 
 
 def _results(
@@ -82,10 +96,10 @@ def _results(
     meanings = program.notes.get("results") or [""] * len(program.results)
     for x, meaning in zip(program.results, meanings, strict=True):
         if isinstance(x, Node):
-            words = meaning or _meaning(x)
+            words = meaning or _meaning(x) or "the same at each call" * isinstance(x, Constant)
             yield text(x), f"{described(x)}, {words}" if words else described(x)
         else:
-            yield text(x), meaning or "the same at each call"
+            yield text(x), meaning or _always(program)
     names = {_key(x.origin): name for x, name in zip(program.inputs, parameters, strict=False)}
     assigned: list[Any] = program.assigned
     for variable, node in assigned:

@@ -14,7 +14,7 @@ from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.replay.closure import Closure, contents, is_empty
 from tapemagic.replay.kinds import NUMBERS, same_leaf
-from tapemagic.replay.signature import LEAF, Call, is_data, taken_apart
+from tapemagic.replay.signature import LEAF, Call, is_data, strides_of, taken_apart
 from tapemagic.replay.source import Retrace
 
 FEW = 4
@@ -34,13 +34,16 @@ class Miss:
         The number of the guard that failed, counted from 1; 0 if the arguments or what the function closes over differ.
     program : Compiled or None
         The program whose guard failed.
+    error : Exception or None
+        What the program raised.
     """
 
-    __slots__ = ("guard", "program")
+    __slots__ = ("error", "guard", "program")
 
-    def __init__(self, guard: int, program: Any = None) -> None:
+    def __init__(self, guard: int, program: Any = None, error: Exception | None = None) -> None:
         self.guard = guard
         self.program = program
+        self.error = error
 
 
 MISS = Miss(0)
@@ -66,8 +69,6 @@ class Driver:
         Whether it returns a value that is no tuple.
     compiled : Compiled
         The program made ready, for a `Miss`.
-    raised : callable
-        Called with an error that the program raised; gives the one to raise.
     """
 
     def __init__(
@@ -78,12 +79,11 @@ class Driver:
         run: Any,
         single: bool,
         compiled: Any,
-        raised: Any,
     ) -> None:
         self.namespace: dict[str, Any] = {
             "MISS": MISS, "STALE": STALE, "Miss": Miss, "CHANGED": CHANGED, "Retrace": Retrace,
             "same_leaf": same_leaf, "value_of": value_of, "exchange": exchange, "new": new,
-            "clock": clock, "run": run, "program": compiled, "raised": raised, "contents": contents,
+            "clock": clock, "run": run, "program": compiled, "contents": contents,
             "is_empty": is_empty, "pack": pack, "taken_apart": taken_apart, "ndarray": np.ndarray,
         }  # fmt: skip
         self.namespace |= closure.namespace
@@ -174,7 +174,7 @@ class Driver:
                 first = places.setdefault(id(x), k)
                 if first != k:
                     self._require(f"{name} is not x{first}")
-                    self._values[k] = f"a{first}"
+                    self._values[k] = self._values[first]
                     continue
                 bearing.append(k)
             if isinstance(x, Traced):
@@ -201,7 +201,12 @@ class Driver:
         condition = f"{name}.__class__ is not ndarray or {name}.shape != {value.shape}"
         condition += f" or ({name}.dtype is not {dtype} and {name}.dtype != {dtype})"
         if value.ndim > 1:
-            condition += f" or {name}.flags.c_contiguous is not {value.flags.c_contiguous}"
+            strides = strides_of(value)
+            condition += (
+                f" or not {name}.flags.c_contiguous"
+                if strides is None
+                else f" or {name}.strides != {strides}"
+            )
         self._require(condition)
 
     def _check_static(self, name: str, x: Any) -> None:
@@ -237,27 +242,16 @@ class Driver:
 
     def _check_aliases(self) -> None:
         """Require that arguments are objects that the function closes over where they were, and nowhere else."""
-        used = self._used()
+        reached = {self._closure.local(x): type(x) for x in self._closure.objects.values()}
         for k, x in enumerate(self._call.leaves):
-            if isinstance(x, Traced):
+            if isinstance(x, Traced | np.ndarray):
                 known = self._closure.data.get(id(x))
                 if known is not None:
                     self._require(f"x{k} is not {known[0]}")
                     continue
-                for name in [name for name, kind in used.items() if kind is type(x)]:
-                    self._require(f"x{k} is {name}")
-
-    def _used(self) -> dict[str, type]:
-        """The local names and classes of tensors and variables in reach that the program reads or assigns."""
-        origins = [node.origin for node in self._program.inputs]
-        origins += [variable for variable, _ in self._program.assigned]
-        found = {}
-        for origin in origins:
-            if isinstance(origin, Reached):
-                found[origin.local] = origin.kind
-            elif isinstance(origin, Variable) and self._place(origin) is None:
-                found[self._closure.data[id(origin)][0]] = type(origin)
-        return found
+                same = [f"x{k} is {local}" for local, kind in reached.items() if kind is type(x)]
+                if same:
+                    self._require(" or ".join(same))
 
     def _place(self, variable: Variable) -> int | None:
         """The place of a variable among the arguments."""
@@ -289,7 +283,7 @@ class Driver:
             f"    {target or 'nothing'} = run({given})",
             "except Exception as error:",
             "    if error.__class__ is Retrace: return Miss(error.args[0], program)",
-            "    raise raised(error)",
+            "    return Miss(0, program, error)",
         ]
         for (variable, _), name in zip(program.assigned, names[count:], strict=True):
             self.lines.append(f"exchange({self._local(variable)}, {name})")
@@ -304,8 +298,11 @@ class Driver:
             return str(what)
         if how == "fixed":
             return self._constant(what)
+        if how == "again":
+            return f"t{what}"
         if how == "copy":
-            return f"r{k}.copy()"
+            self.lines.append(f"t{k} = r{k}.copy()")
+            return f"t{k}"
         if how == "tensor":
             kind = self._constant(what)
             if "now = clock[0]" not in self.lines:

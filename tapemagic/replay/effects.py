@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
+from tapemagic.engine.events import origin_of
 from tapemagic.replay import statements
+from tapemagic.replay.kinds import is_user_module
 from tapemagic.replay.reading import Names
 
 CALLS = {
@@ -24,21 +27,136 @@ CALLS = {
     ("datetime", "now"): "it reads the clock",
     ("datetime", "today"): "it reads the clock",
     ("datetime", "utcnow"): "it reads the clock",
+    ("_thread", "get_ident"): "it asks on which thread it runs",
+    ("_thread", "get_native_id"): "it asks on which thread it runs",
+    ("numpy", "fromfile"): "it reads a file",
+    ("numpy", "tofile"): "it writes to a file",
+    ("numpy", "dump"): "it writes to a file",
 }
 """The effects of built-in functions, by their modules, or the modules of their objects' classes, and their names."""
 
-SUSPECT = frozenset(name for _, name in CALLS if name) | frozenset(
-    {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"}
-    | {"process_time", "thread_time", "localtime", "gmtime", "strftime", "ctime", "Path"}
-    | {"logging", "logger", "log", "debug", "info", "warning", "error", "critical", "exception"}
-    | {"write_text", "write_bytes", "read_text", "read_bytes", "uuid1", "uuid4", "token_bytes"}
+WORLD = frozenset(
+    {"posix", "nt", "_io", "gc", "sys", "_warnings", "_socket", "_locale", "_posixsubprocess"}
+)
+"""The modules whose built-in functions tell of the world outside of the program, or change it."""
+
+HARMLESS = frozenset({"fspath", "_getframe", "intern", "exc_info", "getsizeof", "text_encoding"})
+"""The functions of these modules that do neither."""
+
+SETTINGS = frozenset(
+    {
+        "get_printoptions",
+        "set_printoptions",
+        "printoptions",
+        "geterr",
+        "seterr",
+        "geterrcall",
+        "seterrcall",
+    }
+    | {"getbufsize", "setbufsize", "array2string", "array_repr", "array_str"}
+)
+"""The functions of NumPy that read or change its settings."""
+
+ENVIRONMENT = frozenset(
+    {"getenv", "__getitem__", "__setitem__", "__delitem__", "__iter__", "__len__", "__contains__"}
+)
+"""The functions of the module os with which its environment is read or changed."""
+
+SUSPECT = (
+    frozenset(name for _, name in CALLS if name)
+    | SETTINGS
+    | frozenset(
+        {"load", "save", "savez", "savez_compressed", "loadtxt", "savetxt", "genfromtxt"}
+        | {"fromfile", "tofile", "memmap", "fromregex", "dump", "get_ident", "get_native_id"}
+    )
 )
 """Names in code at which its calls are observed."""
+
+PURE = frozenset(
+    {
+        "numpy",
+        "tapemagic",
+        "builtins",
+        "math",
+        "cmath",
+        "operator",
+        "_operator",
+        "itertools",
+        "functools",
+    }
+    | {
+        "collections",
+        "dataclasses",
+        "typing",
+        "types",
+        "abc",
+        "enum",
+        "numbers",
+        "fractions",
+        "copy",
+    }
+    | {
+        "scipy",
+        "string",
+        "re",
+        "bisect",
+        "heapq",
+        "contextlib",
+        "__future__",
+        "_functools",
+        "_collections",
+    }
+)
+"""The libraries whose functions compute and do no more; calls of code that uses another one are observed."""
 
 
 def is_suspect(codes: Iterable[Names]) -> bool:
     """Whether code names a function that may do more than compute."""
     return any(not SUSPECT.isdisjoint(found.globals | found.attributes) for found in codes)
+
+
+def may_do_more(x: Any) -> bool:
+    """Whether something is of a library which may do more than compute, so that calls are observed."""
+    name = x.__name__ if isinstance(x, ModuleType) else getattr(x, "__module__", None)
+    name = name if isinstance(name, str) else type(x).__module__
+    if name.partition(".")[0] in PURE:
+        return False
+    module = x if isinstance(x, ModuleType) else sys.modules.get(name)
+    return module is None or not is_user_module(module)
+
+
+def effect(frame: Any, event: str, what: Any) -> str:
+    """What a call does beside computing, or by what it is ruled beside its arguments; empty if nothing."""
+    home, name = frame.f_globals.get("__name__", ""), frame.f_code.co_name
+    if event == "c_call":
+        owner = getattr(what, "__self__", None)
+        kind = type(owner) if not isinstance(owner, type) else owner
+        module, name = what.__module__ or getattr(kind, "__module__", ""), what.__name__
+        found = CALLS.get((module, name)) or CALLS.get((module, ""))
+        if not found and module in WORLD and name not in HARMLESS:
+            found = f"it calls {module.strip('_')}.{name}(), which does more than compute from its arguments"
+    elif home == "logging":
+        found = "it writes to a log"
+    elif home == "os" and name in ENVIRONMENT:
+        found = "it uses os.environ"
+    elif home.startswith("numpy.") and name in SETTINGS:
+        found = f"it calls np.{name}()"
+    else:
+        return ""
+    return found if found in FILES or (found and is_asked_for(frame)) else ""
+
+
+FILES = frozenset({"it opens a file", "it reads a file", "it writes to a file", "it prints"})
+"""The effects that this package has for the user alone, beside the reading of his source."""
+
+
+def is_asked_for(frame: Any) -> bool:
+    """Whether the user's code calls what runs in a frame, and not this package or an import."""
+    while frame is not None and (origin := origin_of(frame.f_code.co_filename)) != "":
+        if origin is None or "importlib" in frame.f_globals.get("__name__", ""):
+            return False
+        frame = frame.f_back
+    return frame is not None
 
 
 def reads_source(frame: Any) -> bool:
@@ -53,15 +171,10 @@ def observed_calls(found: list[str]) -> Iterator[None]:
     """Note what built-in functions do beside computing, while the block runs; nothing under a profiler."""
 
     def observe(frame: Any, event: str, what: Any) -> None:
-        if event == "c_call":
-            owner = getattr(what, "__self__", None)
-            kind = type(owner) if not isinstance(owner, type) else owner
-            module = what.__module__ or getattr(kind, "__module__", "")
-            reason = CALLS.get((module, what.__name__)) or CALLS.get((module, ""))
-        else:
-            logs = event == "call" and frame.f_globals.get("__name__") == "logging"
-            reason = "it writes to a log" if logs else None
-        if reason is not None and reason not in found and not reads_source(frame):
+        if event not in ("call", "c_call"):
+            return
+        reason = effect(frame, event, what)
+        if reason and reason not in found and not reads_source(frame):
             found.append(reason)
 
     if sys.getprofile() is not None:

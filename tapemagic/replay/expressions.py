@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapemagic import kernels
 from tapemagic.replay.literals import LONGEST, literal, weak_literal
 from tapemagic.replay.program import Constant, Node
-from tapemagic.replay.symbol import Method
+from tapemagic.replay.symbol import Method, method
 
 ATOM, POWER, SIGN = 20, 15, 14
 
@@ -48,15 +49,30 @@ AUGMENTED: dict[Any, str] = {
 PYTHON = frozenset(f for f in (*SIGNS, *PREFIXES) if not isinstance(f, np.ufunc))
 """Python's own operators."""
 
+POWERS_ARE_PRODUCTS = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
+"""Whether ``np.power(x, 2)`` of real arrays computes products, as ``x ** 2`` does."""
+
+REDUCTIONS: dict[Any, str] = {
+    np.add.reduce: "sum", np.multiply.reduce: "prod",
+    np.maximum.reduce: "max", np.minimum.reduce: "min",
+}  # fmt: skip
+"""The methods of arrays that do nothing but call these."""
+
 COMPARISON = 6
 OPERATORS_OF_NUMBERS = {np.add, np.subtract, np.divide, np.multiply, np.floor_divide, np.remainder}
 """Functions that compute the same with two real NumPy scalars as their operators do."""
 
+SWAPS = {np.swapaxes, method("swapaxes")}
+TRANSPOSES = {np.transpose, method("transpose"), *SWAPS}
+
 SIMPLE = re.compile(r"-?(?:\d[\w.]*(?:e[+-]\d+)?|[^\W\d][\w.]*)")
 """An operand of ** that stands without blanks, as formatters have it."""
 
-HOMES = "numpy", "numpy.linalg", "numpy.fft", "tapemagic", "scipy.special"
+HOMES = "numpy", "numpy.linalg", "numpy.fft", "tapemagic", kernels.__name__, "scipy.special"
 """Modules in which a function is looked for, before the one in which it says it was defined."""
+
+CALLED_BY = {"_zeta": ("scipy.special", "zeta")}
+"""Ufuncs that nobody imports, and the functions that call nothing else for two arguments."""
 
 
 class Expression(NamedTuple):
@@ -119,6 +135,10 @@ class Expressions:
         if isinstance(function, operator.attrgetter):
             attribute = function.__reduce__()[1][0]
             return Expression(f"{self.value(node.args[0]).within(ATOM)}.{attribute}")
+        if function in REDUCTIONS and len(node.args) == 1 and is_array(node.args[0]):
+            return self._reduced(node)
+        if is_plain_transpose(node):
+            return Expression(f"{self.value(node.args[0]).within(ATOM)}.T", depth=self._depth(node))
         if function in AUGMENTED:
             left, right = map(self.value, node.args)
             return Expression(f"{left.text} {AUGMENTED[function]} {right.text}", 0, right.depth)
@@ -143,6 +163,20 @@ class Expressions:
     def _prefixed(self, node: Node) -> Expression:
         inner = self.value(node.args[0])
         return Expression(f"{PREFIXES[node.function]}{inner.within(SIGN)}", SIGN, inner.depth + 1)
+
+    def _reduced(self, node: Node) -> Expression:
+        """A reduction as a method of the array, which by default takes all axes."""
+        options = {"axis": node.kwargs.get("axis", 0), **node.kwargs}
+        axis = options["axis"]
+        if axis is None or (node.args[0].kind.shape == () and axis == ()):
+            del options["axis"]
+        elif axis.__class__ is tuple and len(axis) == 1:
+            options["axis"] = axis[0]
+        text = ", ".join(f"{key}={self.value(x).text}" for key, x in options.items())
+        of, name = self.value(node.args[0]), REDUCTIONS[node.function]
+        if node.args[0].function is list:
+            return Expression(f"np.{name}({', '.join(filter(None, [of.text, text]))})", depth=1)
+        return Expression(f"{of.within(ATOM)}.{name}({text})", depth=self._depth(node))
 
     def _called(self, node: Node) -> Expression:
         function = node.function
@@ -204,7 +238,7 @@ class Expressions:
             return number(short)
         if callable(x):
             return Expression(self._function(x))
-        return Expression(self._thing(x, "value"))
+        return Expression(self._thing(x, type(x).__name__.lower()))
 
     def index(self, x: Any) -> str:
         """The text of an index between its brackets."""
@@ -220,6 +254,31 @@ class Expressions:
         if all(SIMPLE.fullmatch(bound) or not bound for bound in bounds):
             return ":".join(bounds)
         return " : ".join(bounds).replace(":  :", "::").strip()
+
+
+def is_array(x: Any) -> bool:
+    """Whether an argument is an array, or a list of numbers or arrays."""
+    return isinstance(x, Node) and getattr(x.kind, "is_array", False)
+
+
+def is_plain_transpose(node: Node) -> bool:
+    """Whether a call swaps the axes of a matrix."""
+    if node.function not in TRANSPOSES or not is_array(node.args[0]) or node.kwargs:
+        return False
+    axes = node.args[1:]
+    if len(node.args[0].kind.shape) != 2 or not all(map(_is_static, axes)):
+        return False
+    if len(axes) == 1 and axes[0].__class__ is tuple:
+        axes = axes[0]
+    swapped = [axis % 2 for axis in axes if axis is not None]
+    if node.function in SWAPS:
+        return sorted(swapped) == [0, 1]
+    return swapped in ([], [1, 0])
+
+
+def _is_static(x: Any) -> bool:
+    parts = x if x.__class__ is tuple else (x,)
+    return all(part is None or part.__class__ is int for part in parts)
 
 
 def is_number(x: Any) -> bool:
@@ -265,7 +324,9 @@ def operates(node: Node) -> bool:
     if function is np.power:
         base, exponent = args
         known = exponent.value if isinstance(exponent, Constant) else exponent
-        if isinstance(known, Node) or np.ndim(known) or known in (0.5, -1):
+        real = isinstance(base, Node) and base.kind.dtype.kind != "c"
+        special = (0.5, -1) if real and POWERS_ARE_PRODUCTS else (-1, 0, 0.5, 1, 2)
+        if isinstance(known, Node) or np.ndim(known) or known in special:
             return False
         return isinstance(base, Node) and base.kind.is_array and base.kind.shape != ()
     if any(kind.is_array and kind.shape for kind in kinds):
@@ -312,15 +373,16 @@ def home_of(function: Any) -> tuple[str, str] | None:
             continue
         found = sys.modules.get(module)
         known = None if found is None else vars(found).get(name, _lazy(found, name))
-        if known is not None and (known is function or _is_inner(function, module)):
+        if known is not None and (known is function or _is_inner(function, known)):
             return module, name
-    return None
+    return CALLED_BY.get(name) if isinstance(function, np.ufunc) else None
 
 
-def _is_inner(function: Any, module: str) -> bool:
+def _is_inner(function: Any, known: Any) -> bool:
     """Whether a function of this package has the name of the public one that calls it for arrays."""
     renamed = getattr(function, "__qualname__", "") != function.__name__
-    return renamed and module.startswith("tapemagic.") and function.__module__ == module
+    module = str(function.__module__)
+    return renamed and module.startswith("tapemagic.") and known.__module__ == module
 
 
 def _lazy(module: Any, name: str) -> Any:

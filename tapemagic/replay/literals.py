@@ -161,6 +161,9 @@ def _array(x: Any) -> Any:
     if x.ndim == 2 and x.shape[0] == x.shape[1] and x.shape[0] > 1:
         yield f"np.eye({x.shape[0]})"
         yield f"np.eye({x.shape[0]}, dtype={dtype})"
+        diagonal = _items(np.diagonal(x)) if x.shape[0] <= MOST_ELEMENTS else None
+        if x.shape[0] > 2 and diagonal is not None:
+            yield f"np.diag({diagonal})"
     if x.size <= MOST_ELEMENTS:
         items = _items(x)
         if items is not None:

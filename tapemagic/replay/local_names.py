@@ -11,7 +11,11 @@ from tapemagic.replay.expressions import home_of
 from tapemagic.replay.layout import WIDTH, laid_out
 from tapemagic.replay.naming import UNSHARED, identifier
 from tapemagic.replay.program import Node
+from tapemagic.replay.trace import is_plain
 from tapemagic.replay.uses import Uses
+
+SMALL = 1024
+"""The most bytes of an array that is kept until the end of a short program."""
 
 
 class LocalNames:
@@ -30,8 +34,9 @@ class LocalNames:
         self._reserved = set(UNSHARED)
         self._holders: dict[str, Node] = {}
         self._names: dict[Node, str] = {}
-        self._objects: dict[int, str] = {}
+        self._objects: dict[Any, str] = {}
         self._functions: dict[Any, str] = {}
+        self._users = {identifier(node.name) for node in uses.nodes() if node.name}
         self._free: dict[str, list[int]] = {}
         self._next: dict[str, int] = {}
         self._numbers: dict[str, tuple[str, int]] = {}
@@ -76,11 +81,11 @@ class LocalNames:
         name = ""
         while free and not name:
             name = self._numbered(wanted, heappop(free))
-            if self._is_taken(name):
+            if self._is_taken(name, wanted):
                 name = ""
         if not name:
             k = self._next.get(wanted, 1)
-            while self._is_taken(self._numbered(wanted, k)):
+            while self._is_taken(self._numbered(wanted, k), wanted):
                 k += 1
             name = self._numbered(wanted, k)
             self._next[wanted] = k + 1
@@ -98,24 +103,33 @@ class LocalNames:
             name = self._names.get(node, "")
             if self._holders.get(name) is node and name in self._numbers:
                 wanted, k = self._numbers[name]
-                heappush(self._free[wanted], k)
+                if wanted or self._is_worth_its_memory(node):
+                    heappush(self._free[wanted], k)
 
-    def _is_taken(self, name: str) -> bool:
-        return name in self._reserved or self._uses.is_kept(self._holders.get(name))
+    def _is_taken(self, name: str, wanted: str) -> bool:
+        """Whether something has a name, or the user's own value that he did not call so."""
+        theirs = name != wanted and name in self._users
+        return theirs or name in self._reserved or self._uses.is_kept(self._holders.get(name))
+
+    def _is_worth_its_memory(self, node: Node) -> bool:
+        """Whether the name of a value serves again, and so its memory: in a long program, or for a large array."""
+        kind: Any = node.kind
+        return self._uses.is_long or kind.size * kind.dtype.itemsize > SMALL
 
     @staticmethod
     def _numbered(wanted: str, k: int) -> str:
+        """``x``, ``x_2``, ``x_3``; ``u1``, ``u2``, ``u3`` for values without a name."""
+        if not wanted:
+            return f"u{k}"
         return wanted if k == 1 else f"{wanted}_{k}"
 
     def wanted(self, node: Node) -> str:
-        """The name that a node should have."""
+        """The name that a node should have; empty if it has none."""
         name = identifier(node.name)
-        if name:
+        if name or node.back is None:
             return name
-        if node.back is None:
-            return "t"
         known = self.known(node.back.to)
-        return f"d{node.back.order if node.back.order > 1 else ''}_{known}" if known else "g"
+        return f"d{node.back.order if node.back.order > 1 else ''}_{known}" if known else ""
 
     def known(self, node: Node | None) -> str:
         """The name of a value of which an adjoint is to be named; empty for one that only the sweep knows."""
@@ -153,8 +167,9 @@ class LocalNames:
 
     def thing(self, value: Any, name: str) -> str:
         """The name of an object that has no source."""
-        known = self._objects.get(id(value))
+        key = (type(value), value) if is_plain(value) else id(value)
+        known = self._objects.get(key)
         if known is None:
-            known = self._objects[id(value)] = self.reserve(identifier(name) or "value")
+            known = self._objects[key] = self.reserve(identifier(name) or "value")
             self.namespace[known] = value
         return known

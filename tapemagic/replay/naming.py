@@ -13,14 +13,17 @@ from keyword import iskeyword
 from types import FunctionType
 from typing import Any
 
-from tapemagic.engine.nest import is_leaf, leaves, pack
+import numpy as np
+
+from tapemagic.engine.nest import is_leaf, leaves, ordered, pack
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.program import Input, Node, Program, Site
+from tapemagic.replay.signature import LEAF
 from tapemagic.replay.statements import Statement, statements
 from tapemagic.replay.symbol import Symbol
 
-LONGEST = 30
+LONGEST = 60
 """The number of characters of a name above which it is cut off."""
 
 UNSHARED = frozenset(dir(builtins)) | {"np", "Retrace", "l", "O", "I", "_"}
@@ -234,6 +237,31 @@ def name_inputs(program: Program, function: Any, args: Any, kwargs: Any) -> None
         if not value.name and not isinstance(value, Input):
             held = next((x.name for x in program.inputs if x.origin is variable), "")
             give_name(value, f"new_{held or variable.name}")
+
+
+def name_results(program: Program) -> None:
+    """Name the results that have no name: ``result``, or ``result_w`` for the value of a dictionary at "w"."""
+    paths = _paths(program.notes["structure"], "result")
+    for x, path in zip(program.results, paths, strict=False):  # of a result that is none, one path
+        if not isinstance(x, Node) or x.name or x.function is None:
+            continue
+        if x.function is np.conjugate and x.back is None and isinstance(x.args[0], Node):
+            x.back = x.args[0].back  # as the gradient of a complex number is given to the user
+        if x.back is None or x.back.to is None:
+            give_name(x, path)
+
+
+def _paths(structure: Any, path: str) -> Iterator[str]:
+    """The path of dictionaries' keys to each leaf of a structure."""
+    if structure == LEAF:
+        yield path
+        return
+    if not issubclass(structure[0], Mapping):
+        for part in structure[1:]:
+            yield from _paths(part, path)
+        return
+    for key, part in zip(ordered(dict.fromkeys(structure[1])), structure[2:], strict=True):
+        yield from _paths(part, f"{path}_{key}")
 
 
 def variable_name(variable: Variable, known_as: str, function: Any) -> str:

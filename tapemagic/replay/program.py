@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.engine.tensor.variable import Variable
-
 
 class Kind(NamedTuple):
     """The shape and dtype of a value, and whether it is an array or a NumPy scalar."""
@@ -252,7 +250,7 @@ class Program:
     results : list of Node or object
         The leaves of what the function returned; one that is no node is the same at each call.
     assigned : list of (Variable, Node)
-        The values that Variables get after the last line.
+        The values that Variables get after the last line. A program that is ready to run refers to them weakly.
     name : str
         The name of the function.
     """
@@ -260,7 +258,7 @@ class Program:
     inputs: list[Input]
     body: list[Any]
     results: list[Any]
-    assigned: list[tuple[Variable, Node]]
+    assigned: list[tuple[Any, Node]]
     name: str = "program"
     notes: dict[str, Any] = field(default_factory=dict)
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
-from tapemagic.engine.events import user_line
+from tapemagic.engine.events import CELL_FILE, user_line
+from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.compiling import Compiled, path_of, release
@@ -17,6 +18,7 @@ from tapemagic.replay.driver import MISS, STALE, Miss
 from tapemagic.replay.effects import is_suspect, observed_calls
 from tapemagic.replay.program import Program, Site
 from tapemagic.replay.randomness import RandomState
+from tapemagic.replay.reasons import in_words
 from tapemagic.replay.same import difference
 from tapemagic.replay.signature import Call, signature
 from tapemagic.replay.trace import Trace, tracing
@@ -149,7 +151,7 @@ class Programs:
             if left:
                 self._eager_after[known] = left - 1
                 return function(*args, **kwargs)
-            other = self._other_way(missed, args, kwargs)
+            other = self._other_way(missed, function, args, kwargs)
             if other.__class__ is not Miss:
                 return other
             if self._stays_eager(missed.program.entry, other):
@@ -183,8 +185,10 @@ class Programs:
             return self._eager(function, args, kwargs)
         return self._traced(entry, function, args, kwargs, call, full)
 
-    def _other_way(self, missed: Miss, args: Any, kwargs: Any) -> Any:
+    def _other_way(self, missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
         """The result by a program for another way through the function; the last `Miss` if there is none."""
+        if missed.error:
+            return self._raising(missed, function, args, kwargs)
         tried = {missed.program}
         for each in list(missed.program.entry.programs):
             if each not in tried and each.agrees(missed.program.way_after(missed.guard)):
@@ -193,6 +197,8 @@ class Programs:
                 if result.__class__ is not Miss:
                     self.driver = each.driver
                     return result
+                if result.error:
+                    return self._raising(result, function, args, kwargs)
                 missed = result if result.program is not None else missed
         return missed
 
@@ -236,6 +242,8 @@ class Programs:
                 if not each.adopts(now):
                     continue
                 result = each.driver(args, kwargs)
+            if result.__class__ is Miss and result.error:
+                return None, self._raising(result, function, args, kwargs)
             if result.__class__ is not Miss:
                 self.driver = each.driver
                 if entry.programs[0] is not each:
@@ -244,6 +252,22 @@ class Programs:
             if result.guard:
                 known = each.way_after(result.guard)
         return known, None
+
+    @staticmethod
+    def _raising(missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
+        """Run a function of which the program raised an error: it raises it again, or catches it and goes on."""
+        call = signature(args, kwargs)
+        reached = Closure(function, call.objects).objects.values()
+        variables = {id(x): x for x in (*call.leaves, *reached) if isinstance(x, Variable)}
+        before = [(x, value_of(x)) for x in variables.values()]
+        try:
+            result = function(*args, **kwargs)
+        except BaseException:
+            for variable, value in before:
+                exchange(variable, value)
+            raise
+        missed.program.entry.why_ways = f"it catches a {type(missed.error).__name__}"
+        return result
 
     def _eager(self, function: Any, args: Any, kwargs: Any) -> Any:
         result = function(*args, **kwargs)
@@ -300,7 +324,8 @@ class Programs:
     ) -> Any:
         before = RandomState(closure.generators)
         effects: list[str] = []
-        observed = observed_calls(effects) if is_suspect(closure.codes.values()) else nullcontext()
+        suspect = closure.does_more or is_suspect(closure.codes.values())
+        observed = observed_calls(effects) if suspect else nullcontext()
         with tracing(Trace(named=bool(entry.pending))) as trace:
             one = TracedCall(trace, closure, call)
             with observed:
@@ -336,7 +361,7 @@ class Programs:
             return str(effects[0])
         if trace.reasons:
             how, site = trace.reasons[0]
-            return _with_line(f"{how} cannot be part of a program", site)
+            return in_words(how, _line(site))
         if signature(args, kwargs).key != call.key:
             return "it changes its arguments"
         variable = one.out_of_reach(program)
@@ -385,9 +410,15 @@ def _none(args: Any, kwargs: Any) -> Miss:  # noqa: ARG001 (as of a driver)
 
 
 def _with_line(reason: str, site: Site | None) -> str:
+    return reason if site is None else f"{reason} ({_line(site)})"
+
+
+def _line(site: Site | None) -> str:
     if site is None:
-        return reason
-    return f"{reason} (line {site.line} of {os.path.basename(site.file)})"  # noqa: PTH119 (may be <stdin>)
+        return ""
+    is_cell = CELL_FILE.search(site.file)
+    file = "its cell" if is_cell else os.path.basename(site.file)  # noqa: PTH119 (may be <stdin>)
+    return f"line {site.line} of {file}"
 
 
 def _assigned(closure: Closure, path: str) -> Site | None:

@@ -17,8 +17,9 @@ from tapemagic.engine.tape.recorder import Contents, contents_of
 from tapemagic.engine.tape.tape import Tape, tape_of
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap, wrap
+from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import NotATensorError, OptionError, SourceError
-from tapemagic.replay.naming import identifier
+from tapemagic.replay.naming import give_name, identifier
 from tapemagic.replay.passes import simplified
 from tapemagic.replay.program import Guard, Node, Program, arguments_of, nodes_in
 from tapemagic.replay.rerun import Mark, Placed, RecordTrace, Rerun, Words
@@ -87,6 +88,7 @@ def recorded_program(
         gradients = _differentiated(tape, trace, y, x, order)
         results = [trace.node(unwrap(each)) for group in y for each in group]
         results += [None if g is None else trace.node(unwrap(g)) for g in gradients]
+        _name_gradients(results[len(targets) :], len(groups), sources, words.names)
         meanings = [""] * len(targets) + meanings_of(gradients, groups, sources, order, words.names)
         if trace.reasons:
             raise SourceError(_in_words(trace, contents))
@@ -146,6 +148,16 @@ def text_of(program: Program) -> SourceText:
 def marks_of(node: Node) -> Sequence[Mark]:
     """The records to which a node belongs."""
     return node.site.marks if isinstance(node.site, Placed) else ()
+
+
+def _name_gradients(
+    nodes: Sequence[Any], groups: int, sources: Sequence[Any], names: Mapping[int, str]
+) -> None:
+    """Name derivatives that a sweep computed without a value of the program's at hand, such as of constants alone."""
+    for k, node in enumerate(nodes):
+        order, to = 1 + k // (groups * len(sources)), names.get(id_of(sources[k % len(sources)]))
+        if to and isinstance(node, Node) and node.back is not None and node.back.to is None:
+            give_name(node, f"d{order if order > 1 else ''}_{to}")
 
 
 def meanings_of(
@@ -297,9 +309,10 @@ def source_of_tape(tape: Tape, target: Any, sources: Any, order: Any, here: Any)
         )
     group, wanted = tensors(target, "a target"), tensors(sources, "a source")
     order = checked_order(order)
-    words = Words(here.names, here.arrays, lambda _position: None)
+    names = here.names | _names_in_models(wanted, here.names)
+    words = Words(names, here.arrays, lambda _position: None)
     name = here.target or "target"
-    asked = [here.names.get(id_of(x), "") for x in wanted]
+    asked = [names.get(id_of(x), "") for x in wanted]
     program = recorded_program(
         contents_of(tape),
         *([group], wanted, order, words),
@@ -307,6 +320,12 @@ def source_of_tape(tape: Tape, target: Any, sources: Any, order: Any, here: Any)
         {"summary": summary([name], asked, order)},
     )
     return text_of(program).text
+
+
+def _names_in_models(sources: Sequence[Any], names: Mapping[int, str]) -> dict[int, str]:
+    """The names of Variables of models that the caller knows by their places in a list alone."""
+    variables = [x for x in sources if isinstance(x, Variable) and "/" in x.name]
+    return {id_of(x): x.name for x in variables if not names.get(id_of(x), "").isidentifier()}
 
 
 def name_of(target: str, order: int) -> str:

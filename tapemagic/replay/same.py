@@ -107,7 +107,10 @@ def _same(a: Any, b: Any, twin: dict[Any, Any]) -> bool:
     if isinstance(a, tuple | list):
         if len(a) != len(b):
             return False
-        return all(_same(x, b[k], twin) for k, x in enumerate(a))
+        for k, x in enumerate(a):  # noqa: SIM110 (quicker than a generator)
+            if not _same(x, b[k], twin):
+                return False
+        return True
     if kind is dict:
         return a.keys() == b.keys() and all(_same(a[key], b[key], twin) for key in a)
     if kind is slice:

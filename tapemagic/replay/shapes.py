@@ -11,9 +11,12 @@ from numpy.lib import scimath
 
 STATIC = frozenset(
     {np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast}
-    | {np.min_scalar_type, np.common_type, np.may_share_memory, np.shares_memory}
+    | {np.min_scalar_type, np.common_type}
 )
 """Functions whose results depend on shapes and dtypes alone."""
+
+MEMORY = frozenset({np.may_share_memory, np.shares_memory})
+"""Functions whose results depend on where arrays lie."""
 
 BY_NUMBERS = frozenset(
     {np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.trim_zeros, np.union1d}

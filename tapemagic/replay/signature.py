@@ -121,8 +121,12 @@ def is_data(x: Any) -> bool:
 
 def value_key(value: Any) -> tuple[Any, ...]:
     """The class, shape, dtype and layout of an array or NumPy scalar."""
-    layout = value.ndim < 2 or value.flags.c_contiguous
-    return value.__class__, value.shape, value.dtype, layout
+    return value.__class__, value.shape, value.dtype, strides_of(value)
+
+
+def strides_of(value: Any) -> tuple[int, ...] | None:
+    """The strides of an array that is not C-contiguous, on which the layout of results depends; None for any other."""
+    return None if value.ndim < 2 or value.flags.c_contiguous else value.strides
 
 
 def static_key(x: Any) -> tuple[Any, ...]:

@@ -1,12 +1,16 @@
 """The source of a program: NumPy as one would write it by hand, in the user's names. It is also what runs.
 
 A value has the name by which the user's statements know it; one that has none stands inside the expression that reads
-it, or is called ``t``. ``d_h`` is the derivative with respect to ``h`` of what a tape's gradient was asked for, and
-``d2_h`` that of a second gradient, which differentiates the first one.
+it, or is called ``u1``, ``u2`` and so on. ``d_h`` is the derivative with respect to ``h`` of what a tape's gradient was
+asked for, and ``d2_h`` that of a second gradient, which differentiates the first one.
 
-Above the lines that come from a statement of the user's stands this statement as a comment; above those of its
-derivative, ``back through:`` and the statement. ``(2 of 3)`` behind it: it ran three times, in a loop or in a function
-that was called again, and this is the second time.
+Above the lines that come from a statement of the user's stands this statement as a comment, unless the line is the
+statement; above those of its derivative, ``back through:`` and the statement. ``(2 of 3)`` behind it: it ran three
+times, in a loop or in a function that was called again, and this is the second time.
+
+The parameters are the arrays among the user's arguments, in their order; then the Variables that the program reads, as
+it reads them; then other arrays of the user's, and constants too long to be written down. The new values of Variables
+come after the results, in the order of the parameters.
 """
 
 from __future__ import annotations
@@ -20,7 +24,6 @@ from tapemagic.replay.layout import laid_out
 from tapemagic.replay.literals import literal
 from tapemagic.replay.program import Program
 from tapemagic.replay.trace import is_plain
-from tapemagic.replay.tracebacks import point_at_user
 from tapemagic.replay.writer import Writer
 
 
@@ -71,8 +74,6 @@ class Text:
         body = list(enumerate(writer.body, len(head) + 1))
         self.sites = {k: line.site for k, line in body if line.site is not None}
         self.nodes = {k: list(line.nodes) for k, line in body if line.nodes}
-        self._functions = program.notes.get("functions", {})
-        self._file = ""
 
     def __str__(self) -> str:
         return "\n".join(self.lines) + "\n"
@@ -84,13 +85,8 @@ class Text:
         namespace |= self._made  # the same arrays once more
         namespace["Retrace"] = Retrace
         made: Any = namespace[self.name]
-        self._file = file
         made.__defaults__ = tuple(node.value for node in self.fixed) or None
         return made
-
-    def point_at_user(self, error: BaseException) -> None:
-        """Let the traceback of an error that the function raised show the user's statement."""
-        point_at_user(error, self._file, self.sites, self._functions)
 
 
 def _above(writer: Writer, bare: bool) -> list[str]:

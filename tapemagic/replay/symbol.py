@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import gc
 import operator
 import sys
 from collections.abc import Callable, Iterator
@@ -11,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.events import origin_of
 from tapemagic.engine.tensor import operators
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.replay.shapes import (
+    MEMORY,
     SELECTING,
     SHAPING,
     STATIC,
@@ -93,6 +96,17 @@ def attribute(name: str) -> Any:
     return operator.attrgetter(name)
 
 
+def _of_memory(name: str) -> Any:
+    """An attribute that tells of an array's memory: where the user's code reads it, the program does not know it."""
+
+    def read(symbol: Symbol) -> Any:
+        if origin_of(sys._getframe(1).f_code.co_filename) == "":
+            symbol._leave(f".{name}")
+        return getattr(symbol._held, name)
+
+    return property(read)
+
+
 class Symbol:
     """Stands for a value while a function is traced: it computes with the value, and writes down what it computes.
 
@@ -126,9 +140,9 @@ class Symbol:
     size = property(lambda self: self._held.size)
     nbytes = property(lambda self: self._held.nbytes)
     itemsize = property(lambda self: self._held.itemsize)
-    strides = property(lambda self: self._held.strides)
-    flags = property(lambda self: self._held.flags)
-    base = property(lambda self: self._held.base)
+    strides = _of_memory("strides")
+    flags = _of_memory("flags")
+    base = _of_memory("base")
 
     T = property(lambda self: self._call(np.transpose, self) if self.ndim else self)
     mT = property(lambda self: self._call(np.swapaxes, self, -1, -2))  # noqa: N815 (NumPy's name)
@@ -191,8 +205,10 @@ class Symbol:
         name = f"np.{function.__name__}"
         if function in WRITING:
             self._leave(f"{name} into an array")
-        elif depends_on_numbers(function, args, kwargs) or (
-            function in SELECTING and has_symbol((args[:1], kwargs.get("condition")))
+        elif (
+            function in MEMORY
+            or depends_on_numbers(function, args, kwargs)
+            or (function in SELECTING and has_symbol((args[:1], kwargs.get("condition"))))
         ):
             self._leave(name)
         else:
@@ -281,6 +297,11 @@ class Symbol:
 def put_held(symbol: Symbol, value: Any) -> None:
     """Let a symbol stand for another value of the same kind, before anything was computed with it."""
     symbol._held = value
+
+
+def symbols_of(trace: Any) -> list[Symbol]:
+    """The symbols of a trace that something refers to still."""
+    return [x for x in gc.get_objects() if type(x) is Symbol and x._trace is trace]
 
 
 PLAIN = frozenset({np.ndarray, np.float64, np.float32, int, float, bool, str, type(None)})

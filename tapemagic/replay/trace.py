@@ -16,6 +16,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from tapemagic.engine.events import origin_of
+from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import told_to
@@ -30,6 +31,9 @@ PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), np.d
 """The types of arguments that stand in a program as they are."""
 
 NUMBERS = (np.ndarray, np.generic, bool, int, float, complex)
+
+CAUGHT = (ArithmeticError, LookupError, ValueError, Warning)
+"""The errors of calls that depend on numbers: a function that catches one goes on in a way without a guard."""
 
 MOST_NODES = 20_000
 """The number of nodes above which a function stays eager."""
@@ -78,6 +82,7 @@ class Trace:
         self.names = Names()
         self.back: Back | None = None
         self._constants: dict[int, tuple[Any, Constant]] = {}
+        self._assigned: dict[int, Any] = {}
         self._errstate: Any = np.geterr()
         self._filters = warnings.filters
         self._thread = threading.get_ident()
@@ -107,6 +112,7 @@ class Trace:
     def release(self) -> None:
         """Let go of the values that were computed; what was written down stays."""
         self._constants.clear()
+        self._assigned.clear()
         self.names.forget()
 
     def value(self, args: Any) -> Any:
@@ -131,7 +137,11 @@ class Trace:
         If `compute` is given, it is called instead, and computes the same.
         """
         values = [x._held if type(x) is Symbol else held(x) for x in args]
-        result = (compute or function)(*values, **held(kwargs))
+        try:
+            result = (compute or function)(*values, **held(kwargs))
+        except CAUGHT as error:
+            self.leave(f"a {type(error).__name__} that the function catches")
+            raise
         if not self.writes:
             return result
         if function is operator.getitem and shaped_by_data(args[1]):
@@ -231,6 +241,14 @@ class Trace:
                 is_complex = self._written(np.iscomplexobj, (x._node,), {}, TRUTH)
                 self.body.append(Guard(is_complex, x.dtype.kind == "c", is_complex.site))
 
+    def assigns(self, variable: Variable, value: Any) -> None:
+        """Note that this thread has made a value that of a variable."""
+        self._assigned[id(variable)] = value
+
+    def is_assigned(self, variable: Variable, value: Any) -> bool:
+        """Whether this thread, and no other, has made a value that of a variable."""
+        return self._assigned.get(id(variable)) is value
+
     def leave(self, how: str) -> None:
         """Note that a value leaves the trace."""
         if self.writes and len(self.reasons) < MOST_REASONS:
@@ -292,17 +310,23 @@ class Trace:
         try:
             for record in reversed(records):
                 outputs = record[4] if record[4].__class__ is tuple else (record[4],)
-                of = next((y._node for y in outputs if type(y) is Symbol), None)
+                of = next(filter(None, map(_node_of, outputs)), None)
                 if of is not None and of.back and _any_in(record[5], grads):
                     order = max(order, 1 + of.back.order)
                 self.back = Back(of, order)
                 yield record
                 for value, i in zip(record[1], record[2], strict=True):
                     g = unwrap(grads.get(i)) if i.__class__ is int else None
-                    if type(g) is Symbol and type(value) is Symbol and g._node.back is not None:
-                        g._node.back = g._node.back.reaching(value._node)
+                    node = _node_of(value)
+                    if type(g) is Symbol and node is not None and g._node.back is not None:
+                        g._node.back = g._node.back.reaching(node)
         finally:
             self.back, self._sweeping, self._sweeping_at = before
+
+
+def _node_of(value: Any) -> Node | None:
+    """The node of a value in a record, which may not be kept."""
+    return value._node if type(value) is Symbol or type(value) is Absent else None
 
 
 def _user_frame() -> Any:

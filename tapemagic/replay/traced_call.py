@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, MutableMapping
+from itertools import chain
+from types import CellType
 from typing import Any
 
 import numpy as np
 
 from tapemagic.engine.nest import ordered, pack
-from tapemagic.engine.tensor.tensor import Tensor, Traced, put_value, unwrap, with_value
+from tapemagic.engine.tensor.tensor import (
+    Tensor,
+    Traced,
+    id_of,
+    put_id,
+    put_value,
+    unwrap,
+    with_value,
+)
 from tapemagic.engine.tensor.variable import (
     Slice,
     Variable,
@@ -20,10 +31,10 @@ from tapemagic.engine.tensor.variable import (
 from tapemagic.replay.closure import Closure, Place
 from tapemagic.replay.driver import Reached
 from tapemagic.replay.kinds import is_leaf
-from tapemagic.replay.naming import identifier, name_inputs
-from tapemagic.replay.program import Node, Program, arguments_of, nodes_in
+from tapemagic.replay.naming import identifier, name_inputs, name_results
+from tapemagic.replay.program import Program, arguments_of, nodes_in
 from tapemagic.replay.signature import LEAF, Call, is_data, taken_apart
-from tapemagic.replay.symbol import Symbol, held, put_held
+from tapemagic.replay.symbol import Symbol, held, put_held, symbols_of
 from tapemagic.replay.trace import Trace
 
 
@@ -71,6 +82,7 @@ class TracedCall:
         program, outside = self._program(function, result, assigned)
         if self._trace.named:
             name_inputs(program, function, args, kwargs)
+            name_results(program)
         return program, outside
 
     # Before the call.
@@ -133,14 +145,17 @@ class TracedCall:
         if isinstance(x, Variable):
             self._originals.setdefault(id(x), ("argument", k))
             return x
-        if isinstance(x, Tensor):
+        if isinstance(x, Tensor | np.ndarray):
             known = self._stand_ins.get(id(x))
             if known is not None:
                 return known
-        elif not (is_data(x) and x.dtype.kind in "biufc"):
+        if isinstance(x, np.ndarray) and self._closure.has(x):
+            self._trace.leave("an array that is an argument, and read under another name,")
+            return x
+        if not isinstance(x, Tensor) and not (is_data(x) and x.dtype.kind in "biufc"):
             return x
         made = self._with_symbol(x, self._trace.input(k, unwrap(x)))
-        if isinstance(x, Tensor):
+        if isinstance(x, Tensor | np.ndarray):
             self._stand_ins[id(x)] = made
         self._kept.append(made)
         self._originals[id(made)] = "argument", k
@@ -175,12 +190,12 @@ class TracedCall:
         """Give everything its own value back; the Variables that were assigned, and their new values."""
         assigned = []
         try:
-            for variable, symbol, node, before, ours in self._variables:
+            for variable, symbol, node, before, _ in self._variables:
                 now = value_of(variable)
                 mine = type(now) is Symbol
                 if mine and self._trace.node(now) is node and now is symbol:
                     exchange_if(variable, symbol, held(symbol))
-                elif not mine and not ours:
+                elif not mine and not self._trace.is_assigned(variable, now):
                     continue  # another thread assigned it
                 elif done:
                     assigned.append((variable, now))
@@ -223,9 +238,9 @@ class TracedCall:
             structure = taken_apart(result, found)
         except RecursionError:
             trace.leave("a result that contains itself")
-            structure = LEAF
-        self._check_structure(result, structure)
-        leaves = [self._leaf(x) for x in found]
+            structure, found = LEAF, []
+        self._check_structure(result, structure, set())
+        leaves = self._leaves(found)
         results = [self._result_node(x, *leaf) for x, leaf in zip(found, leaves, strict=True)]
         ends = [(variable, trace.node(value)) for variable, value in assigned]
         name = getattr(function, "__name__", None) or type(function).__name__
@@ -236,20 +251,36 @@ class TracedCall:
             if isinstance(x, Variable)
         }
         program.inputs = self._inputs(program)
+        places = {id(x.origin): k for k, x in enumerate(program.inputs)}
+        program.assigned.sort(key=lambda end: places.get(id(end[0]), len(places)))
         if trace.named:
             trace.names.finish(trace.constant)
         program.notes |= {
             "statements": trace.names.texts, "times": trace.names.times,
             "functions": trace.names.functions, "errstate": np.geterr(), "structure": structure, "leaves": leaves,
         }  # fmt: skip
-        outside = [self._outside(x) for x in found]
-        if structure == LEAF:
-            return program, outside[0] if found else result
-        whole = all(a is b for a, b in zip(outside, found, strict=True))
-        return program, result if whole else pack(result, outside)
+        return program, result if structure == LEAF and not found else self._result(result)
 
-    def _check_structure(self, x: Any, structure: Any) -> None:
-        """Leave the trace if the result is a list that was there before, or of a class of its own."""
+    def _result(self, x: Any) -> Any:
+        """A result without symbols; the caller's own lists, and those that the function made, stay these objects."""
+        given = next((original for original, copy, _ in self._copies if copy is x), None)
+        if given is not None:
+            return given
+        kind = type(x)
+        if kind is list:
+            x[:] = map(self._result, x)
+        elif kind is dict:
+            x.update({key: self._result(part) for key, part in x.items()})
+        elif kind is tuple or (isinstance(x, tuple) and hasattr(x, "_fields")):
+            parts = [self._result(part) for part in x]
+            same = all(a is b for a, b in zip(parts, x, strict=True))
+            return x if same else pack(x, parts, is_part(x))
+        else:
+            return self._outside(x)
+        return x
+
+    def _check_structure(self, x: Any, structure: Any, met: set[int]) -> None:
+        """Leave the trace if the result is a list that was there before, or twice, or of a class of its own."""
         if structure == LEAF:
             return
         kind = type(x)
@@ -258,12 +289,27 @@ class TracedCall:
             self._trace.leave(f"a result of type {kind.__name__}")
             return
         known = any(x is copy or x is original for original, copy, _ in self._copies)
+        if kind is not tuple and id(x) in met:
+            self._trace.leave(f"a {kind.__name__} that is twice in the result")
+            return
+        met.add(id(x))
         if kind is not tuple and (known or self._closure.has(x)):
             self._trace.leave(f"a {kind.__name__} as a result that is not made by it")
         values = x.values() if isinstance(x, dict) else x
         parts = [part for part in values if isinstance(part, list | tuple | dict)]
         for part in parts:
-            self._check_structure(part, None)
+            self._check_structure(part, None, met)
+
+    def _leaves(self, found: list[Any]) -> list[tuple[str, Any]]:
+        """The ways in which a driver makes the leaves of the result: one that is there twice is made once."""
+        leaves: list[tuple[str, Any]] = []
+        first: dict[int, int] = {}
+        for k, x in enumerate(found):
+            leaf = self._leaf(x)
+            place = first.setdefault(id(x), k)
+            made = leaf[0] in ("tensor", "copy")
+            leaves.append(("again", place) if made and place != k else leaf)
+        return leaves
 
     def _leaf(self, x: Any) -> tuple[str, Any]:
         """The way in which a driver makes one leaf of the result."""
@@ -301,23 +347,37 @@ class TracedCall:
         return x if plain else None
 
     def _inputs(self, program: Program) -> list[Any]:
-        """The inputs that a program reads, after all of its arguments."""
-        used: set[Node] = set(nodes_in([program.results, [node for _, node in program.assigned]]))
-        for entry in program.body:
-            used.update(arguments_of(entry))
-        return [x for x in self._trace.inputs if isinstance(x.origin, int) or x in used]
+        """All arguments in their order, then the Variables that the program reads, then other arrays that it reads."""
+        ends = nodes_in([program.results, [node for _, node in program.assigned]])
+        read = chain.from_iterable(map(arguments_of, program.body))
+        used = {node: k for k, node in enumerate(dict.fromkeys([*read, *ends]))}
+        given = program.notes["given"]
+
+        def place(x: Any) -> tuple[int, int]:
+            if isinstance(x.origin, int):
+                return 0, x.origin
+            if id(x.origin) in given:
+                return 0, given[id(x.origin)]
+            return 1 if isinstance(x.origin, Variable) else 2, used[x]
+
+        inputs = [x for x in self._trace.inputs if isinstance(x.origin, int) or x in used]
+        return sorted(inputs, key=place)
 
     def out_of_reach(self, program: Program) -> Variable | None:
         """A Variable that the program reads or assigns, and to which no name in its code leads."""
         ours = {id(variable) for variable, *_, ours in self._variables if ours}
         read = [x.origin for x in program.inputs if isinstance(x.origin, Variable)]
+        variable: Variable
         for variable in (*read, *(variable for variable, _ in program.assigned)):
             if id(variable) not in ours:
                 return variable
         return None
 
     def clean(self, after: Closure) -> None:
-        """Take symbols out of whatever the function stored in places within its reach."""
+        """Take symbols out of whatever the function stored."""
+        for x, made in self._symbols.values():
+            if isinstance(x, Tensor):
+                put_id(x, id_of(made))  # as a tape that lives on knows it
         known = {id(variable) for variable, *_ in self._variables}
         for variable in living():
             if id(variable) not in known and type(value_of(variable)) is Symbol:
@@ -327,6 +387,28 @@ class TracedCall:
             plain = self._outside(x)
             if plain is not x:
                 place.put(plain)
+        if self._trace.reasons:
+            self._put_values()
+
+    def _put_values(self) -> None:
+        """Put values in the place of symbols wherever these are referred to, as by a new object that was returned."""
+        stand_ins = [x for x in self._kept if isinstance(x, Tensor)]
+        found: list[Any] = [*symbols_of(self._trace), *stand_ins]
+        for holder in gc.get_referrers(*found) if found else ():
+            if holder is found or holder is self._kept or type(holder) is Symbol:
+                continue
+            if isinstance(holder, Tensor):
+                put_value(holder, self._outside(unwrap(holder)))
+            elif isinstance(holder, CellType):
+                holder.cell_contents = self._outside(holder.cell_contents)
+            elif isinstance(holder, list):
+                holder[:] = map(self._outside, holder)
+            else:
+                parts = holder if isinstance(holder, dict) else getattr(holder, "__dict__", {})
+                for key, x in [*parts.items()]:
+                    plain = self._outside(x)
+                    if plain is not x:
+                        parts[key] = plain
 
 
 def without_symbols(x: Any) -> Any:

@@ -8,6 +8,9 @@ from typing import Any
 
 from tapemagic.replay.program import Constant, Loop, Node, Program, arguments_of, nodes_in
 
+LONG = 200
+"""The number of calls and loops above which a program is long."""
+
 
 class Uses:
     """The readers of each node of a program.
@@ -47,6 +50,16 @@ class Uses:
                 yield from entry.body
             else:
                 yield entry
+
+    def nodes(self) -> Iterator[Node]:
+        """All values: inputs, constants that are read, and what is computed."""
+        yield from dict.fromkeys([*self._program.inputs, *self._left])
+        yield from (entry for entry in self.entries() if isinstance(entry, Node))
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a program is too long to be read at a glance."""
+        return len(self._program.body) > LONG
 
     def _count(self) -> None:
         for entry in self.entries():

@@ -136,7 +136,7 @@ class Writer:
         name = self.names.of(node)
         if name is None and isinstance(node, Constant):
             name = literal(node.value)
-        return Expression(name or "t")  # without a name only while functions are named
+        return Expression(name or "u1")  # without a name only while functions are named
 
     # What stands where.
 
@@ -179,15 +179,18 @@ class Writer:
         return self._read(entry.value if isinstance(entry, Store) else entry.condition)
 
     def _take(self, arguments: list[Node]) -> list[Pending]:
-        """Take the kept expressions of arguments, if they are the last ones, in the order of the arguments."""
+        """Take the kept expressions of arguments, as far as they are the last ones, in the order of the arguments."""
         waiting = {part.node for part in self._pending}
         wanted = [node for node in arguments if node in waiting] if waiting else []
-        last = self._pending[len(self._pending) - len(wanted) :]
-        if [part.node for part in last] != wanted:
+        kept = [part.node for part in self._pending]
+        count = len(wanted)
+        while kept[len(kept) - count :] != wanted[len(wanted) - count :]:
+            count -= 1
+        taken = self._pending[len(kept) - count :]
+        del self._pending[len(kept) - count :]
+        if count < len(wanted):
             self._flush()
-            return []
-        del self._pending[len(self._pending) - len(wanted) :]
-        return last
+        return taken
 
     def _stands_inside(self, node: Node) -> bool:
         """Whether a value has no statement of its own."""
@@ -223,24 +226,25 @@ class Writer:
 
     def _assign(self, composed: Pending) -> None:
         node = composed.node
-        self._begin(node)
         self.uses.done(composed.reads)
         if node.function in AUGMENTED:
             self.names.pass_on(node.args[0], node)
-            self._line(composed.expression.text, node.site, [node, *composed.inside])
-            return
-        if node in self.uses.parts:
-            parts = self.uses.parts[node]
-            given = (
-                self.names.give(parts[k]) if k in parts else "_" for k in range(len(node.kind))
-            )
-            target = ", ".join(given)
+            line = composed.expression.text
         else:
-            target = self.names.give(node)
-        self._line(f"{target} = {composed.expression.text}", node.site, [node, *composed.inside])
+            line = f"{self._target(node)} = {composed.expression.text}"
+        self._begin(node, line)
+        self._line(line, node.site, [node, *composed.inside])
 
-    def _begin(self, node: Node) -> None:
-        """Write what stands above a node: its comment, and the head of a block of np.errstate."""
+    def _target(self, node: Node) -> str:
+        """The name of a value, or the names of several."""
+        parts = self.uses.parts.get(node)
+        if parts is None:
+            return self.names.give(node)
+        given = (self.names.give(parts[k]) if k in parts else "_" for k in range(len(node.kind)))
+        return ", ".join(given)
+
+    def _begin(self, node: Node, line: str) -> None:
+        """Write what stands above a node's line: its comment, and the head of a block of np.errstate."""
         errstate: dict[str, str] = {}
         if node.errstate:
             errstate = {k: v for k, v in node.errstate.items() if self._usual.get(k) != v}
@@ -248,7 +252,8 @@ class Writer:
             errstate != self._errstate or statement_of(node) != self.comments.said
         ):
             self._errstate = {}
-        self.body += [Line(text, node.site) for text in self.comments.above(node, self._margin)]
+        above = self.comments.above(node, self._margin, "" if errstate else line)
+        self.body += [Line(text, node.site) for text in above]
         if errstate != self._errstate:
             options = ", ".join(f"{key}={quoted(value)}" for key, value in errstate.items())
             if len(errstate) == 4 and len(set(errstate.values())) == 1:

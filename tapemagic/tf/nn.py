@@ -1,42 +1,44 @@
 """Parts of neural networks: ``tf.nn``."""
 
 from tapemagic.tf.core.missing import missing
-from tapemagic.tf.ops.elementwise import elu, relu, relu6, selu, sigmoid, softplus, softsign, tanh
-from tapemagic.tf.ops.linear_algebra import l2_normalize
-from tapemagic.tf.ops.neural import (
+from tapemagic.tf.ops.convolution import (
     avg_pool,
     avg_pool1d,
     avg_pool2d,
-    batch_normalization,
-    bias_add,
-    compute_average_loss,
     conv1d,
     conv1d_transpose,
     conv2d,
     conv2d_transpose,
-    crelu,
     depth_to_space,
     depthwise_conv2d,
+    local_response_normalization,
+    lrn,
+    max_pool,
+    max_pool1d,
+    max_pool2d,
+    separable_conv2d,
+    space_to_depth,
+)
+from tapemagic.tf.ops.elementwise import elu, relu, relu6, selu, sigmoid, softplus, softsign, tanh
+from tapemagic.tf.ops.linear_algebra import l2_normalize
+from tapemagic.tf.ops.neural import (
+    batch_normalization,
+    bias_add,
+    compute_average_loss,
+    crelu,
     dropout,
     embedding_lookup,
     gelu,
     l2_loss,
     leaky_relu,
-    local_response_normalization,
     log_poisson_loss,
     log_softmax,
-    lrn,
-    max_pool,
-    max_pool1d,
-    max_pool2d,
     moments,
     scale_regularization_loss,
-    separable_conv2d,
     sigmoid_cross_entropy_with_logits,
     silu,
     softmax,
     softmax_cross_entropy_with_logits,
-    space_to_depth,
     sparse_softmax_cross_entropy_with_logits,
     swish,
     weighted_cross_entropy_with_logits,

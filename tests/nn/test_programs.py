@@ -59,7 +59,7 @@ def test_the_program_of_a_step_with_adam_reads_as_by_hand() -> None:
     """The program of a step with adam reads as by hand."""
     _, step = trained(nn.optimizers.Adam(), tm.function, steps=3)
     source = step.source()
-    assert "learning_rate * np.sqrt(1 - 0.999**t" in source
+    assert "learning_rate * np.sqrt(1 - 0.999**" in source
     assert "empty_like" not in source
     assert "np.copy" not in source
 
@@ -152,7 +152,7 @@ def test_a_label_that_is_no_class_is_an_error_also_after_replays() -> None:
     """A label that is no class is an error also after replays."""
     _, step = trained(nn.optimizers.SGD(), tm.function, steps=3)
     x = tm.constant(np.zeros((4, 5), "float32"))
-    with pytest.raises(tm.errors.OptionError, match="is not in"):
+    with pytest.raises(tm.errors.OptionError, match="the label 3 at"):
         step(x, LABELS + 1)
 
 

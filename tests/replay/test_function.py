@@ -144,6 +144,23 @@ def test_another_kind_of_argument_is_another_program() -> None:
     assert len(given) == len(f.programs)
 
 
+def test_another_layout_in_memory_is_another_program() -> None:
+    """The order of sums depends on it."""
+
+    def f(a: Any) -> Any:
+        a = np.sin(a)
+        a += np.ones(a.shape) / 3
+        return np.sum(a), np.sum(a, axis=0)
+
+    a = np.linspace(-3, 3, 411 * 74).reshape(411, 74)
+    half = a[:, :37]
+    g = tm.function(f)
+    for x in (half.copy(), np.asfortranarray(half), half, a[:, ::2], a[:, 37:]):
+        for _ in range(3):
+            assert same(f(x), g(x))
+    assert 4 == len(g.programs)
+
+
 def test_the_same_tensor_twice() -> None:
     """Aliases have a program of their own, since a tape adds up both gradients."""
     f = tm.function(slope)

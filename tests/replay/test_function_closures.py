@@ -433,13 +433,13 @@ def test_a_model() -> None:
 
 def test_a_variable_out_of_reach_is_noticed() -> None:
     """It is read in a way that no name shows."""
-    hidden = vars(__import__("types")).setdefault("hidden_by_test", tm.Variable(2.0))
+    hidden = vars(__import__("types")).setdefault("hidden_by_test", (tm.Variable(2.0),))
     import types
 
-    f = tm.function(lambda x: x * (types.hidden_by_test * 3.0))
+    f = tm.function(lambda x: x * (types.hidden_by_test[0] * 3.0))
     with pytest.warns(EagerWarning, match="cannot be seen"):
         for value in (2.0, 3.0, 4.0, 5.0):
-            hidden.assign(value)
+            hidden[0].assign(value)
             assert agrees(f, x)
     del types.hidden_by_test
 

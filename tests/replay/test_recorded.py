@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.errors import ConsumedTapeError, NotATensorError, NotRecordingError, OptionError
+from tapemagic.errors import (
+    ConsumedTapeError,
+    NotATensorError,
+    NotRecordingError,
+    OptionError,
+    SourceError,
+)
 
 
 def function_in(source: str) -> Callable[..., Any]:
@@ -41,7 +47,7 @@ def test_a_source_runs_as_a_script() -> None:
     given = "np.array([0.5, -1.0, 2.0]), np.float64(0.25), np.arange(12.0).reshape(4, 3), np.arange(4.0)"
 
     run = subprocess.run(
-        [sys.executable, "-I", "-c", f"{source}\narguments = {given}\n{call}"],
+        [sys.executable, "-I", "-c", f"{source}\nimport numpy as np\narguments = {given}\n{call}"],
         capture_output=True,
         text=True,
         check=True,
@@ -60,10 +66,10 @@ def test_it_reads_like_the_derivative_by_hand() -> None:
         y = np.sin(x) * x
 
     assert tape.source(y, x).splitlines()[-6:] == [
-        "    t = np.sin(x)",
-        "    y = t * x",
+        "    u1 = np.sin(x)",
+        "    y = u1 * x",
         "",
-        "    d_x = t + x * np.cos(x)",
+        "    d_x = u1 + x * np.cos(x)",
         "",
         "    return y, d_x",
     ]
@@ -311,3 +317,44 @@ def test_empty_arrays_and_nan() -> None:
     assert np.isnan(value)
     assert np.isnan(dz)
     assert (0, 3) == dx.shape
+
+
+def test_a_function_of_scipy() -> None:
+    """The ufunc that its zeta calls has no name to import."""
+    special = pytest.importorskip("scipy.special")
+    x = tm.Variable([0.5, 2.0])
+    with tm.GradientTape(persistent=True) as tape:
+        y = np.sum(special.psi(x))
+
+    given = function_in(tape.source(y, x))(x.numpy())
+
+    np.testing.assert_array_equal(given[1], tape.gradient(y, x).numpy())
+
+
+def test_more_operations_than_a_program_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused, whether the records alone are too many or only with their derivatives."""
+    monkeypatch.setattr("tapemagic.replay.trace.MOST_NODES", 100)
+    monkeypatch.setattr("tapemagic.replay.rerun.MOST_NODES", 100)
+    x = tm.Variable(1.0)
+    with tm.GradientTape(persistent=True) as tape:
+        y = x
+        for _ in range(60):
+            y = y * y
+        z = y
+        for _ in range(60):
+            z = z * z
+
+    for target in (y, z):
+        with pytest.raises(SourceError, match="more than 20,000 operations"):
+            tape.source(target, x)
+
+
+def test_a_target_that_is_a_source() -> None:
+    """Its gradient is 1, also if no tape watches it."""
+    x, c = tm.Variable(2.0), tm.constant(4.0)
+    with tm.GradientTape(persistent=True) as tape:
+        y = x * c
+
+    given = function_in(tape.source([y, c], [x, c]))(2.0, 4.0)
+
+    assert [8.0, 4.0, *(g.numpy() for g in tape.gradient([y, c], [x, c]))] == list(given)

@@ -147,12 +147,12 @@ def test_the_derivative_is_written_as_one_would_write_it_by_hand():
     text = program_text(slope, tm.constant(1.5), tm.constant(2.0))
     assert body(text) == [
         "    # y = x1 * x2 * np.sin(x1)",
-        "    t = x1 * x2",
-        "    t_2 = np.sin(x1)",
+        "    u1 = x1 * x2",
+        "    u2 = np.sin(x1)",
         "",
         "    # back through: y = x1 * x2 * np.sin(x1)",
-        "    d_x1 = t * np.cos(x1) + t_2 * x2",
-        "    d_x2 = t_2 * x1",
+        "    d_x1 = u1 * np.cos(x1) + u2 * x2",
+        "    d_x2 = u2 * x1",
         "",
         "    return d_x1, d_x2",
     ]
@@ -177,7 +177,7 @@ def test_assignments_and_gradients_have_the_users_names():
     x, y = tm.constant(np.ones((3, 2))), tm.constant(np.zeros((3, 2)))
     text = program_text(regression, x, y, tm.constant(0.1))
 
-    assert "    dw = np.transpose(x) @ d_error" in body(text)
+    assert "    dw = x.T @ d_error" in body(text)
     assert body(text)[-7:-2] == [
         "",
         "    # w.assign_sub(rate * dw)",
@@ -214,7 +214,7 @@ def test_errors_point_at_the_users_line():
     assert not any(place.filename.startswith("<tapemagic program") for place in places)
     free_of_others(caught.value)
     names = [place.name for place in extract_tb(caught.value.__traceback__)]
-    assert names == ["test_errors_point_at_the_users_line", "of"]
+    assert names == ["test_errors_point_at_the_users_line", "f", "of"]
 
 
 def names_of(f, *args):
@@ -283,7 +283,7 @@ def test_hostile_values_of_the_users_are_let_alone():
         assert kept is not None
         return y + z
 
-    assert names_of(f, tm.constant([1.0, 2.0])) == ["y", "z"]
+    assert names_of(f, tm.constant([1.0, 2.0])) == ["y", "z", "result"]
 
 
 def test_constants_lie_in_memory_as_they_did() -> None:
@@ -311,3 +311,72 @@ def test_constants_lie_in_memory_as_they_did() -> None:
         found = slope(tm.constant(x))
         expected = slope.python_function(tm.constant(x))
         assert all(map(same_bits, map(plain, expected), map(plain, found)))
+
+
+def test_values_without_a_name_never_have_one_of_the_users() -> None:
+    """They are u1, u2, ...; also a later version of a value has no name that is another value's."""
+
+    def f(x: Any, u1: Any) -> Any:
+        y = np.sin(x) * np.cos(x) + np.tan(np.sin(x)) * u1
+        y_2 = y * 2
+        z = y
+        y = y + y_2 * z
+        return y * y_2 * z
+
+    text = program_text(f, tm.constant([1.0, 2.0]), tm.constant(3.0))
+
+    assert body(text) == [
+        "    # y = np.sin(x) * np.cos(x) + np.tan(np.sin(x)) * u1",
+        "    u2 = np.sin(x)",
+        "    y = u2 * np.cos(x) + np.tan(u2) * u1",
+        "    y_2 = y * 2",
+        "    # y = y + y_2 * z",
+        "    y_3 = y + y_2 * y",
+        "    # return y * y_2 * z",
+        "    result = y_3 * y_2 * y",
+        "",
+        "    return result",
+    ]
+
+
+def test_the_parameters_are_the_arguments_then_variables_then_arrays() -> None:
+    """Variables in the order in which they are read; their new values come in the same order."""
+    first, second = tm.Variable(1.0, name="first"), tm.Variable(2.0, name="second")
+    table = np.array([1.0, 2.0])
+
+    def f(b: Any, a: Any) -> Any:
+        total = np.sum(second * b + first * a * table)
+        first.assign(total)
+        second.assign_add(total)
+        return total
+
+    text = program_text(f, tm.constant([1.0, 2.0]), tm.constant(3.0))
+
+    assert "def f(b, a, second, first, table):" in text.split("\n")
+    assert body(text)[-1] == "    return total, new_second, total"
+
+
+def test_results_of_dictionaries_have_their_keys_names() -> None:
+    """Other results without a name are called result."""
+
+    def f(x: Any) -> Any:
+        return {"down": -x, "up": x + 1}, x * 2
+
+    lines = body(program_text(f, tm.constant([1.0, 2.0])))
+
+    assert "    return result_down, result_up, result" in lines
+
+
+def test_imports_are_public() -> None:
+    """A program that is pasted into a script needs nothing from inside of this package."""
+
+    def f(x: Any, kernel: Any) -> Any:
+        with tm.GradientTape() as tape:
+            tape.watch([x, kernel])
+            y = np.sum(tm.max_pool2d(tm.conv2d(x, kernel)) ** 2) + x[0, 1, 1, 0] ** 2
+        return tape.gradient(y, [x, kernel])
+
+    text = program_text(f, tm.constant(np.ones((1, 6, 6, 1))), tm.constant(np.ones((3, 3, 1, 2))))
+    modules = [line.split()[1] for line in text.split("\n") if line.startswith("from ")]
+
+    assert set(modules) == {"tapemagic", "tapemagic.kernels"}

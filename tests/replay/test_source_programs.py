@@ -62,7 +62,7 @@ def random_program(seed):
         back = (
             Back(choose.choice(known), 1, choose.choice(known)) if choose.random() < 0.4 else None
         )
-        name = choose.choice(["", "", "h", "x", "t_2"])
+        name = choose.choice(["", "", "h", "x", "u2"])
         node = Node(function, args, {}, NUMBER, site, back, name)
         body.append(node)
         known.append(node)
@@ -171,8 +171,8 @@ def test_an_error_state_is_written_around_its_lines():
     assert text.lines[-4:] == [
         '    with np.errstate(divide="ignore", invalid="ignore"):',
         "        y = 1.0 / x",
-        "    t = y * x",
-        "    return t",
+        "    u1 = y * x",
+        "    return u1",
     ]
     with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
         text.function("<errstate>")(np.zeros(2))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,7 +145,9 @@ def with_steps(source: SourceText | str, steps: Sequence[TraceStep]) -> Code:
             found.setdefault((level, position), []).append(k)
     return Code(
         tuple(
-            CodeLine(line.text, tuple(sorted({k for mark in line.marks for k in found.get(mark, ())})))
+            CodeLine(
+                line.text, tuple(sorted({k for mark in line.marks for k in found.get(mark, ())}))
+            )
             for line in source.lines
         )
     )

@@ -147,7 +147,10 @@ class Details:
             If something in `opened` is no key, or no whole number.
         NotKeptError
         """
-        from tapemagic.analysis.report.code import source_of, with_steps  # it loads tapemagic.replay
+        from tapemagic.analysis.report.code import (  # it loads tapemagic.replay
+            source_of,
+            with_steps,
+        )
 
         drawer, _ = self._kept()
         if self._source is None:

@@ -65,6 +65,11 @@ def put_value(tensor: Tensor, value: Any) -> None:
     tensor._value = value
 
 
+def put_id(tensor: Tensor, i: int) -> None:
+    """Let tapes know a tensor by an id, if that is later than its own."""
+    tensor._id = max(tensor._id, i)
+
+
 def with_value(tensor: Tensor, value: Any) -> Tensor:
     """A tensor of the class and with the id of another one, but with a value of its own.
 

@@ -170,7 +170,7 @@ class Variable(Traced):
                 f"cannot assign a value of shape {new.shape} to {self.name!r}, which has shape {self.shape}: "
                 "a variable keeps its shape, so reshape or broadcast the value first"
             )
-        self._handle = wrap(self._fitting(new), self._id)
+        self._handle = _told(self, wrap(self._fitting(new), self._id))
         source = given._read()._id if isinstance(given, Traced) else 0
         for tape in live():
             tape._record_event(how, self._id, source)
@@ -256,7 +256,15 @@ def reset(variable: Variable, value: Any) -> None:
     >>> v
     Variable(2.0, name='Variable')
     """
-    variable._handle = wrap(variable._fitting(private_array(value)), variable._id)
+    variable._handle = _told(variable, wrap(variable._fitting(private_array(value)), variable._id))
+
+
+def _told(variable: Variable, handle: Tensor) -> Tensor:
+    """The new value of a variable, of which the tracer of this thread is told."""
+    one = tracer()
+    if one is not None:
+        one.assigns(variable, handle._value)
+    return handle
 
 
 def exchange(variable: Variable, value: Any) -> Any:
@@ -381,7 +389,8 @@ def put_arrays(variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
     """Make arrays the values of variables, as `put_array` does for one."""
     for variable, array in zip(variables, arrays, strict=True):
         if variable._handle._value is not array:
-            variable._handle = wrap(array if array.ndim else array[()], variable._id)
+            handle = wrap(array if array.ndim else array[()], variable._id)
+            variable._handle = _told(variable, handle)
     for tape in live():
         for variable in variables:
             tape._record_event("changed", variable._id, 0)

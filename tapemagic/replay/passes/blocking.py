@@ -90,7 +90,12 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
 def _is_large(entry: Any, least: int) -> bool:
     if not isinstance(entry, Node) or not isinstance(entry.kind, Kind):
         return False
-    return _nbytes(entry) >= least or any(_nbytes(x) >= least for x in arguments_of(entry))
+    if _nbytes(entry) >= least:
+        return True
+    for x in arguments_of(entry):  # noqa: SIM110 (quicker than a generator)
+        if _nbytes(x) >= least:
+            return True
+    return False
 
 
 def _nbytes(node: Node) -> int:

@@ -10,7 +10,10 @@ from tapemagic.replay.passes.purity import is_pure
 from tapemagic.replay.program import Constant, Kind, Node
 
 COMMUTATIVE = frozenset({np.add, np.multiply})
-"""Functions for which the order of two arguments makes no difference, but for the sign and payload of a nan."""
+"""Functions for which the order of two arguments makes no difference, but for the sign and payload of a nan.
+
+Complex products are not among them: NumPy rounds two of the four products of their parts alone.
+"""
 
 ARITHMETIC = frozenset({np.add, np.subtract, np.multiply, np.divide})
 """Functions for which 2 is the same as 2.0, next to floating-point numbers."""
@@ -44,7 +47,7 @@ class Table:
         if function in ARITHMETIC and int in map(type, args) and any(map(_is_float, args)):
             args = [float(x) if x.__class__ is int and abs(x) <= 1 << 24 else x for x in args]
         parts = [self._part(x) for x in args]
-        if function in COMMUTATIVE and len(args) == 2 and _any_order(*args):
+        if function in COMMUTATIVE and len(args) == 2 and _any_order(function, *args):
             parts = [frozenset(parts)]
         if not kwargs:
             return (function, *parts)
@@ -82,13 +85,24 @@ class Table:
         return known[1]
 
 
-def _any_order(a: Any, b: Any) -> bool:
-    """Whether the result lies in memory alike for both orders: one of two axes or more may follow either argument."""
+def _any_order(function: Any, a: Any, b: Any) -> bool:
+    """Whether the result is the same for both orders, and lies in memory alike.
+
+    One of two axes or more may follow either argument.
+    """
+    if function is np.multiply and (_is_complex(a) or _is_complex(b)):
+        return False
     return len(_shape(a)) < 2 or len(_shape(b)) < 2
 
 
 def _is_float(x: Any) -> bool:
     return isinstance(x, Node) and x.kind.__class__ is Kind and x.kind.dtype.kind == "f"
+
+
+def _is_complex(x: Any) -> bool:
+    if isinstance(x, Node):
+        return x.kind.__class__ is Kind and x.kind.dtype.kind == "c"
+    return isinstance(x, complex)
 
 
 def _shape(x: Any) -> tuple[int, ...]:

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.replay.expressions import POWERS_ARE_PRODUCTS
 from tapemagic.replay.passes.known_numbers import fill_of, number
 from tapemagic.replay.passes.known_signs import never_negative_zero
 from tapemagic.replay.passes.layout import lines
 from tapemagic.replay.passes.rewriting import Rewriting, Rules
-from tapemagic.replay.program import Kind, Node
+from tapemagic.replay.program import Constant, Kind, Node
 
 
 def times_one(node: Node, rewriting: Rewriting) -> Node | None:
@@ -136,31 +137,33 @@ def signs_of_factors(node: Node, rewriting: Rewriting) -> Node | None:
 
 
 def square(node: Node, rewriting: Rewriting) -> Node | None:
-    """``np.square(x)`` is ``x * x``."""
+    """``np.square(x)`` is ``x * x`` for real numbers."""
     (x,) = node.args
-    if node.kwargs or not _is(x, node) or node.kind.dtype.kind == "b":
+    if node.kwargs or not _is(x, node) or node.kind.dtype.kind not in "iuf":
         return None
     return rewriting.call(np.multiply, (x, x), node.kind, node)
 
 
 def power(node: Node, rewriting: Rewriting) -> Node | None:
-    """``np.power(x, 2)`` is ``x * x``, and ``np.power(x, 1)`` is ``x``.
+    """``x ** 2`` is ``x * x`` for an array, ``x ** 1`` is ``x``, and ``x ** 0`` is 1, also of nan.
 
-    The operator calls another function for numbers, which may differ in the last bit.
+    So it is with `np.power` in new versions of NumPy.
+
+    The operator calls another function for numbers, and for arrays of exponents, which may differ in the last bit.
     """
     if _is_other(node) or node.kind.dtype.kind != "f":
         return None
     x, exponent = node.args
     known = number(exponent)
-    if (
-        known is None
-        or not _is(x, node)
-        or (node.function is operator.pow and not node.kind.is_array)
-    ):
+    if known is None or not _is(x, node) or (isinstance(exponent, Node) and exponent.kind.shape):
+        return None
+    if not (node.kind.is_array if node.function is operator.pow else POWERS_ARE_PRODUCTS):
         return None
     if known == 1:
         return rewriting.same(x, node)
-    if known == 2:
+    if known == 0 and node.kind.is_array and len(node.kind.shape) == 1:
+        return Constant(np.broadcast_to(node.kind.dtype.type(1), node.kind.shape))
+    if known == 2 and (node.function is np.power or node.kind.is_array):
         return rewriting.call(np.multiply, (x, x), node.kind, node)
     return None
 
@@ -183,6 +186,28 @@ def where(node: Node, rewriting: Rewriting) -> Node | None:
         return None
     taken = x if known is None or bool(known) else y
     return rewriting.same(taken, node)
+
+
+def truths(node: Node, rewriting: Rewriting) -> Node | None:
+    """``a & True``, ``a | False`` and ``a | (b & False)`` are ``a`` for truth values."""
+    if _is_other(node) or node.kind.dtype.kind != "b":
+        return None
+    neutral = node.function is np.bitwise_and
+    for x, other in (node.args, node.args[::-1]):
+        if _truth(other) is neutral or (not neutral and _is_false(other, node)):
+            return rewriting.same(x, node)
+    return None
+
+
+def _truth(x: Any) -> Any:
+    known = x if isinstance(x, bool) else fill_of(x)
+    return bool(known) if isinstance(known, bool | np.bool_) else None
+
+
+def _is_false(x: Any, node: Node) -> bool:
+    """Whether an argument is a conjunction with False."""
+    both = isinstance(x, Node) and x.function is np.bitwise_and and not x.kwargs and _is(x, node)
+    return both and any(_truth(part) is False for part in x.args)
 
 
 def of_originals(node: Node, rewriting: Rewriting) -> Node | None:
@@ -231,4 +256,6 @@ RULES: Rules = {
     np.conjugate: (itself,),
     np.real: (itself,),
     np.where: (where,),
+    np.bitwise_and: (truths,),
+    np.bitwise_or: (truths,),
 }

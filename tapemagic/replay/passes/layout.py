@@ -37,12 +37,9 @@ class Layouts:
 
     def alike(self, x: Any, node: Node) -> bool:
         """Whether `x` may take the place of a new node with the same numbers: kind and layout are the same."""
-        return (
-            isinstance(x, Node)
-            and x.kind == node.kind
-            and self.contiguous(x)
-            and self.would_be_contiguous(node)
-        )
+        if not isinstance(x, Node) or x.kind != node.kind:
+            return False
+        return (self.contiguous(x) and self.would_be_contiguous(node)) or _keeps(node, x)
 
     def would_be_contiguous(self, node: Node) -> bool:
         """Whether a node that is not in the program yet would be C-contiguous."""
@@ -75,6 +72,21 @@ class Layouts:
             return True
         repeats_one = x.function is np.broadcast_to and is_single(x.args[0])
         return repeats_one or self.contiguous(x)
+
+
+def _keeps(node: Node, x: Node) -> bool:
+    """Whether a call of numbers and the result of another call has its layout: both without gaps, in one order."""
+    if not (_is_elementwise(node) and _is_elementwise(x)) or node.kwargs or x.kwargs:
+        return False
+    return all(part is x or (is_single(part) and not _is_array(part)) for part in node.args)
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, Node) and x.kind.is_array and bool(x.kind.shape)
+
+
+def _is_elementwise(node: Node) -> bool:
+    return isinstance(node.function, np.ufunc) and node.function.signature is None
 
 
 VIEWS = frozenset(

@@ -128,7 +128,10 @@ class Rewriting:
         back = entry.back
         if back is not None:
             now = self._instead.get
-            back = Back(now(back.of, back.of), back.order, now(back.to, back.to))
+            of: Any = now(back.of, back.of)
+            if of is not None and of.site is None:  # a constant does not come from a line
+                of = back.of
+            back = Back(of, back.order, now(back.to, back.to))
         node = entry.with_arguments(args, kwargs)
         node.back = back
         self._uses[node] = 0

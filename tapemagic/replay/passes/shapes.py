@@ -30,7 +30,14 @@ def copied(node: Node, rewriting: Rewriting) -> Node | None:
     x = node.args[0]
     if has_order(node) or node.kwargs.keys() - {"copy", "dtype", "order"}:
         return None
+    if isinstance(x, Node) and x.kind == node.kind and _are_numbers_of_places(x):
+        return x
     return rewriting.same(x, node)
+
+
+def _are_numbers_of_places(x: Node) -> bool:
+    """Whether a value is a row of whole numbers: nothing computed with them depends on how far apart they lie."""
+    return len(x.kind.shape) == 1 and x.kind.dtype.kind in "biu"
 
 
 def array(node: Node, _rewriting: Rewriting) -> Node | None:
@@ -46,8 +53,8 @@ def reshaped(node: Node, rewriting: Rewriting) -> Node | None:
     x = node.args[0]
     if has_order(node) or node.kwargs or not isinstance(x, Node):
         return None
-    if x.kind == node.kind and rewriting.layouts.contiguous(x):
-        return x
+    if x.kind == node.kind:
+        return x  # NumPy gives a view with the same strides
     again = x.function in RESHAPES and not x.kwargs and not has_order(x)
     inner = x.args[0] if again else None
     if not isinstance(inner, Node) or not inner.kind.is_array:

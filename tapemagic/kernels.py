@@ -1,0 +1,32 @@
+"""Kernels: functions of NumPy arrays, beside NumPy's own, that the programs of `tapemagic.function` call.
+
+Such a program imports from here what it needs when it is pasted into a script.
+
+Examples
+--------
+>>> import numpy as np
+>>> from tapemagic.kernels import with_added
+>>> with_added(np.zeros(4), np.array([1.0, 2.0]), slice(2))
+array([1., 2., 0., 0.])
+"""
+
+# ruff: noqa: PLC0414 (offered here)
+
+from tapemagic.engine.operations.common import where_mask as where_mask
+from tapemagic.engine.operations.convolving import convolution as convolution
+from tapemagic.engine.operations.convolving import kernel_gradient as kernel_gradient
+from tapemagic.engine.operations.convolving import transposed_convolution as transposed_convolution
+from tapemagic.engine.operations.normalization import masked as masked
+from tapemagic.engine.operations.pooling import average as average
+from tapemagic.engine.operations.pooling import first_maxima as first_maxima
+from tapemagic.engine.operations.pooling import maximum as maximum
+from tapemagic.engine.operations.pooling import spread_average as spread_average
+from tapemagic.engine.operations.pooling import spread_chosen as spread_chosen
+from tapemagic.engine.operations.pooling import take_chosen as take_chosen
+from tapemagic.engine.operations.scatter import add_at_places as add_at_places
+from tapemagic.engine.operations.scatter import add_scattered as add_scattered
+from tapemagic.engine.operations.scatter import with_added as with_added
+from tapemagic.engine.operations.windows import Slide as Slide
+from tapemagic.engine.rules.neural import sparse_cross_entropy_slopes as sparse_cross_entropy_slopes
+from tapemagic.engine.rules.norms import spectral as spectral
+from tapemagic.engine.tensor.precision import sum_of_rows as sum_of_rows

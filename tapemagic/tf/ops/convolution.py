@@ -1,0 +1,276 @@
+"""Convolutions, pooling and other functions of images: ``tf.nn``."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.operations import convolution, pooling
+from tapemagic.errors import UnsupportedArgumentError
+from tapemagic.tf.core.adapter import adapter, lengths
+from tapemagic.tf.core.convert import matched, tensor
+from tapemagic.tf.errors import InvalidArgumentError
+from tapemagic.tf.ops.elementwise import checked
+
+
+def _spatial(value: Any, count: int) -> Any:
+    """Strides and their like as one number or one for each spatial axis."""
+    if isinstance(value, int):
+        return value
+    given = lengths(value)
+    if len(given) == count + 2:
+        return given[1:-1]
+    return given[0] if len(given) == 1 else given
+
+
+def _padding(padding: Any) -> Any:
+    """Padding by name, or before and after each spatial axis, of TensorFlow's list for all axes."""
+    if isinstance(padding, str):
+        return padding
+    return [tuple(map(int, pair)) for pair in padding][1:-1]
+
+
+def _channels_last(data_format: str | None) -> None:
+    if data_format is not None and not data_format.endswith("C"):
+        raise UnsupportedArgumentError(
+            f"channels are the last axis here, not {data_format!r}: write tf.transpose"
+        )
+
+
+@adapter
+def conv2d(
+    input: Any,
+    filters: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NHWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The convolution of images with a kernel of shape (height, width, channels in, channels out).
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> tf.nn.conv2d(tf.ones((1, 3, 3, 1)), tf.ones((2, 2, 1, 1)), strides=1, padding="SAME").shape
+    TensorShape([1, 3, 3, 1])
+    """
+    _channels_last(data_format)
+    x, kernel = matched("conv2d", input, filters)
+    return convolution.conv2d(
+        x, kernel, _spatial(strides, 2), _padding(padding), _spatial(dilations or 1, 2)
+    )
+
+
+@adapter
+def conv1d(
+    input: Any,
+    filters: Any,
+    stride: Any,
+    padding: Any,
+    data_format: str = "NWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The convolution of sequences with a kernel of shape (width, channels in, channels out)."""
+    _channels_last(data_format)
+    x, kernel = matched("conv1d", input, filters)
+    return convolution.conv1d(
+        x, kernel, _spatial(stride, 1), _padding(padding), _spatial(dilations or 1, 1)
+    )
+
+
+@adapter
+def conv2d_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: str = "NHWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The gradient of a convolution as an operation: images of the shape `output_shape`."""
+    _channels_last(data_format)
+    x, kernel = matched("conv2d_transpose", input, filters)
+    shape = lengths(output_shape)
+    return convolution.conv2d_transpose(
+        x, kernel, shape, _spatial(strides, 2), _padding(padding), _spatial(dilations or 1, 2)
+    )
+
+
+@adapter
+def conv1d_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: str = "NWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The same for sequences."""
+    _channels_last(data_format)
+    x, kernel = matched("conv1d_transpose", input, filters)
+    shape = lengths(output_shape)
+    return convolution.conv1d_transpose(
+        x, kernel, shape, _spatial(strides, 1), _padding(padding), _spatial(dilations or 1, 1)
+    )
+
+
+@adapter
+def depthwise_conv2d(
+    input: Any,
+    filter: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The convolution of each channel by itself, with a kernel of shape (height, width, channels in, multiplier)."""
+    _channels_last(data_format)
+    x, kernel = matched("depthwise_conv2d", input, filter)
+    if kernel.ndim != 4:
+        raise InvalidArgumentError(
+            f"depthwise_conv2d takes a filter with four axes, not of shape {kernel.shape}"
+        )
+    height, width, channels, times = kernel.shape
+    grouped = np.reshape(kernel, (height, width, 1, channels * times))
+    return convolution.conv2d(
+        x, grouped, _spatial(strides, 2), _padding(padding), _spatial(dilations or 1, 2)
+    )
+
+
+@adapter
+def separable_conv2d(
+    input: Any,
+    depthwise_filter: Any,
+    pointwise_filter: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """A convolution of each channel by itself, and then one of single pixels across all channels."""
+    deep = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
+    x, kernel = matched("separable_conv2d", deep, pointwise_filter)
+    return convolution.conv2d(x, kernel)
+
+
+def _pool(called: str, compute: Any, count: int, doc: str) -> Any:
+    """The adapter of pooling over windows."""
+
+    def computed(
+        input: Any,
+        ksize: Any,
+        strides: Any,
+        padding: Any,
+        data_format: str | None = None,
+        name: str | None = None,
+    ) -> Any:
+        _channels_last(data_format)
+        return compute(
+            tensor(input), _spatial(ksize, count), _spatial(strides, count), _padding(padding)
+        )
+
+    computed.__name__ = computed.__qualname__ = called
+    computed.__doc__ = doc
+    return adapter(computed)
+
+
+max_pool2d = _pool(
+    "max_pool2d", pooling.max_pool2d, 2, "The largest element of each window of images."
+)
+max_pool1d = _pool(
+    "max_pool1d", pooling.max_pool1d, 1, "The largest element of each window of sequences."
+)
+avg_pool2d = _pool("avg_pool2d", pooling.avg_pool2d, 2, "The mean of each window of images.")
+avg_pool1d = _pool("avg_pool1d", pooling.avg_pool1d, 1, "The mean of each window of sequences.")
+
+
+def max_pool(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """The largest element of each window, of sequences or images."""
+    return (max_pool1d if tensor(input).ndim == 3 else max_pool2d)(
+        input, ksize, strides, padding, data_format
+    )
+
+
+def avg_pool(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """The mean of each window, of sequences or images."""
+    return (avg_pool1d if tensor(input).ndim == 3 else avg_pool2d)(
+        input, ksize, strides, padding, data_format
+    )
+
+
+@adapter
+def depth_to_space(
+    input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None
+) -> Any:
+    """Images of which each pixel becomes a block, of its channels."""
+    _channels_last(data_format)
+    x, b = tensor(input), int(block_size)
+    n, h, w, c = x.shape
+    if c % (b * b):
+        raise InvalidArgumentError(
+            f"depth_to_space cannot lay {c} channels out in blocks of {b} x {b}"
+        )
+    blocks = np.transpose(np.reshape(x, (n, h, w, b, b, c // (b * b))), (0, 1, 3, 2, 4, 5))
+    return np.reshape(blocks, (n, h * b, w * b, c // (b * b)))
+
+
+@adapter
+def space_to_depth(
+    input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None
+) -> Any:
+    """Images of which each block becomes a pixel, with all its numbers as channels."""
+    _channels_last(data_format)
+    x, b = tensor(input), int(block_size)
+    n, h, w, c = x.shape
+    if h % b or w % b:
+        raise InvalidArgumentError(
+            f"space_to_depth cannot cut images of {h} x {w} into blocks of {b} x {b}"
+        )
+    blocks = np.transpose(np.reshape(x, (n, h // b, b, w // b, b, c)), (0, 1, 3, 2, 4, 5))
+    return np.reshape(blocks, (n, h // b, w // b, b * b * c))
+
+
+@adapter
+def local_response_normalization(
+    input: Any,
+    depth_radius: int = 5,
+    bias: float = 1.0,
+    alpha: float = 1.0,
+    beta: float = 0.5,
+    name: str | None = None,
+) -> Any:
+    """Each element divided by (bias + alpha * the sum of squares of the channels around it) to the power of beta."""
+    x = checked("local_response_normalization", tensor(input), "f")
+    squares = np.pad(np.square(x), [(0, 0)] * 3 + [(depth_radius, depth_radius)])
+    count = x.shape[-1]
+    total = squares[..., :count]
+    for k in builtins.range(1, 2 * depth_radius + 1):
+        total = total + squares[..., k : k + count]
+    return x / (bias + alpha * total) ** beta
+
+
+lrn = local_response_normalization
