@@ -95,7 +95,7 @@ def turn(run: Callable[[], Any]) -> float:
     return taken
 
 
-def compiling(prepare: Callable[[], Runs], rounds: int = 3) -> float:
+def compiling(prepare: Callable[[], Runs], rounds: int = 10) -> float:
     """The time of the first two calls, in which a program is traced and compiled, in µs: the best of some rounds."""
     taken = float("inf")
     for _ in range(rounds):
