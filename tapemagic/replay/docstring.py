@@ -95,7 +95,8 @@ def _results(
             yield text(x), meaning or "the same at each call"
     names = {_key(x.origin): name for x, name in zip(program.inputs, parameters, strict=False)}
     for variable, node in program.assigned:
-        held = variable() if isinstance(variable, ref) else variable
+        held: Any = variable
+        held = held() if isinstance(held, ref) else held
         name = names.get(_key(variable)) or getattr(held, "name", "a Variable")
         yield text(node), f"{described(node)}, the new value of {name}"
 

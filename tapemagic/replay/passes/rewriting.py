@@ -120,7 +120,7 @@ class Rewriting:
             kwargs = {key: replaced(x, self._now) for key, x in kwargs.items()}
         back = entry.back
         if back is not None:
-            of = self._now(back.of)
+            of: Any = self._now(back.of)
             known = of is None or of.site is not None  # a constant does not come from a line
             back = back._replace(of=of if known else back.of, to=self._now(back.to))
         node = entry.with_arguments(args, kwargs)
