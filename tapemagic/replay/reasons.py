@@ -20,7 +20,7 @@ KNOWN: dict[str, tuple[str, str]] = {
     "x[a:b]": ("has a shape that depends on numbers", "give a and b as numbers of Python's"),
     "x[i] = ...": ("writes into an array", "make a new one, by np.where or np.concatenate"),
 }
-"""What is to be said about what values left a trace by, and what to write instead."""
+"""By what values left a trace: the words about it, and what to write instead."""
 
 BEGINNINGS: dict[str, tuple[str, str]] = {
     "more than": ("are too many", "make a program of a part, such as one step of a loop"),
