@@ -208,8 +208,10 @@ CELLS = (
         "The derivatives as a program that needs nothing but NumPy",
         "%%tape --code\nh = np.tanh(X @ w + b)\nloss = np.mean((h - labels) ** 2)",
         (
-            "X, labels = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), np.array([0.1, 0.2, 0.3])\n"
-            "w = tm.Variable([0.5, -0.5], name='w')\nb = tm.Variable(0.1, name='b')",
+            (
+                "X, labels = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), np.array([0.1, 0.2, 0.3])\n"
+                "w = tm.Variable([0.5, -0.5], name='w')\nb = tm.Variable(0.1, name='b')"
+            ),
         ),
     ),
     Cell(
