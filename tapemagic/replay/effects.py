@@ -126,7 +126,7 @@ def may_do_more(x: Any) -> bool:
 
 
 def effect(frame: Any, event: str, what: Any) -> str:
-    """Words for the effects of a call, or for what rules it beside its arguments; empty if there is nothing."""
+    """The effect of a call beside computing, or what it depends on beside its arguments; empty if there is nothing."""
     home, name = frame.f_globals.get("__name__", ""), frame.f_code.co_name
     if event == "c_call":
         owner = getattr(what, "__self__", None)
