@@ -381,7 +381,7 @@ def home_of(function: Any) -> tuple[str, str] | None:
 def _is_inner(function: Any, known: Any) -> bool:
     """Whether a function of this package has the name of the public one that calls it for arrays."""
     renamed = getattr(function, "__qualname__", "") != function.__name__
-    module = str(function.__module__)
+    module = str(getattr(function, "__module__", ""))
     return renamed and module.startswith("tapemagic.") and known.__module__ == module
 
 

@@ -114,7 +114,8 @@ class LocalNames:
     def _is_worth_its_memory(self, node: Node) -> bool:
         """Whether the name of a value serves again, and so its memory: in a long program, or for a large array."""
         kind: Any = node.kind
-        return self._uses.is_long or kind.size * kind.dtype.itemsize > SMALL
+        kinds = kind if type(kind) is tuple else (kind,)
+        return self._uses.is_long or any(x.size * x.dtype.itemsize > SMALL for x in kinds)
 
     @staticmethod
     def _numbered(wanted: str, k: int) -> str:
