@@ -352,7 +352,7 @@ def test_programs(notebook: Kernel) -> None:
     """A cell's derivative as a program, that of a traced function, and completion of both."""
     text = notebook.show("%%tape x --code\ny = np.sin(x) * x")
     assert "# y = np.sin(x) * x\n    u1 = np.sin(x)" in text
-    assert "    d_x = t + x * np.cos(x)" in text
+    assert "    d_x = u1 + x * np.cos(x)" in text
 
     notebook.show(
         "@tm.function\ndef double(x):\n    return np.sin(x) * 2\nfor _ in range(2): double(tm.constant(1.0))"
