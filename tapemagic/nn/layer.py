@@ -18,7 +18,7 @@ from tapemagic.engine.operations.common import array
 from tapemagic.engine.operations.selection import cast
 from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
 from tapemagic.engine.tensor.constant import constant
-from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.engine.tensor.tensor import Tensor, Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable, set_trainable
 from tapemagic.errors import (
     ModelError,
@@ -221,7 +221,9 @@ class Layer(Module):
             f"{type(self).__name__} computes nothing yet: give it a method call(self, inputs)"
         )
 
-    def __call__(self, *args: Any, training: bool | None = None, **kwargs: Any) -> Any:
+    def __call__(  # noqa: PLR0912 (in the hot loop, where a call costs more than a branch)
+        self, *args: Any, training: bool | None = None, **kwargs: Any
+    ) -> Any:
         """Build the layer if it is new, and call it.
 
         Parameters
@@ -239,13 +241,21 @@ class Layer(Module):
         Tensor or structure of tensors
             What `call` returns; symbolic tensors for symbolic ones.
         """
-        if not args and "inputs" in kwargs:
-            args = (kwargs.pop("inputs"),)
-        if has_symbolic(args) or (kwargs and has_symbolic(kwargs.values())):
-            if training is not None:
-                kwargs["training"] = training
-            return call_symbolically(self, args, kwargs)
-        given = [self._as_input(x) for x in args]
+        if (
+            len(args) == 1
+            and args[0].__class__ is Tensor
+            and args[0].dtype == self._dtype
+            and not kwargs
+        ):
+            given = [args[0]]  # the usual case, without a look at what else there may be
+        else:
+            if not args and "inputs" in kwargs:
+                args = (kwargs.pop("inputs"),)
+            if has_symbolic(args) or (kwargs and has_symbolic(kwargs.values())):
+                if training is not None:
+                    kwargs["training"] = training
+                return call_symbolically(self, args, kwargs)
+            given = [self._as_input(x) for x in args]
         stack = calls.stack
         if stack:
             training = stack[-1][1] if training is None else bool(training)
@@ -253,9 +263,12 @@ class Layer(Module):
             calls.number += 1
             self._last_call = calls.number
             training = bool(training)
-        if self.input_spec is not None and given:
-            self._require_shape(getattr(given[0], "shape", given[0]))
-        if not self.built and (given or self.input_spec is None):
+        spec = self.input_spec
+        if spec is not None and given:
+            shape = getattr(given[0], "shape", given[0])
+            if not isinstance(shape, tuple) or not spec.accepts(shape):
+                raise spec.error(self, shape)
+        if not self.built and (given or spec is None):
             self._build_for(given)
         if self._takes_training:
             kwargs["training"] = training
