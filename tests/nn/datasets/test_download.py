@@ -19,6 +19,8 @@ from tapemagic.nn.datasets.download import download_file
 from tapemagic.nn.datasets.source import Download
 from tests.nn.datasets.server import Handler, Server, names, running, wait_for
 
+pytestmark = pytest.mark.thorough
+
 CONTENT = bytes(range(256)) * 1000
 FILE = Download("data.bin", len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
 

@@ -177,6 +177,7 @@ def calls_of(program: Program) -> str:
         return f"{len(program.body)} calls"
 
 
+@pytest.mark.thorough
 def test_random_programs_stay_the_same_to_the_bit() -> None:
     """Each pass alone, and all of them."""
     assert [] == [each for seed in range(60) for each in differences(seed)]
