@@ -37,6 +37,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.events": ("errors", "engine.registry", "engine.recording"),
     "engine.program_state": (),
     "engine.tracing": (),
+    "engine.collector": (),
     "engine.tracebacks": ("engine.events",),
     "engine.tensor": _VALUES,
     "engine.nest": _VALUES,
