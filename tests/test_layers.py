@@ -64,7 +64,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "kernels": ("engine",),
     "replay": ("errors", "engine", "kernels"),
     "tape": ("engine", "analysis", "replay"),
-    "display": ("errors", "analysis"),
+    "display": ("errors", "engine.collector", "analysis"),
     "ipython": ("errors", "engine", "analysis", "display", "tape", "replay"),
     "nn": ("errors", "engine", "tape", "analysis", "replay"),
     "tf": ("errors", "engine", "tape", "nn", "replay", "version"),
