@@ -18,7 +18,8 @@ import tapemagic
 PACKAGE = Path(tapemagic.__file__).parent
 
 _VALUES = (
-    *("errors", "engine.registry", "engine.recording", "engine.events", "engine.tracing"),
+    *("errors", "engine.laziness", "engine.registry", "engine.recording"),
+    *("engine.events", "engine.tracing"),
     "engine.tensor",
 )
 _TAPE = (*_VALUES, "engine.nest", "engine.operations", "engine.tape")
@@ -36,7 +37,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.recording": ("errors", "engine.registry"),
     "engine.events": ("errors", "engine.registry", "engine.recording"),
     "engine.program_state": (),
-    "engine.tracing": (),
+    "engine.laziness": ("errors",),
+    "engine.tracing": ("engine.laziness",),
     "engine.tracebacks": ("engine.events",),
     "engine.tensor": _VALUES,
     "engine.nest": _VALUES,
@@ -62,10 +64,12 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "nn.datasets": ("errors",),
     "kernels": ("engine",),
     "replay": ("errors", "engine", "kernels"),
+    "lazy": ("errors", "engine"),
+    "distributed": ("errors", "engine", "lazy"),
     "tape": ("engine", "analysis", "replay"),
     "display": ("errors", "analysis"),
     "ipython": ("errors", "engine", "analysis", "display", "tape", "replay"),
-    "nn": ("errors", "engine", "tape", "analysis", "replay"),
+    "nn": ("errors", "engine", "tape", "analysis", "replay", "distributed"),
     "tf": ("errors", "engine", "tape", "nn", "replay", "version"),
 }
 
@@ -83,6 +87,8 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "nn.datasets": ("numpy", "tqdm"),
     "tf.ops.special": ("numpy", "scipy"),
     "replay": ("numpy",),
+    "lazy": ("numpy", "dask"),
+    "distributed": ("numpy", "dask", "distributed"),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
     "nn": ("numpy", "tqdm"),
     "tf": ("numpy",),

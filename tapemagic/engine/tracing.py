@@ -11,6 +11,8 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from tapemagic.engine.laziness import gates, reader
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -91,6 +93,8 @@ def one_call(function: F) -> F:
         one = tracer()
         if one is not None and (one.reads(args) or one.reads(kwargs)):
             return one.call(called, args, kwargs)
+        if gates and (gate := reader(args, kwargs)):
+            return gate.call(called, args, kwargs)
         return function(*args, **kwargs)
 
     return called  # type: ignore[return-value]

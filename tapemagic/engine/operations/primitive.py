@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tapemagic.engine import registry
+from tapemagic.engine.laziness import gates, reader
 from tapemagic.engine.tensor.dispatch import apply_elementwise, call
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, tensors_in
@@ -46,6 +47,8 @@ def primitive(function: F) -> F:
         told = tracer()
         if told is not None and (told.reads(args) or told.reads(kwargs)):
             return told.call(recorded, args, kwargs)
+        if gates and (gate := reader(args, kwargs)):
+            return gate.call(recorded, args, kwargs)
         return function(*args, **kwargs)
 
     recorded.on_arrays = on_arrays  # type: ignore[attr-defined]

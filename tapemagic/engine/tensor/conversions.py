@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.events import origin_of, record_exit, record_text
+from tapemagic.engine.laziness import require_computed
 from tapemagic.errors import DtypeError, ImmutableError, RankError, UnsupportedArgumentError
 
 ARRAYS = (np.ndarray, np.generic, list, tuple, int, float, complex)
@@ -87,6 +88,7 @@ class Conversions:
         >>> tm.constant([1.0, 2.0]).numpy()
         array([1., 2.])
         """
+        require_computed(self._value, ".numpy()")
         record_exit(self, ".numpy()")
         return self._value.copy()
 

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.events import record_text
+from tapemagic.engine.laziness import is_lazy, kept
 from tapemagic.engine.recording import clock
 from tapemagic.engine.tensor.coercion import PandasData, private_array, value_text
+from tapemagic.engine.tensor.collection import Collection
 from tapemagic.engine.tensor.conversions import Conversions
 from tapemagic.engine.tensor.messages import HABITS, ragged_error
 from tapemagic.engine.tensor.methods import ArrayMethods, MissingAttribute
@@ -111,7 +113,7 @@ def tensors_in(values: Iterable[Any]) -> list[Traced]:
     return found
 
 
-class Traced(ArrayMethods, Conversions):
+class Traced(ArrayMethods, Conversions, Collection):
     """Base class of Tensor and Variable: the operations on both.
 
     `dispatch` adds NumPy's protocols, and `operators` Python's operators.
@@ -127,6 +129,9 @@ class Traced(ArrayMethods, Conversions):
 
     _value: Any
     _id: int
+
+    def _new(self, value: Any) -> Tensor:
+        return self.result_class(value)
 
     __array_ufunc__: Callable[..., Any]
     __array_function__: Callable[..., Any]
@@ -218,7 +223,7 @@ def as_operand(value: Any) -> Any:
                 raise ragged_error(value) from None
         return np.array(value)
     if kind in BARE or isinstance(value, Traced) or not isinstance(value, PandasData):
-        return value
+        return kept(value) if is_lazy(value) and not isinstance(value, Traced) else value
     return np.asarray(value)
 
 

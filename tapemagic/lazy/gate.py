@@ -1,0 +1,112 @@
+"""The gate: how each function is computed on lazy arrays, or why it is refused.
+
+The table of ways decides. A function that is computed element by element needs no line there: it runs whole inside
+each chunk. Anything else is refused, since Dask would compute it at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+from tapemagic.engine import registry
+from tapemagic.engine.tensor.messages import public_name, shown
+from tapemagic.errors import NotNumbersError, UnsupportedArgumentError
+from tapemagic.lazy import ways as _ways  # noqa: F401 (fills the table)
+from tapemagic.lazy.array import LazyArray, Shape
+from tapemagic.lazy.ways.table import WAYS
+
+NUMBERS = "biufc"
+
+
+def lowered(value: Any) -> Any:
+    """Nested arguments with Dask's arrays in the place of lazy ones."""
+    kind = type(value)
+    if kind is LazyArray:
+        return value._value
+    if kind is tuple or kind is list:
+        return kind([lowered(x) for x in value])
+    if kind is dict:
+        return {key: lowered(x) for key, x in value.items()}
+    if kind is slice:
+        return slice(lowered(value.start), lowered(value.stop), lowered(value.step))
+    return value
+
+
+def raised(value: Any) -> Any:
+    """Results with lazy arrays in the place of Dask's."""
+    if isinstance(value, da.Array):
+        return LazyArray(value)
+    if type(value) in (tuple, list):
+        return type(value)(map(raised, value))
+    return value
+
+
+class DaskGate:
+    """The gate for Dask's arrays."""
+
+    def reads(self, args: Any) -> bool:
+        """Whether a lazy array is among nested arguments."""
+        kind = type(args)
+        if kind is LazyArray:
+            return True
+        if kind is tuple or kind is list:
+            return any(map(self.reads, args))
+        if kind is dict:
+            return any(map(self.reads, args.values()))
+        return False
+
+    def keep(self, value: Any, dtype: Any) -> Any:
+        """The lazy array of a Dask array, cast to a dtype unless that is None."""
+        if type(value) is LazyArray:
+            value = value._value
+        if not isinstance(value, da.Array):
+            raise NotNumbersError(f"a tensor cannot hold {shown(value)}")
+        if any(map(math.isnan, chain.from_iterable(value.chunks))):
+            raise UnsupportedArgumentError(
+                "a tensor needs to know its shape, and the chunks of this Dask array have unknown lengths: write "
+                "x.compute_chunk_sizes() first"
+            )
+        if value.dtype.kind not in NUMBERS:
+            raise NotNumbersError(f"a tensor holds numbers, not {value.dtype}")
+        if dtype is not None and value.dtype != dtype:
+            value = value.astype(dtype)
+        return LazyArray(value)
+
+    def filled(self, value: Any, shape: tuple[int, ...]) -> Any:
+        """One number in every place of a new array, which is cut as the shape says."""
+        return LazyArray(filled(value, shape))
+
+    def call(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        """The lazy result of a function on arguments with a lazy array among them."""
+        args, kwargs = lowered(args), lowered(kwargs)
+        way = WAYS.get(function)
+        if way is not None:
+            return raised(way(*args, **kwargs))
+        if isinstance(function, np.ufunc) and function.signature is None:
+            return raised(function(*args, **kwargs))
+        operation = registry.OPERATIONS.get(function)
+        if operation is not None and operation.pointwise:
+            return raised(da.core.elemwise(function, *args, **kwargs))
+        raise UnsupportedArgumentError(
+            f"{public_name(function)} has no lazy way: it would compute the whole Dask array. Write "
+            "x.rechunk(...) ..., da.map_blocks, or tapemagic.distributed"
+        )
+
+    def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:  # noqa: ARG002
+        """The records of a reverse sweep, backwards."""
+        return iter(reversed(records))
+
+
+def filled(value: Any, shape: tuple[int, ...]) -> da.Array:
+    """A Dask array with one number in every place, cut as the shape says."""
+    chunks = shape.chunks if isinstance(shape, Shape) else "auto"
+    return da.full(tuple(shape), value, chunks=chunks, dtype=value.dtype)
+
+
+GATE = DaskGate()
