@@ -84,13 +84,14 @@ class LazyArray(ArrayMethods):
         """The lengths of the pieces along each axis."""
         return self._value.chunks
 
-    @property
-    def strides(self) -> tuple[int, ...]:
+    def _strides(self) -> tuple[int, ...]:
         """The steps in bytes, as in an array that lies in memory row by row."""
         steps = [self.itemsize]
         for length in self.shape[:0:-1]:
             steps.append(steps[-1] * length)
         return tuple(reversed(steps[: self.ndim]))
+
+    strides: Any = property(_strides)
 
     def to_dask_array(self) -> da.Array:
         """The array of Dask's."""
