@@ -74,22 +74,28 @@ def two_gradients() -> Runs:
     return runs
 
 
+SMALL = np.linspace(0.1, 0.9, 10), np.linspace(0.5, 0.8, 10)
+"""The x and c of `rounds`."""
+
+
+def rounds(x: Any, c: Any, lib: Any) -> Any:
+    """100 rounds of ten operations."""
+    z = x
+    for _ in range(100):
+        a = z * c
+        b = lib.sin(a)
+        d = b * b
+        e = d + x
+        f = lib.exp(-e)
+        g = f / e
+        h = g - c
+        z = lib.tanh(h)
+    return z
+
+
 def small_operations() -> Runs:
     """1,000 operations on 10 numbers: 100 rounds of ten of different kinds, with both x and c watched."""
-    start, step = np.linspace(0.1, 0.9, 10), np.linspace(0.5, 0.8, 10)
-
-    def rounds(x: Any, c: Any, lib: Any) -> Any:
-        z = x
-        for _ in range(100):
-            a = z * c
-            b = lib.sin(a)
-            d = b * b
-            e = d + x
-            f = lib.exp(-e)
-            g = f / e
-            h = g - c
-            z = lib.tanh(h)
-        return z
+    start, step = SMALL
 
     def hand() -> Any:
         x, c = start, step
