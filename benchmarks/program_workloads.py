@@ -14,7 +14,15 @@ import numpy as np
 
 import tapemagic as tm
 from benchmarks import network
-from benchmarks.rosenbrock import hessian_by_hand, rosenbrock
+from benchmarks.formulas import (
+    SMALL,
+    hessian,
+    hessian_by_hand,
+    rosenbrock,
+    rounds,
+    rounds_by_hand,
+    third,
+)
 from tapemagic.replay.function import function
 
 Runs = dict[str, Callable[[], Any]]
@@ -78,10 +86,7 @@ def two_gradients() -> Runs:
 
 def small_operations() -> Runs:
     """1,000 operations on 10 numbers: 100 rounds of ten of different kinds, with both x and c watched."""
-    from benchmarks import workloads
-
-    start, step = workloads.SMALL
-    rounds = workloads.rounds
+    start, step = SMALL
 
     def gradients(x: Any, c: Any) -> Any:
         with tm.GradientTape() as tape:
@@ -89,7 +94,7 @@ def small_operations() -> Runs:
             z = rounds(x, c, np)
         return tape.gradient(z, [x, c])
 
-    runs: Runs = {"numpy": workloads.small_operations()["numpy"]}
+    runs: Runs = {"numpy": lambda: rounds_by_hand(start, step)}
     runs |= ours(gradients, tm.constant(start), tm.constant(step))
     if TORCH:
         tx, tc = (torch.tensor(x, requires_grad=True) for x in (start, step))
@@ -105,18 +110,6 @@ def small_operations() -> Runs:
 def third_derivative() -> Runs:
     """The third derivative of sin² at 100 points, by nested tapes; by hand it is the closed form."""
     points = np.linspace(-2 * np.pi, 2 * np.pi, 100)
-
-    def third(x: Any) -> Any:
-        with tm.GradientTape() as outer:
-            outer.watch(x)
-            with tm.GradientTape() as middle:
-                middle.watch(x)
-                with tm.GradientTape() as inner:
-                    inner.watch(x)
-                    y = np.square(np.sin(x))
-                first = inner.gradient(y, x)
-            second = middle.gradient(first, x)
-        return outer.gradient(second, x)
 
     def nested(lib: Any, grad: Any) -> Any:
         f = lambda x: lib.square(lib.sin(x))  # noqa: E731
@@ -303,15 +296,6 @@ def _kept(step: Callable[..., Any], parameters: Any, x: Any, y: Any) -> Callable
 def hessian_of_rosenbrock(size: int) -> Runs:
     """The Hessian of Rosenbrock's function; by hand it is the closed form, written into zeros."""
     start = np.linspace(0.5, 1.5, size)
-
-    def hessian(x: Any) -> Any:
-        with tm.GradientTape() as outer:
-            outer.watch(x)
-            with tm.GradientTape() as inner:
-                inner.watch(x)
-                y = rosenbrock(x)
-            g = inner.gradient(y, x)
-        return outer.jacobian(g, x)
 
     runs: Runs = {"numpy": lambda: hessian_by_hand(start)}
     runs |= ours(hessian, tm.constant(start))

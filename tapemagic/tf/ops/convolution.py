@@ -102,36 +102,35 @@ def conv1d(
     )
 
 
-@adapter
-def conv2d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
-    data_format: str = "NHWC",
-    dilations: Any = None,
-    name: str | None = None,
-) -> Any:
-    """The gradient of a convolution as an operation: images of the shape `output_shape`."""
-    compute, shape = convolution.conv2d_transpose, lengths(output_shape)
-    return _convolved(compute, 2, input, filters, strides, padding, data_format, dilations, shape)
+def _transposed(compute: Any, count: int, layout: str, doc: str) -> Any:
+    """The adapter of the gradient of a convolution over `count` axes."""
+
+    def computed(
+        input: Any,
+        filters: Any,
+        output_shape: Any,
+        strides: Any,
+        padding: Any = "SAME",
+        data_format: str = layout,
+        dilations: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        shape = lengths(output_shape)
+        return _convolved(
+            compute, count, input, filters, strides, padding, data_format, dilations, shape
+        )
+
+    computed.__name__ = computed.__qualname__ = compute.__name__
+    computed.__doc__ = f"The gradient of a convolution as an operation: {doc}"
+    return adapter(computed)
 
 
-@adapter
-def conv1d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
-    data_format: str = "NWC",
-    dilations: Any = None,
-    name: str | None = None,
-) -> Any:
-    """The same for sequences."""
-    compute, shape = convolution.conv1d_transpose, lengths(output_shape)
-    return _convolved(compute, 1, input, filters, strides, padding, data_format, dilations, shape)
+conv2d_transpose = _transposed(
+    convolution.conv2d_transpose, 2, "NHWC", "images of the shape `output_shape`."
+)
+conv1d_transpose = _transposed(
+    convolution.conv1d_transpose, 1, "NWC", "sequences of the shape `output_shape`."
+)
 
 
 @adapter
