@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.replay.expressions import home_of
-from tapemagic.replay.layout import WIDTH, laid_out
+from tapemagic.replay.formatting import WIDTH, laid_out
 from tapemagic.replay.naming import UNSHARED, identifier
 from tapemagic.replay.program import Node
 from tapemagic.replay.trace import is_plain

@@ -15,7 +15,7 @@ from tapemagic.replay.expressions import (
     Expressions,
     calls_numpy_alone,
 )
-from tapemagic.replay.layout import WIDTH, laid_out
+from tapemagic.replay.formatting import WIDTH, laid_out
 from tapemagic.replay.literals import literal, quoted
 from tapemagic.replay.local_names import LocalNames
 from tapemagic.replay.naming import identifier
