@@ -103,9 +103,9 @@ def scaled(node: Any) -> tuple[float, Node] | None:
     if not _is_product(node):
         return None
     for c, x in (node.args, node.args[::-1]):
-        if not isinstance(x, Node) or isinstance(x, Constant) or x.kind != node.kind:
+        if c.__class__ not in PYTHON and c.__class__ is not Constant:
             continue
-        if c.__class__ not in PYTHON and not isinstance(c, Constant):
+        if not isinstance(x, Node) or isinstance(x, Constant) or x.kind != node.kind:
             continue
         known = number(c)
         if known is None or isinstance(known, complex) or known == 0:
