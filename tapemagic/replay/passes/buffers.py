@@ -108,11 +108,11 @@ class _Walk:
         return self._buffers.get(x)
 
     def _key(self, node: Node) -> Any:
-        """What two values have in common that may share a buffer."""
+        """The kind and order in memory, which two values that share a buffer have in common."""
         return node.kind, self._orders[node]
 
     def _target(self, node: Node) -> Node | None:
-        """Where a call writes its result; None where it has memory of its own."""
+        """The array into which a call writes its result; None where it has memory of its own."""
         if not _may_have_target(node):
             return None
         if node in self._stores:
