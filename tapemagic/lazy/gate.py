@@ -19,7 +19,7 @@ from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import NotNumbersError, UnsupportedArgumentError
 from tapemagic.lazy import ways as _ways  # noqa: F401 (fills the table)
 from tapemagic.lazy.array import LazyArray, Shape
-from tapemagic.lazy.ways.along import ALONG, along
+from tapemagic.lazy.ways.along import ALONG, along, along_first, of_ufunc
 from tapemagic.lazy.ways.blocks import pointwise, whole
 from tapemagic.lazy.ways.table import POINTWISE, WAYS
 
@@ -64,6 +64,8 @@ def computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         return pointwise(function, args, kwargs)
     if function in ALONG:
         return along(function, args, kwargs)
+    if of_ufunc(function):
+        return along_first(function, args, kwargs)
     return whole(function, args, kwargs)
 
 

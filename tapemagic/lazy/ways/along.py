@@ -40,17 +40,21 @@ def argument(function: Any, name: str, args: Any, kwargs: Any, default: Any) -> 
     return default if found is inspect.Parameter.empty else found
 
 
-def on_axis(*functions: Any, name: str = "axis", default: Any = -1) -> None:
-    """Name functions with a parameter `axis`, or another of its kind: one axis, several, or None for all."""
+def on_axis(*functions: Any, name: str = "axis", default: Any = -1, aligned: bool = False) -> None:
+    """Name functions with a parameter `axis`, or another of its kind: one axis, several, or None for all.
+
+    The other arrays among the arguments lie beside the first one, if `aligned`; else each chunk needs them as a whole.
+    """
 
     def register(function: Any) -> None:
         def labelled(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
             axis = argument(function, name, args, kwargs, default)
-            main = max(x.ndim for x in arrays)
+            main = arrays[0].ndim
             if axis is None:
                 return [(None,) * x.ndim for x in arrays]
             core = tuple(one - main for one in normalize_axis_tuple(axis, main))
-            return [right(x.ndim, core) if x.ndim == main else (None,) * x.ndim for x in arrays]
+            beside = len(arrays) if aligned else 1
+            return [right(x.ndim, core) if k < beside else (None,) * x.ndim for k, x in enumerate(arrays)]
 
         ALONG[function] = labelled
 
@@ -84,7 +88,9 @@ def along(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 # fmt: off
-on_axis(np.sort, np.argsort, np.partition, np.argpartition, np.unwrap, np.take_along_axis)
+on_axis(np.sort, np.argsort, np.partition, np.argpartition)
+on_axis(np.unwrap, np.take_along_axis, aligned=True)
+on_axis(np.quantile, np.percentile, np.nanquantile, np.nanpercentile, default=None)
 on_axis(np.median, np.nanmedian, np.nancumsum, np.nancumprod, default=None)
 on_axis(np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft)
 on_axis(np.fft.fft2, np.fft.ifft2, np.fft.rfft2, np.fft.irfft2, name="axes", default=(-2, -1))
@@ -101,3 +107,41 @@ def _solve(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: 
 
 
 ALONG[np.linalg.solve] = _solve
+
+
+def _beside_all(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+    """The first array element by element, each beside the whole of the others."""
+    return [right(x.ndim) if not k else (None,) * x.ndim for k, x in enumerate(arrays)]
+
+
+def _second_beside_all(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+    """The second array element by element, each beside the whole of the first."""
+    return [right(x.ndim) if k == 1 else (None,) * x.ndim for k, x in enumerate(arrays)]
+
+
+def _all_beside(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+    """All arrays element by element, and a new axis in the result."""
+    return [right(x.ndim) for x in arrays]
+
+
+ALONG.update(dict.fromkeys([np.interp, np.isin, np.digitize], _beside_all))
+ALONG.update(dict.fromkeys([np.searchsorted, np.polyval], _second_beside_all))
+ALONG.update(dict.fromkeys([np.linspace, np.geomspace, np.logspace, np.vander], _all_beside))
+
+
+def of_ufunc(function: Any) -> bool:
+    """Whether a function is a method of a ufunc, along an axis."""
+    return isinstance(getattr(function, "__self__", None), np.ufunc) and function.__name__ in {"reduce", "accumulate", "reduceat"}
+
+
+def along_first(function: Any, args: Any, kwargs: Any) -> Any:
+    """The result of a method of a ufunc, which goes along the first axis if none is named."""
+    place = 2 if function.__name__ == "reduceat" else 1
+    axis = kwargs.get("axis", args[place] if len(args) > place else 0)
+
+    def labelled(arrays: list[Any]) -> list[Labels]:
+        main = arrays[0].ndim
+        core = range(-main, 0) if axis is None else [one - main for one in normalize_axis_tuple(axis, main)]
+        return [right(x.ndim, tuple(core)) if not k else (None,) * x.ndim for k, x in enumerate(arrays)]
+
+    return blockwise(function, args, kwargs, labelled)

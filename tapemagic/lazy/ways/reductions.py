@@ -357,3 +357,12 @@ def precise(x: Any, axes: Axes, keepdims: bool) -> Any:
     """A sum in double precision, in the dtype of the array."""
     wide = np.result_type(x.dtype, np.float64)
     return astype(total(x, axis=axes, keepdims=keepdims, dtype=wide), x.dtype)
+
+
+@way(np.average)
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:  # noqa: ARG001
+    """``np.average``, with weights in the shape of `a`."""
+    dtype = np.result_type(a.dtype, weights.dtype, *(["f8"] if a.dtype.kind in "biu" else []))
+    options = given(keepdims=keepdims)
+    weighted = total(pointwise(np.multiply, (a, weights), {"dtype": dtype}), axis=axis, **options)
+    return pointwise(np.divide, (weighted, total(weights, axis=axis, dtype=dtype, **options)), {})
