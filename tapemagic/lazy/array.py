@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import dask.array as da
 import numpy as np
+from dask.array.utils import meta_from_array
 
 from tapemagic.engine.laziness import gates, not_computed
 from tapemagic.engine.tensor.methods import ArrayMethods
@@ -84,6 +85,15 @@ class LazyArray(ArrayMethods):
         """The lengths of the pieces along each axis."""
         return self._value.chunks
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes that it takes in memory: none, as it is not computed."""
+        return 0
+
+    @property
+    def _meta(self) -> Any:
+        return meta_from_array(self._value)
+
     def _strides(self) -> tuple[int, ...]:
         """The steps in bytes, as in an array that lies in memory row by row."""
         steps = [self.itemsize]
@@ -104,6 +114,18 @@ class LazyArray(ArrayMethods):
     def astype(self, dtype: Any, *_args: Any, **_kwargs: Any) -> Any:
         """Cast to another dtype."""
         return call(np.astype, (self, dtype), {})
+
+    def compute(self, **options: Any) -> Any:
+        """The numbers, as an array or a number of NumPy's."""
+        return self._value.compute(**options)
+
+    def persist(self, **options: Any) -> Any:
+        """A lazy array whose chunks are computed, and kept in memory by the scheduler."""
+        return LazyArray(self._value.persist(**options))
+
+    def rechunk(self, *chunks: Any, **options: Any) -> Any:
+        """The same numbers, cut otherwise."""
+        return LazyArray(self._value.rechunk(*chunks, **options))
 
     def __len__(self) -> int:
         return len(self._value)
@@ -202,6 +224,7 @@ def _rebuilt(dsk: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:
 def _put(target: LazyArray, value: LazyArray) -> None:
     """Let a lazy array stand for other values of the same shape: an operation in place."""
     target._value = value._value
+    target._shape = None
 
 
 def _binary(function: Any) -> Callable[[Any, Any], Any]:
