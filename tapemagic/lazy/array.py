@@ -140,6 +140,8 @@ class LazyArray(ArrayMethods):
         if any(isinstance(x, Traced) for x in inputs):
             return NotImplemented
         out = kwargs.pop("out", None)
+        if out is not None and any(type(x) is not LazyArray for x in out):
+            self._refuse("an array to write into")
         y = call(ufunc if way == "__call__" else getattr(ufunc, way), inputs, kwargs)
         if out is not None and type(out[0]) is LazyArray:
             _put(out[0], y)

@@ -50,16 +50,14 @@ def kept(value: Any, dtype: np.dtype[Any] | None = None) -> LazyArray:
 
 def _instead(value: Any) -> str:
     """Advice on what to write in the place of another collection of Dask's."""
-    if hasattr(value, "to_dask_array") and hasattr(value, "columns"):
-        return "write tapemagic.constant(df.to_dask_array(lengths=True)), of columns of numbers"
-    if hasattr(value, "to_dask_array"):
-        return "write tapemagic.constant(x.to_dask_array(lengths=True))"
-    if hasattr(value, "to_delayed"):
-        return "a bag is no array, and tapemagic.distributed.value_and_grad takes it as it is"
-    if hasattr(value, "dask") and hasattr(value, "key"):
+    if type(value).__name__ == "Delayed":  # which has every attribute
         return (
             "say which shape and dtype it will have, with dask.array.from_delayed(x, shape, dtype)"
         )
+    if hasattr(value, "to_dask_array"):
+        return "write tapemagic.constant(x.to_dask_array(lengths=True)), of columns of numbers"
+    if hasattr(value, "to_delayed"):
+        return "tapemagic.distributed.value_and_grad takes a bag as it is"
     if hasattr(value, "data"):
         return "give the Dask array in it, x.data"
     return "give a Dask array"

@@ -224,7 +224,8 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
                 value = dx
                 # nothing lazy takes any bytes
                 if value.__class__ is np.ndarray and value.nbytes > SMALL and in_place and sole(dx):
-                    grads[i] = np.add(before, dx, out=dx if dx.strides == before.strides else None)
+                    fits = dx.strides == before.strides and not is_lazy(before)
+                    grads[i] = np.add(before, dx, out=dx if fits else None)
                 else:
                     grads[i] = before + dx
     if unfinished:

@@ -17,6 +17,11 @@ from tapemagic.errors import UnsupportedArgumentError
 ARRAY_FUNCTIONS = f"{os.sep}dask{os.sep}array{os.sep}"
 """The folder of the functions of ``dask.array``, which know nothing of tapes."""
 
+DELAYED = f"{os.sep}dask{os.sep}delayed.py"
+
+PLAIN = {"array", "asarray", "asanyarray"}
+"""Functions of NumPy's that give a plain array of a tensor."""
+
 
 class Collection:
     """The protocol of Dask's collections, and its usual methods; a tensor with NumPy values is none.
@@ -150,7 +155,11 @@ class Collection:
 
     def __dask_graph__(self) -> Any:
         value = self._value
-        return value.__dask_graph__() if is_lazy(value) else None
+        if not is_lazy(value):
+            return None
+        if any(name == "from_array" for _, name in _frames()):
+            _refuse(self)
+        return value.__dask_graph__()
 
     def __dask_keys__(self) -> Any:
         return self._value.__dask_keys__()
@@ -175,8 +184,13 @@ class Collection:
         return self._value.__dask_scheduler__
 
     def __dask_postcompute__(self) -> Any:
-        if any(name == "compute" for _, name in _frames()):
+        if array_function():
+            _refuse(self)
+        frames = tuple(_frames())
+        if any(name == "compute" for _, name in frames):
             record_exit(self, "dask.compute()")
+        elif any(file.endswith(DELAYED) for file, _ in frames):
+            record_exit(self, "dask.delayed()")
         finalize, args = self._value.__dask_postcompute__()
         return _computed, (self.result_class, finalize, args)
 
@@ -224,7 +238,10 @@ def _frames() -> Iterator[tuple[str, str]]:
     """The files and names of the functions that are running, from the innermost one to that of the user's program."""
     frame: Any = sys._getframe(1)
     while frame is not None and origin_of(frame.f_code.co_filename) != "":
-        yield frame.f_code.co_filename, frame.f_code.co_name
+        name = frame.f_code.co_name
+        if name == "__call__":  # of a ufunc of Dask's
+            name = getattr(frame.f_locals.get("self"), "__name__", name)
+        yield frame.f_code.co_filename, name
         frame = frame.f_back
 
 
@@ -243,7 +260,7 @@ def _refuse(x: Any, asked: str = "") -> NoReturn:
     """Raise the error for a tensor that a function of ``dask.array`` is given, or that is to become a Dask array."""
     name, lazy, tracked = array_function(), is_lazy(x._value), _is_tracked(x)
     what = f"da.{name}" if name.isidentifier() and not name.startswith("_") else "dask.array"
-    if hasattr(np, name):
+    if hasattr(np, name) and name not in PLAIN:
         way = f"write np.{name}, which gives a tensor on the tape"
     elif tracked:
         out = "tapemagic.stop_gradient(x).to_dask_array()" if lazy else "x.numpy()"
