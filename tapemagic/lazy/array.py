@@ -65,6 +65,9 @@ class LazyArray(ArrayMethods):
 
     __array_priority__ = 1000.0
 
+    base = None
+    nbytes = 0  # in memory, of which a tape keeps account
+
     def __init__(self, array: da.Array) -> None:
         self._value = array
         self._shape: Shape | None = None
@@ -84,11 +87,6 @@ class LazyArray(ArrayMethods):
     def chunks(self) -> tuple[tuple[int, ...], ...]:
         """The lengths of the pieces along each axis."""
         return self._value.chunks
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes that it takes in memory: none, as it is not computed."""
-        return 0
 
     @property
     def _meta(self) -> Any:
@@ -150,7 +148,8 @@ class LazyArray(ArrayMethods):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if any(issubclass(kind, Traced) for kind in types):
             return NotImplemented
-        return call(function, args, kwargs)
+        measure = MEASURES.get(function)
+        return measure(*args, **kwargs) if measure else call(function, args, kwargs)
 
     def _refuse(self, how: str) -> Any:
         raise not_computed(self.shape, how)
@@ -221,6 +220,14 @@ class LazyArray(ArrayMethods):
 
 def _rebuilt(dsk: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:
     return LazyArray(rebuild(dsk, *args, rename=rename))
+
+
+MEASURES: dict[Any, Callable[..., Any]] = {
+    np.shape: lambda a: a.shape,
+    np.ndim: lambda a: a.ndim,
+    np.size: lambda a, axis=None: np.size(np.broadcast_to(0, tuple(a.shape)), axis),
+}
+"""NumPy's functions that read no numbers, and give none but lengths."""
 
 
 def _put(target: LazyArray, value: LazyArray) -> None:
