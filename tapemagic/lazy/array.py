@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import dask.array as da
 import numpy as np
+from dask.array.utils import meta_from_array
 
 from tapemagic.engine.laziness import gates, not_computed
 from tapemagic.engine.tensor.methods import ArrayMethods
@@ -87,6 +88,10 @@ class LazyArray(ArrayMethods):
         """The lengths of the pieces along each axis."""
         return self._value.chunks
 
+    @property
+    def _meta(self) -> Any:
+        return meta_from_array(self._value)
+
     def _strides(self) -> tuple[int, ...]:
         """The steps in bytes, as in an array that lies in memory row by row."""
         steps = [self.itemsize]
@@ -108,6 +113,18 @@ class LazyArray(ArrayMethods):
         """Cast to another dtype."""
         return call(np.astype, (self, dtype), {})
 
+    def compute(self, **options: Any) -> Any:
+        """The numbers, as an array or a number of NumPy's."""
+        return self._value.compute(**options)
+
+    def persist(self, **options: Any) -> Any:
+        """A lazy array whose chunks are computed, and kept in memory by the scheduler."""
+        return LazyArray(self._value.persist(**options))
+
+    def rechunk(self, *chunks: Any, **options: Any) -> Any:
+        """The same numbers, cut otherwise."""
+        return LazyArray(self._value.rechunk(*chunks, **options))
+
     def __len__(self) -> int:
         return len(self._value)
 
@@ -121,6 +138,8 @@ class LazyArray(ArrayMethods):
         if any(isinstance(x, Traced) for x in inputs):
             return NotImplemented
         out = kwargs.pop("out", None)
+        if out is not None and any(type(x) is not LazyArray for x in out):
+            self._refuse("an array to write into")
         y = call(ufunc if way == "__call__" else getattr(ufunc, way), inputs, kwargs)
         if out is not None and type(out[0]) is LazyArray:
             _put(out[0], y)
@@ -214,6 +233,7 @@ MEASURES: dict[Any, Callable[..., Any]] = {
 def _put(target: LazyArray, value: LazyArray) -> None:
     """Let a lazy array stand for other values of the same shape: an operation in place."""
     target._value = value._value
+    target._shape = None
 
 
 def _binary(function: Any) -> Callable[[Any, Any], Any]:
