@@ -7,7 +7,6 @@ each chunk. Anything else is refused, since Dask would compute it at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
@@ -19,6 +18,7 @@ from tapemagic.engine.tensor.messages import public_name, shown
 from tapemagic.errors import NotNumbersError, UnsupportedArgumentError
 from tapemagic.lazy import ways as _ways  # noqa: F401 (fills the table)
 from tapemagic.lazy.array import LazyArray, Shape
+from tapemagic.lazy.rereading import Call, mapped
 from tapemagic.lazy.ways.table import WAYS
 
 NUMBERS = "biufc"
@@ -26,16 +26,7 @@ NUMBERS = "biufc"
 
 def lowered(value: Any) -> Any:
     """Nested arguments with Dask's arrays in the place of lazy ones."""
-    kind = type(value)
-    if kind is LazyArray:
-        return value._value
-    if kind is tuple or kind is list:
-        return kind([lowered(x) for x in value])
-    if kind is dict:
-        return {key: lowered(x) for key, x in value.items()}
-    if kind is slice:
-        return slice(lowered(value.start), lowered(value.stop), lowered(value.step))
-    return value
+    return mapped(LazyArray.to_dask_array, value)
 
 
 def raised(value: Any) -> Any:
@@ -64,7 +55,7 @@ class DaskGate:
     def keep(self, value: Any, dtype: Any) -> Any:
         """The lazy array of a Dask array, cast to a dtype unless that is None."""
         if type(value) is LazyArray:
-            value = value._value
+            return value if dtype is None or value.dtype == dtype else value.astype(dtype)
         if not isinstance(value, da.Array):
             raise NotNumbersError(f"a tensor cannot hold {shown(value)}")
         if any(map(math.isnan, chain.from_iterable(value.chunks))):
@@ -84,6 +75,9 @@ class DaskGate:
 
     def call(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """The lazy result of a function on arguments with a lazy array among them."""
+        return Call(self._computed, function, args, kwargs).results()
+
+    def _computed(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         args, kwargs = lowered(args), lowered(kwargs)
         way = WAYS.get(function)
         if way is not None:
@@ -97,10 +91,6 @@ class DaskGate:
             f"{public_name(function)} has no lazy way: it would compute the whole Dask array. Write "
             "x.rechunk(...) ..., da.map_blocks, or tapemagic.distributed"
         )
-
-    def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:  # noqa: ARG002
-        """The records of a reverse sweep, backwards."""
-        return iter(reversed(records))
 
 
 def filled(value: Any, shape: tuple[int, ...]) -> da.Array:
