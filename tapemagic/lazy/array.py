@@ -162,7 +162,8 @@ class LazyArray(ArrayMethods):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if any(issubclass(kind, Traced) for kind in types):
             return NotImplemented
-        return call(function, args, kwargs)
+        measure = MEASURES.get(function)
+        return measure(*args, **kwargs) if measure else call(function, args, kwargs)
 
     def _refuse(self, how: str) -> Any:
         raise not_computed(self.shape, how)
@@ -233,6 +234,14 @@ class LazyArray(ArrayMethods):
 
 def _rebuilt(dsk: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:
     return LazyArray(rebuild(dsk, *args, rename=rename))
+
+
+MEASURES: dict[Any, Callable[..., Any]] = {
+    np.shape: lambda a: a.shape,
+    np.ndim: lambda a: a.ndim,
+    np.size: lambda a, axis=None: np.size(np.broadcast_to(0, tuple(a.shape)), axis),
+}
+"""NumPy's functions that read no numbers, and give none but lengths."""
 
 
 def _put(target: LazyArray, value: LazyArray) -> None:
