@@ -42,6 +42,8 @@ def mapped(change: Callable[[LazyArray], Any], value: Any) -> Any:
         return {key: mapped(change, x) for key, x in value.items()}
     if kind is slice:
         return slice(*[mapped(change, x) for x in (value.start, value.stop, value.step)])
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return kind._make(mapped(change, x) for x in value)
     return value
 
 
@@ -50,7 +52,7 @@ def lazy_in(value: Any) -> Iterator[LazyArray]:
     kind = type(value)
     if kind is LazyArray:
         yield value
-    elif kind is tuple or kind is list:
+    elif issubclass(kind, (tuple, list)):
         for x in value:
             yield from lazy_in(x)
     elif kind is dict:
