@@ -7,7 +7,7 @@ reach goes through the gate: functions of this package, and the shapes of new ar
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Protocol
 
@@ -30,9 +30,6 @@ class Gate(Protocol):
 
     def filled(self, value: Any, shape: tuple[int, ...]) -> Any:
         """One number in every place of a new array; it is cut as the array was from which the shape comes."""
-
-    def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
-        """The records of a reverse sweep, backwards."""
 
 
 gates: list[Gate] = []
