@@ -1,0 +1,1 @@
+def map_blocks(): pass
