@@ -1,1 +1,2 @@
-def map_blocks(): pass
+def map_blocks():
+    pass

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import dask
 import dask.array as da
 import numpy as np
-from dask.delayed import Delayed
+from dask.base import is_dask_collection
+from dask.delayed import Delayed, delayed
 from dask.layers import ArrayBlockIdDep
 
 from tapemagic.engine.laziness import is_lazy
@@ -57,8 +57,14 @@ class Partitions:
             self.single = True
             sources = [data]
         if not sources or (self.single and isinstance(data, list | tuple) and not data):
-            raise OptionError("there are no data: give a Dask array, or another collection of Dask's")
-        labels = ["the data"] if self.single else self.names or [f"data[{k}]" for k in range(len(sources))]
+            raise OptionError(
+                "there are no data: give a Dask array, or another collection of Dask's"
+            )
+        labels = (
+            ["the data"]
+            if self.single
+            else self.names or [f"data[{k}]" for k in range(len(sources))]
+        )
         self.sources = [_source(x, label) for x, label in zip(sources, labels, strict=True)]
         self.count = _common_count(self.sources, labels)
 
@@ -67,7 +73,7 @@ class Partitions:
         if all(isinstance(x, da.Array) for x in self.sources):
             return self._mapped_arrays(function, problem)
         columns = [x.to_delayed().ravel() if isinstance(x, da.Array) else x for x in self.sources]
-        task = dask.delayed(_on_parts, pure=False, traverse=False)
+        task = delayed(_on_parts, pure=False, traverse=False)
         return [
             task(function, problem, k, self.names, self.single, *parts)
             for k, parts in enumerate(zip(*columns, strict=True))
@@ -109,7 +115,9 @@ def _on_parts(
     if single:
         (part,) = parts
         return function(problem, number, list(part) if hasattr(part, "__next__") else part)
-    return function(problem, number, parts if names is None else dict(zip(names, parts, strict=True)))
+    return function(
+        problem, number, parts if names is None else dict(zip(names, parts, strict=True))
+    )
 
 
 def _are_delayed(data: Any) -> bool:
@@ -128,21 +136,27 @@ def _source(x: Any, label: str) -> Any:
         return [x]
     if isinstance(x, list | tuple) and x and _are_delayed(x):
         return list(x)
-    parts = x.to_delayed() if dask.is_dask_collection(x) and hasattr(x, "to_delayed") else None
+    parts = x.to_delayed() if is_dask_collection(x) and hasattr(x, "to_delayed") else None
     if not isinstance(parts, list):
-        raise UnsupportedArgumentError(f"{label} is {describe(x)}, and no collection of Dask's: {_advice(x)}")
+        raise UnsupportedArgumentError(
+            f"{label} is {describe(x)}, and no collection of Dask's: {_advice(x)}"
+        )
     return parts
 
 
 def _advice(x: Any) -> str:
     if isinstance(x, np.ndarray):
-        return "an array in memory needs no partitions, so write tapemagic.value_and_grad; or da.from_array(x, chunks=...)"
+        return (
+            "write tapemagic.value_and_grad for an array in memory, or da.from_array(x, chunks=...)"
+        )
     return "give a Dask array, bag or DataFrame, a list of delayed objects, or a tuple or dict of these"
 
 
 def _checked_array(x: da.Array, label: str) -> da.Array:
     if x.dtype.kind not in NUMBERS:
-        raise NotNumbersError(f"{label} holds {x.dtype}, and tensors hold numbers: write x.astype(float)")
+        raise NotNumbersError(
+            f"{label} holds {x.dtype}, and tensors hold numbers: write x.astype(float)"
+        )
     if not x.ndim:
         raise ShapeError(f"{label} is a single number, and has no rows to cut into partitions")
     cut = [axis for axis in range(1, x.ndim) if x.numblocks[axis] > 1]
@@ -160,7 +174,9 @@ def _common_count(sources: list[Any], labels: list[str]) -> int:
     count = _count(first)
     for other, label in zip(sources[1:], labels[1:], strict=True):
         if _count(other) != count:
-            raise ShapeError(f"{label} has {_count(other)} partitions, and {name} {count}: {_rechunk(first, other)}")
+            raise ShapeError(
+                f"{label} has {_count(other)} partitions, and {name} {count}: {_rechunk(first, other)}"
+            )
         if isinstance(first, da.Array) and isinstance(other, da.Array) and _differ(first, other):
             raise ShapeError(
                 f"{label} is cut into rows {_shown(other)}, and {name} into {_shown(first)}: {_rechunk(first, other)}"

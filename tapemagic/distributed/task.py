@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import cloudpickle
 import numpy as np
@@ -19,6 +21,9 @@ from tapemagic.engine.tensor.tensor import Tensor, plain, wrap
 from tapemagic.engine.tensor.variable import Variable, oldest_first
 from tapemagic.engine.tensor.variable_reads import Reads, recorded_reads
 from tapemagic.errors import FunctionError, ShapeError, UnsupportedArgumentError
+
+CALLED = "was called on partition"
+"""Part of the note on an error of the loss."""
 
 
 class Partial(NamedTuple):
@@ -43,11 +48,10 @@ class Problem:
     Parameters
     ----------
     loss : callable
-    structure : structure of arrays and variables
+    structure : structure of None
+        That of the parameters, with None in the place of each.
+    leaves : list of (numpy.ndarray, numpy.generic or Variable)
         The parameters.
-    leaves : list of (numpy.ndarray or Variable)
-        The leaves of `structure`.
-    is_leaf : callable
     reduce : {'mean', 'sum'}
     count : int
         The number of partitions.
@@ -58,33 +62,47 @@ class Problem:
         loss: Callable[..., Any],
         structure: Any,
         leaves: list[Any],
-        is_leaf: Callable[[Any], bool],
         reduce: str,
         count: int,
     ) -> None:
         self.loss = loss
         self.structure = structure
         self.leaves = leaves
-        self.is_leaf = is_leaf
         self.reduce = reduce
         self.count = count
         self.arrival: Variable | None = None
 
+    @cached_property
+    def pickled(self) -> bytes:
+        """All of it as bytes.
+
+        Raises
+        ------
+        FunctionError
+            If the loss refers to something that cannot be pickled.
+        """
+        state = self.loss, self.structure, self.leaves, self.reduce, self.count
+        try:
+            with silence():
+                return cloudpickle.dumps(state)
+        except Exception as error:  # noqa: BLE001 (whatever the user's objects raise)
+            raise FunctionError(
+                f"{name_of(self.loss)} cannot be sent to other processes, since it cannot be pickled with all that it "
+                f"refers to: {error}. Open files, locks and the like inside of the loss"
+            ) from None
+
     def __reduce__(self) -> Any:
-        state = self.loss, self.structure, self.leaves, self.is_leaf, self.reduce, self.count
-        with silence():
-            return _unpickled, (os.getpid(), cloudpickle.dumps(state))
+        return _unpickled, (_here(), self.pickled)
 
     def partial(self, number: int, part: Any) -> Partial | None:
         """The loss and its gradient on the partition with a number; None if that has no rows."""
         try:
             return self._partial(part)
         except Exception as error:
-            error.add_note(f"{name_of(self.loss)} was called on {self._named(number)}.")
+            error.add_note(
+                f"{name_of(self.loss)} {CALLED} {number} of {self.count}, counted from 0."
+            )
             raise
-
-    def _named(self, number: int) -> str:
-        return f"partition {number} of {self.count}, counted from 0"
 
     def _partial(self, part: Any) -> Partial | None:
         rows = self._rows(part)
@@ -95,7 +113,7 @@ class Problem:
         with silence(), recorded_reads() as reads:
             with Tape() as tape:
                 tape.watch(sources)
-                params = pack(self.structure, sources, self.is_leaf)
+                params = pack(self.structure, sources)
                 loss = self._scalar(self.loss(params, *args, **kwargs))
             self._require_sent(reads)
             gradients = tape.gradient(loss, sources)
@@ -156,9 +174,17 @@ class Problem:
         )
 
 
-def _unpickled(home: int, state: bytes) -> Problem:
+def _here() -> tuple[str, int]:
+    """The identity of this process, among all machines."""
+    return _STARTED, os.getpid()
+
+
+_STARTED = uuid4().hex
+
+
+def _unpickled(home: tuple[str, int], state: bytes) -> Problem:
     """A problem in the process that it was sent to."""
-    arrival = Variable(0.0) if os.getpid() != home else None
+    arrival = Variable(0.0) if _here() != home else None
     with silence():
         problem = Problem(*cloudpickle.loads(state))
     problem.arrival = arrival

@@ -13,7 +13,7 @@ from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.coercion import bool_option
 from tapemagic.engine.tensor.messages import require_function, shown
-from tapemagic.engine.tensor.tensor import Traced, wrap
+from tapemagic.engine.tensor.tensor import Traced, computed
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
 
@@ -92,7 +92,7 @@ def value_and_grad(
     >>> tm.distributed.value_and_grad(loss, (x, y))(2.0)
     (Tensor(332833.5), Tensor(-665667.0))
     """
-    from tapemagic.distributed.computing import computed, reduced
+    from tapemagic.distributed.computing import compute
     from tapemagic.distributed.partitions import Partitions
     from tapemagic.distributed.task import Problem
 
@@ -102,7 +102,7 @@ def value_and_grad(
             f"reduce is 'mean' or 'sum', not {shown(reduce)}: other losses need the whole data, as Dask arrays under "
             "an ordinary tape have them, x = tapemagic.constant(dask_array)"
         )
-    if isinstance(split_every, bool) or not isinstance(split_every, int) or split_every < 2:
+    if type(split_every) is not int or split_every < 2:
         raise OptionError(f"split_every is a whole number from 2 on, not {shown(split_every)}")
     progress = bool_option(progress, "progress")
     partitions = Partitions(data)
@@ -110,24 +110,24 @@ def value_and_grad(
     def loss_and_gradient(params: Any) -> tuple[Any, Any]:
         """The loss over all data, and its gradient in the structure of `params`."""
         given = leaves(params, is_leaf=is_array)
-        with silence():
-            sources = [_source(x, loss) for x in given]
-        if not sources:
+        if not leaves(params):
             raise OptionError(
                 "there are no parameters: give tensors, variables or arrays; a model has its trainable_variables once "
                 "it is built"
             )
+        with silence():
+            sources = [_source(x, loss) for x in given]
         for x in given:
             if isinstance(x, Traced):
                 record_exit(x, "tapemagic.distributed.value_and_grad()")
-        structure = pack(params, sources, is_array)
-        problem = Problem(loss, structure, sources, is_array, reduce, partitions.count)
+        structure = pack(params, [None] * len(given), is_array)
+        problem = Problem(loss, structure, sources, reduce, partitions.count)
         with silence():
-            found = computed(reduced(problem, partitions, split_every), progress)
+            found = compute(problem, partitions, split_every, progress)
         if found is None:
             raise ShapeError("all partitions are empty: there are no rows to compute the loss of")
-        gradients = [None if g is None else wrap(g) for g in found.gradients]
-        return wrap(found.loss), pack(params, gradients, is_array)
+        gradients = [None if g is None else computed(g) for g in found.gradients]
+        return computed(found.loss), pack(structure, gradients)
 
     loss_and_gradient.__name__ = loss_and_gradient.__qualname__ = name_of(loss)
     return loss_and_gradient
