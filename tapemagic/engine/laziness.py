@@ -46,7 +46,8 @@ def _is_lazy_class(kind: type) -> bool:
 
 def is_lazy(x: Any) -> bool:
     """Whether a value, which is no tensor, will be computed later."""
-    return _is_lazy_class(type(x))
+    kind: Any = type(x)
+    return _is_lazy_class(kind)
 
 
 def kept(value: Any, dtype: Any = None) -> Any:

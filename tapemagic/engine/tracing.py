@@ -67,6 +67,8 @@ def element(x: Any, index: Any) -> Any:
     one = tracer()
     if one is not None and issubclass(type(x), np.ndarray) and one.reads(index):
         return one.call(operator.getitem, (x, index), {})
+    if gates and (gate := reader((index,), {})):
+        return gate.call(operator.getitem, (x, index), {})
     return x[index]
 
 

@@ -64,6 +64,9 @@ class LazyArray(ArrayMethods):
 
     __array_priority__ = 1000.0
 
+    base = None
+    nbytes = 0  # in memory, of which a tape keeps account
+
     def __init__(self, array: da.Array) -> None:
         self._value = array
         self._shape: Shape | None = None
@@ -84,13 +87,14 @@ class LazyArray(ArrayMethods):
         """The lengths of the pieces along each axis."""
         return self._value.chunks
 
-    @property
-    def strides(self) -> tuple[int, ...]:
+    def _strides(self) -> tuple[int, ...]:
         """The steps in bytes, as in an array that lies in memory row by row."""
         steps = [self.itemsize]
         for length in self.shape[:0:-1]:
             steps.append(steps[-1] * length)
         return tuple(reversed(steps[: self.ndim]))
+
+    strides: Any = property(_strides)
 
     def to_dask_array(self) -> da.Array:
         """The array of Dask's."""
@@ -125,7 +129,8 @@ class LazyArray(ArrayMethods):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if any(issubclass(kind, Traced) for kind in types):
             return NotImplemented
-        return call(function, args, kwargs)
+        measure = MEASURES.get(function)
+        return measure(*args, **kwargs) if measure else call(function, args, kwargs)
 
     def _refuse(self, how: str) -> Any:
         raise not_computed(self.shape, how)
@@ -196,6 +201,14 @@ class LazyArray(ArrayMethods):
 
 def _rebuilt(dsk: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:
     return LazyArray(rebuild(dsk, *args, rename=rename))
+
+
+MEASURES: dict[Any, Callable[..., Any]] = {
+    np.shape: lambda a: a.shape,
+    np.ndim: lambda a: a.ndim,
+    np.size: lambda a, axis=None: np.size(np.broadcast_to(0, tuple(a.shape)), axis),
+}
+"""NumPy's functions that read no numbers, and give none but lengths."""
 
 
 def _put(target: LazyArray, value: LazyArray) -> None:

@@ -58,12 +58,9 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
         )
     if not hasattr(values, "dtype"):
         return scatter_add(operand(values), index, shape)
-    return _scattered(values, index, shape)
-
-
-@one_call
-def _scattered(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
-    """`scatter_add` of an array."""
+    told = tracer()
+    if told is not None and told.reads((values, index)):
+        return told.call(scatter_add, (values, index, shape), {})
     dtype = values.dtype
     if names_once(index):
         total = np.zeros(shape, dtype)
@@ -75,7 +72,6 @@ def _scattered(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
     return total if shape else total[()]
 
 
-_scattered.__name__ = "scatter_add"
 _SCATTER_ADD = operation(scatter_add)
 
 
