@@ -89,7 +89,7 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "tf.ops.special": ("numpy", "scipy"),
     "replay": ("numpy",),
     "lazy": ("numpy", "dask"),
-    "distributed": ("numpy", "dask", "distributed"),
+    "distributed": ("numpy", "cloudpickle", "dask", "distributed"),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
     "nn": ("numpy", "tqdm"),
     "tf": ("numpy",),
