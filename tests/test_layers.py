@@ -24,7 +24,10 @@ _VALUES = (
 )
 _TAPE = (*_VALUES, "engine.nest", "engine.operations", "engine.tape")
 
-_ANALYSIS = ("analysis.snapshot", "analysis.formatting", "analysis.parts", "analysis.adjoints")
+_ANALYSIS = (
+    *("analysis.snapshot", "analysis.laziness", "analysis.formatting"),
+    *("analysis.parts", "analysis.adjoints"),
+)
 
 # A module, or all of a folder, and what it may import of this package beside itself.
 ALLOWED: dict[str, tuple[str, ...]] = {
@@ -50,7 +53,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.gradcheck": _TAPE,
     "analysis": (),
     "analysis.snapshot": ("errors", "engine"),
-    "analysis.formatting": ("errors", "engine"),
+    "analysis.laziness": ("engine",),
+    "analysis.formatting": ("errors", "engine", "analysis.laziness"),
     "analysis.parts": ("errors", "engine", "analysis.snapshot"),
     "analysis.adjoints": ("errors", "engine"),
     "analysis.explain": ("errors", "engine", *_ANALYSIS),

@@ -58,15 +58,18 @@ class LazyArray(ArrayMethods):
     Attributes
     ----------
     _value : dask.array.Array
+    computed : array or None
+        The numbers, once they were computed and if they are few, for what shows the value.
     """
 
-    __slots__ = ("__weakref__", "_shape", "_value")
+    __slots__ = ("__weakref__", "_shape", "_value", "computed")
 
     __array_priority__ = 1000.0
 
     def __init__(self, array: da.Array) -> None:
         self._value = array
         self._shape: Shape | None = None
+        self.computed: Any = None
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
@@ -210,7 +213,7 @@ MEASURES: dict[Any, Callable[..., Any]] = {
 
 def _put(target: LazyArray, value: LazyArray) -> None:
     """Let a lazy array stand for other values of the same shape: an operation in place."""
-    target._value = value._value
+    target._value, target.computed = value._value, value.computed
 
 
 def _binary(function: Any) -> Callable[[Any, Any], Any]:

@@ -55,7 +55,7 @@ def weight(records: Iterable[Any]) -> int:
     for _, values, _, _, output, _ in records:
         outputs = output if output.__class__ is tuple else (output,)
         for value in (*values, *outputs):
-            if value.__class__ is np.ndarray:
+            if type(value) is np.ndarray:
                 base = value if value.base is None else value.base
                 held[id(base)] = getattr(base, "nbytes", value.nbytes)
     return sum(held.values())

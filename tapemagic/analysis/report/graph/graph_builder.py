@@ -12,6 +12,7 @@ import numpy as np
 
 from tapemagic.analysis.explain.chain_rule import Edge
 from tapemagic.analysis.formatting import dtype_name, format_lines, format_value
+from tapemagic.analysis.laziness import has_numbers
 from tapemagic.analysis.report.dead_ends import first_and_last
 from tapemagic.analysis.report.graph.carried import Development, carried, developments
 from tapemagic.analysis.report.graph.constants import ConstantNames
@@ -313,6 +314,8 @@ class GraphBuilder:
         """
         made = record.output_id
         if isinstance(made, tuple) or np.ndim(record.output) or any(map(np.ndim, record.values)):
+            return ()
+        if not all(map(has_numbers, (*record.values, record.output))):
             return ()
         if not is_chain(record):
             return ()
