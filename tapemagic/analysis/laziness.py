@@ -13,6 +13,11 @@ def has_numbers(value: Any) -> bool:
     return not isinstance(value, Absent) and not is_lazy(value)
 
 
+def is_lazy_array(value: Any) -> bool:
+    """Whether a value, which is no tensor, is a lazy array of numbers, such as a Dask array, and not a table or task."""
+    return is_lazy(value) and hasattr(value, "chunks") and hasattr(value, "dtype")
+
+
 def is_pending(value: Any) -> bool:
     """Whether a value is lazy, and nobody has computed its numbers yet."""
     return is_lazy(value) and getattr(value, "computed", None) is None

@@ -68,7 +68,11 @@ def _means(observer: Observer, target: Any) -> set[int]:
             continue
         if record.name in AVERAGES:
             found.update(_counts(record.values[0]))
-        elif record.name in QUOTIENTS and has_numbers(record.values[1]) and not np.shape(record.values[1]):
+        elif (
+            record.name in QUOTIENTS
+            and has_numbers(record.values[1])
+            and not np.shape(record.values[1])
+        ):
             divisor = np.real(record.values[1])
             found.update({int(divisor)} if divisor % 1 == 0 else ())
     return found

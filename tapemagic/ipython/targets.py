@@ -128,7 +128,9 @@ def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> Seque
 def _is_real(value: Any) -> bool:
     """Whether something is a plain number or array of real or complex numbers."""
     return (
-        not isinstance(value, Traced) and is_number(value) and np.asarray(value).dtype.kind in "fc"
+        not isinstance(value, Traced)
+        and is_number(value)
+        and np.dtype(getattr(value, "dtype", type(value))).kind in "fc"
     )
 
 

@@ -23,6 +23,7 @@ from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.display.live.content import Content, Control
 from tapemagic.display.live.remarks import Remarks
 from tapemagic.display.report import TapeReport
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.ipython.failure import read_failure
 from tapemagic.ipython.first_use import begins_anew, chained_on, first_use, overwritten_on
@@ -376,10 +377,14 @@ class WhatIf:
 def _result(session: Session, value: Any) -> dict[str, Any]:
     """The results of a run, for comparison: its last numbers by name, and its value."""
     numbers = {name: x for name, x in [*session.history, ("", value)] if is_number(x)}
-    return {name: _digest(np.asarray(unwrap(x))) for name, x in numbers.items()}
+    return {name: _digest(unwrap(x)) for name, x in numbers.items()}
 
 
-def _digest(array: np.ndarray) -> tuple[str, tuple[int, ...], bytes]:
+def _digest(value: Any) -> Any:
+    """What tells whether a value is the same: of a lazy one what it is computed from."""
+    if is_lazy(value):
+        return value.__dask_tokenize__()
+    array = np.asarray(value)
     return str(array.dtype), array.shape, sha256(np.ascontiguousarray(array).data).digest()
 
 

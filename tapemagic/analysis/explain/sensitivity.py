@@ -45,7 +45,12 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
         if isinstance(record.output_id, int) and record.output_id in made:
             values, ids = list(record.values), list(record.ids)
             for k, (constant, i) in enumerate(zip(values, ids, strict=False)):
-                unknown = i > 0 or isinstance(constant, int) or not has_numbers(constant) or np.ndim(constant)
+                unknown = (
+                    i > 0
+                    or isinstance(constant, int)
+                    or not has_numbers(constant)
+                    or np.ndim(constant)
+                )
                 if not unknown and constant == value:
                     use = wrap(_spread(record, value), FIRST + len(uses))
                     values[k], ids[k] = unwrap(use), id_of(use)

@@ -77,7 +77,11 @@ class ConstantNames:
 
 def _seed_name(target: str, seed: Any) -> str:
     """The name dy/dy of the seed of a reverse sweep, if that is 1; empty otherwise."""
-    return derivative_symbol(target, target, 1) if target and has_numbers(seed) and np.all(seed == 1) else ""
+    return (
+        derivative_symbol(target, target, 1)
+        if target and has_numbers(seed) and np.all(seed == 1)
+        else ""
+    )
 
 
 def _equal(array: Any, value: Any) -> bool:

@@ -259,7 +259,9 @@ def _extreme(record: Record) -> Formula | None:
 def _norm(record: Record) -> Formula | None:
     params = {key: x for key, x in (record.params or {}).items() if x is not None}
     plain = set(params) <= {"ord"} and params.get("ord", 2) == 2 and record.values[0].ndim == 1
-    return _row(None, "g * a / y") if plain and has_numbers(record.output) and record.output else None
+    return (
+        _row(None, "g * a / y") if plain and has_numbers(record.output) and record.output else None
+    )
 
 
 def _logsumexp(record: Record) -> Formula | None:

@@ -121,7 +121,10 @@ def _added_up(
     """The shares of one gradient with the sums of those until then."""
     adjoint = subject.adjoints[i]
     places = [place for place in places if _rule(subject.records[place[0]], place[1])]
-    all_known, is_small = len(places) <= MAX_READERS, has_numbers(adjoint) and not isinstance(adjoint, Summary)
+    all_known, is_small = (
+        len(places) <= MAX_READERS,
+        has_numbers(adjoint) and not isinstance(adjoint, Summary),
+    )
     parts: list[tuple[Place, Any]] = []
     for place in places:
         known = is_small and (all_known or place[0] in shown)

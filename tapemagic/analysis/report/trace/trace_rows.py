@@ -260,7 +260,8 @@ class Table:
         made = [made[-1] for made in (found if all(found) else results)]
         outputs = [record.output for record in made]
         if len({record[0] for record in made}) > 1 or any(
-            isinstance(y, tuple) or not has_numbers(y) or np.shape(y) or y.dtype.kind != "f" for y in outputs
+            isinstance(y, tuple) or not has_numbers(y) or np.shape(y) or y.dtype.kind != "f"
+            for y in outputs
         ):
             return ""
         names = set(map(self._stem, made))
