@@ -66,6 +66,9 @@ class LazyArray(ArrayMethods):
 
     __array_priority__ = 1000.0
 
+    base = None
+    nbytes = 0  # in memory, of which a tape keeps account
+
     def __init__(self, array: da.Array) -> None:
         self._value = array
         self._shape: Shape | None = None

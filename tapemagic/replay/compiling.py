@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.collector import uncollected
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.driver import Driver
@@ -39,6 +40,7 @@ class Compiled:
         Called with the arguments, a tuple and a dict; gives the result, or a `Miss`.
     """
 
+    @uncollected()
     def __init__(self, program: Program, call: Call, closure: Closure, entry: Any) -> None:
         self.entry = entry
         self.program = simplified(program)

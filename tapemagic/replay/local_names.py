@@ -68,11 +68,6 @@ class LocalNames:
         """Give a node a name that was reserved."""
         self._names[node] = name
 
-    def pass_on(self, before: Node, node: Node) -> None:
-        """Give a node the name of the one into whose memory it is written."""
-        name = self._names[node] = self._names[before]
-        self._holders[name] = node
-
     def give(self, node: Node, wanted: str = "") -> str:
         """Give a node a name: that of a value which is not read any more may serve again."""
         wanted = wanted or self.wanted(node)

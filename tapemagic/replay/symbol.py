@@ -171,8 +171,9 @@ class Symbol:
         self._leave("x[i] = ...")[held(index)] = held(value)
 
     def __array_ufunc__(self, ufunc: Any, way: str, *inputs: Any, **kwargs: Any) -> Any:
-        if any(isinstance(x, Traced) for x in inputs):
-            return NotImplemented
+        for x in inputs:
+            if type(x) is not Symbol and isinstance(x, Traced):
+                return NotImplemented
         function = ufunc if way == "__call__" else getattr(ufunc, way)
         out = kwargs.pop("out", None)
         if out is None and way != "at":

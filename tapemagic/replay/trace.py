@@ -84,6 +84,7 @@ class Trace:
         self._constants: dict[int, tuple[Any, Constant]] = {}
         self._assigned: dict[int, Any] = {}
         self._errstate: Any = np.geterr()
+        self._raises = "raise" in self._errstate.values()
         self._filters = warnings.filters
         self._thread = threading.get_ident()
         self._open = True
@@ -137,8 +138,9 @@ class Trace:
         If `compute` is given, it is called instead, and computes the same.
         """
         values = [x._held if type(x) is Symbol else held(x) for x in args]
+        compute = compute or function
         try:
-            result = (compute or function)(*values, **held(kwargs))
+            result = compute(*values, **held(kwargs)) if kwargs else compute(*values)
         except CAUGHT as error:
             self.leave(f"a {type(error).__name__} that the function catches")
             raise
@@ -151,8 +153,11 @@ class Trace:
             self.leave(f"more than {MOST_NODES:,} operations")
             self.close()
             return result
-        node_args = tuple(map(self.node, args))
-        node_kwargs = {name: self.node(x) for name, x in kwargs.items()} if kwargs else {}
+        node = self.node
+        node_args = tuple(
+            [x._node if type(x) is Symbol and x._trace is self else node(x) for x in args]
+        )
+        node_kwargs = {name: node(x) for name, x in kwargs.items()} if kwargs else {}
         return self._result(function, node_args, node_kwargs, result)
 
     def _result(self, function: Any, args: Any, kwargs: Any, result: Any) -> Any:
@@ -169,7 +174,7 @@ class Trace:
 
     def _written(self, function: Any, args: Any, kwargs: Any, kind: Any) -> Node:
         state: Any = np.geterr()
-        if state == self._errstate and "raise" not in state.values():
+        if state == self._errstate and not self._raises:
             state = None
         elif "call" in state.values() or "log" in state.values():
             self.leave("np.errstate(...) that calls a function")
@@ -310,7 +315,7 @@ class Trace:
         try:
             for record in reversed(records):
                 outputs = record[4] if record[4].__class__ is tuple else (record[4],)
-                of = next(filter(None, map(_node_of, outputs)), None)
+                of = _node_of(outputs[0]) if len(outputs) == 1 else _first_node(outputs)
                 if of is not None and of.back and _any_in(record[5], grads):
                     order = max(order, 1 + of.back.order)
                 self.back = Back(of, order)
@@ -327,6 +332,11 @@ class Trace:
 def _node_of(value: Any) -> Node | None:
     """The node of a value in a record, which may not be kept."""
     return value._node if type(value) is Symbol or type(value) is Absent else None
+
+
+def _first_node(values: tuple[Any, ...]) -> Node | None:
+    """The node of the first of several values that has one."""
+    return next(filter(None, map(_node_of, values)), None)
 
 
 def _user_frame() -> Any:

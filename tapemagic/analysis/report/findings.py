@@ -11,7 +11,6 @@ import numpy as np
 from tapemagic.analysis.nonfinite import (
     NonFinite,
 )
-from tapemagic.analysis.report.collector import uncollected
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.details import Details
 from tapemagic.analysis.report.failure.failure import Failure
@@ -34,6 +33,7 @@ from tapemagic.analysis.report.verdict.nonfinite_origins import nonfinite_origin
 from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.analysis.report.verdict.verdict import verdict
 from tapemagic.analysis.snapshot import Named, snapshot_of
+from tapemagic.engine.collector import uncollected
 from tapemagic.engine.tape.observer import Observer
 
 if TYPE_CHECKING:

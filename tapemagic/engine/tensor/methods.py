@@ -95,7 +95,7 @@ class ArrayMethods:
     @property
     def nbytes(self) -> int:
         """The bytes that the elements take."""
-        return self._value.nbytes  # type: ignore[no-any-return]
+        return self.size * self.itemsize
 
     @property
     def itemsize(self) -> int:

@@ -56,8 +56,8 @@ class Rewriting:
         self.numpy_values = NumpyValues()
         self.is_read = bool(program.notes.get("read"))
         self._program = program
-        self._general = tuple(rules.get(None, ()))
-        self._rules = {function: (*some, *self._general) for function, some in rules.items()}
+        self._given = rules
+        self._rules: dict[Any, tuple[Rule, ...]] = {}
         self._table = Table() if merge else None
         self._body: list[Any] = []
         self._instead: dict[Node, Node] = {}
@@ -131,7 +131,9 @@ class Rewriting:
             of: Any = now(back.of, back.of)
             if of is not None and of.site is None:  # a constant does not come from a line
                 of = back.of
-            back = Back(of, back.order, now(back.to, back.to))
+            to: Any = now(back.to, back.to)
+            if of is not back.of or to is not back.to:
+                back = Back(of, back.order, to)
         node = entry.with_arguments(args, kwargs)
         node.back = back
         self._uses[node] = 0
@@ -142,12 +144,13 @@ class Rewriting:
         return found
 
     def _settled(self, node: Node) -> Node:
-        if not raises(node) and self.numpy_values.hold(node):
-            for rule in self._rules.get(node.function, self._general):
+        quiet = node.errstate is None or not raises(node)
+        if quiet and self.numpy_values.hold(node):
+            for rule in self._rules.get(node.function) or self._rules_for(node.function):
                 found = rule(node, self)
                 if found is not None:
                     return found
-        if self._table is not None and not raises(node):
+        if quiet and self._table is not None:
             earlier = self._table.find(node)
             if earlier is not None and earlier.errstate == node.errstate:
                 return earlier
@@ -157,6 +160,13 @@ class Rewriting:
         self.uniform.note(node)
         self.numpy_values.note(node)
         return node
+
+
+    def _rules_for(self, function: Any) -> tuple[Rule, ...]:
+        """The rules for calls of a function, and those for calls of any."""
+        found = *self._given.get(function, ()), *self._given.get(None, ())
+        self._rules[function] = found
+        return found
 
 
 def _holds(condition: Node, guard: Guard) -> bool:
