@@ -14,7 +14,7 @@ def has_numbers(value: Any) -> bool:
 
 
 def is_lazy_array(value: Any) -> bool:
-    """Whether a value, which is no tensor, is a lazy array of numbers, such as a Dask array, and not a table or task."""
+    """Whether a value, which is no tensor, is a lazy array such as a Dask array, and not a table or task."""
     return is_lazy(value) and hasattr(value, "chunks") and hasattr(value, "dtype")
 
 

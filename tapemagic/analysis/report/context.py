@@ -13,6 +13,9 @@ from tapemagic.analysis.snapshot import Named
 
 Bindings = Sequence[tuple[int, int | None]]
 
+LAZY = "the cell computes with Dask arrays, which Dask computes when it is asked to: write %%tape --compute"
+"""The remark on values that are not computed."""
+
 CELL = Program(in_cell=True)
 """The program of a recording without a known text."""
 
@@ -41,6 +44,8 @@ class Context:
         The line at which the cell stopped, if it did.
     warnings : sequence of NumericWarning
         The floating-point warnings of NumPy while the program ran.
+    why_lazy : str
+        What is to be said of targets and gradients that are not computed.
     """
 
     named: Sequence[Named] = ()
@@ -52,6 +57,7 @@ class Context:
     program: Program = CELL
     failure: Failure | None = None
     warnings: Sequence[NumericWarning] = ()
+    why_lazy: str = LAZY
 
     @property
     def stopped(self) -> int | None:

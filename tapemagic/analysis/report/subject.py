@@ -19,6 +19,7 @@ from tapemagic.analysis.report.folding import Block, fold
 from tapemagic.analysis.report.gradients.derivatives import GradientTable
 from tapemagic.analysis.report.variable_versions import Reads, SplitVersions, reads, split_versions
 from tapemagic.analysis.snapshot import Named, Snapshot
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import Record
 from tapemagic.engine.tape.observer import GradientCall
 from tapemagic.engine.tensor.tensor import has_id, id_of
@@ -160,6 +161,12 @@ class Subject:
     def levels(self) -> Mapping[int, int]:
         """The orders of the derivatives, taken by the report, to which values belong, by id; of others it is 0."""
         return levels(self.snapshot, self.found)
+
+    @cached_property
+    def has_lazy_values(self) -> bool:
+        """Whether the cell computed with values such as Dask arrays, which are computed later."""
+        records = self.whole.records[: self.operations]
+        return any(is_lazy(x) for record in records for x in (*record[1], *Record._make(record).outputs))
 
     @cached_property
     def given_to_layers(self) -> AbstractSet[int]:
