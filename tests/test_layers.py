@@ -40,6 +40,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.recording": ("errors", "engine.registry"),
     "engine.events": ("errors", "engine.registry", "engine.recording"),
     "engine.program_state": (),
+    "engine.streams": (),
     "engine.laziness": ("errors",),
     "engine.tracing": ("engine.laziness",),
     "engine.collector": (),
@@ -73,7 +74,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "distributed": ("errors", "engine", "lazy"),
     "tape": ("engine", "analysis", "replay"),
     "display": ("errors", "engine.collector", "analysis"),
-    "ipython": ("errors", "engine", "analysis", "display", "tape", "replay"),
+    "ipython": ("errors", "engine", "analysis", "display", "tape", "replay", "lazy"),
     "nn": ("errors", "engine", "tape", "analysis", "replay", "distributed"),
     "tf": ("errors", "engine", "tape", "nn", "replay", "version"),
 }

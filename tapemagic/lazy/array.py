@@ -9,7 +9,7 @@ from typing import Any, Self
 import dask.array as da
 import numpy as np
 
-from tapemagic.engine.laziness import gates, not_computed
+from tapemagic.engine.laziness import MOST_KEPT, gates, not_computed
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.tensor import Traced
 
@@ -98,6 +98,11 @@ class LazyArray(ArrayMethods):
         return tuple(reversed(steps[: self.ndim]))
 
     strides: Any = property(_strides)
+
+    def keep(self, numbers: Any) -> None:
+        """Keep the numbers that were computed, if they are few."""
+        if self.nbytes <= MOST_KEPT:
+            self.computed = np.asarray(numbers)[()]
 
     def to_dask_array(self) -> da.Array:
         """The array of Dask's."""

@@ -65,8 +65,8 @@ MAGIC = ("%", "!", "?")
 
 NOTHING = "There is nothing to differentiate."
 LAZY = (
-    "There is no program, since the cell computes with Dask arrays, and a program computes with NumPy's: run the cell on "
-    "a sample in memory, such as X[:1000].compute(), to get one."
+    "There is no program, since the cell computes with Dask arrays, and a program computes with NumPy's: to get one, "
+    "run the cell on a sample in memory, such as X[:1000].compute()."
 )
 
 

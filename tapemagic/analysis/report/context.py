@@ -13,9 +13,6 @@ from tapemagic.analysis.snapshot import Named
 
 Bindings = Sequence[tuple[int, int | None]]
 
-LAZY = "the cell computes with Dask arrays, which Dask computes when it is asked to: write %%tape --compute"
-"""The remark on values that are not computed."""
-
 CELL = Program(in_cell=True)
 """The program of a recording without a known text."""
 
@@ -44,8 +41,6 @@ class Context:
         The line at which the cell stopped, if it did.
     warnings : sequence of NumericWarning
         The floating-point warnings of NumPy while the program ran.
-    why_lazy : str
-        What is to be said of targets and gradients that are not computed.
     """
 
     named: Sequence[Named] = ()
@@ -57,7 +52,6 @@ class Context:
     program: Program = CELL
     failure: Failure | None = None
     warnings: Sequence[NumericWarning] = ()
-    why_lazy: str = LAZY
 
     @property
     def stopped(self) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 MATRICES: dict[Kind, Callable[..., list[Matrix]]] = {"jacobian": jacobians, "hessian": hessians}
 """The functions that compute the full matrices of each kind."""
+
+Compute = Callable[[Subject], Iterable[Statement]]
+"""Computes the lazy values of a report, and gives remarks on them."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,7 @@ def examined(
     iteration: int | None = None,
     check: bool = False,
     code: bool = False,
+    compute: Compute | None = None,
 ) -> tuple[Findings, Details]:
     """Compute the contents of the report on a recording, and prepare what can be asked beside it.
 
@@ -165,6 +169,8 @@ def examined(
         Whether to compare the gradients with difference quotients.
     code : bool, optional
         Whether to write the derivatives as a program.
+    compute : callable, optional
+        Computes lazy values of the recording, and gives remarks on them for the verdict.
 
     Returns
     -------
@@ -182,6 +188,7 @@ def examined(
         context or Context(),
         observer.gradient_calls(),
     )
+    remarks = None if compute is None else tuple(compute(subject))
     derivatives = gradient_rows(subject, check)
     reasons = {
         (t, s): None if entry.text else entry.reason
@@ -211,7 +218,12 @@ def examined(
         tuple((subject.known_names.get(i, ""), len(numbers)) for i, numbers in versions.items()),
         nonfinite,
         verdict(
-            subject, tuple(derivatives.values()), nonfinite, own, training.flags if training else ()
+            subject,
+            tuple(derivatives.values()),
+            nonfinite,
+            own,
+            training.flags if training else (),
+            remarks,
         ),
         trace_of(subject),
         lines_of(subject),

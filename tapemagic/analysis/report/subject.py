@@ -166,7 +166,9 @@ class Subject:
     def has_lazy_values(self) -> bool:
         """Whether the cell computed with values such as Dask arrays, which are computed later."""
         records = self.whole.records[: self.operations]
-        return any(is_lazy(x) for record in records for x in (*record[1], *Record._make(record).outputs))
+        return any(
+            is_lazy(x) for record in records for x in (*record[1], *Record._make(record).outputs)
+        )
 
     @cached_property
     def given_to_layers(self) -> AbstractSet[int]:

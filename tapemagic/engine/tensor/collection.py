@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 from tapemagic.engine.events import record_exit
 from tapemagic.engine.laziness import is_lazy
@@ -27,7 +28,9 @@ class Collection:
         """A tensor with the numbers, computed by Dask: a knowing exit from the tape."""
         value = self._lazy("compute()")
         record_exit(self, ".compute()")
-        return self._new(value.to_dask_array().compute(**options))
+        numbers = value.to_dask_array().compute(**options)
+        value.keep(numbers)
+        return self._new(numbers)
 
     def persist(self, **options: Any) -> Any:
         """A lazy tensor whose chunks are computed, and kept in memory by the scheduler."""
@@ -65,15 +68,35 @@ class Collection:
 
     def __dask_postcompute__(self) -> Any:
         finalize, args = self._value.__dask_postcompute__()
-        return _computed, (type(self), finalize, args)
+        return _computed, (type(self), finalize, args, _Keeper(self._value))
 
     def __dask_postpersist__(self) -> Any:
         rebuild, args = self._value.__dask_postpersist__()
         return _persisted, (type(self), rebuild, args)
 
 
-def _computed(results: Any, kind: Any, finalize: Any, args: Any) -> Any:
-    return kind.result_class(finalize(results, *args))
+class _Keeper:
+    """Lets a lazy array keep its numbers; it refers to nothing any more where a cluster has sent it to a worker."""
+
+    def __init__(self, value: Any = None) -> None:
+        self._value = None if value is None else ref(value)
+
+    def keep(self, numbers: Any) -> None:
+        value = None if self._value is None else self._value()
+        if value is not None:
+            value.keep(numbers)
+
+    def __reduce__(self) -> Any:
+        return _Keeper, ()
+
+    def __dask_tokenize__(self) -> Any:
+        return "keeper"
+
+
+def _computed(results: Any, kind: Any, finalize: Any, args: Any, keeper: _Keeper) -> Any:
+    numbers = finalize(results, *args)
+    keeper.keep(numbers)
+    return kind.result_class(numbers)
 
 
 def _persisted(dsk: Any, kind: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:

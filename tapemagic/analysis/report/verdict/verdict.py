@@ -32,6 +32,7 @@ LONGEST_REASON = 200
 LONGEST = 500
 """The number of characters of a sentence."""
 
+LAZY = "the cell computes with Dask arrays, which Dask computes when it is asked to: write %%tape --compute"
 GRADIENTS, TRAINING = "Gradients", "Training"
 KINDS = {"overflow": "overflow", "division by zero": "divide by zero"}
 """The kinds of warnings about operations whose result is not finite, by the cause."""
@@ -52,6 +53,7 @@ def verdict(
     nonfinite: Sequence[NonFinite],
     own: Sequence[OwnGradient] = (),
     flags: Sequence[str] = (),
+    remarks: Sequence[Statement] | None = None,
 ) -> tuple[Statement, ...]:
     """The results of a recording in at most `MOST` sentences.
 
@@ -66,6 +68,8 @@ def verdict(
         The gradients that the program took itself.
     flags : sequence of str
         What looks wrong in a training.
+    remarks : sequence of Statement, optional
+        Those on values that are not computed; by default how to compute them.
 
     Returns
     -------
@@ -80,7 +84,7 @@ def verdict(
         *_missing(derivatives),
         *_own_nones(own),
         *_results(subject, derivatives),
-        *_lazy(derivatives, subject),
+        *(_uncomputed(subject, derivatives) if remarks is None else remarks),
         *_training(flags),
         *kinks(subject),
     ]
@@ -183,11 +187,11 @@ def _results(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[St
         yield Statement("result", "; ".join(parts), face=GRADIENTS)
 
 
-def _lazy(derivatives: Sequence[Derivative], subject: Subject) -> Iterator[Statement]:
+def _uncomputed(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[Statement]:
     """A statement on what is not computed, if that is a target or a gradient."""
     pending = any(is_pending(unwrap(target)) for _, target in subject.targets)
     if pending or any(row.value and not row.value.is_computed for row in derivatives):
-        yield Statement("note", subject.context.why_lazy)
+        yield Statement("note", LAZY)
 
 
 def _training(flags: Sequence[str]) -> Iterator[Statement]:
