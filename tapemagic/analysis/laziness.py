@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from tapemagic.engine.laziness import is_lazy
-from tapemagic.engine.recording import Absent
+from tapemagic.engine.recording import Absent, Record
 
 
 def has_numbers(value: Any) -> bool:
@@ -26,3 +27,14 @@ def is_pending(value: Any) -> bool:
 def with_numbers(value: Any) -> Any:
     """The numbers of a lazy value that was computed; anything else as it is."""
     return value if not is_lazy(value) or is_pending(value) else value.computed
+
+
+def has_lazy_values(records: Iterable[Any]) -> bool:
+    """Whether a lazy value is among the inputs and results of records."""
+    found = map(Record._make, records)
+    return any(is_lazy(x) for record in found for x in (*record.values, *record.outputs))
+
+
+def token(value: Any) -> Any:
+    """What Dask knows a lazy array by: arrays with the same are computed from the same in the same way."""
+    return value.__dask_tokenize__()

@@ -120,7 +120,7 @@ def check_gradient(line: str, session: Session | None, shell: InteractiveShell) 
     if is_lazy(found):
         raise UsageError(
             f"{MAGIC} compares numbers, and {derivative_symbol(request.target, request.source, 1)} is not computed: "
-            "write %%tape --compute above the cell"
+            "give the cell a sample in memory, such as X[:1000].compute()"
         )
     return _compared(mine, found, request, target, source, session)
 

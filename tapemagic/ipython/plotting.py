@@ -17,7 +17,6 @@ import numpy as np
 from IPython.core.error import UsageError
 
 from tapemagic.analysis.formatting import clipped, format_shape, printable
-from tapemagic.analysis.laziness import is_pending
 from tapemagic.analysis.report.plot.plot import Plot
 from tapemagic.analysis.report.plot.plotting import (
     LARGEST,
@@ -157,7 +156,7 @@ class PlotRuns:
             problem = f"the line that assigns {name} did not run"
         elif found := _problem(name, source):
             problem = found
-        elif lazy := [y for y, target in targets if is_pending(unwrap(target))]:
+        elif lazy := [y for y, target in targets if is_lazy(unwrap(target))]:
             problem = (
                 f"{lazy[0]} is computed from Dask arrays, and nothing runs those without being asked: a plot needs "
                 "numbers, so give the cell a sample in memory, such as X[:1000].compute()"

@@ -28,6 +28,7 @@ from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import shared_summaries
 from tapemagic.analysis.report.trace.trace import Trace, trace_of
 from tapemagic.analysis.report.training.training import Training, training_of
+from tapemagic.analysis.report.uncomputed import share_numbers
 from tapemagic.analysis.report.variables import NamedValue, named_values
 from tapemagic.analysis.report.verdict.nonfinite_origins import nonfinite_origins
 from tapemagic.analysis.report.verdict.statement import Statement
@@ -188,6 +189,8 @@ def examined(
         context or Context(),
         observer.gradient_calls(),
     )
+    if subject.has_lazy_values:
+        share_numbers(subject)
     remarks = None if compute is None else tuple(compute(subject))
     derivatives = gradient_rows(subject, check)
     reasons = {

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 
 from tapemagic.analysis.formatting import derivative_symbol, without_subscript
+from tapemagic.analysis.laziness import has_lazy_values
 from tapemagic.analysis.report.adjoints import Adjoints, adjoints_of, levels
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.dead_ends import drawn_positions
@@ -19,7 +20,6 @@ from tapemagic.analysis.report.folding import Block, fold
 from tapemagic.analysis.report.gradients.derivatives import GradientTable
 from tapemagic.analysis.report.variable_versions import Reads, SplitVersions, reads, split_versions
 from tapemagic.analysis.snapshot import Named, Snapshot
-from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import Record
 from tapemagic.engine.tape.observer import GradientCall
 from tapemagic.engine.tensor.tensor import has_id, id_of
@@ -165,10 +165,7 @@ class Subject:
     @cached_property
     def has_lazy_values(self) -> bool:
         """Whether the cell computed with values such as Dask arrays, which are computed later."""
-        records = self.whole.records[: self.operations]
-        return any(
-            is_lazy(x) for record in records for x in (*record[1], *Record._make(record).outputs)
-        )
+        return has_lazy_values(self.whole.records[: self.operations])
 
     @cached_property
     def given_to_layers(self) -> AbstractSet[int]:

@@ -139,7 +139,7 @@ class Summary:
 
     @property
     def details(self) -> str:
-        """All that is said of the entries: each of them, or range, mean, and how many are not finite.
+        """All that is said of the entries: each of them, or range, mean, and how many are not finite; or the chunks.
 
         Examples
         --------
@@ -148,6 +148,8 @@ class Summary:
         >>> summarise(np.array([[1.0, np.nan, 3.0, np.inf, 0.0, 0.0, 1.0]])).details
         '0.0 to 3.0, mean 1.0, 1 nan, 1 inf'
         """
+        if not self.is_computed:
+            return ", ".join(filter(None, [self.chunks, NOT_COMPUTED]))
         if self.kind in ("number", "table"):
             nested = ["[" + ", ".join(row) + "]" for row in self.rows]
             return "[" + ", ".join(nested) + "]" if len(nested) > 1 else self.entries
@@ -256,9 +258,10 @@ def _of_lazy(value: Any) -> Summary:
     chunks, known = format_chunks(value), with_numbers(value)
     if is_lazy(known):
         text = ", ".join(filter(None, [value.shape and format_size(value.shape), NOT_COMPUTED]))
-        entries = ", ".join(filter(None, [chunks, NOT_COMPUTED]))
         shape, dtype = tuple(value.shape), str(value.dtype)
-        return Summary(shape, dtype, text, entries, _kind(shape), is_computed=False, chunks=chunks)
+        return Summary(
+            shape, dtype, text, NOT_COMPUTED, _kind(shape), is_computed=False, chunks=chunks
+        )
     return replace(_summary(known), chunks=chunks)
 
 

@@ -1,13 +1,13 @@
-"""The lazy values of a report that are small enough to be computed for it."""
+"""The lazy values of a report: those that are computed already, and those that are small enough to be computed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from tapemagic.analysis.laziness import is_pending
+from tapemagic.analysis.laziness import is_pending, token
 from tapemagic.analysis.report.subject import Subject
-from tapemagic.engine.laziness import MOST_KEPT
+from tapemagic.engine.laziness import MOST_KEPT, is_lazy
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 
 
@@ -17,13 +17,22 @@ def uncomputed(subject: Subject) -> list[Any]:
     They are the targets and their gradients, the values between targets and sources with their gradients, the gradients
     that the program took itself, and what has a name.
     """
-    found = {id(x): x for x in _values(subject) if is_pending(x) and x.nbytes <= MOST_KEPT}
-    return [x for x in found.values() if not _is_foreign(x)]
+    found = {id(x): x for x in _lazy_values(subject) if is_pending(x) and x.nbytes <= MOST_KEPT}
+    return list(found.values())
 
 
-def _is_foreign(value: Any) -> bool:
-    """Whether a value is an array of the program's own, and none of a tensor: it cannot keep its numbers."""
-    return not hasattr(value, "computed")
+def share_numbers(subject: Subject) -> None:
+    """Give the numbers that the program computed of a lazy value to those that are the same, such as a gradient."""
+    lazy = list(_lazy_values(subject))
+    known = {token(x): x.computed for x in lazy if not is_pending(x)}
+    for x in lazy if known else ():
+        if is_pending(x) and token(x) in known:
+            x.keep(known[token(x)])
+
+
+def _lazy_values(subject: Subject) -> Iterator[Any]:
+    """The lazy values of a report, without Dask's own arrays under names: they cannot keep numbers."""
+    return (x for x in _values(subject) if is_lazy(x) and hasattr(x, "computed"))
 
 
 def _values(subject: Subject) -> Iterator[Any]:

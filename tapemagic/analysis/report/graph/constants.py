@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.formatting import derivative_symbol
-from tapemagic.analysis.laziness import has_numbers
+from tapemagic.analysis.laziness import has_numbers, token
 from tapemagic.analysis.report.subject import Role, Subject
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import Absent
@@ -90,13 +90,8 @@ def _equal(array: Any, value: Any) -> bool:
     if not shape or np.shape(array) != shape or array.dtype != value.dtype:
         return False
     if is_lazy(array) or is_lazy(value):
-        return is_lazy(array) and is_lazy(value) and _token(array) == _token(value)
+        return is_lazy(array) and is_lazy(value) and token(array) == token(value)
     return isinstance(value, Absent) or np.array_equal(array, value, equal_nan=True)
-
-
-def _token(array: Any) -> Any:
-    """The content of a lazy array in Dask's terms: the same for the same computation."""
-    return array.__dask_tokenize__()
 
 
 def _equal_when_cast(array: Any, value: Any) -> bool:
