@@ -373,16 +373,9 @@ def home_of(function: Any) -> tuple[str, str] | None:
             continue
         found = sys.modules.get(module)
         known = None if found is None else vars(found).get(name, _lazy(found, name))
-        if known is not None and (known is function or _is_inner(function, known)):
+        if known is function:
             return module, name
     return CALLED_BY.get(name) if isinstance(function, np.ufunc) else None
-
-
-def _is_inner(function: Any, known: Any) -> bool:
-    """Whether a function of this package has the name of the public one that calls it for arrays."""
-    renamed = getattr(function, "__qualname__", "") != function.__name__
-    module = str(getattr(function, "__module__", ""))
-    return renamed and module.startswith("tapemagic.") and known.__module__ == module
 
 
 def _lazy(module: Any, name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.replay.expressions import home_of
-from tapemagic.replay.layout import WIDTH, laid_out
+from tapemagic.replay.formatting import WIDTH, laid_out
 from tapemagic.replay.naming import UNSHARED, identifier
 from tapemagic.replay.program import Node
 from tapemagic.replay.trace import is_plain
@@ -67,11 +67,6 @@ class LocalNames:
     def share(self, node: Node, name: str) -> None:
         """Give a node a name that was reserved."""
         self._names[node] = name
-
-    def pass_on(self, before: Node, node: Node) -> None:
-        """Give a node the name of the one into whose memory it is written."""
-        name = self._names[node] = self._names[before]
-        self._holders[name] = node
 
     def give(self, node: Node, wanted: str = "") -> str:
         """Give a node a name: that of a value which is not read any more may serve again."""

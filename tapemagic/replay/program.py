@@ -234,9 +234,12 @@ class Loop:
         The number of rows in all, and in a block.
     body : list of Node and Store
         In the order of execution; nobody outside reads these nodes.
+    buffers : list of (Node, int)
+        Arrays made before the loop into which its calls write, and the axis of each along which the last block, if it
+        is shorter, takes a part.
     """
 
-    __slots__ = ("body", "count", "part", "start", "step")
+    __slots__ = ("body", "buffers", "count", "part", "start", "step")
 
     def __init__(self, count: int, step: int) -> None:
         index = Kind((), np.dtype(np.intp), False)
@@ -245,6 +248,7 @@ class Loop:
         self.count = count
         self.step = step
         self.body: list[Any] = []
+        self.buffers: list[tuple[Node, int]] = []
 
 
 @dataclass

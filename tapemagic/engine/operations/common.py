@@ -116,22 +116,19 @@ def numpy_axis(axis: Any) -> Any:
     return tuple(axis) if isinstance(axis, list) else axis
 
 
+def only_where(x: Any, mask: Any) -> Any:
+    """`x` where a mask is true, and 0 elsewhere, in the way that is the quicker one for its size."""
+    return where_mask(x, mask) if x.size > LARGE else np.where(mask, x, 0)
+
+
+@primitive
 def where_mask(x: Any, mask: Any) -> Any:
     """`x` where a mask is true, and 0 elsewhere.
 
     On large arrays a product takes a fraction of the time of np.where, which stumbles over masks that it cannot
     predict. But 0 * inf is NaN: so it is a product of the bits.
     """
-    if x.size > LARGE and mask.dtype.kind == "b" and x.dtype.char in BITS:
-        return zeroed(x, mask)
-    return np.where(mask, x, 0)
-
-
-@primitive
-def zeroed(x: Any, mask: Any) -> Any:
-    """A product of an array's bits and a mask."""
-    bits = BITS[x.dtype.char]
+    bits = BITS.get(x.dtype.char)
+    if bits is None or mask.dtype.kind != "b":
+        return np.where(mask, x, 0)
     return np.multiply(np.asarray(x).view(bits), mask, dtype=bits).view(x.dtype)
-
-
-zeroed.__name__ = "where_mask"

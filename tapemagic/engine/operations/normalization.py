@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.common import least, numpy_axis, operand, real, where_mask
+from tapemagic.engine.operations.common import least, numpy_axis, only_where, operand, real
 from tapemagic.engine.operations.primitive import primitive
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
@@ -195,4 +195,4 @@ def dropout(x: Any, rate: Any, rng: Any) -> Any:
 @primitive
 def masked(x: Any, mask: Any, factor: float) -> Any:
     """`x` times a factor where a mask is true, and 0 elsewhere: `dropout` with a given mask."""
-    return where_mask(real(x, "dropout"), mask) * factor
+    return only_where(real(x, "dropout"), mask) * factor

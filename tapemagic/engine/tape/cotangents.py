@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import gates, is_lazy
 from tapemagic.engine.nest import matched
 from tapemagic.engine.recording import new_id
 from tapemagic.engine.tensor.coercion import private_array
@@ -79,6 +80,8 @@ def ones(value: Any) -> Any:
     one = value.dtype.type(1)
     if not value.ndim:
         return one
+    if is_lazy(value):
+        return gates[0].filled(one, value.shape)
     return np.ndarray(value.shape, value.dtype, one, 0, (0,) * value.ndim)
 
 

@@ -98,6 +98,23 @@ def equal_summands(node: Node, rewriting: Rewriting) -> Node | None:
     return None
 
 
+def equal_subtrahends(node: Node, rewriting: Rewriting) -> Node | None:
+    """``-x - x`` is ``-2 * x``, and ``-k * x - x`` is ``-(k + 1) * x`` for k up to 4."""
+    if len(node.args) != 2 or node.kwargs or not _is_real(node):
+        return None
+    many, x = node.args
+    if not (isinstance(many, Node) and isinstance(x, Node)) or isinstance(x, Constant):
+        return None
+    if many.kind != node.kind or x.kind != node.kind:
+        return None
+    if many.function is np.negative and not many.kwargs and many.args[0] is x:
+        return _product(-2.0, x, node, rewriting)
+    inner = scaled(many)
+    if inner and inner[1] is x and inner[0] in {-2.0, -3.0, -4.0}:
+        return _product(inner[0] - 1, x, node, rewriting)
+    return None
+
+
 def scaled(node: Any) -> tuple[float, Node] | None:
     """The factor and the value of a product with a finite real number of the same kind; None for anything else."""
     if not _is_product(node):
@@ -146,4 +163,5 @@ RULES: Rules = {
     np.multiply: (of_negative, merged, ordered),
     np.negative: (negative,),
     np.add: (equal_summands,),
+    np.subtract: (equal_subtrahends,),
 }
