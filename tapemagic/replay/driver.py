@@ -17,7 +17,7 @@ from tapemagic.replay.closure import Closure, contents, is_empty
 from tapemagic.replay.kinds import NUMBERS, same_leaf
 from tapemagic.replay.signature import LEAF, Call, is_data, strides_of, taken_apart
 from tapemagic.replay.source import Retrace
-from tapemagic.replay.trace import current
+from tapemagic.replay.trace import current, open_traces
 
 FEW = 4
 """The number of tensors among the arguments up to which all pairs of them are compared."""
@@ -102,7 +102,7 @@ class Driver:
             "same_leaf": same_leaf, "value_of": value_of, "exchange": exchange, "new": new,
             "clock": clock, "run": run, "program": compiled, "contents": contents,
             "is_empty": is_empty, "pack": pack, "taken_apart": taken_apart, "ndarray": np.ndarray,
-            "live": live, "current": current,
+            "live": live, "current": current, "open_traces": open_traces,
         }  # fmt: skip
         self.namespace |= closure.namespace
         self._call = call
@@ -125,7 +125,7 @@ class Driver:
         self._check_aliases()
         self._run(single)
         self._lines = [
-            f"if live() or current() is not None: return function({self._passed})",
+            f"if live() or open_traces and current() is not None: return function({self._passed})",
             *checks,
             "missed = STALE",
             "while True:",
@@ -409,8 +409,8 @@ def driver(code: CodeType, namespace: dict[str, Any], function: Any, miss: Any) 
     """
     cells = {"function": CellType(function), "miss": CellType(miss)}
     made = FunctionType(code, namespace, closure=tuple(cells[name] for name in code.co_freevars))
-    made.__name__ = getattr(function, "__name__", made.__name__)
-    made.__qualname__ = getattr(function, "__qualname__", made.__qualname__)
+    if type(function) is FunctionType:
+        made.__name__, made.__qualname__ = function.__name__, function.__qualname__
     return made
 
 
