@@ -85,6 +85,11 @@ class LazyArray(ArrayMethods):
         return self._value.chunks
 
     @property
+    def flags(self) -> Any:
+        """The layout of an array that lies in memory row by row."""
+        return np.empty((1, 1)).flags
+
+    @property
     def strides(self) -> tuple[int, ...]:
         """The steps in bytes, as in an array that lies in memory row by row."""
         steps = [self.itemsize]

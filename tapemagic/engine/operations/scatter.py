@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import gates, reader
 from tapemagic.engine.operations.common import operand
 from tapemagic.engine.registry import operation
 from tapemagic.engine.tensor.dispatch import apply, recorded
@@ -113,9 +114,10 @@ class Scattered:
     def added_to(self, total: Any) -> Any:
         """The sum of an array of numbers and the values, in the memory of the array where that is possible."""
         told = tracer()
-        if told is None or not told.reads((total, self.values, self.index)):
-            return add_at(total, self.values, self.index)
-        return with_added(total, self.values, self.index)
+        parts = (total, self.values, self.index)
+        if (told is None or not told.reads(parts)) and not (gates and reader(parts, {})):
+            return add_at(*parts)
+        return with_added(*parts)
 
 
 def add_at(total: Any, values: Any, index: Any) -> Any:
