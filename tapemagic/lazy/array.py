@@ -128,6 +128,12 @@ class LazyArray(ArrayMethods):
         """The number of pieces."""
         return self._value.npartitions
 
+    def _flags(self) -> Any:
+        """The layout of an array that lies in memory row by row."""
+        return np.empty((1, 1)).flags
+
+    flags: Any = property(_flags)
+
     def _strides(self) -> tuple[int, ...]:
         """The steps in bytes, as in an array that lies in memory row by row."""
         steps = [self.itemsize]
