@@ -38,6 +38,9 @@ class Gate(Protocol):
 gates: list[Gate] = []
 """The gate, once the program has made a lazy tensor; until then nothing looks for one."""
 
+LAZY = "a Dask array: Dask computes it later, and by itself"
+"""The reason why a lazy array is no part of a program."""
+
 LOAD: list[Callable[[], Gate]] = []
 """Loads the gate."""
 
