@@ -22,6 +22,7 @@ from tapemagic.lazy.array import LazyArray, Shape
 from tapemagic.lazy.coercion import kept
 from tapemagic.lazy.ways.table import WAYS
 
+
 def lowered(value: Any) -> Any:
     """Nested arguments with Dask's arrays in the place of lazy ones."""
     kind = type(value)
