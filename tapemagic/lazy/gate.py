@@ -14,13 +14,13 @@ import numpy as np
 
 from tapemagic.engine import registry
 from tapemagic.engine.laziness import LAZY
-from tapemagic.engine.tensor.messages import public_name
 from tapemagic.engine.tracing import tracer
-from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy import ways as _ways  # noqa: F401 (fills the table)
 from tapemagic.lazy.array import LazyArray, Shape
 from tapemagic.lazy.coercion import kept
-from tapemagic.lazy.ways.table import WAYS
+from tapemagic.lazy.ways.along import ALONG, along, along_first, of_ufunc
+from tapemagic.lazy.ways.blocks import pointwise, whole
+from tapemagic.lazy.ways.table import POINTWISE, WAYS
 
 
 def lowered(value: Any) -> Any:
@@ -34,6 +34,8 @@ def lowered(value: Any) -> Any:
         return {key: lowered(x) for key, x in value.items()}
     if kind is slice:
         return slice(lowered(value.start), lowered(value.stop), lowered(value.step))
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return kind._make(map(lowered, value))
     return value
 
 
@@ -43,7 +45,25 @@ def raised(value: Any) -> Any:
         return LazyArray(value)
     if type(value) in (tuple, list):
         return type(value)(map(raised, value))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return value._make(map(raised, value))
     return value
+
+
+def computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """The result of a function of Dask's arrays: in a way of its own, element by element, along axes, or whole."""
+    way = WAYS.get(function)
+    if way is not None:
+        return way(*args, **kwargs)
+    operation = registry.OPERATIONS.get(function)
+    ufunc = isinstance(function, np.ufunc) and function.signature is None
+    if ufunc or function in POINTWISE or (operation is not None and operation.pointwise):
+        return pointwise(function, args, kwargs)
+    if function in ALONG:
+        return along(function, args, kwargs)
+    if of_ufunc(function):
+        return along_first(function, args, kwargs)
+    return whole(function, args, kwargs)
 
 
 class DaskGate:
@@ -54,10 +74,12 @@ class DaskGate:
         kind = type(args)
         if kind is LazyArray:
             return True
-        if kind is tuple or kind is list:
+        if kind is tuple or kind is list or issubclass(kind, tuple):
             return any(map(self.reads, args))
         if kind is dict:
             return any(map(self.reads, args.values()))
+        if kind is slice:
+            return any(map(self.reads, (args.start, args.stop, args.step)))
         return False
 
     def keep(self, value: Any, dtype: Any) -> Any:
@@ -74,19 +96,7 @@ class DaskGate:
         if told is not None:
             told.leave(LAZY)
             args, kwargs = told.value((args, kwargs))
-        args, kwargs = lowered(args), lowered(kwargs)
-        way = WAYS.get(function)
-        if way is not None:
-            return raised(way(*args, **kwargs))
-        if isinstance(function, np.ufunc) and function.signature is None:
-            return raised(function(*args, **kwargs))
-        operation = registry.OPERATIONS.get(function)
-        if operation is not None and operation.pointwise:
-            return raised(da.core.elemwise(function, *args, **kwargs))
-        raise UnsupportedArgumentError(
-            f"{public_name(function)} has no lazy way: it would compute the whole Dask array. Write "
-            "x.rechunk(...) ..., da.map_blocks, or tapemagic.distributed"
-        )
+        return raised(computed(function, lowered(args), lowered(kwargs)))
 
     def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:  # noqa: ARG002
         """The records of a reverse sweep, backwards."""

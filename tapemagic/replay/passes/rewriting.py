@@ -161,7 +161,6 @@ class Rewriting:
         self.numpy_values.note(node)
         return node
 
-
     def _rules_for(self, function: Any) -> tuple[Rule, ...]:
         """The rules for calls of a function, and those for calls of any."""
         found = *self._given.get(function, ()), *self._given.get(None, ())
