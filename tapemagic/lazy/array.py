@@ -101,6 +101,11 @@ class LazyArray(ArrayMethods):
 
     strides: Any = property(_strides)
 
+    @property
+    def name(self) -> str:
+        """The name of the graph that computes it, by which Dask knows it."""
+        return self._value.name
+
     def to_dask_array(self) -> da.Array:
         """The array of Dask's."""
         return self._value
