@@ -249,7 +249,7 @@ class Driver:
             self._require(f"{name}.__class__ is not {self._constant(value.__class__)}")
             return
         dtype = self._constant(value.dtype)
-        condition = f"{name}.__class__ is not ndarray or {name}.shape != {value.shape}"
+        condition = f"type({name}) is not ndarray or {name}.shape != {value.shape}"
         condition += f" or ({name}.dtype is not {dtype} and {name}.dtype != {dtype})"
         if value.ndim > 1:
             strides = strides_of(value)

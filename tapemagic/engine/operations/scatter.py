@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.laziness import gates, reader
 from tapemagic.engine.operations.common import operand
 from tapemagic.engine.registry import operation
 from tapemagic.engine.tensor.dispatch import apply, recorded

@@ -287,7 +287,7 @@ def _cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
 
 def in_chunks(x: Any, chunks: Any) -> Any:
     """An array in memory as a Dask array; one that repeats few numbers stays so."""
-    if any(not step and n > 1 for step, n in zip(x.strides, x.shape, strict=True)):
+    if x.size > 1 and any(n > 1 and not step for n, step in zip(x.shape, x.strides, strict=True)):
         small = x[tuple(slice(0, 1) if step == 0 else slice(None) for step in x.strides)]
         cuts = tuple((1,) if n == 1 else cut for n, cut in zip(small.shape, chunks, strict=True))
         return da.broadcast_to(in_chunks(np.ascontiguousarray(small), cuts), x.shape, chunks=chunks)
