@@ -32,6 +32,9 @@ class Gate(Protocol):
         """One number in every place of a new array; it is cut as the array was from which the shape comes."""
 
 
+MOST_KEPT = 1 << 20
+"""The bytes of the largest numbers that a lazy array keeps once they are computed, for what shows it."""
+
 gates: list[Gate] = []
 """The gate, once the program has made a lazy tensor; until then nothing looks for one."""
 

@@ -10,7 +10,7 @@ import dask.array as da
 import numpy as np
 from dask.array.utils import meta_from_array
 
-from tapemagic.engine.laziness import gates, not_computed
+from tapemagic.engine.laziness import MOST_KEPT, gates, not_computed
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.tensor import Traced
 
@@ -86,9 +86,11 @@ class LazyArray(ArrayMethods):
     ----------
     _value : dask.array.Array
     origin : Origin
+    computed : array or None
+        The numbers, once they were computed and if they are few, for what shows the value.
     """
 
-    __slots__ = ("__weakref__", "_shape", "_value", "origin")
+    __slots__ = ("__weakref__", "_shape", "_value", "computed", "origin")
 
     __array_priority__ = 1000.0
 
@@ -99,6 +101,7 @@ class LazyArray(ArrayMethods):
         self._value = array
         self.origin = origin or Origin()
         self._shape: Shape | None = None
+        self.computed: Any = None
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
@@ -133,6 +136,11 @@ class LazyArray(ArrayMethods):
         return tuple(reversed(steps[: self.ndim]))
 
     strides: Any = property(_strides)
+
+    def keep(self, numbers: Any) -> None:
+        """Keep the numbers that were computed, if they are few."""
+        if self.nbytes <= MOST_KEPT:
+            self.computed = np.asarray(numbers)[()]
 
     def to_dask_array(self) -> da.Array:
         """The array of Dask's."""
@@ -265,7 +273,7 @@ MEASURES: dict[Any, Callable[..., Any]] = {
 
 def _put(target: LazyArray, value: LazyArray) -> None:
     """Let a lazy array stand for other values of the same shape: an operation in place."""
-    target._value = value._value
+    target._value, target.computed = value._value, value.computed
     target._shape = None
     target.origin = value.origin
 
