@@ -24,7 +24,10 @@ _VALUES = (
 )
 _TAPE = (*_VALUES, "engine.nest", "engine.operations", "engine.tape")
 
-_ANALYSIS = ("analysis.snapshot", "analysis.formatting", "analysis.parts", "analysis.adjoints")
+_ANALYSIS = (
+    *("analysis.snapshot", "analysis.laziness", "analysis.formatting"),
+    *("analysis.parts", "analysis.adjoints"),
+)
 
 # A module, or all of a folder, and what it may import of this package beside itself.
 ALLOWED: dict[str, tuple[str, ...]] = {
@@ -37,6 +40,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.recording": ("errors", "engine.registry"),
     "engine.events": ("errors", "engine.registry", "engine.recording"),
     "engine.program_state": (),
+    "engine.streams": (),
     "engine.laziness": ("errors",),
     "engine.tracing": ("engine.laziness",),
     "engine.collector": (),
@@ -51,7 +55,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.gradcheck": _TAPE,
     "analysis": (),
     "analysis.snapshot": ("errors", "engine"),
-    "analysis.formatting": ("errors", "engine"),
+    "analysis.laziness": ("engine",),
+    "analysis.formatting": ("errors", "engine", "analysis.laziness"),
     "analysis.parts": ("errors", "engine", "analysis.snapshot"),
     "analysis.adjoints": ("errors", "engine"),
     "analysis.explain": ("errors", "engine", *_ANALYSIS),
@@ -69,7 +74,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "distributed": ("errors", "engine", "lazy"),
     "tape": ("engine", "analysis", "replay"),
     "display": ("errors", "engine.collector", "analysis"),
-    "ipython": ("errors", "engine", "analysis", "display", "tape", "replay"),
+    "ipython": ("errors", "engine", "analysis", "display", "tape", "replay", "lazy"),
     "nn": ("errors", "engine", "tape", "analysis", "replay", "distributed"),
     "tf": ("errors", "engine", "tape", "nn", "replay", "version"),
 }

@@ -363,5 +363,3 @@ def shares_memory(x: Any) -> bool:
     while isinstance(x, Node) and x.function in VIEWS and x.args:
         x = x.args[0]
     return isinstance(x, Constant) and not x.by_reference and x.kind.is_array
-
-

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-
 CACHE_LINE = 64
 """The bytes that a processor reads and writes at once; as many as the widest vectors hold."""
 

@@ -152,7 +152,11 @@ def whole(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def blockwise(
-    function: Any, args: Any, kwargs: Any, labelled: Callable[[list[Any]], list[Labels]], same: bool = False
+    function: Any,
+    args: Any,
+    kwargs: Any,
+    labelled: Callable[[list[Any]], list[Labels]],
+    same: bool = False,
 ) -> Any:
     """The results of a function that does the same in every chunk.
 
@@ -180,7 +184,11 @@ def blockwise(
         fixed = [tuple(length for _, length in result.axes) for result in results]
     task = Task(function, args, kwargs, fixed)
     arrays = _cut_alike(arrays, labels)
-    pairs = [part for x, names in zip(arrays, _unique(labels), strict=True) for part in (x, names if is_lazy(x) else None)]
+    pairs = [
+        part
+        for x, names in zip(arrays, _unique(labels), strict=True)
+        for part in (x, names if is_lazy(x) else None)
+    ]
     token = tokenize(function, args, kwargs, [x.name if is_lazy(x) else x for x in arrays], labels)
     name = f"{getattr(function, '__name__', 'function').strip('_<>')}-{token}"
     found = [name for names in labels for name in names if name is not None]
@@ -195,14 +203,25 @@ def _one(task: Any, name: str, pairs: list[Any], result: Result) -> Any:
     index, new = _index(result)
     meta = np.empty((0,) * len(index), result.dtype)
     return da.blockwise(
-        task, index, *pairs, name=name, new_axes=new, concatenate=True, dtype=result.dtype, meta=meta
+        task,
+        index,
+        *pairs,
+        name=name,
+        new_axes=new,
+        concatenate=True,
+        dtype=result.dtype,
+        meta=meta,
     )
 
 
-def _several(task: Any, name: str, pairs: list[Any], results: list[Result], loops: Any) -> list[Any]:
+def _several(
+    task: Any, name: str, pairs: list[Any], results: list[Result], loops: Any
+) -> list[Any]:
     """Several results, which each chunk computes together."""
     none = np.empty((0,) * len(loops), object)
-    together = da.blockwise(task, loops, *pairs, name=name, concatenate=True, dtype=object, meta=none)
+    together = da.blockwise(
+        task, loops, *pairs, name=name, concatenate=True, dtype=object, meta=none
+    )
     return [
         _one(Part(k), f"part-{k}-{name}", [together, loops], result)
         for k, result in enumerate(results)
@@ -251,9 +270,12 @@ def _cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
                     chunks[name] = cut
     cut_alike = []
     for x, names in zip(arrays, labels, strict=True):
-        if not is_lazy(x) and any(name is not None and n != 1 for name, n in zip(names, x.shape, strict=True)):
+        if not is_lazy(x) and any(
+            name is not None and n != 1 for name, n in zip(names, x.shape, strict=True)
+        ):
             cuts = tuple(
-                chunks.get(name, (n,)) if n != 1 else (1,) for name, n in zip(names, x.shape, strict=True)
+                chunks.get(name, (n,)) if n != 1 else (1,)
+                for name, n in zip(names, x.shape, strict=True)
             )
             x = in_chunks(x, cuts)
         cut_alike.append(x)
@@ -293,19 +315,32 @@ def _dummy(shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 def _trial(
-    function: Any, args: Any, kwargs: Any, arrays: list[Any], labels: list[Labels], lengths: dict[int, int]
+    function: Any,
+    args: Any,
+    kwargs: Any,
+    arrays: list[Any],
+    labels: list[Labels],
+    lengths: dict[int, int],
 ) -> Any:
     """The result for arrays whose labelled axes have other lengths, made of numbers of no meaning."""
     dummies = []
     for x, names in zip(arrays, labels, strict=True):
-        shape = tuple(n if name is None or n == 1 else lengths[name] for name, n in zip(names, x.shape, strict=True))
+        shape = tuple(
+            n if name is None or n == 1 else lengths[name]
+            for name, n in zip(names, x.shape, strict=True)
+        )
         dummies.append(x if not is_lazy(x) and shape == x.shape else _dummy(shape, x.dtype))
     with np.errstate(all="ignore"):
         return function(*put_in(args, dummies), **put_in(kwargs, dummies))
 
 
 def _same(
-    function: Any, args: Any, kwargs: Any, arrays: list[Any], labels: list[Labels], lengths: dict[int, int]
+    function: Any,
+    args: Any,
+    kwargs: Any,
+    arrays: list[Any],
+    labels: list[Labels],
+    lengths: dict[int, int],
 ) -> tuple[list[Result], Any]:
     """The results of a pointwise function."""
     y = _trial(function, args, kwargs, arrays, labels, dict.fromkeys(lengths, 1))
@@ -315,11 +350,22 @@ def _same(
 
 
 def _tried(
-    function: Any, args: Any, kwargs: Any, arrays: list[Any], labels: list[Labels], lengths: dict[int, int]
+    function: Any,
+    args: Any,
+    kwargs: Any,
+    arrays: list[Any],
+    labels: list[Labels],
+    lengths: dict[int, int],
 ) -> tuple[list[Result], Any]:
     """The results of a function: its axes are found by trying it out twice, with other lengths of labelled axes."""
     long = [name for name, n in sorted(lengths.items()) if n != 1]
-    core = max([math.prod(n for name, n in zip(names, x.shape, strict=True) if name is None) for x, names in zip(arrays, labels, strict=True)], default=0)
+    core = max(
+        [
+            math.prod(n for name, n in zip(names, x.shape, strict=True) if name is None)
+            for x, names in zip(arrays, labels, strict=True)
+        ],
+        default=0,
+    )
     if core > TRIAL:
         raise UnsupportedArgumentError(
             f"{public_name(function)} of {core:,} numbers in one chunk is not computed lazily: write da.map_blocks "
@@ -339,7 +385,9 @@ def _tried(
         axes = []
         for (_, n), (_, m) in zip(a.axes, b.axes, strict=True):
             if n != m and (n != 1 or m not in names):
-                raise UnsupportedArgumentError(f"{public_name(function)} has no lazy way for these arguments")
+                raise UnsupportedArgumentError(
+                    f"{public_name(function)} has no lazy way for these arguments"
+                )
             axes.append((None, n) if n == m else (names[m], lengths[names[m]]))
         found.append(Result(a.dtype, tuple(axes)))
     return found, kind
