@@ -94,7 +94,7 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "tf.ops.special": ("numpy", "scipy"),
     "replay": ("numpy",),
     "lazy": ("numpy", "dask"),
-    "distributed": ("numpy", "dask", "distributed"),
+    "distributed": ("numpy", "cloudpickle", "dask", "distributed"),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
     "nn": ("numpy", "tqdm"),
     "tf": ("numpy",),
@@ -127,11 +127,24 @@ NAME_OF = {
 }
 
 
+def walk(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a syntax tree: `ast.walk` takes twice as long."""
+    left = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        for value in vars(node).values():
+            if isinstance(value, ast.AST):
+                left.append(value)
+            elif isinstance(value, list):
+                left += [x for x in value if isinstance(x, ast.AST)]
+
+
 @cache
 def nodes(path: Path) -> list[ast.AST]:
     """The nodes of a file's syntax tree that import something, or have a private name."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in walk(ast.parse(path.read_text(encoding="utf-8"))):
         kind = type(node)
         if (
             is_private(getattr(node, NAME_OF[kind]))

@@ -6,36 +6,24 @@ each chunk. Anything else is refused, since Dask would compute it at once.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 import dask.array as da
 import numpy as np
 
 from tapemagic.engine import registry
-from tapemagic.engine.tensor.messages import public_name, shown
-from tapemagic.errors import NotNumbersError, UnsupportedArgumentError
 from tapemagic.lazy import ways as _ways  # noqa: F401 (fills the table)
 from tapemagic.lazy.array import LazyArray, Shape
-from tapemagic.lazy.ways.table import WAYS
-
-NUMBERS = "biufc"
+from tapemagic.lazy.coercion import kept
+from tapemagic.lazy.rereading import Call, mapped
+from tapemagic.lazy.ways.along import ALONG, along, along_first, of_ufunc
+from tapemagic.lazy.ways.blocks import pointwise, whole
+from tapemagic.lazy.ways.table import POINTWISE, WAYS
 
 
 def lowered(value: Any) -> Any:
     """Nested arguments with Dask's arrays in the place of lazy ones."""
-    kind = type(value)
-    if kind is LazyArray:
-        return value._value
-    if kind is tuple or kind is list:
-        return kind([lowered(x) for x in value])
-    if kind is dict:
-        return {key: lowered(x) for key, x in value.items()}
-    if kind is slice:
-        return slice(lowered(value.start), lowered(value.stop), lowered(value.step))
-    return value
+    return mapped(LazyArray.to_dask_array, value)
 
 
 def raised(value: Any) -> Any:
@@ -44,7 +32,25 @@ def raised(value: Any) -> Any:
         return LazyArray(value)
     if type(value) in (tuple, list):
         return type(value)(map(raised, value))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return value._make(map(raised, value))
     return value
+
+
+def computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """The result of a function of Dask's arrays: in a way of its own, element by element, along axes, or whole."""
+    way = WAYS.get(function)
+    if way is not None:
+        return way(*args, **kwargs)
+    operation = registry.OPERATIONS.get(function)
+    ufunc = isinstance(function, np.ufunc) and function.signature is None
+    if ufunc or function in POINTWISE or (operation is not None and operation.pointwise):
+        return pointwise(function, args, kwargs)
+    if function in ALONG:
+        return along(function, args, kwargs)
+    if of_ufunc(function):
+        return along_first(function, args, kwargs)
+    return whole(function, args, kwargs)
 
 
 class DaskGate:
@@ -55,28 +61,17 @@ class DaskGate:
         kind = type(args)
         if kind is LazyArray:
             return True
-        if kind is tuple or kind is list:
+        if kind is tuple or kind is list or issubclass(kind, tuple):
             return any(map(self.reads, args))
         if kind is dict:
             return any(map(self.reads, args.values()))
+        if kind is slice:
+            return any(map(self.reads, (args.start, args.stop, args.step)))
         return False
 
     def keep(self, value: Any, dtype: Any) -> Any:
         """The lazy array of a Dask array, cast to a dtype unless that is None."""
-        if type(value) is LazyArray:
-            value = value._value
-        if not isinstance(value, da.Array):
-            raise NotNumbersError(f"a tensor cannot hold {shown(value)}")
-        if any(map(math.isnan, chain.from_iterable(value.chunks))):
-            raise UnsupportedArgumentError(
-                "a tensor needs to know its shape, and the chunks of this Dask array have unknown lengths: write "
-                "x.compute_chunk_sizes() first"
-            )
-        if value.dtype.kind not in NUMBERS:
-            raise NotNumbersError(f"a tensor holds numbers, not {value.dtype}")
-        if dtype is not None and value.dtype != dtype:
-            value = value.astype(dtype)
-        return LazyArray(value)
+        return kept(value, dtype)
 
     def filled(self, value: Any, shape: tuple[int, ...]) -> Any:
         """One number in every place of a new array, which is cut as the shape says."""
@@ -84,23 +79,11 @@ class DaskGate:
 
     def call(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """The lazy result of a function on arguments with a lazy array among them."""
-        args, kwargs = lowered(args), lowered(kwargs)
-        way = WAYS.get(function)
-        if way is not None:
-            return raised(way(*args, **kwargs))
-        if isinstance(function, np.ufunc) and function.signature is None:
-            return raised(function(*args, **kwargs))
-        operation = registry.OPERATIONS.get(function)
-        if operation is not None and operation.pointwise:
-            return raised(da.core.elemwise(function, *args, **kwargs))
-        raise UnsupportedArgumentError(
-            f"{public_name(function)} has no lazy way: it would compute the whole Dask array. Write "
-            "x.rechunk(...) ..., da.map_blocks, or tapemagic.distributed"
-        )
+        return Call(_computed, function, args, kwargs).results()
 
-    def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:  # noqa: ARG002
-        """The records of a reverse sweep, backwards."""
-        return iter(reversed(records))
+
+def _computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    return raised(computed(function, lowered(args), lowered(kwargs)))
 
 
 def filled(value: Any, shape: tuple[int, ...]) -> da.Array:

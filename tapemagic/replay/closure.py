@@ -97,7 +97,7 @@ class Closure:
     ----------
     entries : list of Entry
     lines : list of str
-        Python code that returns STALE if anything is another one now.
+        Python code that breaks a loop if anything is another one now.
     namespace : dict of str to object
         What the names in these lines stand for.
     data : dict of int to (str, str)
@@ -201,7 +201,7 @@ class Closure:
         return name
 
     def _require(self, condition: str) -> None:
-        self.lines.append(f"if {condition}: return STALE")
+        self.lines.append(f"if {condition}: break")
 
     def _look(self, expression: str, x: Any, path: str, place: Place | None = None) -> None:
         """Note one object, and what has to hold for it."""

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 from functools import lru_cache
-from types import CodeType
+from types import CellType, CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tapemagic.engine.nest import ordered, pack
-from tapemagic.engine.recording import clock
+from tapemagic.engine.recording import clock, live
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.replay.closure import Closure, contents, is_empty
 from tapemagic.replay.kinds import NUMBERS, same_leaf
 from tapemagic.replay.signature import LEAF, Call, is_data, strides_of, taken_apart
 from tapemagic.replay.source import Retrace
+from tapemagic.replay.trace import current
 
 FEW = 4
 """The number of tensors among the arguments up to which all pairs of them are compared."""
@@ -34,16 +36,25 @@ class Miss:
         The number of the guard that failed, counted from 1; 0 if the arguments or what the function closes over differ.
     program : Compiled or None
         The program whose guard failed.
-    error : Exception or None
-        What the program raised.
+    error : type of Exception, or None
+        The class of what the program raised.
     """
 
     __slots__ = ("error", "guard", "program")
 
-    def __init__(self, guard: int, program: Any = None, error: Exception | None = None) -> None:
+    def __init__(
+        self, guard: int, program: Any = None, error: type[Exception] | None = None
+    ) -> None:
         self.guard = guard
         self.program = program
         self.error = error
+
+
+def failure(error: Exception, program: Any) -> Miss:
+    """The way on after a program raised an error: a guard failed, or one of its calls did."""
+    if isinstance(error, Retrace):
+        return Miss(error.args[0], program)
+    return Miss(0, program, type(error))
 
 
 MISS = Miss(0)
@@ -57,8 +68,13 @@ CHANGED = (LookupError, AttributeError, TypeError, ValueError)
 class Driver:
     """Writes the driver of a program.
 
+    A driver has the parameters of the user's function, if these are as many tensors, numbers or structures, each with
+    its own name; then Python itself finds what is wrong with a call. Any other has ``*args`` and ``**kwargs``.
+
     Parameters
     ----------
+    function : callable
+        The user's.
     call : Call
         The arguments with which the program was traced.
     closure : Closure
@@ -73,6 +89,7 @@ class Driver:
 
     def __init__(
         self,
+        function: Any,
         call: Call,
         closure: Closure,
         program: Any,
@@ -81,10 +98,11 @@ class Driver:
         compiled: Any,
     ) -> None:
         self.namespace: dict[str, Any] = {
-            "MISS": MISS, "STALE": STALE, "Miss": Miss, "CHANGED": CHANGED, "Retrace": Retrace,
+            "MISS": MISS, "STALE": STALE, "CHANGED": CHANGED, "failure": failure,
             "same_leaf": same_leaf, "value_of": value_of, "exchange": exchange, "new": new,
             "clock": clock, "run": run, "program": compiled, "contents": contents,
             "is_empty": is_empty, "pack": pack, "taken_apart": taken_apart, "ndarray": np.ndarray,
+            "live": live, "current": current,
         }  # fmt: skip
         self.namespace |= closure.namespace
         self._call = call
@@ -92,20 +110,36 @@ class Driver:
         self._program = program
         self._values: dict[int, str] = {}
         self.lines: list[str] = []
+        self._names = parameters(function, call)
+        self._parameters, self._passed, self._given = (
+            "*args, **kwargs",
+            "*args, **kwargs",
+            "args, kwargs",
+        )
         self._take_arguments()
         self._check_leaves()
+        checks, self.lines = merged(self.lines), []
         if closure.lines:
             self.lines += ["try:", *[f"    {line}" for line in merged(closure.lines)]]
-            self.lines += ["except CHANGED:", "    return STALE"]
+            self.lines += ["except CHANGED:", "    break"]
         self._check_aliases()
         self._run(single)
+        self._lines = [
+            f"if live() or current() is not None: return function({self._passed})",
+            *checks,
+            "missed = STALE",
+            "while True:",
+            *[f"    {line}" for line in merged(self.lines)],
+            f"return miss({self._given}, missed)",
+        ]
 
-    def function(self) -> Any:
-        """The driver."""
-        lines = merged(self.lines)
-        text = "def driver(args, kwargs):\n" + "".join(f"    {line}\n" for line in lines)
-        exec(_code(text), self.namespace)  # noqa: S102 (our own)
-        return self.namespace["driver"]
+    def code(self) -> CodeType:
+        """The code of the driver; its free variables are the user's function, and `miss`."""
+        code = _code(self._parameters, "\n        ".join(self._lines))
+        if self._names is None:
+            return code
+        names = *self._names, *code.co_varnames[len(self._names) :]
+        return code.replace(co_varnames=names)
 
     def _constant(self, value: Any) -> str:
         name = f"q_{len(self.namespace)}"
@@ -113,7 +147,7 @@ class Driver:
         return name
 
     def _require(self, condition: str) -> None:
-        self.lines.append(f"if {condition}: return MISS")
+        self.lines.append(f"if {condition}: return miss({self._given}, MISS)")
 
     # The arguments.
 
@@ -130,12 +164,28 @@ class Driver:
             self.lines += [f"x{k} = found[{k}]" for k in range(len(self._call.leaves))]
             return
         self._next = 0
-        if isinstance(structure[0], tuple):
+        if self._names is not None:
+            self._take_parameters(structure[1:])
+        elif isinstance(structure[0], tuple):
             self._take(structure[0], "args", known=True)
             self._take(structure[1], "kwargs", known=True)
         else:
             self._require("kwargs")
             self._take(structure, "args", known=True)
+
+    def _take_parameters(self, parts: Any) -> None:
+        """Give the leaves of the arguments local names: an argument that is one has its parameter's."""
+        names, place = [], 0
+        for k, part in enumerate(parts):
+            names.append(f"x{place}" if part == LEAF else f"p{k}")
+            place += count_of(part)
+        self._parameters = self._passed = ", ".join(names)
+        self._given = f"({self._passed}{',' * (len(names) == 1)}), {{}}"
+        for part, name in zip(parts, names, strict=True):
+            if part == LEAF:
+                self._next += 1
+            else:
+                self._take(part, name)
 
     def _take(self, structure: Any, expression: str, known: bool = False) -> None:
         """Give the leaves of one list, tuple or dict local names."""
@@ -238,7 +288,7 @@ class Driver:
                 if type(leaves[k]) is type(leaves[other]):
                     self._require(f"x{k} is x{other}")
                     if k in tensors:
-                        self._require(f"x{k}._id == x{other}._id and x{k}._id > 0")
+                        self._require(f"x{k}._id > 0 and x{k}._id == x{other}._id")
 
     def _check_aliases(self) -> None:
         """Require that arguments are objects that the function closes over where they were, and nowhere else."""
@@ -282,8 +332,8 @@ class Driver:
             "try:",
             f"    {target or 'nothing'} = run({given})",
             "except Exception as error:",
-            "    if error.__class__ is Retrace: return Miss(error.args[0], program)",
-            "    return Miss(0, program, error)",
+            "    missed = failure(error, program)",
+            "    break",
         ]
         for (variable, _), name in zip(program.assigned, names[count:], strict=True):
             self.lines.append(f"exchange({self._local(variable)}, {name})")
@@ -304,10 +354,10 @@ class Driver:
             self.lines.append(f"t{k} = r{k}.copy()")
             return f"t{k}"
         if how == "tensor":
-            kind = self._constant(what)
+            kind = self._constant((what,))
             if "now = clock[0]" not in self.lines:
                 self.lines.append("now = clock[0]")
-            self.lines += [f"t{k} = new({kind})", f"t{k}._value = r{k}", f"t{k}._id = now"]
+            self.lines += [f"t{k} = new(*{kind})", f"t{k}._value = r{k}", f"t{k}._id = now"]
             return f"t{k}"
         return f"r{k}"
 
@@ -330,10 +380,62 @@ class Driver:
         return f"{self._constant(kind)}({', '.join(parts)})"
 
 
+FREE = ("function", "miss")
+"""The free variables of the code of a driver."""
+
+
 @lru_cache(256)
-def _code(text: str) -> CodeType:
+def _code(parameters: str, body: str) -> CodeType:
     """The code of a driver: other ways through a function mostly have the same one."""
-    return compile(text, "<tapemagic driver>", "exec")
+    text = f"def made({', '.join(FREE)}):\n    def driver({parameters}):\n        {body}\n"
+    whole = compile(text, "<tapemagic driver>", "exec")
+    (made,) = (x for x in whole.co_consts if isinstance(x, CodeType))
+    (code,) = (x for x in made.co_consts if isinstance(x, CodeType))
+    return code
+
+
+def driver(code: CodeType, namespace: dict[str, Any], function: Any, miss: Any) -> Any:
+    """A driver.
+
+    Parameters
+    ----------
+    code : code
+        That of `Driver.code`.
+    namespace : dict of str to object
+    function : callable
+        The user's: it is called under a tape, and inside of another trace.
+    miss : callable
+        What is returned if the program does not hold: called with the arguments, a tuple and a dict, and a `Miss`.
+    """
+    cells = {"function": CellType(function), "miss": CellType(miss)}
+    made = FunctionType(code, namespace, closure=tuple(cells[name] for name in code.co_freevars))
+    made.__name__ = getattr(function, "__name__", made.__name__)
+    made.__qualname__ = getattr(function, "__qualname__", made.__qualname__)
+    return made
+
+
+PLAIN_FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+"""The flags of code that takes any number of arguments."""
+
+
+def parameters(function: Any, call: Call) -> tuple[str, ...] | None:
+    """The parameters of a function that takes what a call gave by position, and no more; None for any other."""
+    if type(function) is not FunctionType or function.__defaults__ or function.__kwdefaults__:
+        return None
+    code, structure = function.__code__, call.structure
+    if code.co_flags & PLAIN_FLAGS or code.co_kwonlyargcount or code.co_posonlyargcount:
+        return None
+    if not is_plain(structure) or isinstance(structure[0], tuple):
+        return None
+    count = code.co_argcount
+    return code.co_varnames[:count] if len(structure) - 1 == count else None
+
+
+def count_of(structure: Any) -> int:
+    """The number of leaves of lists, tuples and dicts."""
+    if structure == LEAF:
+        return 1
+    return sum(map(count_of, structure[1 + (structure[0] is dict) :]))
 
 
 def merged(lines: list[str]) -> list[str]:
@@ -341,8 +443,8 @@ def merged(lines: list[str]) -> list[str]:
 
     Examples
     --------
-    >>> merged(["if kwargs: return MISS", "x, = args", "a = x._value", "if a is b: return MISS", "if c: return MISS"])
-    ['if kwargs: return MISS', 'x, = args', 'if (a := x._value) is b or c: return MISS']
+    >>> merged(["if kwargs: break", "x, = args", "a = x._value", "if a is b: break", "if c: break"])
+    ['if kwargs: break', 'x, = args', 'if (a := x._value) is b or c: break']
     """
     found: list[str] = []
     for line in lines:

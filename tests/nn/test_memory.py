@@ -87,6 +87,7 @@ def test_models_are_freed(
     assert all(reference() is None for reference in used())
 
 
+@pytest.mark.thorough
 def test_training_needs_no_more_memory_with_time() -> None:
     """Neither fit nor an own loop leaves anything behind, nor cycles that the garbage collector has to find."""
     model = stack()

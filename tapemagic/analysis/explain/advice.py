@@ -101,6 +101,8 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
         return _first(OF_SCIPY, _calls(event.place)) or ufuncs
     if what.startswith("model."):
         return "they compute with plain arrays; call the model itself, as in model(x)"
+    if what.startswith("tapemagic.distributed."):
+        return "it gives the gradient as its second result; a tape follows tapemagic.constant(dask_array)"
     if what.startswith(("tapemagic.", "copy.")):
         return "it copies the value alone: compute with the tensor itself, which needs no copy"
     if library and library != "numpy":

@@ -94,7 +94,7 @@ class ArrayMethods:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that the elements take."""
+        """The bytes that the elements take, once they are computed."""
         return self.size * self.itemsize
 
     @property

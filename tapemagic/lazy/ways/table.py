@@ -11,7 +11,10 @@ import numpy as np
 F = TypeVar("F", bound=Callable[..., Any])
 
 WAYS: dict[Any, Callable[..., Any]] = {}
-"""For each function that can be computed on lazy arrays, and is no ufunc, the function that does it."""
+"""For each function that can be computed on lazy arrays in a way of its own, the function that does it."""
+
+POINTWISE: set[Any] = set()
+"""Functions, no ufuncs, that compute each element by itself."""
 
 
 def way(*functions: Any) -> Callable[[F], F]:

@@ -1,0 +1,2 @@
+def map_blocks():
+    pass
