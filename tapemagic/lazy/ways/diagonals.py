@@ -92,7 +92,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 @way(np.trace)
 def trace(
     a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None
-) -> Any:
+) -> Any:  # noqa: ARG001
     """``np.trace``."""
     return total(
         diagonal(a, offset, axis1, axis2), axis=-1, **({} if dtype is None else {"dtype": dtype})

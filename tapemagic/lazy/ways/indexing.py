@@ -11,12 +11,13 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from tapemagic.engine.operations import scatter
+from tapemagic.engine.tensor.messages import public_name
 from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy.array import Shape
-from tapemagic.lazy.ways.along import along
+from tapemagic.lazy.ways.along import ALONG, along
 from tapemagic.lazy.ways.blocks import blockwise, is_lazy, pointwise, right
 from tapemagic.lazy.ways.joining import as_lazy, concatenate
-from tapemagic.lazy.ways.shaping import astype, broadcast_to, ravel, reshape
+from tapemagic.lazy.ways.shaping import astype, broadcast_to, ravel, reshape, roll
 from tapemagic.lazy.ways.table import way
 
 RUNS = 64

@@ -25,7 +25,7 @@ def as_lazy(x: Any) -> Any:
 @way(np.concatenate)
 def concatenate(
     arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = None, casting: Any = "same_kind"
-) -> Any:
+) -> Any:  # noqa: ARG001
     """``np.concatenate``: the other axes are cut like those of the array with most chunks."""
     arrays = [as_lazy(x) for x in arrays]
     if axis is None:

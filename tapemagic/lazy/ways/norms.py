@@ -19,7 +19,7 @@ EUCLIDEAN = (None, 2, "fro", "f")
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002 (NumPy's name)
     """``np.linalg.norm``."""
     axes = axes_of(axis, x.ndim)
-    if (axis is None and ord is None) or len(axes) == 1:
+    if axis is None and ord is None or len(axes) == 1:
         return vector_norm(
             x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord, of_norm=ord
         )
@@ -29,7 +29,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 @way(np.linalg.vector_norm)
 def vector_norm(
     x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 2, of_norm: Any = 2
-) -> Any:
+) -> Any:  # noqa: A002, ARG001
     """``np.linalg.vector_norm``."""
     axes = axes_of(axis, x.ndim)
     if not is_cut(x, axes):

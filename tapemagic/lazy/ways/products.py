@@ -8,10 +8,10 @@ import dask.array as da
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from tapemagic.lazy.ways.blocks import blockwise, pointwise, right
+from tapemagic.lazy.ways.blocks import blockwise, is_lazy, pointwise, right
 from tapemagic.lazy.ways.joining import as_lazy
 from tapemagic.lazy.ways.reductions import total
-from tapemagic.lazy.ways.shaping import astype, ravel, reshape
+from tapemagic.lazy.ways.shaping import astype, largest, ravel, reshape
 from tapemagic.lazy.ways.table import way
 
 
@@ -157,7 +157,7 @@ def cross(
 @way(np.einsum)
 def einsum(
     subscripts: str, *operands: Any, optimize: Any = False, dtype: Any = None, **options: Any
-) -> Any:
+) -> Any:  # noqa: ARG001
     """``np.einsum``, with subscripts in a string."""
     arrays = [as_lazy(x) for x in operands]
     dtype = np.result_type(*(x.dtype for x in arrays)) if dtype is None else np.dtype(dtype)

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from tapemagic.engine.rules.reductions import mean_of
-from tapemagic.engine.tensor.precision import sum_of_rows
+from tapemagic.engine.tensor.messages import public_name
+from tapemagic.engine.tensor.precision import precise_sum, sum_of_rows
+from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy.ways.blocks import blockwise, is_lazy, pointwise, right
 from tapemagic.lazy.ways.shaping import astype, ravel, reshape
 from tapemagic.lazy.ways.table import way
@@ -139,7 +141,7 @@ def _extreme(function: Any, ufunc: Any) -> Any:
         keepdims: Any = False,
         initial: Any = None,
         where: Any = True,
-    ) -> Any:
+    ) -> Any:  # noqa: ARG001
         return reduce(a, axis, None, None, keepdims, initial, where)
 
     return extreme
@@ -156,7 +158,7 @@ def _test(function: Any, ufunc: Any, identity: bool) -> Any:
 
     def test(
         a: Any, axis: Any = None, out: None = None, keepdims: Any = False, *, where: Any = True
-    ) -> Any:
+    ) -> Any:  # noqa: ARG001
         if is_lazy(a):
             a = astype(a, np.bool_)
         return reduce(a, axis, None, None, keepdims, None, where)
@@ -180,7 +182,7 @@ def _method(function: Any) -> Any:
         keepdims: Any = False,
         initial: Any = None,
         where: Any = True,
-    ) -> Any:
+    ) -> Any:  # noqa: ARG001
         options = given(dtype=dtype, initial=initial, where=where)
         return WAYS[function](a, axis=axis, keepdims=keepdims, **options)
 
@@ -229,7 +231,7 @@ def mean(
     keepdims: Any = False,
     *,
     where: Any = True,
-) -> Any:
+) -> Any:  # noqa: ARG001
     """``np.mean``."""
     options = given(axis=axis, dtype=dtype, keepdims=keepdims, where=where)
     x = a if is_lazy(a) else _spread_like(a, where)
@@ -260,7 +262,7 @@ def nanmean(
     keepdims: Any = False,
     *,
     where: Any = True,
-) -> Any:
+) -> Any:  # noqa: ARG001
     """``np.nanmean``."""
     if is_lazy(a) and not is_cut(a, axes_of(axis, a.ndim)):
         return within(
@@ -422,7 +424,7 @@ def precise(x: Any, axes: Axes, keepdims: bool) -> Any:
 @way(np.average)
 def average(
     a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False
-) -> Any:
+) -> Any:  # noqa: ARG001
     """``np.average``, with weights in the shape of `a`."""
     dtype = np.result_type(a.dtype, weights.dtype, *(["f8"] if a.dtype.kind in "biu" else []))
     options = given(keepdims=keepdims)

@@ -222,7 +222,7 @@ def full_like(
     subok: Any = True,
     shape: Any = None,
     **_device: Any,
-) -> Any:
+) -> Any:  # noqa: ARG001
     """``np.full_like``."""
     if is_lazy(x):
         dtype = x.dtype if dtype is None else dtype
@@ -241,7 +241,7 @@ def zeros_like(
     subok: Any = True,
     shape: Any = None,
     **_device: Any,
-) -> Any:
+) -> Any:  # noqa: ARG001
     """``np.zeros_like``; also in the place of numbers that may be any."""
     return full_like(x, 0, dtype, shape=shape)
 
@@ -254,7 +254,7 @@ def ones_like(
     subok: Any = True,
     shape: Any = None,
     **_device: Any,
-) -> Any:
+) -> Any:  # noqa: ARG001
     """``np.ones_like``."""
     return full_like(x, 1, dtype, shape=shape)
 
