@@ -123,6 +123,7 @@ class LazyArray(ArrayMethods):
     def _meta(self) -> Any:
         return meta_from_array(self._value)
 
+    @property
     def npartitions(self) -> int:
         """The number of pieces."""
         return self._value.npartitions
