@@ -33,8 +33,8 @@ LONGEST = 500
 """The number of characters of a sentence."""
 
 LAZY = (
-    "the cell computes with Dask arrays, whose numbers are computed only when they are asked for: write %%tape --compute "
-    "to have those of this report"
+    "the cell computes with Dask arrays, whose numbers are computed only when one asks for them: %%tape --compute "
+    "computes those of this report"
 )
 GRADIENTS, TRAINING = "Gradients", "Training"
 KINDS = {"overflow": "overflow", "division by zero": "divide by zero"}
