@@ -124,7 +124,6 @@ class LazyArray(ArrayMethods):
         return meta_from_array(self._value)
 
     @property
-    @property
     def npartitions(self) -> int:
         """The number of pieces."""
         return self._value.npartitions
