@@ -109,6 +109,7 @@ class Driver:
         self._closure = closure
         self._program = program
         self._values: dict[int, str] = {}
+        self._variables: dict[int, str] = {}
         self.lines: list[str] = []
         self._names = parameters(function, call)
         self._parameters, self._passed, self._given = (
@@ -248,7 +249,7 @@ class Driver:
             self._require(f"{name}.__class__ is not {self._constant(value.__class__)}")
             return
         dtype = self._constant(value.dtype)
-        condition = f"{name}.__class__ is not ndarray or {name}.shape != {value.shape}"
+        condition = f"type({name}) is not ndarray or {name}.shape != {value.shape}"
         condition += f" or ({name}.dtype is not {dtype} and {name}.dtype != {dtype})"
         if value.ndim > 1:
             strides = strides_of(value)
@@ -320,10 +321,24 @@ class Driver:
             return self._values[origin]
         if isinstance(origin, Reached):
             return origin.local if origin.is_array else f"{origin.local}._value"
-        return f"value_of({self._local(origin)})"
+        return self._variables.get(id(origin)) or f"value_of({self._local(origin)})"
+
+    def _check_variables(self) -> None:
+        """Require that Variables lie in memory as the program takes for granted."""
+        for k, node in enumerate(self._program.inputs):
+            variable = node.origin
+            if isinstance(variable, Variable) and node.contiguous:
+                place = self._place(variable)
+                if place is not None:  # checked with the arguments
+                    self._variables[id(variable)] = self._values[place]
+                    continue
+                self.lines.append(f"v{k} = {self._value(variable)}")
+                self._require(f"not v{k}.flags.c_contiguous")
+                self._variables[id(variable)] = f"v{k}"
 
     def _run(self, single: bool) -> None:
         program, notes = self._program, self._program.notes
+        self._check_variables()
         given = ", ".join(self._value(node.origin) for node in program.inputs)
         count = len(program.results)
         names = [f"r{k}" for k in range(count + len(program.assigned))]

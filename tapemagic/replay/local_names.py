@@ -68,6 +68,12 @@ class LocalNames:
         """Give a node a name that was reserved."""
         self._names[node] = name
 
+    def pass_on(self, before: Node, node: Node) -> None:
+        """Give a node the name of the array into which it is written, which nobody reads afterwards, or is a buffer."""
+        name = self._names[node] = self._names[before]
+        if self._holders.get(name) is before and not self._uses.is_kept(before):
+            self._holders[name] = node
+
     def give(self, node: Node, wanted: str = "") -> str:
         """Give a node a name: that of a value which is not read any more may serve again."""
         wanted = wanted or self.wanted(node)
