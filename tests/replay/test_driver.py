@@ -15,7 +15,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.replay.closure import Closure
-from tapemagic.replay.driver import parameters
+from tapemagic.replay.driver_function import parameters
 from tapemagic.replay.signature import signature
 
 one, two, three = (tm.constant(k) for k in (1.0, 2.0, 3.0))
