@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
-from uuid import uuid4
 
-import cloudpickle
 import numpy as np
 
+from tapemagic.distributed.sending import only_sent_variables, pickled, this_process, unpickled
 from tapemagic.engine.functions.arguments import checked_result, checked_tensor, name_of
 from tapemagic.engine.nest import pack
 from tapemagic.engine.recording import silence
@@ -18,9 +16,8 @@ from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.coercion import NUMBERS, require_plain
 from tapemagic.engine.tensor.messages import describe
 from tapemagic.engine.tensor.tensor import Tensor, plain, wrap
-from tapemagic.engine.tensor.variable import Variable, oldest_first
-from tapemagic.engine.tensor.variable_reads import Reads, recorded_reads
-from tapemagic.errors import FunctionError, ShapeError, UnsupportedArgumentError
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.errors import FunctionError, ShapeError
 
 CALLED = "was called on partition"
 """Part of the note on an error of the loss."""
@@ -81,18 +78,12 @@ class Problem:
         FunctionError
             If the loss refers to something that cannot be pickled.
         """
-        state = self.loss, self.structure, self.leaves, self.reduce, self.count
-        try:
-            with silence():
-                return cloudpickle.dumps(state)
-        except Exception as error:  # noqa: BLE001 (whatever the user's objects raise)
-            raise FunctionError(
-                f"{name_of(self.loss)} cannot be sent to other processes, since it cannot be pickled with all that it "
-                f"refers to: {error}. Open files, locks and the like inside of the loss"
-            ) from None
+        return pickled(
+            self.loss, (self.loss, self.structure, self.leaves, self.reduce, self.count)
+        )
 
     def __reduce__(self) -> Any:
-        return _unpickled, (_here(), self.pickled)
+        return _received, (this_process(), self.pickled)
 
     def partial(self, number: int, part: Any) -> Partial | None:
         """The loss and its gradient on the partition with a number; None if that has no rows."""
@@ -110,12 +101,11 @@ class Problem:
             return None
         args, kwargs = spread(part)
         sources = [x if isinstance(x, Variable) else wrap(x) for x in self.leaves]
-        with silence(), recorded_reads() as reads:
-            with Tape() as tape:
+        with silence():
+            with only_sent_variables(self.loss, self.arrival), Tape() as tape:
                 tape.watch(sources)
                 params = pack(self.structure, sources)
                 loss = self._scalar(self.loss(params, *args, **kwargs))
-            self._require_sent(reads)
             gradients = tape.gradient(loss, sources)
         return Partial(rows, loss._value, [g if g is None else g._value for g in gradients])
 
@@ -147,18 +137,6 @@ class Problem:
             )
         return 1 if rows is None else rows
 
-    def _require_sent(self, reads: Reads) -> None:
-        """Refuse variables that the loss found in a module of this process: they have values of their own here."""
-        if self.arrival is None:
-            return
-        for variable, _ in reads.values():
-            if oldest_first([variable, self.arrival])[0] is variable:
-                raise UnsupportedArgumentError(
-                    f"{name_of(self.loss)} reads the variable {variable.name!r} of an imported module, and each "
-                    "process has its own: give it with the parameters, or as a default value of an argument of the "
-                    "loss"
-                )
-
     def combined(self, partials: Sequence[Partial | None]) -> Partial | None:
         """The sum of results, or their mean weighted by rows; None if there is none."""
         found = [x for x in partials if x is not None]
@@ -174,20 +152,11 @@ class Problem:
         )
 
 
-def _here() -> tuple[str, int]:
-    """The identity of this process, among all machines."""
-    return _STARTED, os.getpid()
-
-
-_STARTED = uuid4().hex
-
-
-def _unpickled(home: tuple[str, int], state: bytes) -> Problem:
+def _received(home: tuple[str, int], content: bytes) -> Problem:
     """A problem in the process that it was sent to."""
-    arrival = Variable(0.0) if _here() != home else None
-    with silence():
-        problem = Problem(*cloudpickle.loads(state))
-    problem.arrival = arrival
+    state, arrival = unpickled(content)
+    problem = Problem(*state)
+    problem.arrival = arrival if this_process() != home else None
     return problem
 
 

@@ -83,10 +83,10 @@ def _cast(value: da.Array, dtype: np.dtype[Any]) -> da.Array:
     """A Dask array cast to a dtype that can hold its numbers."""
     if value.dtype == dtype:
         return value
-    if dtype.kind not in "fc" or value.dtype.kind == "c" != dtype.kind:
-        if not np.can_cast(value.dtype, dtype, "safe"):
-            raise DtypeError(
-                f"whether numbers of {value.dtype} fit into {dtype} cannot be seen before they are computed: cast them "
-                f"before they become a tensor, with x.astype({str(dtype)!r}), which cuts off what does not fit"
-            )
+    harmless = dtype.kind in "fc" and not value.dtype.kind == "c" != dtype.kind
+    if not harmless and not np.can_cast(value.dtype, dtype, "safe"):
+        raise DtypeError(
+            f"whether numbers of {value.dtype} fit into {dtype} cannot be seen before they are computed: cast them "
+            f"before they become a tensor, with x.astype({str(dtype)!r}), which cuts off what does not fit"
+        )
     return value.astype(dtype)
