@@ -175,7 +175,7 @@ class LazyArray(ArrayMethods):
 
     def rechunk(self, *chunks: Any, **options: Any) -> Any:
         """The same numbers, cut otherwise."""
-        return LazyArray(self._value.rechunk(*chunks, **options))
+        return call(da.rechunk, (self, *chunks), options)
 
     def __len__(self) -> int:
         return len(self._value)

@@ -22,6 +22,9 @@ PIECES = 4
 """How many times larger the chunks of a reshaped array may be, so that there need not be more of them."""
 
 
+way(da.rechunk)(da.rechunk)
+
+
 @way(np.copy)
 def copy(x: Any, order: Any = "K") -> Any:  # noqa: ARG001 (NumPy's signature)
     """``np.copy``."""
