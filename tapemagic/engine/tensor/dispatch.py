@@ -274,7 +274,15 @@ def _plain_params(operation: Operation, params: dict[str, Any]) -> dict[str, Any
             f"{operation.name}(..., {name}=...) has no derivative in {name!r}: give it as a plain value, with "
             "x.numpy()"
         )
-    return {name: unwrap(value) for name, value in params.items()}
+    params = {name: unwrap(value) for name, value in params.items()}
+    if gates:
+        for name, value in params.items():
+            if isinstance(value, (tuple, list)) and name != "index" and gates[0].reads(value):
+                raise NotComputedError(
+                    f"{operation.name}(..., {name}=...) needs numbers, and a value in {name!r} is not computed: write "
+                    "x.compute() first"
+                )
+    return params
 
 
 def is_tracked(values: Iterable[Any]) -> bool:
