@@ -7,7 +7,7 @@ reach goes through the gate: functions of this package, and the shapes of new ar
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Protocol
 
@@ -31,9 +31,9 @@ class Gate(Protocol):
     def filled(self, value: Any, shape: tuple[int, ...]) -> Any:
         """One number in every place of a new array; it is cut as the array was from which the shape comes."""
 
-    def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
-        """The records of a reverse sweep, backwards."""
 
+MOST_KEPT = 1 << 20
+"""The bytes of the largest numbers that a lazy array keeps once they are computed, for what shows it."""
 
 gates: list[Gate] = []
 """The gate, once the program has made a lazy tensor; until then nothing looks for one."""

@@ -10,7 +10,7 @@ import dask.array as da
 import numpy as np
 from dask.array.utils import meta_from_array
 
-from tapemagic.engine.laziness import gates, not_computed
+from tapemagic.engine.laziness import MOST_KEPT, gates, not_computed
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.tensor import Traced
 
@@ -51,6 +51,32 @@ class Shape(tuple[int, ...]):  # noqa: SLOT001 (a tuple has no room for slots)
         return Shape, (self.chunks,)
 
 
+class Origin:
+    """The way in which a lazy array came about, for what computes it anew.
+
+    Attributes
+    ----------
+    level : int
+        The number of sums over many chunks, one after the other, that have to be known before it.
+    span : float
+        The number of chunks, computed since the last of these sums, that one of its chunks depends on.
+    made_by : tuple of (Call or Source) and int, or None
+        What makes it anew, and its place among the arrays made; of a sum over many chunks None.
+    again : dict of int to LazyArray
+        The array made anew for higher levels.
+    """
+
+    __slots__ = ("again", "level", "made_by", "span")
+
+    def __init__(
+        self, level: int = 0, span: float = 1, made_by: tuple[Any, int] | None = None
+    ) -> None:
+        self.level = level
+        self.span = span
+        self.made_by = made_by
+        self.again: dict[int, LazyArray] = {}
+
+
 class LazyArray(ArrayMethods):
     """A Dask array whose every use goes through the gate, and that never computes by itself.
 
@@ -59,18 +85,23 @@ class LazyArray(ArrayMethods):
     Attributes
     ----------
     _value : dask.array.Array
+    origin : Origin
+    computed : array or None
+        The numbers, once they were computed and if they are few, for what shows the value.
     """
 
-    __slots__ = ("__weakref__", "_shape", "_value")
+    __slots__ = ("__weakref__", "_shape", "_value", "computed", "origin")
 
     __array_priority__ = 1000.0
 
-    base = None
+    base: Any = None
     nbytes = 0  # in memory, of which a tape keeps account
 
-    def __init__(self, array: da.Array) -> None:
+    def __init__(self, array: da.Array, origin: Origin | None = None) -> None:
         self._value = array
+        self.origin = origin or Origin()
         self._shape: Shape | None = None
+        self.computed: Any = None
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
@@ -92,6 +123,17 @@ class LazyArray(ArrayMethods):
     def _meta(self) -> Any:
         return meta_from_array(self._value)
 
+    @property
+    def npartitions(self) -> int:
+        """The number of pieces."""
+        return self._value.npartitions
+
+    def _flags(self) -> Any:
+        """The layout of an array that lies in memory row by row."""
+        return np.empty((1, 1)).flags
+
+    flags: Any = property(_flags)
+
     def _strides(self) -> tuple[int, ...]:
         """The steps in bytes, as in an array that lies in memory row by row."""
         steps = [self.itemsize]
@@ -100,6 +142,11 @@ class LazyArray(ArrayMethods):
         return tuple(reversed(steps[: self.ndim]))
 
     strides: Any = property(_strides)
+
+    def keep(self, numbers: Any) -> None:
+        """Keep the numbers that were computed, if they are few."""
+        if self._value.nbytes <= MOST_KEPT:
+            self.computed = np.asarray(numbers)[()]
 
     @property
     def name(self) -> str:
@@ -112,7 +159,7 @@ class LazyArray(ArrayMethods):
 
     def copy(self, order: Any = "C") -> Any:  # noqa: ARG002 (NumPy's signature)
         """Another lazy array with the same values."""
-        return LazyArray(self._value)
+        return LazyArray(self._value, self.origin)
 
     def astype(self, dtype: Any, *_args: Any, **_kwargs: Any) -> Any:
         """Cast to another dtype."""
@@ -237,8 +284,9 @@ MEASURES: dict[Any, Callable[..., Any]] = {
 
 def _put(target: LazyArray, value: LazyArray) -> None:
     """Let a lazy array stand for other values of the same shape: an operation in place."""
-    target._value = value._value
+    target._value, target.computed = value._value, value.computed
     target._shape = None
+    target.origin = value.origin
 
 
 def _binary(function: Any) -> Callable[[Any, Any], Any]:

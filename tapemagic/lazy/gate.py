@@ -6,7 +6,6 @@ each chunk. Anything else is refused, since Dask would compute it at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import dask.array as da
@@ -18,6 +17,7 @@ from tapemagic.engine.tracing import tracer
 from tapemagic.lazy import ways as _ways  # noqa: F401 (fills the table)
 from tapemagic.lazy.array import LazyArray, Shape
 from tapemagic.lazy.coercion import kept
+from tapemagic.lazy.rereading import Call, mapped
 from tapemagic.lazy.ways.along import ALONG, along, along_first, of_ufunc
 from tapemagic.lazy.ways.blocks import pointwise, whole
 from tapemagic.lazy.ways.table import POINTWISE, WAYS
@@ -25,18 +25,7 @@ from tapemagic.lazy.ways.table import POINTWISE, WAYS
 
 def lowered(value: Any) -> Any:
     """Nested arguments with Dask's arrays in the place of lazy ones."""
-    kind = type(value)
-    if kind is LazyArray:
-        return value._value
-    if kind is tuple or kind is list:
-        return kind([lowered(x) for x in value])
-    if kind is dict:
-        return {key: lowered(x) for key, x in value.items()}
-    if kind is slice:
-        return slice(lowered(value.start), lowered(value.stop), lowered(value.step))
-    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return kind._make(map(lowered, value))
-    return value
+    return mapped(LazyArray.to_dask_array, value)
 
 
 def raised(value: Any) -> Any:
@@ -96,11 +85,11 @@ class DaskGate:
         if told is not None:
             told.leave(LAZY)
             args, kwargs = told.value((args, kwargs))
-        return raised(computed(function, lowered(args), lowered(kwargs)))
+        return Call(_computed, function, args, kwargs).results()
 
-    def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:  # noqa: ARG002
-        """The records of a reverse sweep, backwards."""
-        return iter(reversed(records))
+
+def _computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    return raised(computed(function, lowered(args), lowered(kwargs)))
 
 
 def filled(value: Any, shape: tuple[int, ...]) -> da.Array:

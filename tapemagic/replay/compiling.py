@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.collector import uncollected
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.driver import Driver, Miss, driver
@@ -40,7 +39,6 @@ class Compiled:
         Called with the arguments; gives the result, or a `Miss`.
     """
 
-    @uncollected()
     def __init__(self, program: Program, call: Call, closure: Closure, entry: Any) -> None:
         self.entry = entry
         self.program = simplified(program)

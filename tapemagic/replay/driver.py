@@ -17,7 +17,7 @@ from tapemagic.replay.closure import Closure, contents, is_empty
 from tapemagic.replay.kinds import NUMBERS, same_leaf
 from tapemagic.replay.signature import LEAF, Call, is_data, strides_of, taken_apart
 from tapemagic.replay.source import Retrace
-from tapemagic.replay.trace import current
+from tapemagic.replay.trace import current, open_traces
 
 FEW = 4
 """The number of tensors among the arguments up to which all pairs of them are compared."""
@@ -102,13 +102,14 @@ class Driver:
             "same_leaf": same_leaf, "value_of": value_of, "exchange": exchange, "new": new,
             "clock": clock, "run": run, "program": compiled, "contents": contents,
             "is_empty": is_empty, "pack": pack, "taken_apart": taken_apart, "ndarray": np.ndarray,
-            "live": live, "current": current,
+            "live": live, "current": current, "open_traces": open_traces,
         }  # fmt: skip
         self.namespace |= closure.namespace
         self._call = call
         self._closure = closure
         self._program = program
         self._values: dict[int, str] = {}
+        self._variables: dict[int, str] = {}
         self.lines: list[str] = []
         self._names = parameters(function, call)
         self._parameters, self._passed, self._given = (
@@ -125,7 +126,7 @@ class Driver:
         self._check_aliases()
         self._run(single)
         self._lines = [
-            f"if live() or current() is not None: return function({self._passed})",
+            f"if live() or open_traces and current() is not None: return function({self._passed})",
             *checks,
             "missed = STALE",
             "while True:",
@@ -320,10 +321,24 @@ class Driver:
             return self._values[origin]
         if isinstance(origin, Reached):
             return origin.local if origin.is_array else f"{origin.local}._value"
-        return f"value_of({self._local(origin)})"
+        return self._variables.get(id(origin)) or f"value_of({self._local(origin)})"
+
+    def _check_variables(self) -> None:
+        """Require that Variables lie in memory as the program takes for granted."""
+        for k, node in enumerate(self._program.inputs):
+            variable = node.origin
+            if isinstance(variable, Variable) and node.contiguous:
+                place = self._place(variable)
+                if place is not None:  # checked with the arguments
+                    self._variables[id(variable)] = self._values[place]
+                    continue
+                self.lines.append(f"v{k} = {self._value(variable)}")
+                self._require(f"not v{k}.flags.c_contiguous")
+                self._variables[id(variable)] = f"v{k}"
 
     def _run(self, single: bool) -> None:
         program, notes = self._program, self._program.notes
+        self._check_variables()
         given = ", ".join(self._value(node.origin) for node in program.inputs)
         count = len(program.results)
         names = [f"r{k}" for k in range(count + len(program.assigned))]
@@ -409,8 +424,8 @@ def driver(code: CodeType, namespace: dict[str, Any], function: Any, miss: Any) 
     """
     cells = {"function": CellType(function), "miss": CellType(miss)}
     made = FunctionType(code, namespace, closure=tuple(cells[name] for name in code.co_freevars))
-    made.__name__ = getattr(function, "__name__", made.__name__)
-    made.__qualname__ = getattr(function, "__qualname__", made.__qualname__)
+    if type(function) is FunctionType:
+        made.__name__, made.__qualname__ = function.__name__, function.__qualname__
     return made
 
 

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
+from tapemagic.engine.collector import uncollected
 from tapemagic.engine.events import CELL_FILE, user_line
 from tapemagic.engine.recording import live
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
@@ -411,7 +412,8 @@ class Programs:
             found = difference(other, program)
             del entry.pending[k]
             if found is None:
-                compiled = Compiled(program, call, closure, entry)
+                with uncollected():
+                    compiled = Compiled(program, call, closure, entry)
                 entry.programs = [compiled, *entry.programs]
                 self._eager_after = {}
                 self._begin_with(compiled)

@@ -132,6 +132,11 @@ def strides_of(value: Any) -> tuple[int, ...] | None:
     return None if value.ndim < 2 or is_lazy(value) or value.flags.c_contiguous else value.strides
 
 
+def is_contiguous(value: Any) -> bool:
+    """Whether a value is a C-contiguous array of two axes or more."""
+    return value.ndim > 1 and strides_of(value) is None
+
+
 def static_key(x: Any) -> tuple[Any, ...]:
     """The type and value of a number or text; the identity of anything else."""
     if isinstance(x, float | complex | np.inexact):

@@ -46,6 +46,9 @@ _current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 current = _current.get
 """The trace that is open on this thread; None where there is none."""
 
+open_traces: list[Trace] = []
+"""All traces that are open, on any thread: as long as there is none, nobody need ask for the `current` one."""
+
 _count = getattr(sys, "getrefcount", lambda _: float("nan"))
 
 
@@ -422,9 +425,11 @@ def tracing(trace: Trace | None = None) -> Iterator[Trace]:
     """A trace, which may be given, that is open inside the block, on this thread."""
     trace = trace or Trace()
     token = _current.set(trace)
+    open_traces.append(trace)
     try:
         with told_to(trace):
             yield trace
     finally:
+        open_traces.remove(trace)
         _current.reset(token)
         trace.close()

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.laziness import gates, is_lazy, zeros
+from tapemagic.engine.laziness import is_lazy, zeros
 from tapemagic.engine.operations.scatter import Scattered, dense, sum_of_scattered
 from tapemagic.engine.recording import SMALL, Absent, outputs_of
 from tapemagic.engine.registry import NUMBERED, Operation
@@ -147,10 +147,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
     pop = grads.pop
     told = tracer()
     in_place = told is None and not nested
-    if gates:
-        backwards = gates[0].sweep(records, grads)
-    else:
-        backwards = reversed(records) if told is None else told.sweep(records, grads)
+    backwards = reversed(records) if told is None else told.sweep(records, grads)
     for number, values, ids, params, output, output_id in backwards:
         if unfinished:
             _finish(output_id, grads, unfinished)

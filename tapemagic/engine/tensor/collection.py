@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
+from weakref import ref
 
 import numpy as np
 
@@ -75,7 +76,9 @@ class Collection:
         """
         value = self._lazy("compute()")
         record_exit(self, ".compute()")
-        return self.result_class(value.compute(**options))
+        numbers = value.compute(**options)
+        value.keep(numbers)
+        return self.result_class(numbers)
 
     def persist(self, **options: Any) -> Any:
         """A lazy tensor whose chunks are computed, and kept in memory by the scheduler; still on the tape.
@@ -192,16 +195,36 @@ class Collection:
         elif any(file.endswith(DELAYED) for file, _ in frames):
             record_exit(self, "dask.delayed()")
         finalize, args = self._value.__dask_postcompute__()
-        return _computed, (self.result_class, finalize, args)
+        return _computed, (self.result_class, finalize, args, _Keeper(self._value))
 
     def __dask_postpersist__(self) -> Any:
         rebuild, args = self._value.__dask_postpersist__()
         return _rebuilt, (self, rebuild, args)
 
 
-def _computed(results: Any, kind: Any, finalize: Any, args: Any) -> Any:
+class _Keeper:
+    """Lets a lazy array keep its numbers; it refers to nothing any more where a cluster has sent it to a worker."""
+
+    def __init__(self, value: Any = None) -> None:
+        self._value = None if value is None else ref(value)
+
+    def keep(self, numbers: Any) -> None:
+        value = None if self._value is None else self._value()
+        if value is not None:
+            value.keep(numbers)
+
+    def __reduce__(self) -> Any:
+        return _Keeper, ()
+
+    def __dask_tokenize__(self) -> Any:
+        return "keeper"
+
+
+def _computed(results: Any, kind: Any, finalize: Any, args: Any, keeper: _Keeper) -> Any:
     """A tensor with the numbers of computed chunks."""
-    return kind(finalize(results, *args))
+    numbers = finalize(results, *args)
+    keeper.keep(numbers)
+    return kind(numbers)
 
 
 def _rebuilt(dsk: Any, x: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:
