@@ -182,18 +182,7 @@ def _elements(x: Tensor, index: Any) -> Tensor:
             raise
         # NumPy's numbers know fewer indices than its arrays without axes.
         y = np.asarray(a)[index]
-    except NotComputedError:
-        raise _lazy_index_error(a) from None
     return recorded(_GETITEM, a, i, {"index": index}, y)
-
-
-def _lazy_index_error(a: Any) -> UnsupportedArgumentError:
-    """The error for an index that is not computed, of an array in memory."""
-    return UnsupportedArgumentError(
-        f"an index that is not computed cannot pick from a value in memory, here of shape {a.shape}: compute it "
-        "first, with i.compute(), or give the loss to tapemagic.distributed.value_and_grad, which computes it on each "
-        "partition of the data"
-    )
 
 
 def constant_result(value: Any) -> Any:
