@@ -28,6 +28,9 @@ class Gate(Protocol):
     def filled(self, value: Any, shape: tuple[int, ...]) -> Any:
         """One number in every place of a new array; it is cut as the array was from which the shape comes."""
 
+    def rows(self, dtype: Any, shape: tuple[int, ...], count: int) -> Any:
+        """The unit cotangents of a lazy target, or those of each of its examples, along a new first axis."""
+
     def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
         """The records of a reverse sweep, backwards."""
 

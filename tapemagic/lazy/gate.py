@@ -110,9 +110,33 @@ class DaskGate:
         """The lazy result of a function on arguments with a lazy array among them."""
         return raised(computed(function, lowered(args), lowered(kwargs)))
 
+    def rows(self, dtype: Any, shape: Any, count: int) -> Any:
+        """The unit cotangents of a lazy target, or those of each of its examples, along a new first axis."""
+        if count > ROWS:
+            raise UnsupportedArgumentError(
+                f"a jacobian of {count} outputs of a lazy array passes back {count} gradients through all chunks, more "
+                f"than {ROWS}: take the outputs that are wanted first, y[:k], or compute the target"
+            )
+        return LazyArray(rows(dtype, shape, count))
+
     def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:  # noqa: ARG002
         """The records of a reverse sweep, backwards."""
         return iter(reversed(records))
+
+
+ROWS = 256
+"""The number of outputs up to which a jacobian of a lazy array is taken."""
+
+
+def rows(dtype: Any, shape: Any, count: int) -> da.Array:
+    """An identity matrix, each row of which has a shape and is cut as that says: one chunk, or several, for each."""
+    own = shape if math.prod(shape) == count else (1, *shape[1:])
+    unit = np.eye(count, dtype=dtype).reshape((count, *own))
+    chunks = ((1,) * count or (0,), *shape.chunks)
+    if own is not shape:
+        thin = ((1,) * count, (1,), *chunks[2:])
+        return da.broadcast_to(da.from_array(unit, chunks=thin), (count, *shape), chunks=chunks)
+    return da.from_array(unit, chunks=chunks)
 
 
 def filled(value: Any, shape: tuple[int, ...]) -> da.Array:

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapemagic.engine.laziness import gates
 from tapemagic.engine.tape.nonzeros import Nonzeros, Term, written
 from tapemagic.engine.tape.structured_sweep import StructuredSweep
 from tapemagic.engine.tape.sweep import Gradients, sweep
+from tapemagic.engine.tensor.tensor import wrap
 
 BUDGET = 1 << 26
 """The bytes that a batch of gradients of the largest value may take; a sweep holds a few such batches at once."""
@@ -62,6 +64,8 @@ def batched_sweep(
     in `kept` are intermediate values; the other arguments are those of `sweep`. The result holds, for each source that
     is connected, its gradients along a new first axis: one for each unit cotangent.
     """
+    if basis.shape.__class__ is not tuple:
+        return _lazy(records, tracked, diagonals, wanted, kept, basis, nested)
     values = {
         i: Nonzeros(seed, [Term(range(seed.size), range(seed.size), seed)])
         for i, seed in diagonals.items()
@@ -79,6 +83,24 @@ def batched_sweep(
         rows = _written(values[i], basis, range(basis.size), nested)
         found[i] = found[i] + rows if i in found else rows
     return found
+
+
+def _lazy(
+    records: Sequence[Any],
+    tracked: Mapping[int, int],
+    diagonals: Gradients,
+    wanted: AbstractSet[int],
+    kept: AbstractSet[int],
+    basis: Basis,
+    nested: bool,
+) -> Gradients:
+    """Sweep back from all unit cotangents of a target that is not computed, each a chunk of its own."""
+    grads: Gradients = {}
+    for i, seed in diagonals.items():
+        rows = gates[0].rows(seed.dtype, basis.shape, basis.size)
+        grads[i] = wrap(rows) if nested else rows
+    found = sweep(records, tracked, grads, kept, nested, (basis.size,))
+    return {i: found[i] for i in wanted & found.keys()}
 
 
 def _written(nonzeros: Nonzeros, basis: Basis, rows: range, nested: bool) -> Any:

@@ -97,9 +97,17 @@ on_axis(np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.
 on_axis(np.fft.fft2, np.fft.ifft2, np.fft.rfft2, np.fft.irfft2, name="axes", default=(-2, -1))
 on_axis(np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn, np.fft.fftshift, np.fft.ifftshift, name="axes", default=None)
 on_last(2, np.linalg.inv, np.linalg.cholesky, np.linalg.det, np.linalg.slogdet, np.linalg.eig, np.linalg.eigh,
-        np.linalg.eigvals, np.linalg.eigvalsh, np.linalg.svd, np.linalg.svdvals, np.linalg.qr, np.linalg.pinv,
-        np.linalg.matrix_power, np.linalg.matrix_rank, np.linalg.cond)
+        np.linalg.eigvals, np.linalg.eigvalsh, np.linalg.svd, np.linalg.svdvals, np.linalg.qr,
+        np.linalg.matrix_power, np.linalg.cond)
 # fmt: on
+
+
+def _matrices_and_limits(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+    """Matrices, and a number for each."""
+    return [leading(x.ndim, 0 if k else 2) for k, x in enumerate(arrays)]
+
+
+ALONG.update(dict.fromkeys([np.linalg.pinv, np.linalg.matrix_rank], _matrices_and_limits))
 
 
 def _solve(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001

@@ -253,8 +253,11 @@ def _cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
                 if name is not None and len(cut) > len(chunks.get(name, ())) and sum(cut) != 1:
                     chunks[name] = cut
     cut_alike = []
+    known = {name for x, names in zip(arrays, labels, strict=True) if is_lazy(x) for name in names}
     for x, names in zip(arrays, labels, strict=True):
-        if not is_lazy(x) and any(name is not None and n != 1 for name, n in zip(names, x.shape, strict=True)):
+        if not is_lazy(x) and any(
+            name is not None and (n != 1 or name not in known) for name, n in zip(names, x.shape, strict=True)
+        ):
             cuts = tuple(
                 chunks.get(name, (n,)) if n != 1 else (1,) for name, n in zip(names, x.shape, strict=True)
             )

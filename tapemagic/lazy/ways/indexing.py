@@ -69,6 +69,7 @@ def getitem(x: Any, index: Any) -> Any:
     """``x[index]``."""
     if not is_lazy(x):
         return _in_memory(x, index)
+    index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
     if isinstance(index, (bool, np.bool_)):
         return x[None] if index else x[None][:0]
     parts = parts_of(index, x.shape)
@@ -282,6 +283,9 @@ def zeros_with(values: Any, index: Any, shape: Any) -> Any:
     """Zeros of a shape with values added at an index."""
     values = as_lazy(values)
     full = tuple(shape)
+    index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+    if isinstance(index, (bool, np.bool_)):
+        return zeros_with(reshape(values, (1, *full)), 0 if index else slice(0, 0), (1, *full))[0]
     parts = parts_of(index, full)
     arrays = [k for k, part in enumerate(parts) if isinstance(part, np.ndarray)]
     reads = np.broadcast_to(np.int8(0), full)[tuple(parts)].shape
@@ -446,6 +450,8 @@ def _added_at_points(values: Any, parts: list[Any], shape: Any) -> Any:
 def with_added(total: Any, values: Any, index: Any) -> Any:
     """A copy of an array with values added at an index."""
     total = as_lazy(total)
+    if values.dtype.kind == "c" != total.dtype.kind:
+        values = pointwise(np.real, (values,), {})
     return pointwise(np.add, (total, astype(zeros_with(values, index, Shape(total.chunks)), total.dtype)), {})
 
 
