@@ -253,7 +253,8 @@ def where(condition: Any, *options: Any) -> Any:
 way(np.where)(where)
 
 
-@way(np.real_if_close, np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.unique_values, np.unique_all, np.unique_counts, np.unique_inverse)
+@way(np.real_if_close, np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.unique_values, np.unique_all, np.unique_counts, np.unique_inverse,
+     np.intersect1d, np.union1d, np.setdiff1d, np.setxor1d, np.trim_zeros, np.roots)
 def nonzero(*args: Any, **_params: Any) -> Any:  # noqa: ARG001
     """Refused: the number of elements depends on the numbers."""
     raise UnsupportedArgumentError(
@@ -268,6 +269,23 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
     if axis is None:
         arr, axis = ravel(arr), 0
     return along(np.take_along_axis, (arr, indices, axis), {})
+
+
+@way(np.bincount)
+def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+    """``np.bincount`` of numbers in memory, with lazy weights."""
+    if is_lazy(x):
+        return nonzero(x)
+    length = max(int(x.max(initial=-1)) + 1, minlength)
+    return zeros_with(astype(as_lazy(weights), np.dtype(np.float64)), x, (length,))
+
+
+@way(np.save, np.savez, np.savez_compressed, np.savetxt, np.array_repr, np.array_str, np.array2string, np.may_share_memory, np.shares_memory, np.packbits, np.unpackbits)
+def save(*args: Any, **_params: Any) -> Any:  # noqa: ARG001
+    """Refused: it needs the numbers now."""
+    raise UnsupportedArgumentError(
+        "writing, showing and packing numbers needs them now, and a lazy array has none: write x.compute() first"
+    )
 
 
 # -- the transpose of indexing --------------------------------------------------------------------
