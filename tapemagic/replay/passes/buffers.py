@@ -24,7 +24,7 @@ AUGMENTED: dict[Any, Any] = {
 """Functions, and Python's operator that writes the result into the first argument."""
 
 IN_PLACE = frozenset({*AUGMENTED, np.negative})
-"""Functions that write into an argument of theirs: the others may take another algorithm for memory that overlaps."""
+"""Functions that may write into an argument of theirs; others may take another algorithm for memory that overlaps."""
 
 
 def with_buffers(loop: Loop, orders: Mapping[Node, Node]) -> list[Node]:
@@ -123,7 +123,7 @@ class _Walk:
             return part
         if node not in self._orders or node in self._shared:
             return None
-        if node.function in IN_PLACE:
+        if works_in_place(node):
             for x in node.args:
                 free = isinstance(x, Node) and x in self._buffers and not self._left[x]
                 if free and self._key(x) == self._key(node):
@@ -147,6 +147,14 @@ class _Walk:
 def _may_have_target(node: Node) -> bool:
     """Whether a call takes ``out=``."""
     return isinstance(node.function, np.ufunc)
+
+
+def works_in_place(node: Node) -> bool:
+    """Whether a call gives the same to the bit where it writes into an argument: of real numbers.
+
+    NumPy takes another algorithm for the product of a single complex number in place.
+    """
+    return node.function in IN_PLACE and not node.kwargs and node.kind.dtype.kind in "iuf"
 
 
 def only_reads(entry: Any) -> bool:
