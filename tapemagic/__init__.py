@@ -17,8 +17,17 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from tapemagic.engine import laziness as _laziness
 from tapemagic.engine import rules as _rules  # noqa: F401 (fills the table)
 from tapemagic.version import __version__ as __version__
+
+
+def _load_gate() -> Any:
+    """The gate for Dask's arrays, loaded when the first of them is met."""
+    return import_module("tapemagic.lazy.gate").GATE
+
+
+_laziness.LOAD.append(_load_gate)
 
 
 @cache
@@ -41,6 +50,8 @@ def __getattr__(name: str) -> Any:
     module = _modules().get(name)
     if module is None:
         raise AttributeError(f"module 'tapemagic' has no attribute {name!r}")
+    if module == __name__:
+        return import_module(f"{module}.{name}")
     value = globals()[name] = getattr(import_module(module), name)
     return value
 

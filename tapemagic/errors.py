@@ -102,6 +102,10 @@ class VariablesKeywordError(CustomGradientError, TypeError):
     """A function given to ``custom_gradient`` reads variables, but its gradient function does not take them."""
 
 
+class NotComputedError(TapeError, TypeError):
+    """The numbers of a lazy array are asked for, which is not computed yet."""
+
+
 class UnsupportedArgumentError(TapeError, TypeError):
     """A NumPy function was called with an argument that its derivative rule does not support."""
 

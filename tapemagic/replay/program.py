@@ -31,11 +31,21 @@ def kind_of(value: Any) -> Kind:
     >>> kind_of(np.float32(1))
     Kind(shape=(), dtype=dtype('float32'), is_array=False)
     """
+    known = SINGLE.get(type(value))
+    if known is not None:
+        return known
     if isinstance(value, np.ndarray):
         return Kind(value.shape, value.dtype, True)
     if isinstance(value, np.generic):
         return Kind((), value.dtype, False)
     return Kind((), np.dtype(type(value)), False)
+
+
+SINGLE: dict[Any, Kind] = {
+    kind: Kind((), np.dtype(kind), False)
+    for kind in (np.float64, np.float32, np.bool_, np.intp, bool, int, float, complex)
+}
+"""The kinds of single numbers of the usual classes."""
 
 
 class Site(NamedTuple):
@@ -79,7 +89,7 @@ class Back(NamedTuple):
         known = self.to is not None and (self.to.name or isinstance(self.to, Input))
         if known or (self.to is not None and not node.name and not isinstance(node, Input)):
             return self
-        return self._replace(to=node)
+        return Back(self.of, self.order, node)
 
 
 class Node:

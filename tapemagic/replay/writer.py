@@ -15,7 +15,7 @@ from tapemagic.replay.expressions import (
     Expressions,
     calls_numpy_alone,
 )
-from tapemagic.replay.layout import WIDTH, laid_out
+from tapemagic.replay.formatting import WIDTH, laid_out
 from tapemagic.replay.literals import literal, quoted
 from tapemagic.replay.local_names import LocalNames
 from tapemagic.replay.naming import identifier
@@ -180,6 +180,8 @@ class Writer:
 
     def _take(self, arguments: list[Node]) -> list[Pending]:
         """Take the kept expressions of arguments, as far as they are the last ones, in the order of the arguments."""
+        if not self._pending:
+            return []
         waiting = {part.node for part in self._pending}
         wanted = [node for node in arguments if node in waiting] if waiting else []
         kept = [part.node for part in self._pending]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.laziness import is_lazy, kept, refuse_lazy_parts
 from tapemagic.engine.registry import Operation
 from tapemagic.engine.tensor.messages import not_numbers_error, ragged_error, shown
 from tapemagic.errors import (
@@ -61,6 +62,10 @@ def private_array(value: Any, dtype: DTypeLike | None = None) -> Any:
     kind = "c" if wanted is None else wanted.kind
     whole = kind in "iu"
     array: Any
+    if is_lazy(given):
+        return kept(given, wanted)
+    if isinstance(given, (list, tuple)):
+        refuse_lazy_parts(given)
     try:
         cut = kind != "c" and np.iscomplexobj(given)
         as_it_is = whole or cut or dtype is None
@@ -88,6 +93,8 @@ def cast_exactly(value: Any, dtype: DTypeLike) -> Any:
         If it does not fit.
     """
     dtype = of_numbers(dtype)
+    if is_lazy(value):
+        return kept(value, dtype)
     if value.dtype.kind == "c" != dtype.kind:
         raise _conversion_error(value, dtype)
     if dtype.kind not in "iu":
@@ -114,7 +121,7 @@ OPERANDS = (np.ndarray, np.generic, float, int, bool, complex, list, tuple, Pand
 
 def is_plain_operand(x: Any) -> bool:
     """Whether something that is no tensor may stand beside one."""
-    if isinstance(x, OPERANDS):
+    if isinstance(x, OPERANDS) or is_lazy(x):
         return True
     if isinstance(x, Number):
         raise NotNumbersError(
@@ -197,6 +204,8 @@ def is_true(value: Any) -> bool:
 
 def value_text(value: Any, indent: int = 0) -> str:
     """The text of an array in a repr: eight significant digits, and the dtype if it is not a default one."""
+    if is_lazy(value):
+        return repr(value)
     if value.ndim:
         text = np.array2string(value, separator=", ", prefix=" " * indent)
     elif value.dtype.kind == "f":

@@ -102,8 +102,12 @@ ELEMENTWISE = frozenset({np.where, np.copy, method("copy"), method("astype"), op
 
 def has_order(node: Node) -> bool:
     """Whether a call tells NumPy in which order its result is to lie in memory, other than its arguments' own, "K"."""
-    order = node.kwargs.get("order", "K") if node.kwargs else "K"
-    return order != "K" or any(x.__class__ is str and x != "K" for x in node.args)
+    if node.kwargs and node.kwargs.get("order", "K") != "K":
+        return True
+    for x in node.args:  # noqa: SIM110 (quicker than a generator)
+        if x.__class__ is str and x != "K":
+            return True
+    return False
 
 
 def lines(shape: Sequence[int]) -> int:

@@ -1,0 +1,342 @@
+"""LazyArray: a Dask array in the place of NumPy's array inside a tensor."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+import dask.array as da
+import numpy as np
+from dask.array.utils import meta_from_array
+
+from tapemagic.engine.laziness import MOST_KEPT, gates, not_computed
+from tapemagic.engine.tensor.methods import ArrayMethods
+from tapemagic.engine.tensor.tensor import Traced
+
+
+def call(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """The result of a function according to the gate."""
+    return gates[0].call(function, args, kwargs)
+
+
+class Shape(tuple[int, ...]):  # noqa: SLOT001 (a tuple has no room for slots)
+    """The shape of a lazy array, which knows how that is cut, so that a new array of this shape is cut alike.
+
+    Attributes
+    ----------
+    chunks : tuple of tuple of int
+    """
+
+    chunks: tuple[tuple[int, ...], ...]
+
+    def __new__(cls, chunks: tuple[tuple[int, ...], ...]) -> Self:
+        """The shape of an array that is cut into chunks."""
+        made = super().__new__(cls, map(sum, chunks))
+        made.chunks = chunks
+        return made
+
+    def __radd__(self, other: Any) -> Any:
+        return Shape((*((n,) for n in other), *self.chunks))
+
+    def __add__(self, other: Any) -> Any:
+        chunks = other.chunks if isinstance(other, Shape) else tuple((n,) for n in other)
+        return Shape((*self.chunks, *chunks))
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        return Shape(self.chunks[index]) if isinstance(index, slice) else found
+
+    def __reduce__(self) -> Any:
+        return Shape, (self.chunks,)
+
+
+class Origin:
+    """The way in which a lazy array came about, for what computes it anew.
+
+    Attributes
+    ----------
+    level : int
+        The number of sums over many chunks, one after the other, that have to be known before it.
+    span : float
+        The number of chunks, computed since the last of these sums, that one of its chunks depends on.
+    made_by : tuple of (Call or Source) and int, or None
+        What makes it anew, and its place among the arrays made; of a sum over many chunks None.
+    again : dict of int to LazyArray
+        The array made anew for higher levels.
+    """
+
+    __slots__ = ("again", "level", "made_by", "span")
+
+    def __init__(
+        self, level: int = 0, span: float = 1, made_by: tuple[Any, int] | None = None
+    ) -> None:
+        self.level = level
+        self.span = span
+        self.made_by = made_by
+        self.again: dict[int, LazyArray] = {}
+
+
+class LazyArray(ArrayMethods):
+    """A Dask array whose every use goes through the gate, and that never computes by itself.
+
+    To Python it is an instance of NumPy's array, so that the engine takes the ways that it takes with one.
+
+    Attributes
+    ----------
+    _value : dask.array.Array
+    origin : Origin
+    computed : array or None
+        The numbers, once they were computed and if they are few, for what shows the value.
+    """
+
+    __slots__ = ("__weakref__", "_shape", "_value", "computed", "origin")
+
+    __array_priority__ = 1000.0
+
+    base: Any = None
+    nbytes = 0  # in memory, of which a tape keeps account
+
+    def __init__(self, array: da.Array, origin: Origin | None = None) -> None:
+        self._value = array
+        self.origin = origin or Origin()
+        self._shape: Shape | None = None
+        self.computed: Any = None
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return np.ndarray
+
+    @property
+    def shape(self) -> Shape:
+        """The length of each axis, which also says how it is cut."""
+        if self._shape is None:
+            self._shape = Shape(self._value.chunks)
+        return self._shape
+
+    @property
+    def chunks(self) -> tuple[tuple[int, ...], ...]:
+        """The lengths of the pieces along each axis."""
+        return self._value.chunks
+
+    @property
+    def _meta(self) -> Any:
+        return meta_from_array(self._value)
+
+    @property
+    def npartitions(self) -> int:
+        """The number of pieces."""
+        return self._value.npartitions
+
+    def _flags(self) -> Any:
+        """The layout of an array that lies in memory row by row."""
+        return np.empty((1, 1)).flags
+
+    flags: Any = property(_flags)
+
+    def _strides(self) -> tuple[int, ...]:
+        """The steps in bytes, as in an array that lies in memory row by row."""
+        steps = [self.itemsize]
+        for length in self.shape[:0:-1]:
+            steps.append(steps[-1] * length)
+        return tuple(reversed(steps[: self.ndim]))
+
+    strides: Any = property(_strides)
+
+    def keep(self, numbers: Any) -> None:
+        """Keep the numbers that were computed, if they are few."""
+        if self._value.nbytes <= MOST_KEPT:
+            self.computed = np.asarray(numbers)[()]
+
+    @property
+    def name(self) -> str:
+        """The name of the graph that computes it, by which Dask knows it."""
+        return self._value.name
+
+    def to_dask_array(self) -> da.Array:
+        """The array of Dask's."""
+        return self._value
+
+    def copy(self, order: Any = "C") -> Any:  # noqa: ARG002 (NumPy's signature)
+        """Another lazy array with the same values."""
+        return LazyArray(self._value, self.origin)
+
+    def astype(self, dtype: Any, *_args: Any, **_kwargs: Any) -> Any:
+        """Cast to another dtype."""
+        return call(np.astype, (self, dtype), {})
+
+    def compute(self, **options: Any) -> Any:
+        """The numbers, as an array or a number of NumPy's."""
+        return self._value.compute(**options)
+
+    def persist(self, **options: Any) -> Any:
+        """A lazy array whose chunks are computed, and kept in memory by the scheduler."""
+        return LazyArray(self._value.persist(**options))
+
+    def rechunk(self, *chunks: Any, **options: Any) -> Any:
+        """The same numbers, cut otherwise."""
+        return call(da.rechunk, (self, *chunks), options)
+
+    def __len__(self) -> int:
+        return len(self._value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[k] for k in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        return call(operator.getitem, (self, index), {})
+
+    def __array_ufunc__(self, ufunc: Any, way: str, *inputs: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, Traced) for x in inputs):
+            return NotImplemented
+        out = kwargs.pop("out", None)
+        if out is not None and any(type(x) is not LazyArray for x in out):
+            self._refuse("an array to write into")
+        y = call(ufunc if way == "__call__" else getattr(ufunc, way), inputs, kwargs)
+        if out is not None and type(out[0]) is LazyArray:
+            _put(out[0], y)
+        return y
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if any(issubclass(kind, Traced) for kind in types):
+            return NotImplemented
+        measure = MEASURES.get(function)
+        return measure(*args, **kwargs) if measure else call(function, args, kwargs)
+
+    def _refuse(self, how: str) -> Any:
+        raise not_computed(self.shape, how)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self._refuse("np.asarray()")
+
+    def __bool__(self) -> bool:
+        return self._refuse("if, or bool(),")
+
+    def __float__(self) -> float:
+        return self._refuse("float()")
+
+    def __int__(self) -> int:
+        return self._refuse("int()")
+
+    def __complex__(self) -> complex:
+        return self._refuse("complex()")
+
+    def __index__(self) -> int:
+        return self._refuse("an index")
+
+    def item(self, *_index: int) -> Any:
+        """Refuse: it would compute."""
+        return self._refuse(".item()")
+
+    def tolist(self) -> Any:
+        """Refuse: it would compute."""
+        return self._refuse(".tolist()")
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._refuse("x[i] = ...")
+
+    def __repr__(self) -> str:
+        array = self._value
+        return f"dask.array<shape={array.shape}, dtype={array.dtype}, chunksize={array.chunksize}>"
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __dask_graph__(self) -> Any:
+        return self._value.__dask_graph__()
+
+    def __dask_keys__(self) -> Any:
+        return self._value.__dask_keys__()
+
+    def __dask_layers__(self) -> Any:
+        return self._value.__dask_layers__()
+
+    def __dask_tokenize__(self) -> Any:
+        return self._value.__dask_tokenize__()
+
+    def __dask_postcompute__(self) -> Any:
+        return self._value.__dask_postcompute__()
+
+    def __dask_postpersist__(self) -> Any:
+        rebuild, args = self._value.__dask_postpersist__()
+        return _rebuilt, (rebuild, args)
+
+    @property
+    def __dask_optimize__(self) -> Any:
+        return self._value.__dask_optimize__
+
+    __dask_scheduler__ = staticmethod(da.Array.__dask_scheduler__)
+
+    def __reduce__(self) -> Any:
+        return LazyArray, (self._value,)
+
+
+def _rebuilt(dsk: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:
+    return LazyArray(rebuild(dsk, *args, rename=rename))
+
+
+MEASURES: dict[Any, Callable[..., Any]] = {
+    np.shape: lambda a: a.shape,
+    np.ndim: lambda a: a.ndim,
+    np.size: lambda a, axis=None: np.size(np.broadcast_to(0, tuple(a.shape)), axis),
+}
+"""NumPy's functions that read no numbers, and give none but lengths."""
+
+
+def _put(target: LazyArray, value: LazyArray) -> None:
+    """Let a lazy array stand for other values of the same shape: an operation in place."""
+    target._value, target.computed = value._value, value.computed
+    target._shape = None
+    target.origin = value.origin
+
+
+def _binary(function: Any) -> Callable[[Any, Any], Any]:
+    def forward(self: Any, other: Any) -> Any:
+        return NotImplemented if isinstance(other, Traced) else call(function, (self, other), {})
+
+    return forward
+
+
+def _reflected(function: Any) -> Callable[[Any, Any], Any]:
+    def forward(self: Any, other: Any) -> Any:
+        return NotImplemented if isinstance(other, Traced) else call(function, (other, self), {})
+
+    return forward
+
+
+BINARY: dict[str, Any] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.divide,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "pow": np.power,
+    "matmul": np.matmul,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "lshift": np.left_shift,
+    "rshift": np.right_shift,
+    "divmod": np.divmod,
+}
+COMPARISONS: dict[str, Any] = {
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+}
+UNARY: dict[str, Any] = {
+    "neg": np.negative,
+    "pos": np.positive,
+    "abs": np.absolute,
+    "invert": np.invert,
+}
+
+for _name, _function in {**BINARY, **COMPARISONS}.items():
+    setattr(LazyArray, f"__{_name}__", _binary(_function))
+for _name, _function in BINARY.items():
+    setattr(LazyArray, f"__r{_name}__", _reflected(_function))
+for _name, _function in UNARY.items():
+    setattr(LazyArray, f"__{_name}__", lambda self, _f=_function: call(_f, (self,), {}))

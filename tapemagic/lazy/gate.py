@@ -1,0 +1,101 @@
+"""The gate: how each function is computed on lazy arrays, or why it is refused.
+
+The table of ways decides. A function that is computed element by element needs no line there: it runs whole inside
+each chunk. Anything else is refused, since Dask would compute it at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+from tapemagic.engine import registry
+from tapemagic.engine.laziness import LAZY
+from tapemagic.engine.tracing import tracer
+from tapemagic.lazy import ways as _ways  # noqa: F401 (fills the table)
+from tapemagic.lazy.array import LazyArray, Shape
+from tapemagic.lazy.coercion import kept
+from tapemagic.lazy.rereading import Call, mapped
+from tapemagic.lazy.ways.along import ALONG, along, along_first, of_ufunc
+from tapemagic.lazy.ways.blocks import pointwise, whole
+from tapemagic.lazy.ways.table import POINTWISE, WAYS
+
+
+def lowered(value: Any) -> Any:
+    """Nested arguments with Dask's arrays in the place of lazy ones."""
+    return mapped(LazyArray.to_dask_array, value)
+
+
+def raised(value: Any) -> Any:
+    """Results with lazy arrays in the place of Dask's."""
+    if isinstance(value, da.Array):
+        return LazyArray(value)
+    if type(value) in (tuple, list):
+        return type(value)(map(raised, value))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return value._make(map(raised, value))
+    return value
+
+
+def computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """The result of a function of Dask's arrays: in a way of its own, element by element, along axes, or whole."""
+    way = WAYS.get(function)
+    if way is not None:
+        return way(*args, **kwargs)
+    operation = registry.OPERATIONS.get(function)
+    ufunc = isinstance(function, np.ufunc) and function.signature is None
+    if ufunc or function in POINTWISE or (operation is not None and operation.pointwise):
+        return pointwise(function, args, kwargs)
+    if function in ALONG:
+        return along(function, args, kwargs)
+    if of_ufunc(function):
+        return along_first(function, args, kwargs)
+    return whole(function, args, kwargs)
+
+
+class DaskGate:
+    """The gate for Dask's arrays."""
+
+    def reads(self, args: Any) -> bool:
+        """Whether a lazy array is among nested arguments."""
+        kind = type(args)
+        if kind is LazyArray:
+            return True
+        if kind is tuple or kind is list or issubclass(kind, tuple):
+            return any(map(self.reads, args))
+        if kind is dict:
+            return any(map(self.reads, args.values()))
+        if kind is slice:
+            return any(map(self.reads, (args.start, args.stop, args.step)))
+        return False
+
+    def keep(self, value: Any, dtype: Any) -> Any:
+        """The lazy array of a Dask array, cast to a dtype unless that is None."""
+        return kept(value, dtype)
+
+    def filled(self, value: Any, shape: tuple[int, ...]) -> Any:
+        """One number in every place of a new array, which is cut as the shape says."""
+        return LazyArray(filled(value, shape))
+
+    def call(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        """The lazy result of a function on arguments with a lazy array among them."""
+        told = tracer()
+        if told is not None:
+            told.leave(LAZY)
+            args, kwargs = told.value((args, kwargs))
+        return Call(_computed, function, args, kwargs).results()
+
+
+def _computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    return raised(computed(function, lowered(args), lowered(kwargs)))
+
+
+def filled(value: Any, shape: tuple[int, ...]) -> da.Array:
+    """A Dask array with one number in every place, cut as the shape says."""
+    chunks = shape.chunks if isinstance(shape, Shape) else "auto"
+    return da.full(tuple(shape), value, chunks=chunks, dtype=value.dtype)
+
+
+GATE = DaskGate()

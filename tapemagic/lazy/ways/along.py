@@ -1,0 +1,171 @@
+"""Functions along some axes, which have to be in one piece; along the others they run in every chunk."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from tapemagic.lazy.ways.blocks import Labels, blockwise, leading, right
+from tapemagic.lazy.ways.table import way
+
+Labelled = Callable[[list[Any], Any, Any], list[Labels]]
+
+ALONG: dict[Any, Labelled] = {}
+"""For functions along axes, what labels the axes of the arrays among the arguments."""
+
+
+@cache
+def _signature(function: Any) -> Any:
+    try:
+        return inspect.signature(function)
+    except ValueError:
+        return None
+
+
+def argument(function: Any, name: str, args: Any, kwargs: Any, default: Any) -> Any:
+    """An argument of a call, which may be given by position."""
+    if name in kwargs:
+        return kwargs[name]
+    known = _signature(function)
+    if known is None or name not in known.parameters:
+        return default
+    place = list(known.parameters).index(name)
+    if place < len(args):
+        return args[place]
+    found = known.parameters[name].default
+    return default if found is inspect.Parameter.empty else found
+
+
+def on_axis(*functions: Any, name: str = "axis", default: Any = -1, aligned: bool = False) -> None:
+    """Name functions with a parameter `axis`, or another of its kind: one axis, several, or None for all.
+
+    The other arrays among the arguments lie beside the first one, if `aligned`; else each chunk needs them as a whole.
+    """
+
+    def register(function: Any) -> None:
+        def labelled(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
+            axis = argument(function, name, args, kwargs, default)
+            main = arrays[0].ndim
+            if axis is None:
+                return [(None,) * x.ndim for x in arrays]
+            core = tuple(one - main for one in normalize_axis_tuple(axis, main))
+            beside = len(arrays) if aligned else 1
+            return [
+                right(x.ndim, core) if k < beside else (None,) * x.ndim
+                for k, x in enumerate(arrays)
+            ]
+
+        ALONG[function] = labelled
+
+    for function in functions:
+        register(function)
+
+
+def on_last(count: int | tuple[int, ...], *functions: Any) -> None:
+    """Name functions of the last `count` axes of each argument, for stacks of which they do the same."""
+
+    def labelled(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+        counts = (count,) * len(arrays) if isinstance(count, int) else count
+        return [leading(x.ndim, n) for x, n in zip(arrays, counts, strict=False)]
+
+    ALONG.update(dict.fromkeys(functions, labelled))
+
+
+def on_examples(*functions: Any) -> None:
+    """Name functions that do the same for each example along the first axis of their first array."""
+
+    def labelled(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+        main = arrays[0].ndim
+        return [
+            (-main, *(None,) * (x.ndim - 1)) if not k else (None,) * x.ndim
+            for k, x in enumerate(arrays)
+        ]
+
+    ALONG.update(dict.fromkeys(functions, labelled))
+
+
+def along(function: Any, args: Any, kwargs: Any) -> Any:
+    """The result of a function along axes."""
+    return blockwise(function, args, kwargs, lambda arrays: ALONG[function](arrays, args, kwargs))
+
+
+# fmt: off
+on_axis(np.sort, np.argsort, np.partition, np.argpartition)
+on_axis(np.unwrap, np.take_along_axis, aligned=True)
+on_axis(np.quantile, np.percentile, np.nanquantile, np.nanpercentile, default=None)
+on_axis(np.median, np.nanmedian, np.nancumsum, np.nancumprod, default=None)
+on_axis(np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft)
+on_axis(np.fft.fft2, np.fft.ifft2, np.fft.rfft2, np.fft.irfft2, name="axes", default=(-2, -1))
+on_axis(np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn, np.fft.fftshift, np.fft.ifftshift, name="axes", default=None)
+on_last(2, np.linalg.inv, np.linalg.cholesky, np.linalg.det, np.linalg.slogdet, np.linalg.eig, np.linalg.eigh,
+        np.linalg.eigvals, np.linalg.eigvalsh, np.linalg.svd, np.linalg.svdvals, np.linalg.qr, np.linalg.pinv,
+        np.linalg.matrix_power, np.linalg.matrix_rank, np.linalg.cond)
+# fmt: on
+
+
+def _solve(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+    """A vector is one for all matrices; NumPy takes an array of one axis alone for one."""
+    return [leading(x.ndim, 2 if x.ndim > 1 else 1) for x in arrays]
+
+
+ALONG[np.linalg.solve] = _solve
+
+
+def _beside_all(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+    """The first array element by element, each beside the whole of the others."""
+    return [right(x.ndim) if not k else (None,) * x.ndim for k, x in enumerate(arrays)]
+
+
+def _second_beside_all(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+    """The second array element by element, each beside the whole of the first."""
+    return [right(x.ndim) if k == 1 else (None,) * x.ndim for k, x in enumerate(arrays)]
+
+
+def _all_beside(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+    """All arrays element by element, and a new axis in the result."""
+    return [right(x.ndim) for x in arrays]
+
+
+ALONG.update(dict.fromkeys([np.interp, np.isin, np.digitize], _beside_all))
+ALONG.update(dict.fromkeys([np.searchsorted, np.polyval], _second_beside_all))
+ALONG.update(dict.fromkeys([np.linspace, np.geomspace, np.logspace], _all_beside))
+
+
+@way(np.vander)
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:  # noqa: N803 (NumPy's name)
+    """``np.vander``."""
+    columns = x.shape[0] if N is None else N
+    return blockwise(np.vander, (x, columns, increasing), {}, lambda arrays: [(-1,)])
+
+
+def of_ufunc(function: Any) -> bool:
+    """Whether a function is a method of a ufunc, along an axis."""
+    return isinstance(getattr(function, "__self__", None), np.ufunc) and function.__name__ in {
+        "reduce",
+        "accumulate",
+        "reduceat",
+    }
+
+
+def along_first(function: Any, args: Any, kwargs: Any) -> Any:
+    """The result of a method of a ufunc, which goes along the first axis if none is named."""
+    place = 2 if function.__name__ == "reduceat" else 1
+    axis = kwargs.get("axis", args[place] if len(args) > place else 0)
+
+    def labelled(arrays: list[Any]) -> list[Labels]:
+        main = arrays[0].ndim
+        core = (
+            range(-main, 0)
+            if axis is None
+            else [one - main for one in normalize_axis_tuple(axis, main)]
+        )
+        return [
+            right(x.ndim, tuple(core)) if not k else (None,) * x.ndim for k, x in enumerate(arrays)
+        ]
+
+    return blockwise(function, args, kwargs, labelled)

@@ -1,0 +1,21 @@
+"""Functions that compute element by element, and are no ufuncs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapemagic.lazy.ways.blocks import pointwise
+from tapemagic.lazy.ways.table import POINTWISE, way
+
+POINTWISE.update((
+    np.clip, np.nan_to_num, np.sinc, np.i0, np.real, np.imag, np.angle, np.round, np.around, np.fix,
+    np.isclose, np.isposinf, np.isneginf, np.isreal, np.iscomplex, np.select, np.choose,
+))  # fmt: skip
+
+
+@way(np.choose)
+def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:  # noqa: ARG001
+    """``np.choose``."""
+    return pointwise(np.choose, (a, list(choices)), {"mode": mode})

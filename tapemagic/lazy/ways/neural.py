@@ -1,0 +1,133 @@
+"""Functions of this package along axes, and those of images, for each example."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+from tapemagic.engine.operations import convolving, exponentials, losses, pooling
+from tapemagic.engine.rules import norms
+from tapemagic.lazy.ways.along import ALONG, argument, on_axis, on_last
+from tapemagic.lazy.ways.blocks import Labels, blockwise, pointwise, require_whole, right
+from tapemagic.lazy.ways.joining import as_lazy
+from tapemagic.lazy.ways.reductions import axes_of, folded, is_cut, total
+from tapemagic.lazy.ways.table import WAYS, way
+
+# fmt: off
+on_axis(exponentials.softmax, exponentials.log_softmax)
+on_axis(losses.softmax_cross_entropy, aligned=True)
+on_last(2, norms.spectral)
+# fmt: on
+
+
+@way(exponentials.logsumexp)
+def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """``tapemagic.logsumexp``: along a cut axis out of the largest element and a sum."""
+    axes = axes_of(axis, x.ndim)
+    if not is_cut(x, axes) or not x.size:
+        core = tuple(one - x.ndim for one in axes)
+        return blockwise(
+            exponentials.logsumexp,
+            (x, axis, keepdims),
+            {},
+            lambda arrays: [right(y.ndim, core) for y in arrays],
+        )
+    top = WAYS[np.max](x, axis=axes, keepdims=True)
+    sums = total(pointwise(_exponentials, (x, top), {}), axis=axes, keepdims=True)
+    y = pointwise(_log_total, (sums, top), {})
+    from tapemagic.lazy.ways.shaping import reshape
+
+    return y if keepdims else reshape(y, tuple(n for k, n in enumerate(x.shape) if k not in axes))
+
+
+def _exponentials(x: Any, top: Any) -> Any:
+    if x.dtype.kind in "biu":
+        x = x.astype(np.float64)
+    with np.errstate(all="ignore"):
+        return np.exp(np.where(x == top, 0, x - top))
+
+
+def _log_total(sums: Any, top: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return top + np.log(sums)
+
+
+def _sparse(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+    """Labels have the axes of the logits but for the last one, the classes."""
+    ndim = max(x.ndim for x in arrays)
+    return [tuple(range(-ndim, -1)) if x.ndim < ndim else (*range(-ndim, -1), None) for x in arrays]
+
+
+ALONG[losses.sparse_softmax_cross_entropy] = _sparse
+
+
+def _batch(arrays: list[Any], args: Any, kwargs: Any, function: Any, shared: int) -> list[Labels]:
+    window = argument(function, "window", args, kwargs, None)
+    core = len(window) + 1
+    return [
+        (*range(core - x.ndim, 0), *(None,) * core) if k < shared else (None,) * x.ndim
+        for k, x in enumerate(arrays)
+    ]
+
+
+def _on_batches(shared: int, *functions: Any) -> None:
+    def register(function: Any) -> None:
+        ALONG[function] = lambda arrays, args, kwargs: _batch(
+            arrays, args, kwargs, function, shared
+        )
+
+    for function in functions:
+        register(function)
+
+
+_on_batches(
+    1,
+    convolving.convolution,
+    convolving.transposed_convolution,
+    pooling.maximum,
+    pooling.average,
+    pooling.spread_average,
+)
+_on_batches(2, pooling.first_maxima, pooling.spread_chosen, pooling.take_chosen)
+
+
+@way(convolving.kernel_gradient)
+def kernel_gradient(x: Any, g: Any, window: Any, groups: int) -> Any:
+    """The sum of the gradients in the kernel of each batch."""
+    core = len(window) + 1
+    lead = x.ndim - core
+    x, g = as_lazy(x), as_lazy(g)
+    for one in (x, g):
+        require_whole(convolving.kernel_gradient, one, (*range(lead), *(None,) * core))
+    sizes = (*(slide.size for slide in window), x.shape[-1] // groups, g.shape[-1])
+    if not lead:
+        return blockwise(convolving.kernel_gradient, (x, g, window, groups), {}, lambda arrays: [(None,) * core] * 2)
+    batch = tuple(range(lead))
+    new = {100 + k: n for k, n in enumerate(sizes)}
+    dtype = np.result_type(x.dtype, g.dtype)
+    parts = da.blockwise(
+        _KernelGradient(window, groups), (*batch, *new), x, (*batch, *range(10, 10 + core)), g,
+        (*batch, *range(20, 20 + core)), new_axes=new, adjust_chunks=dict.fromkeys(batch, 1), concatenate=True,
+        dtype=dtype, meta=np.empty((0,) * (lead + len(sizes)), dtype),
+    )  # fmt: skip
+    return folded(np.add, parts, batch, False, dtype)
+
+
+class _KernelGradient:
+    """The kernel's gradient of one chunk of examples."""
+
+    __slots__ = ("groups", "window")
+
+    def __init__(self, window: Any, groups: int) -> None:
+        self.window = window
+        self.groups = groups
+
+    def __call__(self, x: Any, g: Any) -> Any:
+        lead = x.ndim - len(self.window) - 1
+        return convolving.kernel_gradient(x, g, self.window, self.groups)[(None,) * lead]
+
+    def __reduce__(self) -> Any:
+        return _KernelGradient, (self.window, self.groups)
+

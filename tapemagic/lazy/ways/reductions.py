@@ -1,0 +1,428 @@
+"""Sums, means and other reductions: as NumPy does along axes in one piece, in a tree along axes that are cut."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from tapemagic.engine.rules.reductions import mean_of
+from tapemagic.engine.tensor.messages import public_name
+from tapemagic.engine.tensor.precision import precise_sum, sum_of_rows
+from tapemagic.errors import UnsupportedArgumentError
+from tapemagic.lazy.ways.blocks import blockwise, in_chunks, is_lazy, pointwise, right
+from tapemagic.lazy.ways.shaping import astype, ravel, reshape
+from tapemagic.lazy.ways.table import way
+
+Axes = tuple[int, ...]
+
+
+def axes_of(axis: Any, ndim: int) -> Axes:
+    """The axes that `axis` names, none negative."""
+    return tuple(range(ndim)) if axis is None else normalize_axis_tuple(axis, ndim)
+
+
+def is_cut(x: Any, axes: Axes) -> bool:
+    """Whether an array has several chunks along one of the axes."""
+    return any(len(x.chunks[axis]) > 1 for axis in axes)
+
+
+def without_empty(x: Any, axes: Axes) -> Any:
+    """An array without the chunks that are empty along the axes; it has some element there."""
+    cuts = {}
+    for axis in axes:
+        cut = tuple(n for n in x.chunks[axis] if n) or (0,)
+        if cut != x.chunks[axis]:
+            cuts[axis] = cut
+    return x.rechunk(cuts) if cuts else x
+
+
+def within(function: Any, x: Any, axes: Axes, kwargs: dict[str, Any]) -> Any:
+    """A reduction along axes that are in one piece: as NumPy does it."""
+    core = tuple(axis - x.ndim for axis in axes)
+    return blockwise(function, (x,), kwargs, lambda arrays: [right(y.ndim, core) for y in arrays])
+
+
+def folded(ufunc: Any, x: Any, axes: Axes, keepdims: bool, dtype: Any) -> Any:
+    """``ufunc.reduce`` in a tree."""
+    x = without_empty(x, axes)
+    dtype = np.dtype(dtype)
+    fold = partial(_fold, ufunc, dtype)
+    meta = np.empty((0,) * (x.ndim if keepdims else x.ndim - len(axes)), dtype)
+    return da.reduction(
+        x, fold, fold, axis=axes, keepdims=keepdims, dtype=dtype, meta=meta, name=ufunc.__name__
+    )
+
+
+def _fold(ufunc: Any, wanted: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    with np.errstate(all="ignore"):
+        return ufunc.reduce(
+            x, axis=axis, keepdims=keepdims, dtype=None if ufunc in WITHOUT_DTYPE else wanted
+        )
+
+
+WITHOUT_DTYPE = {np.maximum, np.minimum, np.fmax, np.fmin, np.logical_and, np.logical_or}
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """The options of a call that are not those that NumPy takes by itself."""
+    return {
+        name: value
+        for name, value in options.items()
+        if value is not None
+        and type(value).__name__ != "_NoValueType"
+        and not (name == "where" and value is True)
+        and not (name == "keepdims" and value is False)
+    }
+
+
+def _reduction(function: Any, ufunc: Any, identity: Any, gap: Any = None) -> Any:
+    """The way of a reduction that is a ufunc's; `gap` takes the place of NaN."""
+
+    def reduce(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        options = given(axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+        x = a if is_lazy(a) else _spread_like(a, where)
+        axes = axes_of(axis, x.ndim)
+        if not is_cut(x, axes) or not x.size:
+            return within(function, x, axes, options)
+        result = function(np.ones(1, x.dtype), **given(dtype=dtype)).dtype
+        keepdims = bool(options.get("keepdims", False))
+        if gap is not None and x.dtype.kind in "fc":
+            x = pointwise(_filled, (x, gap), {})
+        if "where" in options:
+            start = identity if identity is not None else options["initial"]
+            x = pointwise(np.where, (where, x, np.asarray(start, x.dtype)), {})
+        y = folded(ufunc, x, axes, keepdims, result)
+        return (
+            y
+            if "initial" not in options
+            else pointwise(ufunc, (y, np.asarray(initial, result)), {})
+        )
+
+    return reduce
+
+
+def _filled(x: Any, gap: Any) -> Any:
+    return np.where(np.isnan(x), x.dtype.type(gap), x)
+
+
+def _spread_like(a: Any, where: Any) -> Any:
+    """An array in memory, beside a lazy `where`."""
+    from tapemagic.lazy.ways.shaping import broadcast_arrays
+
+    return broadcast_arrays(a, where)[0]
+
+
+way(np.sum)(_reduction(np.sum, np.add, 0))
+way(np.prod)(_reduction(np.prod, np.multiply, 1))
+way(np.nansum)(_reduction(np.nansum, np.add, 0, gap=0))
+way(np.nanprod)(_reduction(np.nanprod, np.multiply, 1, gap=1))
+
+
+def _extreme(function: Any, ufunc: Any) -> Any:
+    reduce = _reduction(function, ufunc, None)
+
+    def extreme(
+        a: Any,
+        axis: Any = None,
+        out: None = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:  # noqa: ARG001
+        return reduce(a, axis, None, None, keepdims, initial, where)
+
+    return extreme
+
+
+way(np.max, np.amax)(_extreme(np.max, np.maximum))
+way(np.min, np.amin)(_extreme(np.min, np.minimum))
+way(np.nanmax)(_extreme(np.nanmax, np.fmax))
+way(np.nanmin)(_extreme(np.nanmin, np.fmin))
+
+
+def _test(function: Any, ufunc: Any, identity: bool) -> Any:
+    reduce = _reduction(function, ufunc, identity)
+
+    def test(
+        a: Any, axis: Any = None, out: None = None, keepdims: Any = False, *, where: Any = True
+    ) -> Any:  # noqa: ARG001
+        if is_lazy(a):
+            a = astype(a, np.bool_)
+        return reduce(a, axis, None, None, keepdims, None, where)
+
+    return test
+
+
+way(np.all)(_test(np.all, np.logical_and, True))
+way(np.any)(_test(np.any, np.logical_or, False))
+
+
+def _method(function: Any) -> Any:
+    """The method ``reduce`` of a ufunc: along the first axis, if none is named."""
+    from tapemagic.lazy.ways.table import WAYS
+
+    def reduce(
+        a: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:  # noqa: ARG001
+        options = given(dtype=dtype, initial=initial, where=where)
+        return WAYS[function](a, axis=axis, keepdims=keepdims, **options)
+
+    return reduce
+
+
+for _ufunc, _function in (
+    (np.add, np.sum), (np.multiply, np.prod), (np.maximum, np.max), (np.minimum, np.min),
+    (np.logical_and, np.all), (np.logical_or, np.any),
+):  # fmt: skip
+    way(_ufunc.reduce)(_method(_function))
+
+
+@way(np.count_nonzero)
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """``np.count_nonzero``."""
+    return total(astype(a, np.bool_), axis=axis, keepdims=keepdims)
+
+
+def total(x: Any, **options: Any) -> Any:
+    """``np.sum``."""
+    from tapemagic.lazy.ways.table import WAYS
+
+    return WAYS[np.sum](x, **options)
+
+
+# -- means ----------------------------------------------------------------------------------------
+
+
+def divided(x: Any, n: Any, dtype: Any) -> Any:
+    """A sum over a number, in a dtype."""
+    return pointwise(_quotient, (x, n, np.dtype(dtype)), {})
+
+
+def _quotient(x: Any, n: Any, dtype: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.divide(x, n).astype(dtype)
+
+
+@way(np.mean, mean_of)
+def mean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+) -> Any:  # noqa: ARG001
+    """``np.mean``."""
+    options = given(axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    x = a if is_lazy(a) else _spread_like(a, where)
+    axes = axes_of(axis, x.ndim)
+    if not is_cut(x, axes) or not x.size:
+        return within(np.mean, x, axes, options)
+    result = np.mean(np.ones(1, x.dtype), **given(dtype=dtype)).dtype
+    inner = np.dtype(np.float32) if x.dtype == np.float16 and dtype is None else result
+    keepdims = bool(options.get("keepdims", False))
+    if "where" in options:
+        n = total(pointwise(_where_like, (where, x), {}), axis=axes, keepdims=keepdims)
+        x = pointwise(np.where, (where, x, x.dtype.type(0)), {})
+    else:
+        n = math.prod(x.shape[axis] for axis in axes)
+    return divided(folded(np.add, x, axes, keepdims, inner), n, result)
+
+
+def _where_like(where: Any, x: Any) -> Any:
+    return np.broadcast_to(where, np.broadcast_shapes(np.shape(where), np.shape(x)))
+
+
+@way(np.nanmean)
+def nanmean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+) -> Any:  # noqa: ARG001
+    """``np.nanmean``."""
+    if is_lazy(a) and not is_cut(a, axes_of(axis, a.ndim)):
+        return within(
+            np.nanmean,
+            a,
+            axes_of(axis, a.ndim),
+            given(axis=axis, dtype=dtype, keepdims=keepdims, where=where),
+        )
+    return mean(a, axis, dtype, None, keepdims, where=pointwise(_there, (a, where), {}))
+
+
+def _there(x: Any, where: Any) -> Any:
+    return ~np.isnan(x) & where
+
+
+# -- variances ------------------------------------------------------------------------------------
+
+
+def _spread(function: Any, root: bool, gaps: bool) -> Any:
+    """The way of ``np.var`` and its kin."""
+
+    def spread(
+        a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: Any = False, *,
+        where: Any = True, mean: Any = None, correction: Any = None,
+    ) -> Any:  # fmt: skip
+        options = given(axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where, mean=mean, correction=correction)
+        a = a if is_lazy(a) else in_chunks(a, tuple((n,) for n in a.shape))
+        axes = axes_of(axis, a.ndim)
+        if not is_cut(a, axes) or not a.size:
+            return within(function, a, axes, options)
+        result = function(np.ones(2, a.dtype), **given(dtype=dtype)).dtype
+        ddof = options.get("correction", ddof)
+        keep = bool(options.get("keepdims", False))
+        a = without_empty(a, axes)
+        if "where" in options or "mean" in options or gaps or dtype is not None:
+            return _by_mean(a, axes, result, ddof, keep, options, root, gaps)
+        inner = np.dtype(np.float32) if a.dtype == np.float16 else result
+        parts = [pointwise(part, (a,), {}) for part in (np.real, np.imag)] if a.dtype.kind == "c" else [a]
+        squares = da.var(parts[0], axis=axes, dtype=inner, keepdims=keep, ddof=0)
+        if len(parts) > 1:
+            squares = squares + da.var(parts[1], axis=axes, dtype=inner, keepdims=keep, ddof=0)
+        n = math.prod(a.shape[axis] for axis in axes)
+        return pointwise(_variance, (squares, n, ddof, root, result), {})
+
+    return spread
+
+
+def _by_mean(
+    a: Any, axes: Axes, result: Any, ddof: Any, keepdims: bool, options: Any, root: bool, gaps: bool
+) -> Any:
+    """The mean of squared deviations from the mean."""
+    where = options.get("where", True)
+    if gaps:
+        where = pointwise(_there, (a, where), {})
+    masked = {} if where is True else {"where": where}
+    middle = options.get("mean")
+    if middle is None:
+        middle = mean(a, axes, keepdims=True, dtype=options.get("dtype"), **masked)
+    squares = pointwise(_squared_deviation, (a, middle), {})
+    return pointwise(
+        _variance, (mean(squares, axes, keepdims=keepdims, **masked), _count(a, axes, keepdims, where), ddof, root, result), {}
+    )  # fmt: skip
+
+
+def _count(a: Any, axes: Axes, keepdims: bool, where: Any) -> Any:
+    if where is True:
+        return math.prod(a.shape[axis] for axis in axes)
+    return total(pointwise(_where_like, (where, a), {}), axis=axes, keepdims=keepdims)
+
+
+def _squared_deviation(x: Any, middle: Any) -> Any:
+    off = x - middle
+    return (off * np.conj(off)).real if off.dtype.kind == "c" else off * off
+
+
+def _variance(squares: Any, n: Any, ddof: Any, root: bool, dtype: Any) -> Any:
+    with np.errstate(all="ignore"):
+        free = n - ddof
+        y = squares * (
+            n / np.where(free > 0, free, 0 if root is None else np.nan if np.ndim(free) else 0.0)
+        )
+        return (np.sqrt(y) if root else y).astype(dtype)
+
+
+way(np.var)(_spread(np.var, False, False))
+way(np.std)(_spread(np.std, True, False))
+way(np.nanvar)(_spread(np.nanvar, False, True))
+way(np.nanstd)(_spread(np.nanstd, True, True))
+
+
+# -- places of extremes ---------------------------------------------------------------------------
+
+
+def _arg(function: Any, of_dask: Any) -> Any:
+    def arg(a: Any, axis: Any = None, out: None = None, *, keepdims: Any = False) -> Any:  # noqa: ARG001
+        options = given(axis=axis, keepdims=keepdims)
+        axes = axes_of(axis, a.ndim)
+        if not is_cut(a, axes) or not a.size:
+            return within(function, a, axes, options)
+        keep = bool(options.get("keepdims", False))
+        if axis is None:
+            y = of_dask(without_empty(ravel(a), (0,)), axis=0)
+            return reshape(y, (1,) * a.ndim) if keep else y
+        return of_dask(without_empty(a, axes), axis=axes[0], keepdims=keep)
+
+    return arg
+
+
+way(np.argmax)(_arg(np.argmax, da.argmax))
+way(np.argmin)(_arg(np.argmin, da.argmin))
+way(np.nanargmax)(_arg(np.nanargmax, da.nanargmax))
+way(np.nanargmin)(_arg(np.nanargmin, da.nanargmin))
+
+
+# -- spans and running totals ---------------------------------------------------------------------
+
+
+@way(np.ptp)
+def ptp(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Any:  # noqa: ARG001
+    """``np.ptp``."""
+    from tapemagic.lazy.ways.table import WAYS
+
+    options = given(keepdims=keepdims)
+    return pointwise(np.subtract, [WAYS[f](a, axis=axis, **options) for f in (np.max, np.min)], {})
+
+
+def _running(function: Any, of_dask: Any) -> Any:
+    def running(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:  # noqa: ARG001
+        if axis is None:
+            a, axis = ravel(a), 0
+        axes = axes_of(axis, a.ndim)
+        if not is_cut(a, axes):
+            return within(function, a, axes, given(axis=axes[0], dtype=dtype))
+        result = function(np.ones(1, a.dtype), **given(dtype=dtype)).dtype
+        return of_dask(without_empty(a, axes), axis=axes[0], dtype=result)
+
+    return running
+
+
+way(np.cumsum, np.add.accumulate)(_running(np.cumsum, da.cumsum))
+way(np.cumprod, np.multiply.accumulate)(_running(np.cumprod, da.cumprod))
+
+
+@way(sum_of_rows)
+def _sum_of_rows(rows: Any) -> Any:
+    return precise(rows, (0,), False)
+
+
+def precise(x: Any, axes: Axes, keepdims: bool) -> Any:
+    """A sum in double precision, in the dtype of the array."""
+    wide = np.result_type(x.dtype, np.float64)
+    return astype(total(x, axis=axes, keepdims=keepdims, dtype=wide), x.dtype)
+
+
+@way(np.average)
+def average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False
+) -> Any:  # noqa: ARG001
+    """``np.average``, with weights in the shape of `a`."""
+    dtype = np.result_type(a.dtype, weights.dtype, *(["f8"] if a.dtype.kind in "biu" else []))
+    options = given(keepdims=keepdims)
+    weighted = total(pointwise(np.multiply, (a, weights), {"dtype": dtype}), axis=axis, **options)
+    return pointwise(np.divide, (weighted, total(weights, axis=axis, dtype=dtype, **options)), {})

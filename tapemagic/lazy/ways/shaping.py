@@ -1,0 +1,318 @@
+"""The same elements laid out, permuted, repeated or cast differently."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from tapemagic.lazy.array import Shape
+from tapemagic.lazy.ways.blocks import in_chunks, is_lazy, pointwise
+from tapemagic.lazy.ways.table import as_dask_does, way
+
+as_dask_does(
+    "transpose", "swapaxes", "expand_dims", "squeeze", "moveaxis", "rollaxis", "flip", "rot90"
+)
+
+PIECES = 4
+"""How many times larger the chunks of a reshaped array may be, so that there need not be more of them."""
+
+
+way(da.rechunk)(da.rechunk)
+
+
+@way(np.copy)
+def copy(x: Any, order: Any = "K") -> Any:  # noqa: ARG001 (NumPy's signature)
+    """``np.copy``."""
+    return x
+
+
+@way(np.astype)
+def astype(x: Any, dtype: Any, **_params: Any) -> Any:
+    """``np.astype``."""
+    return x if x.dtype == dtype else pointwise(np.astype, (x, np.dtype(dtype)), {})
+
+
+@way(np.reshape)
+def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:  # noqa: ARG001
+    """``np.reshape``, cut as the shape says, if it says so."""
+    chunks = getattr(shape, "chunks", None)
+    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    if order == "F":
+        full = _full_shape(x, shape)
+        return da.transpose(reshape(da.transpose(x), full[::-1]))
+    full = _full_shape(x, shape)
+    if full == x.shape:
+        return x
+    if math.prod(full) == 0 or x.size == 1:
+        return _moved(x, full, chunks)
+    try:
+        y = x.reshape(full)
+        if largest(y) > PIECES * largest(x):
+            y = x.reshape(full, merge_chunks=False)
+    except NotImplementedError:  # axes are neither merged nor split
+        y = x.reshape((x.size,), merge_chunks=False).reshape(full)
+    return y if chunks is None or len(y.chunks) != len(chunks) else y.rechunk(chunks)
+
+
+def _full_shape(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape with the length that -1 stands for."""
+    shape = tuple(map(operator.index, shape))
+    known = math.prod(n for n in shape if n != -1)
+    full = tuple((x.size // known if known else 0) if n == -1 else n for n in shape)
+    if math.prod(full) != x.size or shape.count(-1) > 1:
+        raise ValueError(f"cannot reshape array of size {x.size} into shape {shape}")
+    return full
+
+
+def _moved(x: Any, shape: tuple[int, ...], chunks: Any) -> Any:
+    """No element, or one, in another shape."""
+    if not x.size:
+        return da.zeros(shape, x.dtype, chunks=chunks or -1)
+    x = x.rechunk(-1)
+    dropped = tuple(range(x.ndim))
+    return da.map_blocks(
+        np.reshape, x, shape, dtype=x.dtype, drop_axis=dropped, new_axis=tuple(range(len(shape))),
+        chunks=(1,) * len(shape), meta=np.empty((0,) * len(shape), x.dtype),
+    )  # fmt: skip
+
+
+def largest(x: Any) -> int:
+    """The number of elements of the largest chunk."""
+    return math.prod(max(cut, default=0) for cut in x.chunks)
+
+
+@way(np.ravel)
+def ravel(x: Any, order: str = "C") -> Any:
+    """``np.ravel``."""
+    return reshape(x, (x.size,), "F" if order == "F" else "C")
+
+
+@way(np.broadcast_to)
+def broadcast_to(x: Any, shape: Any, subok: bool = False) -> Any:  # noqa: ARG001
+    """``np.broadcast_to``, cut as the shape says, else like the array where that is longer than 1."""
+    chunks = shape.chunks if isinstance(shape, Shape) else None
+    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    if not is_lazy(x):
+        x = np.asarray(x)
+        if not x.ndim:
+            return da.full(shape, x[()], chunks=chunks or "auto", dtype=x.dtype)
+        x = in_chunks(x, tuple((n,) for n in x.shape))
+    if chunks is None:
+        chunks = _new_chunks(x, shape)
+    if any(
+        long != short != 1 for long, short in zip(shape[::-1], x.shape[::-1], strict=False)
+    ) or x.ndim > len(shape):
+        raise ValueError(f"could not broadcast input array from shape {x.shape} into shape {shape}")
+    own = tuple(
+        (1,) if n == 1 else cut
+        for n, cut in zip(x.shape, chunks[len(shape) - x.ndim :], strict=True)
+    )
+    x = x.rechunk(own)
+    if x.shape == shape:
+        return x
+    if 0 in shape:
+        return da.zeros(shape, x.dtype, chunks=chunks)
+    return da.broadcast_to(x, shape, chunks=chunks)
+
+
+def _new_chunks(x: Any, shape: tuple[int, ...]) -> Any:
+    """The chunks of an array that is broadcast to a shape which does not tell them: none larger than is usual."""
+    lead = len(shape) - x.ndim
+    own = [
+        "auto" if k < lead or x.shape[k - lead] == 1 else x.chunks[k - lead]
+        for k in range(len(shape))
+    ]
+    return da.core.normalize_chunks(tuple(own), shape, dtype=x.dtype)
+
+
+@way(np.broadcast_arrays)
+def broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:  # noqa: ARG001
+    """``np.broadcast_arrays``."""
+    shape = np.broadcast_shapes(*(np.shape(x) for x in arrays))
+    cuts: list[Any] = [(n,) for n in shape]
+    for x in filter(is_lazy, arrays):
+        for axis in range(-x.ndim, 0):
+            if x.shape[axis] == shape[axis] and len(x.chunks[axis]) > len(cuts[axis]):
+                cuts[axis] = x.chunks[axis]
+    return tuple(broadcast_to(x, Shape(tuple(cuts))) for x in arrays)
+
+
+@way(np.atleast_1d)
+def atleast_1d(*arrays: Any) -> Any:
+    """``np.atleast_1d``."""
+    return _each(lambda x: reshape(x, (1,)) if not x.ndim else x, arrays)
+
+
+@way(np.atleast_2d)
+def atleast_2d(*arrays: Any) -> Any:
+    """``np.atleast_2d``."""
+    return _each(
+        lambda x: x[None, :] if x.ndim == 1 else x if x.ndim else reshape(x, (1, 1)), arrays
+    )
+
+
+@way(np.atleast_3d)
+def atleast_3d(*arrays: Any) -> Any:
+    """``np.atleast_3d``."""
+
+    def one(x: Any) -> Any:
+        if x.ndim > 2:
+            return x
+        return (
+            x[:, :, None] if x.ndim == 2 else x[None, :, None] if x.ndim else reshape(x, (1, 1, 1))
+        )
+
+    return _each(one, arrays)
+
+
+def _each(function: Any, arrays: Any) -> Any:
+    found = tuple(function(x if is_lazy(x) else da.asarray(np.asarray(x))) for x in arrays)
+    return found[0] if len(found) == 1 else found
+
+
+@way(np.fliplr)
+def fliplr(x: Any) -> Any:
+    """``np.fliplr``."""
+    return da.flip(x, 1)
+
+
+@way(np.flipud)
+def flipud(x: Any) -> Any:
+    """``np.flipud``."""
+    return da.flip(x, 0)
+
+
+@way(np.roll)
+def roll(x: Any, shift: Any, axis: Any = None) -> Any:
+    """``np.roll``."""
+    if axis is None:
+        return reshape(roll(ravel(x), shift, 0), Shape(x.chunks))
+    shifts, axes = np.broadcast_arrays(shift, axis)
+    for by, one in zip(shifts.ravel().tolist(), axes.ravel().tolist(), strict=True):
+        one = normalize_axis_index(one, x.ndim)
+        n = x.shape[one]
+        by = by % n if n else 0
+        if by:
+            lead = (slice(None),) * one
+            x = da.concatenate(
+                [x[(*lead, slice(n - by, n))], x[(*lead, slice(0, n - by))]], axis=one
+            )
+    return x
+
+
+@way(np.tile)
+def tile(x: Any, reps: Any) -> Any:
+    """``np.tile``."""
+    reps = tuple(np.atleast_1d(reps).tolist())
+    x = x[(None,) * (len(reps) - x.ndim)]
+    reps = (1,) * (x.ndim - len(reps)) + reps
+    for axis, count in enumerate(reps):
+        if count == 0:
+            x = x[(*(slice(None),) * axis, slice(0, 0))]
+        elif count > 1:
+            x = da.concatenate([x] * count, axis=axis)
+    return x
+
+
+@way(np.full_like)
+def full_like(
+    x: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: Any = True,
+    shape: Any = None,
+    **_device: Any,
+) -> Any:  # noqa: ARG001
+    """``np.full_like``."""
+    if is_lazy(x):
+        dtype = x.dtype if dtype is None else dtype
+    else:
+        dtype = np.asarray(x).dtype if dtype is None else dtype
+    shape = (Shape(x.chunks) if is_lazy(x) else np.shape(x)) if shape is None else shape
+    value = fill_value if is_lazy(fill_value) else np.asarray(fill_value)
+    return broadcast_to(value.astype(dtype), shape)
+
+
+@way(np.zeros_like, np.empty_like)
+def zeros_like(
+    x: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: Any = True,
+    shape: Any = None,
+    **_device: Any,
+) -> Any:  # noqa: ARG001
+    """``np.zeros_like``; also in the place of numbers that may be any."""
+    return full_like(x, 0, dtype, shape=shape)
+
+
+@way(np.ones_like)
+def ones_like(
+    x: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: Any = True,
+    shape: Any = None,
+    **_device: Any,
+) -> Any:  # noqa: ARG001
+    """``np.ones_like``."""
+    return full_like(x, 1, dtype, shape=shape)
+
+
+@way(np.shape)
+def shape_of(x: Any) -> Any:
+    """``np.shape``."""
+    return Shape(x.chunks)
+
+
+@way(np.ndim)
+def ndim(x: Any) -> int:
+    """``np.ndim``."""
+    return int(x.ndim)
+
+
+@way(np.size)
+def size(x: Any, axis: Any = None) -> int:
+    """``np.size``."""
+    axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim)
+    return math.prod(x.shape[one] for one in axes)
+
+
+@way(np.iscomplexobj)
+def iscomplexobj(x: Any) -> bool:
+    """``np.iscomplexobj``."""
+    return bool(x.dtype.kind == "c")
+
+
+@way(np.isrealobj)
+def isrealobj(x: Any) -> bool:
+    """``np.isrealobj``."""
+    return bool(x.dtype.kind != "c")
+
+
+def _stand_ins(args: Any) -> Any:
+    return [np.empty((0,) * max(x.ndim, 1), x.dtype) if is_lazy(x) else x for x in args]
+
+
+@way(np.result_type)
+def result_type(*args: Any) -> Any:
+    """``np.result_type``."""
+    return np.result_type(*_stand_ins(args))
+
+
+@way(np.common_type)
+def common_type(*args: Any) -> Any:
+    """``np.common_type``."""
+    return np.common_type(*_stand_ins(args))
+
+
+@way(np.can_cast)
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> Any:
+    """``np.can_cast``."""
+    return np.can_cast(from_.dtype, to, casting)
