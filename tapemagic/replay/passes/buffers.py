@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.workspace import aligned_like
-from tapemagic.replay.program import Loop, Node, Store, arguments_of, replaced
+from tapemagic.replay.program import Input, Loop, Node, Store, arguments_of, replaced
 
 AUGMENTED: dict[Any, Any] = {
     np.add: operator.iadd, np.subtract: operator.isub, np.multiply: operator.imul,
@@ -109,7 +109,9 @@ class _Walk:
 
     def _key(self, node: Node) -> Any:
         """The kind and order in memory, which two values that share a buffer have in common."""
-        return node.kind, self._orders[node]
+        like = self._orders[node]
+        usual = len(like.kind.shape) < 2 or (isinstance(like, Input) and like.contiguous)
+        return node.kind, None if usual else like
 
     def _target(self, node: Node) -> Node | None:
         """The array into which a call writes its result; None where it has memory of its own."""
