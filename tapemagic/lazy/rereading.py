@@ -42,8 +42,8 @@ def mapped(change: Callable[[LazyArray], Any], value: Any) -> Any:
         return {key: mapped(change, x) for key, x in value.items()}
     if kind is slice:
         return slice(*[mapped(change, x) for x in (value.start, value.stop, value.step)])
-    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return kind._make(mapped(change, x) for x in value)
+    if isinstance(value, tuple) and hasattr(value, "_make"):
+        return value._make(mapped(change, x) for x in value)
     return value
 
 
