@@ -34,7 +34,7 @@ def pickled(function: Callable[..., Any], content: Any) -> bytes:
     """
     try:
         with silence():
-            return cloudpickle.dumps(content)  # type: ignore[no-any-return]
+            return cloudpickle.dumps(content)
     except Exception as error:  # noqa: BLE001 (whatever the user's objects raise)
         raise FunctionError(
             f"{name_of(function)} cannot be pickled with all that it refers to, and so not be sent to workers: "

@@ -78,9 +78,7 @@ class Problem:
         FunctionError
             If the loss refers to something that cannot be pickled.
         """
-        return pickled(
-            self.loss, (self.loss, self.structure, self.leaves, self.reduce, self.count)
-        )
+        return pickled(self.loss, (self.loss, self.structure, self.leaves, self.reduce, self.count))
 
     def __reduce__(self) -> Any:
         return _received, (this_process(), self.pickled)
@@ -177,7 +175,7 @@ def spread(part: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 def tensor_of(part: Any) -> Any:
     """An array of numbers as a tensor that shares its memory; anything else as it is."""
     if not isinstance(part, np.ndarray):
-        return part
+        return wrap(part) if isinstance(part, np.number) else part
     require_plain(type(part))
     if part.dtype.kind not in NUMBERS:
         return part
