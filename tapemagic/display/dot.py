@@ -269,11 +269,12 @@ def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
     for value in graph.values:
         if place.frame[value.index] == frame:
             quoted = source_line(value.line, lines) or f"{value.role} {value.name}".rstrip()
+            chunks = f"; {value.dtype}, {value.chunks}" if value.chunks else ""
             source.node(
                 f"n{value.index}",
                 value_label(value, drawn.down, value.order in shown, drawn.inserts.of_value(value)),
                 shape="record",
-                tooltip=tooltip(quoted),
+                tooltip=tooltip(quoted + chunks),
                 **look(value),
             )
     for step in graph.steps:
@@ -306,6 +307,8 @@ def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
 def look(value: Value) -> dict[str, str]:
     """The colours and the border of the box of a value."""
     lazy = {} if value.is_computed else NOT_COMPUTED
+    if lazy and value.role == "constant":
+        lazy = lazy | {"color": QUIET}
     return STYLES[value.role] | lazy | (BAD_NODE if value.bad else {})
 
 

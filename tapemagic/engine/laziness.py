@@ -38,6 +38,9 @@ MOST_KEPT = 1 << 20
 gates: list[Gate] = []
 """The gate, once the program has made a lazy tensor; until then nothing looks for one."""
 
+LAZY = "a Dask array: Dask computes it later, and by itself"
+"""The reason why a lazy array is no part of a program."""
+
 LOAD: list[Callable[[], Gate]] = []
 """Loads the gate."""
 
@@ -66,7 +69,14 @@ def kept(value: Any, dtype: Any = None) -> Any:
     return gates[0].keep(value, dtype)
 
 
-def require_computed(value: Any, how: str) -> None:
+COMPUTE = "write x.compute() first, or dask.compute(x, y) for several at once"
+"""The advice where numbers are needed."""
+
+IN_PARTS = "give the loss to tapemagic.distributed.value_and_grad, which has the numbers of each partition in turn"
+"""The advice where numbers are needed of all data."""
+
+
+def require_computed(value: Any, how: str, instead: str = COMPUTE) -> None:
     """Raise an error for a use that needs the numbers of a value, if that is lazy.
 
     Raises
@@ -74,14 +84,13 @@ def require_computed(value: Any, how: str) -> None:
     NotComputedError
     """
     if is_lazy(value):
-        raise not_computed(value.shape, how)
+        raise not_computed(value.shape, how, instead)
 
 
-def not_computed(shape: tuple[int, ...], how: str) -> NotComputedError:
+def not_computed(shape: tuple[int, ...], how: str, instead: str = COMPUTE) -> NotComputedError:
     """The error for a use that needs the numbers of a lazy array."""
     return NotComputedError(
-        f"{how} needs numbers, and this value of shape {tuple(shape)} is not computed: write x.compute() first, or "
-        "dask.compute(x, y) for several at once"
+        f"{how} needs numbers, and this value of shape {tuple(shape)} is not computed: {instead}"
     )
 
 
@@ -108,9 +117,9 @@ def refuse_lazy_parts(parts: Any) -> None:
 
 def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
     """``np.zeros``, lazy where the shape is that of a lazy array, and cut as that is."""
-    if shape.__class__ is tuple:
-        return np.zeros(shape, dtype)[()]
-    return gates[0].filled(np.dtype(dtype).type(0), shape)
+    if gates and hasattr(shape, "chunks"):
+        return gates[0].filled(np.dtype(dtype).type(0), shape)
+    return np.zeros(shape, dtype)[()]
 
 
 def reader(args: Any, kwargs: Any) -> Gate | None:

@@ -128,6 +128,12 @@ class LazyArray(ArrayMethods):
         """The number of pieces."""
         return self._value.npartitions
 
+    def _flags(self) -> Any:
+        """The layout of an array that lies in memory row by row."""
+        return np.empty((1, 1)).flags
+
+    flags: Any = property(_flags)
+
     def _strides(self) -> tuple[int, ...]:
         """The steps in bytes, as in an array that lies in memory row by row."""
         steps = [self.itemsize]
@@ -139,8 +145,13 @@ class LazyArray(ArrayMethods):
 
     def keep(self, numbers: Any) -> None:
         """Keep the numbers that were computed, if they are few."""
-        if self.nbytes <= MOST_KEPT:
+        if self._value.nbytes <= MOST_KEPT:
             self.computed = np.asarray(numbers)[()]
+
+    @property
+    def name(self) -> str:
+        """The name of the graph that computes it, by which Dask knows it."""
+        return self._value.name
 
     def to_dask_array(self) -> da.Array:
         """The array of Dask's."""
@@ -164,7 +175,7 @@ class LazyArray(ArrayMethods):
 
     def rechunk(self, *chunks: Any, **options: Any) -> Any:
         """The same numbers, cut otherwise."""
-        return LazyArray(self._value.rechunk(*chunks, **options))
+        return call(da.rechunk, (self, *chunks), options)
 
     def __len__(self) -> int:
         return len(self._value)

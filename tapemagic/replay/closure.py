@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapemagic.engine.laziness import LAZY, is_lazy
 from tapemagic.engine.program_state import registered
 from tapemagic.engine.tensor.coercion import NUMBERS
-from tapemagic.engine.tensor.tensor import Tensor
+from tapemagic.engine.tensor.tensor import Tensor, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.effects import may_do_more
 from tapemagic.replay.kinds import (
@@ -234,7 +235,7 @@ class Closure:
                 self.places.append(place)
                 self._inside.add(id(x))
         else:
-            reason = unwatchable(x)
+            reason = LAZY if is_lazy(x) else unwatchable(x)
             if reason:
                 self.unseen = self.unseen or f"it reads {path or 'an argument'}, {reason}"
                 return
@@ -260,7 +261,9 @@ class Closure:
             self.entries.append(Entry(f"{path}.trainable", "leaf", x.trainable))
             self._require(f"{local}.trainable is not {x.trainable}")
             return
-        if isinstance(x, np.ndarray):
+        if is_lazy(unwrap(x)):
+            self.unseen = self.unseen or f"it reads {path}, {LAZY}"
+        elif isinstance(x, np.ndarray):
             reason = odd_array(x)
             self.unseen = self.unseen or (f"it reads {path}, {reason}" if reason else "")
             if self.fixed or x.dtype.kind not in NUMBERS:

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.collector import uncollected
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.closure import Closure, same_closures
-from tapemagic.replay.driver import Driver, Miss, driver
+from tapemagic.replay.driver import Driver
+from tapemagic.replay.driver_function import driver
+from tapemagic.replay.miss import Miss
 from tapemagic.replay.passes import simplified
 from tapemagic.replay.program import Guard, Loop, Program
 from tapemagic.replay.same import GivenVariable
@@ -40,7 +41,6 @@ class Compiled:
         Called with the arguments; gives the result, or a `Miss`.
     """
 
-    @uncollected()
     def __init__(self, program: Program, call: Call, closure: Closure, entry: Any) -> None:
         self.entry = entry
         self.program = simplified(program)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from functools import lru_cache
-from types import CellType, CodeType, FunctionType
+from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +12,11 @@ from tapemagic.engine.recording import clock, live
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.replay.closure import Closure, contents, is_empty
+from tapemagic.replay.driver_function import code_of, count_of, is_plain, parameters
 from tapemagic.replay.kinds import NUMBERS, same_leaf
+from tapemagic.replay.miss import CHANGED, MISS, STALE, failure
 from tapemagic.replay.signature import LEAF, Call, is_data, strides_of, taken_apart
-from tapemagic.replay.source import Retrace
-from tapemagic.replay.trace import current
+from tapemagic.replay.trace import current, open_traces
 
 FEW = 4
 """The number of tensors among the arguments up to which all pairs of them are compared."""
@@ -25,44 +24,6 @@ FEW = 4
 
 LONGEST = 2000
 """The number of characters above which a condition takes no other one in."""
-
-
-class Miss:
-    """Returned by a driver in the place of a result: why the program does not hold.
-
-    Attributes
-    ----------
-    guard : int
-        The number of the guard that failed, counted from 1; 0 if the arguments or what the function closes over differ.
-    program : Compiled or None
-        The program whose guard failed.
-    error : type of Exception, or None
-        The class of what the program raised.
-    """
-
-    __slots__ = ("error", "guard", "program")
-
-    def __init__(
-        self, guard: int, program: Any = None, error: type[Exception] | None = None
-    ) -> None:
-        self.guard = guard
-        self.program = program
-        self.error = error
-
-
-def failure(error: Exception, program: Any) -> Miss:
-    """The way on after a program raised an error: a guard failed, or one of its calls did."""
-    if isinstance(error, Retrace):
-        return Miss(error.args[0], program)
-    return Miss(0, program, type(error))
-
-
-MISS = Miss(0)
-STALE = Miss(0)
-"""The results of a driver if the arguments differ, and if only something that the function closes over does."""
-
-CHANGED = (LookupError, AttributeError, TypeError, ValueError)
-"""The errors that checks raise if something that a function closes over is not there any more."""
 
 
 class Driver:
@@ -102,13 +63,14 @@ class Driver:
             "same_leaf": same_leaf, "value_of": value_of, "exchange": exchange, "new": new,
             "clock": clock, "run": run, "program": compiled, "contents": contents,
             "is_empty": is_empty, "pack": pack, "taken_apart": taken_apart, "ndarray": np.ndarray,
-            "live": live, "current": current,
+            "live": live, "current": current, "open_traces": open_traces,
         }  # fmt: skip
         self.namespace |= closure.namespace
         self._call = call
         self._closure = closure
         self._program = program
         self._values: dict[int, str] = {}
+        self._variables: dict[int, str] = {}
         self.lines: list[str] = []
         self._names = parameters(function, call)
         self._parameters, self._passed, self._given = (
@@ -125,7 +87,7 @@ class Driver:
         self._check_aliases()
         self._run(single)
         self._lines = [
-            f"if live() or current() is not None: return function({self._passed})",
+            f"if live() or open_traces and current() is not None: return function({self._passed})",
             *checks,
             "missed = STALE",
             "while True:",
@@ -135,7 +97,7 @@ class Driver:
 
     def code(self) -> CodeType:
         """The code of the driver; its free variables are the user's function, and `miss`."""
-        code = _code(self._parameters, "\n        ".join(self._lines))
+        code = code_of(self._parameters, "\n        ".join(self._lines))
         if self._names is None:
             return code
         names = *self._names, *code.co_varnames[len(self._names) :]
@@ -248,7 +210,7 @@ class Driver:
             self._require(f"{name}.__class__ is not {self._constant(value.__class__)}")
             return
         dtype = self._constant(value.dtype)
-        condition = f"{name}.__class__ is not ndarray or {name}.shape != {value.shape}"
+        condition = f"type({name}) is not ndarray or {name}.shape != {value.shape}"
         condition += f" or ({name}.dtype is not {dtype} and {name}.dtype != {dtype})"
         if value.ndim > 1:
             strides = strides_of(value)
@@ -320,10 +282,24 @@ class Driver:
             return self._values[origin]
         if isinstance(origin, Reached):
             return origin.local if origin.is_array else f"{origin.local}._value"
-        return f"value_of({self._local(origin)})"
+        return self._variables.get(id(origin)) or f"value_of({self._local(origin)})"
+
+    def _check_variables(self) -> None:
+        """Require that Variables lie in memory as the program takes for granted."""
+        for k, node in enumerate(self._program.inputs):
+            variable = node.origin
+            if isinstance(variable, Variable) and node.contiguous:
+                place = self._place(variable)
+                if place is not None:  # checked with the arguments
+                    self._variables[id(variable)] = self._values[place]
+                    continue
+                self.lines.append(f"v{k} = {self._value(variable)}")
+                self._require(f"not v{k}.flags.c_contiguous")
+                self._variables[id(variable)] = f"v{k}"
 
     def _run(self, single: bool) -> None:
         program, notes = self._program, self._program.notes
+        self._check_variables()
         given = ", ".join(self._value(node.origin) for node in program.inputs)
         count = len(program.results)
         names = [f"r{k}" for k in range(count + len(program.assigned))]
@@ -380,64 +356,6 @@ class Driver:
         return f"{self._constant(kind)}({', '.join(parts)})"
 
 
-FREE = ("function", "miss")
-"""The free variables of the code of a driver."""
-
-
-@lru_cache(256)
-def _code(parameters: str, body: str) -> CodeType:
-    """The code of a driver: other ways through a function mostly have the same one."""
-    text = f"def made({', '.join(FREE)}):\n    def driver({parameters}):\n        {body}\n"
-    whole = compile(text, "<tapemagic driver>", "exec")
-    (made,) = (x for x in whole.co_consts if isinstance(x, CodeType))
-    (code,) = (x for x in made.co_consts if isinstance(x, CodeType))
-    return code
-
-
-def driver(code: CodeType, namespace: dict[str, Any], function: Any, miss: Any) -> Any:
-    """A driver.
-
-    Parameters
-    ----------
-    code : code
-        That of `Driver.code`.
-    namespace : dict of str to object
-    function : callable
-        The user's: it is called under a tape, and inside of another trace.
-    miss : callable
-        What is returned if the program does not hold: called with the arguments, a tuple and a dict, and a `Miss`.
-    """
-    cells = {"function": CellType(function), "miss": CellType(miss)}
-    made = FunctionType(code, namespace, closure=tuple(cells[name] for name in code.co_freevars))
-    made.__name__ = getattr(function, "__name__", made.__name__)
-    made.__qualname__ = getattr(function, "__qualname__", made.__qualname__)
-    return made
-
-
-PLAIN_FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-"""The flags of code that takes any number of arguments."""
-
-
-def parameters(function: Any, call: Call) -> tuple[str, ...] | None:
-    """The parameters of a function that takes what a call gave by position, and no more; None for any other."""
-    if type(function) is not FunctionType or function.__defaults__ or function.__kwdefaults__:
-        return None
-    code, structure = function.__code__, call.structure
-    if code.co_flags & PLAIN_FLAGS or code.co_kwonlyargcount or code.co_posonlyargcount:
-        return None
-    if not is_plain(structure) or isinstance(structure[0], tuple):
-        return None
-    count = code.co_argcount
-    return code.co_varnames[:count] if len(structure) - 1 == count else None
-
-
-def count_of(structure: Any) -> int:
-    """The number of leaves of lists, tuples and dicts."""
-    if structure == LEAF:
-        return 1
-    return sum(map(count_of, structure[1 + (structure[0] is dict) :]))
-
-
 def merged(lines: list[str]) -> list[str]:
     """The same checks in fewer statements, which are compiled and run in less time.
 
@@ -484,18 +402,3 @@ class Reached(NamedTuple):
     local: str
     kind: type
     is_array: bool
-
-
-def is_plain(structure: Any) -> bool:
-    """Whether nested structures are lists, tuples, and dicts with keys of text or whole numbers."""
-    if structure == LEAF:
-        return True
-    if isinstance(structure[0], tuple):
-        return all(map(is_plain, structure))
-    kind = structure[0]
-    if kind is dict:
-        return all(type(key) in (str, int) for key in structure[1]) and all(
-            map(is_plain, structure[2:])
-        )
-    named = issubclass(kind, tuple) and hasattr(kind, "_fields")
-    return (kind is list or kind is tuple or named) and all(map(is_plain, structure[1:]))

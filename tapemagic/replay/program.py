@@ -155,13 +155,16 @@ class Input(Node):
     ----------
     origin : object
         A `Variable`; or a number, the place among the leaves of the arguments; or what `closure` knows it by.
+    contiguous : bool
+        Whether it is a matrix, or an array of more axes, that is C-contiguous at each call.
     """
 
-    __slots__ = ("origin",)
+    __slots__ = ("contiguous", "origin")
 
     def __init__(self, origin: Any, kind: Kind, name: str = "") -> None:
         super().__init__(None, (), {}, kind, name=name)
         self.origin = origin
+        self.contiguous = False
 
 
 class Constant(Node):

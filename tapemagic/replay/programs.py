@@ -11,14 +11,15 @@ from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
+from tapemagic.engine.collector import uncollected
 from tapemagic.engine.events import CELL_FILE, user_line
 from tapemagic.engine.recording import live
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.compiling import Compiled, path_of, release
-from tapemagic.replay.driver import MISS, STALE, Miss
 from tapemagic.replay.effects import is_suspect, observed_calls
+from tapemagic.replay.miss import MISS, STALE, Miss
 from tapemagic.replay.program import Program, Site
 from tapemagic.replay.randomness import RandomState
 from tapemagic.replay.reasons import in_words
@@ -284,7 +285,7 @@ class Programs:
             for variable, value in before:
                 exchange(variable, value)
             raise
-        missed.program.entry.why_ways = f"it catches a {missed.error.__name__}"
+        missed.program.entry.why_ways = f"it catches a {getattr(missed.error, '__name__', '')}"
         return result
 
     def _eager(self, function: Any, args: Any, kwargs: Any) -> Any:
@@ -411,7 +412,8 @@ class Programs:
             found = difference(other, program)
             del entry.pending[k]
             if found is None:
-                compiled = Compiled(program, call, closure, entry)
+                with uncollected():
+                    compiled = Compiled(program, call, closure, entry)
                 entry.programs = [compiled, *entry.programs]
                 self._eager_after = {}
                 self._begin_with(compiled)

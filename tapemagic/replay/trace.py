@@ -16,6 +16,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from tapemagic.engine.events import origin_of
+from tapemagic.engine.laziness import LAZY, is_lazy
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
@@ -44,6 +45,9 @@ MOST_REASONS = 8
 _current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 current = _current.get
 """The trace that is open on this thread; None where there is none."""
+
+open_traces: list[Trace] = []
+"""All traces that are open, on any thread: as long as there is none, nobody need ask for the `current` one."""
 
 _count = getattr(sys, "getrefcount", lambda _: float("nan"))
 
@@ -270,6 +274,9 @@ class Trace:
             return self._constant(x._held)
         if isinstance(x, Traced):
             return self.node(unwrap(x))
+        if is_lazy(x):
+            self.leave(LAZY)
+            return x
         if isinstance(x, np.ndarray | np.generic):
             return self._constant(x)
         if kind is tuple or kind is list:
@@ -418,9 +425,11 @@ def tracing(trace: Trace | None = None) -> Iterator[Trace]:
     """A trace, which may be given, that is open inside the block, on this thread."""
     trace = trace or Trace()
     token = _current.set(trace)
+    open_traces.append(trace)
     try:
         with told_to(trace):
             yield trace
     finally:
+        open_traces.remove(trace)
         _current.reset(token)
         trace.close()

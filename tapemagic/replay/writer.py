@@ -240,10 +240,10 @@ class Writer:
         written = node.args[0] if node.function in AUGMENTED else node.kwargs.get("out")
         if written is None or self.names.wanted(node):
             return False
-        name = self.names.of(written)
-        if name is not None:
-            self.names.share(node, name)
-        return name is not None or not self.uses.is_kept(node)
+        if self.names.of(written) is None:
+            return not self.uses.is_kept(node)
+        self.names.pass_on(written, node)
+        return True
 
     def _target(self, node: Node) -> str:
         """The name of a value, or the names of several."""

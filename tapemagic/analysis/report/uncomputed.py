@@ -17,7 +17,11 @@ def uncomputed(subject: Subject) -> list[Any]:
     They are the targets and their gradients, the values between targets and sources with their gradients, the gradients
     that the program took itself, and what has a name.
     """
-    found = {id(x): x for x in _lazy_values(subject) if is_pending(x) and x.nbytes <= MOST_KEPT}
+    found = {
+        id(x): x
+        for x in _lazy_values(subject)
+        if is_pending(x) and x.size * x.dtype.itemsize <= MOST_KEPT
+    }
     return list(found.values())
 
 

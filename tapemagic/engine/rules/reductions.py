@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.registry import (
     Function,
     Rule,
@@ -24,7 +25,6 @@ from tapemagic.engine.registry import (
     vjp,
 )
 from tapemagic.engine.rules.axes import (
-    broadcast,
     expand,
     leading_shape,
     negative_axes,
@@ -33,6 +33,7 @@ from tapemagic.engine.rules.axes import (
     slice_on_axis,
 )
 from tapemagic.engine.rules.shaping import as_array, cast, refuse_out, tensor_of
+from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import wider
@@ -206,6 +207,8 @@ def _var(g, _y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correcti
 def out_of_range(y: Any) -> bool:
     """Whether the squares under a root may have overflowed or underflowed."""
     y = unwrap(y)
+    if is_lazy(y):  # not known yet
+        return True
     low, high = _roots(y.dtype)
     if y.size == 1 and tracer() is None:
         return not low <= y.item() <= high
@@ -315,7 +318,7 @@ def _median(g, _y, x, axis=None, keepdims=False):
     """All to the element in the middle of the stable order, or half each to the two there; NaN where one is NaN."""
     axes = negative_axes(axis, x.ndim)
     shares, missing = middle(x, axes, count(x, axes)), np.isnan(x)
-    if tracer() is not None or missing.any():
+    if tracer() is not None or is_lazy(unwrap(missing)) or missing.any():
         shares = np.where(np.any(missing, axis=axes, keepdims=True), np.nan, shares)
     return expand(g, axes, keepdims) * shares
 

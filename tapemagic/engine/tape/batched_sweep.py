@@ -16,9 +16,16 @@ import numpy as np
 from tapemagic.engine.tape.nonzeros import Nonzeros, Term, written
 from tapemagic.engine.tape.structured_sweep import StructuredSweep
 from tapemagic.engine.tape.sweep import Gradients, sweep
+from tapemagic.engine.tensor.broadcasting import broadcast
+from tapemagic.engine.tensor.tensor import wrap
+from tapemagic.errors import UnsupportedArgumentError
 
 BUDGET = 1 << 26
 """The bytes that a batch of gradients of the largest value may take; a sweep holds a few such batches at once."""
+
+
+MOST_LAZY = 256
+"""The number of elements of a lazy target up to which its Jacobian is taken."""
 
 
 class Basis(NamedTuple):
@@ -45,6 +52,26 @@ def basis_of(target: Any, by_example: bool) -> Basis:
         return Basis(target.shape, 1, target.size)
     examples, *rest = target.shape
     return Basis(target.shape, examples, int(np.prod(rest)))
+
+
+def lazy_units(target: Any, basis: Basis) -> list[Any]:
+    """The unit cotangents of a lazy target.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        If there are so many that the graph, which has a part for each, would be too large for a scheduler.
+    """
+    if basis.size > MOST_LAZY:
+        raise UnsupportedArgumentError(
+            "the Jacobian of a target that is not computed has a part of the graph for each of its elements, here "
+            f"{basis.size}, and {MOST_LAZY} are the most: take the Jacobian of a few sums, or that of each partition "
+            "in tapemagic.distributed.map_blocks"
+        )
+    shape = target._value.shape
+    rest = shape[1:] if basis.examples > 1 else shape
+    units = np.eye(basis.size, dtype=target.dtype).reshape((basis.size, *rest))
+    return [broadcast(wrap(unit), shape) for unit in units]
 
 
 def batched_sweep(

@@ -20,6 +20,7 @@ from tapemagic.engine.recording import SMALL, Absent, outputs_of
 from tapemagic.engine.registry import NUMBERED, Operation
 from tapemagic.engine.tape.cotangents import NEVER
 from tapemagic.engine.tape.references import sole
+from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.precision import FLOAT64, precise_sum, wider
 from tapemagic.engine.tensor.tensor import Tensor, wrap
 from tapemagic.engine.tracing import tracer
@@ -334,7 +335,7 @@ def fit(dx: Any, x: Any, operation: Operation, position: int, lead: tuple[int, .
     if dx.shape != shape:
         try:
             small = unbroadcast(dx, x.shape, len(lead))
-            dx = small if small.shape == shape else np.broadcast_to(small, shape)
+            dx = broadcast(small, shape)
         except ValueError:
             raise RuleError(
                 f"the rule of {operation.name} for its argument {position} returned shape {dx.shape} "

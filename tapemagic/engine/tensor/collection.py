@@ -221,6 +221,7 @@ class _Keeper:
 
 
 def _computed(results: Any, kind: Any, finalize: Any, args: Any, keeper: _Keeper) -> Any:
+    """A tensor with the numbers of computed chunks."""
     numbers = finalize(results, *args)
     keeper.keep(numbers)
     return kind(numbers)

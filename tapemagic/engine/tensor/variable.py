@@ -261,9 +261,9 @@ def _numbers(value: Any, name: str, dtype: DTypeLike | None = None) -> Any:
     """The array that a variable of a name gets, which is in memory."""
     if is_lazy(getattr(value, "_value", value)):
         raise NotComputedError(
-            f"the variable {name!r} cannot be given a value that is not computed, since each step's graph would contain "
-            "all earlier ones: write x.compute() for the value; variables stay in memory, and data that is larger than "
-            "that is a tapemagic.constant"
+            f"the variable {name!r} cannot hold a value that is not computed, since each step's graph would contain "
+            "all earlier ones: write x.compute() for the value, and keep data that is larger than memory in a "
+            "tapemagic.constant"
         )
     return private_array(value, dtype)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from tapemagic.lazy.ways.blocks import Labels, blockwise, leading, right
+from tapemagic.lazy.ways.table import way
 
 Labelled = Callable[[list[Any], Any, Any], list[Labels]]
 
@@ -132,7 +133,14 @@ def _all_beside(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # n
 
 ALONG.update(dict.fromkeys([np.interp, np.isin, np.digitize], _beside_all))
 ALONG.update(dict.fromkeys([np.searchsorted, np.polyval], _second_beside_all))
-ALONG.update(dict.fromkeys([np.linspace, np.geomspace, np.logspace, np.vander], _all_beside))
+ALONG.update(dict.fromkeys([np.linspace, np.geomspace, np.logspace], _all_beside))
+
+
+@way(np.vander)
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:  # noqa: N803 (NumPy's name)
+    """``np.vander``."""
+    columns = x.shape[0] if N is None else N
+    return blockwise(np.vander, (x, columns, increasing), {}, lambda arrays: [(-1,)])
 
 
 def of_ufunc(function: Any) -> bool:

@@ -175,8 +175,11 @@ def blockwise(
     args = taken_out(tuple(args), is_array, arrays)
     kwargs = taken_out(kwargs, is_array, arrays)
     labels = labelled(arrays)
+    if not same:
+        short = {name for name, n in _lengths(arrays, labels).items() if n == 1}
+        labels = [tuple(None if name in short else name for name in names) for names in labels]
     for x, names in zip(arrays, labels, strict=True):
-        _require_whole(function, x, names)
+        require_whole(function, x, names)
     lengths = _lengths(arrays, labels)
     results, kind = (_same if same else _tried)(function, args, kwargs, arrays, labels, lengths)
     fixed = None
@@ -284,14 +287,14 @@ def _cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
 
 def in_chunks(x: Any, chunks: Any) -> Any:
     """An array in memory as a Dask array; one that repeats few numbers stays so."""
-    if 0 in x.strides and x.size > 1:
+    if x.size > 1 and any(n > 1 and not step for n, step in zip(x.shape, x.strides, strict=True)):
         small = x[tuple(slice(0, 1) if step == 0 else slice(None) for step in x.strides)]
         cuts = tuple((1,) if n == 1 else cut for n, cut in zip(small.shape, chunks, strict=True))
         return da.broadcast_to(in_chunks(np.ascontiguousarray(small), cuts), x.shape, chunks=chunks)
     return da.from_array(x, chunks=chunks, name=None if x.nbytes <= INLINE else False)
 
 
-def _require_whole(function: Any, x: Any, names: Labels) -> None:
+def require_whole(function: Any, x: Any, names: Labels) -> None:
     """Refuse an array that is cut along an axis which the function needs in one piece."""
     if not is_lazy(x):
         return
@@ -389,7 +392,10 @@ def _tried(
                     f"{public_name(function)} has no lazy way for these arguments"
                 )
             axes.append((None, n) if n == m else (names[m], lengths[names[m]]))
-        found.append(Result(a.dtype, tuple(axes)))
+        result = Result(a.dtype, tuple(axes))
+        if sorted(label for label, _ in axes if label is not None) != long:
+            raise UnsupportedArgumentError(f"{public_name(function)} has no lazy way for these arguments")
+        found.append(result)
     return found, kind
 
 

@@ -10,13 +10,9 @@ from tapemagic.lazy.ways.blocks import pointwise
 from tapemagic.lazy.ways.table import POINTWISE, way
 
 POINTWISE.update((
-    np.where, np.clip, np.nan_to_num, np.sinc, np.i0, np.real, np.imag, np.angle, np.round, np.around, np.fix,
-    np.isclose, np.isposinf, np.isneginf, np.isreal, np.iscomplex, np.select, np.choose, np.real_if_close,
+    np.clip, np.nan_to_num, np.sinc, np.i0, np.real, np.imag, np.angle, np.round, np.around, np.fix,
+    np.isclose, np.isposinf, np.isneginf, np.isreal, np.iscomplex, np.select, np.choose,
 ))  # fmt: skip
-
-
-def _choose(which: Any, *options: Any) -> Any:
-    return np.choose(which, options)
 
 
 @way(np.choose)

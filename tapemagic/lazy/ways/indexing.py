@@ -43,9 +43,11 @@ def parts_of(index: Any, shape: tuple[int, ...]) -> list[Any]:
             continue
         array = np.asarray(part)
         if array.dtype == bool:
-            found += (
-                [np.full(0 if not array else 1, 0)] if not array.ndim else list(np.nonzero(array))
-            )
+            if not array.ndim:
+                raise UnsupportedArgumentError(
+                    f"a lazy array has no element at the index {index!r}, a truth value: write x[None] or x[:0]"
+                )
+            found += list(np.nonzero(array))
         elif array.ndim:
             found.append(array.astype(np.intp) if not array.size else array)
         else:
@@ -69,6 +71,8 @@ def getitem(x: Any, index: Any) -> Any:
     """``x[index]``."""
     if not is_lazy(x):
         return _in_memory(x, index)
+    if isinstance(index, (bool, np.bool_)):
+        return x[None] if index else x[None][:0]
     parts = parts_of(index, x.shape)
     _masks_fit(index, x.shape)
     arrays = [k for k, part in enumerate(parts) if isinstance(part, np.ndarray)]
@@ -276,20 +280,19 @@ def extract(condition: Any, arr: Any) -> Any:
     return compress(np.ravel(condition) if not is_lazy(condition) else condition, ravel(arr))
 
 
-@way(
-    np.nonzero,
-    np.flatnonzero,
-    np.argwhere,
-    np.unique,
-    np.unique_values,
-    np.unique_all,
-    np.unique_counts,
-    np.unique_inverse,
-)
+def where(condition: Any, *options: Any) -> Any:
+    """``np.where`` with three arguments."""
+    return pointwise(np.where, (condition, *options), {}) if options else nonzero(condition)
+
+
+way(np.where)(where)
+
+
+@way(np.real_if_close, np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.unique_values, np.unique_all, np.unique_counts, np.unique_inverse)
 def nonzero(*args: Any, **_params: Any) -> Any:  # noqa: ARG001
     """Refused: the number of elements depends on the numbers."""
     raise UnsupportedArgumentError(
-        "how many elements np.nonzero, np.unique and the like give is known only once they are computed: write "
+        "what np.nonzero, np.unique and the like give, how many elements or of which dtype, is known only once they are computed: write "
         "x.compute() first, or np.where(mask, x, 0), which keeps the shape"
     )
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import dask.array as da
 import numpy as np
 
 from tapemagic.engine.operations import convolving, exponentials, losses, pooling
-from tapemagic.engine.rules import neural, norms
+from tapemagic.engine.rules import norms
 from tapemagic.lazy.ways.along import ALONG, argument, on_axis, on_last
-from tapemagic.lazy.ways.blocks import Labels, blockwise, is_lazy, pointwise, right
+from tapemagic.lazy.ways.blocks import Labels, blockwise, pointwise, require_whole, right
+from tapemagic.lazy.ways.joining import as_lazy
 from tapemagic.lazy.ways.reductions import axes_of, folded, is_cut, total
 from tapemagic.lazy.ways.table import WAYS, way
 
@@ -61,11 +63,6 @@ def _sparse(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa:
 ALONG[losses.sparse_softmax_cross_entropy] = _sparse
 
 
-def _images(spatial: int) -> Any:
-    """The label of the batch axes: those before the spatial ones and the channels."""
-    return spatial + 1
-
-
 def _batch(arrays: list[Any], args: Any, kwargs: Any, function: Any, shared: int) -> list[Labels]:
     window = argument(function, "window", args, kwargs, None)
     core = len(window) + 1
@@ -101,15 +98,25 @@ def kernel_gradient(x: Any, g: Any, window: Any, groups: int) -> Any:
     """The sum of the gradients in the kernel of each batch."""
     core = len(window) + 1
     lead = x.ndim - core
-    parts = blockwise(
-        _KernelGradient(window, groups), (x, g), {},
-        lambda arrays: [(*range(-lead, 0), *(None,) * core) for _ in arrays],
+    x, g = as_lazy(x), as_lazy(g)
+    for one in (x, g):
+        require_whole(convolving.kernel_gradient, one, (*range(lead), *(None,) * core))
+    sizes = (*(slide.size for slide in window), x.shape[-1] // groups, g.shape[-1])
+    if not lead:
+        return blockwise(convolving.kernel_gradient, (x, g, window, groups), {}, lambda arrays: [(None,) * core] * 2)
+    batch = tuple(range(lead))
+    new = {100 + k: n for k, n in enumerate(sizes)}
+    dtype = np.result_type(x.dtype, g.dtype)
+    parts = da.blockwise(
+        _KernelGradient(window, groups), (*batch, *new), x, (*batch, *range(10, 10 + core)), g,
+        (*batch, *range(20, 20 + core)), new_axes=new, adjust_chunks=dict.fromkeys(batch, 1), concatenate=True,
+        dtype=dtype, meta=np.empty((0,) * (lead + len(sizes)), dtype),
     )  # fmt: skip
-    return folded(np.add, parts, tuple(range(lead)), False, parts.dtype) if lead else parts
+    return folded(np.add, parts, batch, False, dtype)
 
 
 class _KernelGradient:
-    """The kernel's gradient of one chunk of examples, once: the others of the chunk have zeros."""
+    """The kernel's gradient of one chunk of examples."""
 
     __slots__ = ("groups", "window")
 
@@ -118,10 +125,9 @@ class _KernelGradient:
         self.groups = groups
 
     def __call__(self, x: Any, g: Any) -> Any:
-        return convolving.kernel_gradient(x, g, self.window, self.groups)
+        lead = x.ndim - len(self.window) - 1
+        return convolving.kernel_gradient(x, g, self.window, self.groups)[(None,) * lead]
 
     def __reduce__(self) -> Any:
         return _KernelGradient, (self.window, self.groups)
 
-
-_ = neural, is_lazy

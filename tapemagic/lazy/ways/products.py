@@ -160,5 +160,35 @@ def einsum(
 ) -> Any:  # noqa: ARG001
     """``np.einsum``, with subscripts in a string."""
     arrays = [as_lazy(x) for x in operands]
+    subscripts, arrays = _without_repeats(subscripts, arrays)
     dtype = np.result_type(*(x.dtype for x in arrays)) if dtype is None else np.dtype(dtype)
     return da.einsum(subscripts, *(astype(x, dtype) for x in arrays))
+
+
+def _without_repeats(subscripts: str, arrays: list[Any]) -> tuple[str, list[Any]]:
+    """Diagonals in the place of operands whose axes share a letter."""
+    from tapemagic.lazy.ways.diagonals import diagonal
+
+    joined, arrow, output = subscripts.replace(" ", "").partition("->")
+    terms, found = joined.split(","), []
+    if not arrow:
+        letters = joined.replace(",", "").replace(".", "")
+        output = "..." * ("..." in joined) + "".join(x for x in sorted(set(letters)) if letters.count(x) == 1)
+    for k, x in enumerate(arrays):
+        term = terms[k]
+        while len(twice := [letter for letter in term if letter != "." and term.count(letter) > 1]):
+            first, second = term.index(twice[0]), term.rindex(twice[0])
+            axes = [_axis_of(term, place, x.ndim) for place in (first, second)]
+            if x.shape[axes[0]] != x.shape[axes[1]]:
+                raise ValueError(f"the axes {twice[0]!r} of an operand of shape {x.shape} differ in length")
+            x = diagonal(x, 0, *axes)
+            term = (term[:first] + term[first + 1 : second] + term[second + 1 :]) + twice[0]
+        terms[k] = term
+        found.append(x)
+    return ",".join(terms) + "->" + output, found
+
+
+def _axis_of(term: str, place: int, ndim: int) -> int:
+    """The axis of the letter at a place of a term, which may have dots before it."""
+    dots = term.find("...")
+    return place if dots < 0 or place < dots else place - len(term) + ndim

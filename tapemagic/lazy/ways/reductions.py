@@ -14,7 +14,7 @@ from tapemagic.engine.rules.reductions import mean_of
 from tapemagic.engine.tensor.messages import public_name
 from tapemagic.engine.tensor.precision import precise_sum, sum_of_rows
 from tapemagic.errors import UnsupportedArgumentError
-from tapemagic.lazy.ways.blocks import blockwise, is_lazy, pointwise, right
+from tapemagic.lazy.ways.blocks import blockwise, in_chunks, is_lazy, pointwise, right
 from tapemagic.lazy.ways.shaping import astype, ravel, reshape
 from tapemagic.lazy.ways.table import way
 
@@ -288,15 +288,8 @@ def _spread(function: Any, root: bool, gaps: bool) -> Any:
         a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: Any = 0, keepdims: Any = False, *,
         where: Any = True, mean: Any = None, correction: Any = None,
     ) -> Any:  # fmt: skip
-        options = given(
-            axis=axis,
-            dtype=dtype,
-            ddof=ddof,
-            keepdims=keepdims,
-            where=where,
-            mean=mean,
-            correction=correction,
-        )
+        options = given(axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where, mean=mean, correction=correction)
+        a = a if is_lazy(a) else in_chunks(a, tuple((n,) for n in a.shape))
         axes = axes_of(axis, a.ndim)
         if not is_cut(a, axes) or not a.size:
             return within(function, a, axes, options)
@@ -307,7 +300,10 @@ def _spread(function: Any, root: bool, gaps: bool) -> Any:
         if "where" in options or "mean" in options or gaps or dtype is not None:
             return _by_mean(a, axes, result, ddof, keep, options, root, gaps)
         inner = np.dtype(np.float32) if a.dtype == np.float16 else result
-        squares = da.var(a, axis=axes, dtype=inner, keepdims=keep, ddof=0)
+        parts = [pointwise(part, (a,), {}) for part in (np.real, np.imag)] if a.dtype.kind == "c" else [a]
+        squares = da.var(parts[0], axis=axes, dtype=inner, keepdims=keep, ddof=0)
+        if len(parts) > 1:
+            squares = squares + da.var(parts[1], axis=axes, dtype=inner, keepdims=keep, ddof=0)
         n = math.prod(a.shape[axis] for axis in axes)
         return pointwise(_variance, (squares, n, ddof, root, result), {})
 

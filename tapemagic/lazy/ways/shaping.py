@@ -22,6 +22,9 @@ PIECES = 4
 """How many times larger the chunks of a reshaped array may be, so that there need not be more of them."""
 
 
+way(da.rechunk)(da.rechunk)
+
+
 @way(np.copy)
 def copy(x: Any, order: Any = "K") -> Any:  # noqa: ARG001 (NumPy's signature)
     """``np.copy``."""
@@ -47,9 +50,12 @@ def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:  # n
         return x
     if math.prod(full) == 0 or x.size == 1:
         return _moved(x, full, chunks)
-    y = x.reshape(full)
-    if largest(y) > PIECES * largest(x):
-        y = x.reshape(full, merge_chunks=False)
+    try:
+        y = x.reshape(full)
+        if largest(y) > PIECES * largest(x):
+            y = x.reshape(full, merge_chunks=False)
+    except NotImplementedError:  # axes are neither merged nor split
+        y = x.reshape((x.size,), merge_chunks=False).reshape(full)
     return y if chunks is None or len(y.chunks) != len(chunks) else y.rechunk(chunks)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.workspace import aligned_like
-from tapemagic.replay.program import Kind, Loop, Node, Store, arguments_of, replaced
+from tapemagic.replay.program import Loop, Node, Store, arguments_of, replaced
 
 AUGMENTED: dict[Any, Any] = {
     np.add: operator.iadd, np.subtract: operator.isub, np.multiply: operator.imul,
@@ -59,7 +59,7 @@ class _Walk:
         for entry in loop.body:
             if isinstance(entry, Store) and entry.index is not None:
                 self._stores.setdefault(entry.value, entry)
-        self._shared = {x for e in loop.body if not _only_reads(e) for x in arguments_of(e)}
+        self._shared = {x for e in loop.body if not only_reads(e) for x in arguments_of(e)}
         self._instead: dict[Node, Node] = {}
         self._buffers: dict[Node, Node] = {}
         self._free: defaultdict[Any, list[Node]] = defaultdict(list)
@@ -125,11 +125,11 @@ class _Walk:
             return None
         if node.function in IN_PLACE:
             for x in node.args:
-                if isinstance(x, Node) and x in self._buffers and not self._left[x]:
-                    if self._key(x) == self._key(node):
-                        return self._buffers[x]
-        free = self._free[self._key(node)]
-        return free.pop() if free else self._made(node)
+                free = isinstance(x, Node) and x in self._buffers and not self._left[x]
+                if free and self._key(x) == self._key(node):
+                    return self._buffers[x]
+        unused = self._free[self._key(node)]
+        return unused.pop() if unused else self._made(node)
 
     def _made(self, node: Node) -> Node:
         """A new buffer for the results of a call."""
@@ -138,7 +138,7 @@ class _Walk:
         index = (*(slice(None),) * axis, slice(None, self._loop.step))
         block = Node(operator.getitem, (like, index if axis else index[0]), {}, node.kind)
         options = {} if like.kind.dtype == node.kind.dtype else {"dtype": node.kind.dtype.type}
-        made = Node(aligned_like, (block,), options, Kind(*node.kind[:2], True))
+        made = Node(aligned_like, (block,), options, node.kind)
         self.before += [block, made]
         self._loop.buffers.append((made, axis))
         return made
@@ -149,7 +149,7 @@ def _may_have_target(node: Node) -> bool:
     return isinstance(node.function, np.ufunc)
 
 
-def _only_reads(entry: Any) -> bool:
+def only_reads(entry: Any) -> bool:
     """Whether neither a view of an argument nor the argument itself is kept."""
     if isinstance(entry, Store):
         return entry.index is not None

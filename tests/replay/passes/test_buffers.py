@@ -67,7 +67,6 @@ def test_a_named_value_keeps_its_own_statement() -> None:
 def test_what_is_not_written_into(way: str) -> None:
     """What a view shares, what a list keeps, other kinds, and other orders in memory have memory of their own."""
     t = call(np.sin, x)
-    loop = Loop(80, 8)
     kind = Kind((8,), np.dtype(np.float32), True) if way == "kind" else BLOCK
     read = call(operator.getitem if way == "view" else np.exp, t)
     used = call(np.add, t, y, kind=kind)

@@ -37,6 +37,8 @@ class Value:
     """The same for the gradient."""
     is_computed: bool = True
     """Whether its numbers are computed, and not those of a Dask array that is still to be computed."""
+    chunks: str = ""
+    """How a Dask array is cut."""
 
 
 @dataclass(frozen=True)

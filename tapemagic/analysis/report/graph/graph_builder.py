@@ -371,7 +371,7 @@ class GraphBuilder:
         if not np.shape(value):
             return replace(box, text=format_value(value), is_computed=not is_pending(value))
         summary = summarise(value)
-        box = replace(box, is_computed=summary.is_computed)
+        box = replace(box, is_computed=summary.is_computed, chunks=summary.chunks)
         return replace(box, text=summary.text, summary=_picture(summary))
 
 

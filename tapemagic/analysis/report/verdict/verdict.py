@@ -32,7 +32,10 @@ LONGEST_REASON = 200
 LONGEST = 500
 """The number of characters of a sentence."""
 
-LAZY = "the cell computes with Dask arrays, which Dask computes when it is asked to: write %%tape --compute"
+LAZY = (
+    "the cell computes with Dask arrays, whose numbers are computed only when one asks for them: %%tape --compute "
+    "computes those of this report"
+)
 GRADIENTS, TRAINING = "Gradients", "Training"
 KINDS = {"overflow": "overflow", "division by zero": "divide by zero"}
 """The kinds of warnings about operations whose result is not finite, by the cause."""
