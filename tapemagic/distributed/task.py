@@ -8,7 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.distributed.sending import only_sent_variables, pickled, this_process, unpickled
+from tapemagic.distributed.sending import (
+    Arrival,
+    only_sent_variables,
+    pickled,
+    this_process,
+    unpickled,
+)
 from tapemagic.engine.functions.arguments import checked_result, checked_tensor, name_of
 from tapemagic.engine.nest import pack
 from tapemagic.engine.recording import silence
@@ -67,7 +73,7 @@ class Problem:
         self.leaves = leaves
         self.reduce = reduce
         self.count = count
-        self.arrival: Variable | None = None
+        self.arrival: Arrival | None = None
 
     @cached_property
     def pickled(self) -> bytes:
