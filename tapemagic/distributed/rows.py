@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import accumulate, chain, pairwise
 from typing import Any
 
-import dask
 import dask.array as da
+from dask.base import compute
 
 from tapemagic.engine.laziness import kept
-from tapemagic.engine.tensor.messages import describe
 from tapemagic.engine.tensor.tensor import unwrap
-from tapemagic.errors import ShapeError, UnsupportedArgumentError
+from tapemagic.errors import ShapeError
 
 
 def rows_array(x: Any, what: str) -> da.Array:
@@ -22,20 +20,17 @@ def rows_array(x: Any, what: str) -> da.Array:
     Raises
     ------
     NotNumbersError
-        If it holds no numbers.
+        If it holds no numbers, or is another collection of Dask's.
     ShapeError
         If it is a single number.
     UnsupportedArgumentError
-        If it is another collection of Dask's, or its chunks have unknown lengths.
+        If its chunks have unknown lengths.
     """
-    value = unwrap(x)
-    if not hasattr(value, "chunks"):
-        raise UnsupportedArgumentError(
-            f"{what} is {describe(x)}: give Dask arrays, such as table.to_dask_array(lengths=True) for a DataFrame"
-        )
-    array: da.Array = kept(value).to_dask_array()
+    array: da.Array = kept(unwrap(x)).to_dask_array()
     if not array.ndim:
-        raise ShapeError(f"{what} is a single number: give an array whose first axis counts examples")
+        raise ShapeError(
+            f"{what} is a single number: give an array whose first axis counts examples"
+        )
     return array
 
 
@@ -47,7 +42,7 @@ def row_ranges(arrays: Sequence[Any]) -> list[tuple[int, int]]:
 
 def read_rows(arrays: Sequence[Any], start: int, stop: int) -> list[Any]:
     """Some rows of each array, Dask arrays computed together by the current scheduler."""
-    return list(dask.compute(*[x[start:stop] for x in arrays], traverse=False))
+    return list(compute(*[x[start:stop] for x in arrays], traverse=False))
 
 
 def largest(ranges: Sequence[tuple[int, int]]) -> int:

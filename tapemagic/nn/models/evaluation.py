@@ -115,7 +115,7 @@ class Evaluator(Steps):
 
         Parameters
         ----------
-        x : array_like, list or dict of array_likes, or iterable
+        x : array_like or Dask array, list or dict of these, or iterable
             As of `fit`.
         batch_size : int, optional
             32 if left out.
@@ -128,7 +128,8 @@ class Evaluator(Steps):
         Returns
         -------
         numpy.ndarray, or structure of them
-            The outputs for all examples.
+            The outputs for all examples, in memory also for Dask arrays; `tapemagic.distributed.map_blocks` of the
+            model gives lazy ones.
 
         Raises
         ------
