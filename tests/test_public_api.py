@@ -26,6 +26,7 @@ FOLDERS = {
     "engine",
     "ipython",
     "kernels",
+    "lazy",
     "nbval",
     "nn",
     "replay",
