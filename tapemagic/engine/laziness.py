@@ -117,9 +117,9 @@ def refuse_lazy_parts(parts: Any) -> None:
 
 def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
     """``np.zeros``, lazy where the shape is that of a lazy array, and cut as that is."""
-    if shape.__class__ is tuple:
-        return np.zeros(shape, dtype)[()]
-    return gates[0].filled(np.dtype(dtype).type(0), shape)
+    if gates and hasattr(shape, "chunks"):
+        return gates[0].filled(np.dtype(dtype).type(0), shape)
+    return np.zeros(shape, dtype)[()]
 
 
 def reader(args: Any, kwargs: Any) -> Gate | None:

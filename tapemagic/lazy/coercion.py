@@ -10,8 +10,10 @@ import dask.array as da
 import numpy as np
 from dask.array.utils import meta_from_array
 
+from tapemagic.engine.laziness import LAZY
 from tapemagic.engine.tensor.coercion import NUMBERS, require_plain
 from tapemagic.engine.tensor.messages import shown
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import DtypeError, NotNumbersError, UnsupportedArgumentError
 from tapemagic.lazy.array import LazyArray
 
@@ -37,9 +39,14 @@ def kept(value: Any, dtype: np.dtype[Any] | None = None) -> LazyArray:
             "a tensor needs to know its shape, and the chunks of this Dask array have unknown lengths: write "
             "x.compute_chunk_sizes() before it becomes a tensor"
         )
-    chunk = type(meta_from_array(value))
-    if chunk is not np.ndarray:
-        _refuse_chunks(chunk)
+    told = tracer()
+    if told is not None:
+        told.leave(LAZY)
+    chunk = meta_from_array(value)
+    if type(chunk) is not np.ndarray:
+        if told is None or not told.reads((chunk,)):
+            _refuse_chunks(type(chunk))
+        value = value.map_blocks(told.value, dtype=value.dtype, meta=told.value(chunk))
     if value.dtype.kind not in NUMBERS:
         raise NotNumbersError(
             f"a tensor holds numbers, and the dtype of this Dask array is {value.dtype}: write x.astype(float) if they "

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from tapemagic.engine.events import origin_of
+from tapemagic.engine.laziness import LAZY, is_lazy
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
@@ -273,6 +274,9 @@ class Trace:
             return self._constant(x._held)
         if isinstance(x, Traced):
             return self.node(unwrap(x))
+        if is_lazy(x):
+            self.leave(LAZY)
+            return x
         if isinstance(x, np.ndarray | np.generic):
             return self._constant(x)
         if kind is tuple or kind is list:

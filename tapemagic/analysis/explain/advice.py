@@ -110,6 +110,8 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
         return "it gives the gradient as its second result; a tape follows tapemagic.constant(dask_array)"
     if what.startswith(("tapemagic.", "copy.")):
         return "it copies the value alone: compute with the tensor itself, which needs no copy"
+    if what.endswith("compute()"):
+        return "go on with the lazy tensor, and compute what you want to see at the end"
     if library and library != "numpy":
         return "a tape follows NumPy alone"
     if " to " in what or what == "int()":

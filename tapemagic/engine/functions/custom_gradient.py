@@ -102,7 +102,7 @@ class _CustomGradient:
         if captured:
             _require_variables_keyword(name, grad_fn, captured)
         outputs = outputs_of(name, result)
-        kept = [None if y.dtype.kind in "fc" else y.shape for y in outputs]
+        kept = [None if y.dtype.kind in "fc" else y._value.shape for y in outputs]
         pullback = partial(_pull_back, name, grad_fn, inputs, captured, kept)
         results = record_call(Call(name, pullback, start_time), [*inputs, *captured], outputs)
         return pack(result, results)

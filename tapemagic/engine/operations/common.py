@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import is_lazy, kept, refuse_lazy_parts
 from tapemagic.engine.operations.primitive import primitive
 from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.messages import ragged_error, shown
@@ -78,6 +79,10 @@ def operand(x: Any) -> Any:
 
 def array(x: Any) -> Any:
     """Nested lists as an array."""
+    if is_lazy(x):
+        return kept(x)
+    if isinstance(x, (list, tuple)):
+        refuse_lazy_parts(x)
     try:
         return x if x.__class__ is np.ndarray else np.asarray(x)
     except ValueError:

@@ -68,7 +68,8 @@ def lazy_units(target: Any, basis: Basis) -> list[Any]:
             f"{basis.size}, and {MOST_LAZY} are the most: take the Jacobian of a few sums, or that of each partition "
             "in tapemagic.distributed.map_blocks"
         )
-    shape, rest = target.shape, target.shape[1:] if basis.examples > 1 else target.shape
+    shape = target._value.shape
+    rest = shape[1:] if basis.examples > 1 else shape
     units = np.eye(basis.size, dtype=target.dtype).reshape((basis.size, *rest))
     return [broadcast(wrap(unit), shape) for unit in units]
 

@@ -124,4 +124,4 @@ def _cotangent(g: Any, target: Traced) -> Any:
         )
     if g.dtype != target.dtype:
         g = g.astype(target.dtype)
-    return broadcast(g, target.shape)
+    return broadcast(g, target._value.shape)

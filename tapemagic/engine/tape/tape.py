@@ -168,7 +168,7 @@ class Tape(Recorder):
         else:
             rows = self._differentiate(self._rows, set(keys), target, False)
         results = [
-            result_for(rows.get(i), x, zero, target.shape + x.shape)
+            result_for(rows.get(i), x, zero, target._value.shape + x._value.shape)
             for i, x in zip(keys, wanted, strict=True)
         ]
         if live():
@@ -236,7 +236,7 @@ class Tape(Recorder):
         key = key_of(source)
         rows = self._differentiate(self._rows, {key}, target, True)
         found = rows.get(key)
-        shape = target.shape + source.shape[1:]
+        shape = target._value.shape + source._value.shape[1:]
         if found is not None:
             found = np.moveaxis(found, 0, 1)
         result = result_for(found, source, True, shape)

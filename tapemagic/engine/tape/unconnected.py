@@ -57,7 +57,7 @@ def result_for(
     if gradient is None:
         if not zero:
             return None
-        result = wrap(zeros(source.shape if shape is None else shape, source.dtype))
+        result = wrap(zeros(source._value.shape if shape is None else shape, source.dtype))
         result.__class__ = kind
         return result
     if shape is not None and gradient.shape != shape:

@@ -182,18 +182,7 @@ def _elements(x: Tensor, index: Any) -> Tensor:
             raise
         # NumPy's numbers know fewer indices than its arrays without axes.
         y = np.asarray(a)[index]
-    except NotComputedError:
-        raise _lazy_index_error(a) from None
     return recorded(_GETITEM, a, i, {"index": index}, y)
-
-
-def _lazy_index_error(a: Any) -> UnsupportedArgumentError:
-    """The error for an index that is not computed, of an array in memory."""
-    return UnsupportedArgumentError(
-        f"an index that is not computed cannot pick from a value in memory, here of shape {a.shape}: compute it "
-        "first, with i.compute(), or give the loss to tapemagic.distributed.value_and_grad, which computes it on each "
-        "partition of the data"
-    )
 
 
 def constant_result(value: Any) -> Any:
@@ -274,7 +263,15 @@ def _plain_params(operation: Operation, params: dict[str, Any]) -> dict[str, Any
             f"{operation.name}(..., {name}=...) has no derivative in {name!r}: give it as a plain value, with "
             "x.numpy()"
         )
-    return {name: unwrap(value) for name, value in params.items()}
+    params = {name: unwrap(value) for name, value in params.items()}
+    if gates:
+        for name, value in params.items():
+            if isinstance(value, (tuple, list)) and name != "index" and gates[0].reads(value):
+                raise NotComputedError(
+                    f"{operation.name}(..., {name}=...) needs numbers, and a value in {name!r} is not computed: write "
+                    "x.compute() first"
+                )
+    return params
 
 
 def is_tracked(values: Iterable[Any]) -> bool:
