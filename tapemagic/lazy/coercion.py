@@ -13,7 +13,7 @@ from dask.array.utils import meta_from_array
 from tapemagic.engine.laziness import LAZY
 from tapemagic.engine.tensor.coercion import NUMBERS, require_plain
 from tapemagic.engine.tensor.messages import shown
-from tapemagic.engine.tracing import tracer
+from tapemagic.engine.tracing import Tracer, tracer
 from tapemagic.errors import DtypeError, NotNumbersError, UnsupportedArgumentError
 from tapemagic.lazy.array import LazyArray
 
@@ -44,15 +44,27 @@ def kept(value: Any, dtype: np.dtype[Any] | None = None) -> LazyArray:
         told.leave(LAZY)
     chunk = meta_from_array(value)
     if type(chunk) is not np.ndarray:
-        if told is None or not told.reads((chunk,)):
-            _refuse_chunks(type(chunk))
-        value = value.map_blocks(told.value, dtype=value.dtype, meta=told.value(chunk))
+        value = _without_symbols(value, chunk, told)
     if value.dtype.kind not in NUMBERS:
         raise NotNumbersError(
             f"a tensor holds numbers, and the dtype of this Dask array is {value.dtype}: write x.astype(float) if they "
             "are numbers"
         )
     return LazyArray(value if dtype is None else _cast(value, dtype))
+
+
+def _without_symbols(value: Any, chunk: Any, told: Tracer | None) -> Any:
+    """A Dask array with the numbers in its chunks in the place of what stands for them in a trace.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        If the chunks are of another kind.
+    """
+    if told is None or not told.reads((chunk,)):
+        _refuse_chunks(type(chunk))
+        return value
+    return value.map_blocks(told.value, dtype=value.dtype, meta=told.value(chunk))
 
 
 def _instead(value: Any) -> str:
