@@ -59,12 +59,11 @@ option, too, and is then written when it is opened::
   x = 2.0
   y = np.sin(x) * x**2
 
-A loss over a Dask array, which is computed once for the report::
-
-  X = dask.array.random.normal(size=(1_000_000, 10), chunks=(100_000, 10))
+A loss over a Dask array, which is computed for the report::
 
   %%tape --compute
-  loss = np.mean((X @ w) ** 2)
+  X = dask.array.random.normal(size=(100_000, 3), chunks=(25_000, 3))
+  loss = np.mean((w * X - 1) ** 2)
 
 A training loop, with a tape of its own in every step::
 

@@ -13,6 +13,7 @@ from dask.array.utils import meta_from_array
 from tapemagic.engine.laziness import MOST_KEPT, gates, not_computed
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.errors import UnsupportedArgumentError
 
 
 def call(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -129,8 +130,11 @@ class LazyArray(ArrayMethods):
         return self._value.npartitions
 
     def _flags(self) -> Any:
-        """The layout of an array that lies in memory row by row."""
-        return np.empty((1, 1)).flags
+        """Refuse: there is no memory yet."""
+        raise UnsupportedArgumentError(
+            "the orders 'A' and 'K' follow the layout in memory, which an array that is not computed does not have: "
+            "write order='C' or order='F'"
+        )
 
     flags: Any = property(_flags)
 
@@ -175,7 +179,7 @@ class LazyArray(ArrayMethods):
 
     def rechunk(self, *chunks: Any, **options: Any) -> Any:
         """The same numbers, cut otherwise."""
-        return LazyArray(self._value.rechunk(*chunks, **options))
+        return call(da.rechunk, (self, *chunks), options)
 
     def __len__(self) -> int:
         return len(self._value)

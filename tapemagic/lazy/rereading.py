@@ -22,7 +22,7 @@ from dask.graph_manipulation import clone
 from tapemagic.lazy.array import LazyArray, Origin
 
 FEW = 4
-"""The number of chunks that may be kept until a sum over all of them is known."""
+"""The number of chunks that may be kept until all of them are known."""
 
 PARTS = frozenset([operator.getitem, np.take, np.diagonal])
 """Functions whose result has fewer chunks than their argument without being computed from all of these."""
@@ -98,7 +98,7 @@ class Call:
         span = 1.0
         if self._function not in PARTS:
             span = max((self._span(x, y) for x in self.inputs), default=1.0)
-        if span > FEW:
+        if span > max(FEW, y.npartitions):
             return Origin(self._level + 1)
         return Origin(self._level, span, (self, position))
 

@@ -12,7 +12,9 @@ import numpy as np
 
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.closure import Closure, same_closures
-from tapemagic.replay.driver import Driver, Miss, driver
+from tapemagic.replay.driver import Driver
+from tapemagic.replay.driver_function import driver
+from tapemagic.replay.miss import Miss
 from tapemagic.replay.passes import simplified
 from tapemagic.replay.program import Guard, Loop, Program
 from tapemagic.replay.same import GivenVariable

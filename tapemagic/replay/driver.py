@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from functools import lru_cache
-from types import CellType, CodeType, FunctionType
+from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +12,10 @@ from tapemagic.engine.recording import clock, live
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.replay.closure import Closure, contents, is_empty
+from tapemagic.replay.driver_function import code_of, count_of, is_plain, parameters
 from tapemagic.replay.kinds import NUMBERS, same_leaf
+from tapemagic.replay.miss import CHANGED, MISS, STALE, failure
 from tapemagic.replay.signature import LEAF, Call, is_data, strides_of, taken_apart
-from tapemagic.replay.source import Retrace
 from tapemagic.replay.trace import current, open_traces
 
 FEW = 4
@@ -25,44 +24,6 @@ FEW = 4
 
 LONGEST = 2000
 """The number of characters above which a condition takes no other one in."""
-
-
-class Miss:
-    """Returned by a driver in the place of a result: why the program does not hold.
-
-    Attributes
-    ----------
-    guard : int
-        The number of the guard that failed, counted from 1; 0 if the arguments or what the function closes over differ.
-    program : Compiled or None
-        The program whose guard failed.
-    error : type of Exception, or None
-        The class of what the program raised.
-    """
-
-    __slots__ = ("error", "guard", "program")
-
-    def __init__(
-        self, guard: int, program: Any = None, error: type[Exception] | None = None
-    ) -> None:
-        self.guard = guard
-        self.program = program
-        self.error = error
-
-
-def failure(error: Exception, program: Any) -> Miss:
-    """The way on after a program raised an error: a guard failed, or one of its calls did."""
-    if isinstance(error, Retrace):
-        return Miss(error.args[0], program)
-    return Miss(0, program, type(error))
-
-
-MISS = Miss(0)
-STALE = Miss(0)
-"""The results of a driver if the arguments differ, and if only something that the function closes over does."""
-
-CHANGED = (LookupError, AttributeError, TypeError, ValueError)
-"""The errors that checks raise if something that a function closes over is not there any more."""
 
 
 class Driver:
@@ -136,7 +97,7 @@ class Driver:
 
     def code(self) -> CodeType:
         """The code of the driver; its free variables are the user's function, and `miss`."""
-        code = _code(self._parameters, "\n        ".join(self._lines))
+        code = code_of(self._parameters, "\n        ".join(self._lines))
         if self._names is None:
             return code
         names = *self._names, *code.co_varnames[len(self._names) :]
@@ -395,64 +356,6 @@ class Driver:
         return f"{self._constant(kind)}({', '.join(parts)})"
 
 
-FREE = ("function", "miss")
-"""The free variables of the code of a driver."""
-
-
-@lru_cache(256)
-def _code(parameters: str, body: str) -> CodeType:
-    """The code of a driver: other ways through a function mostly have the same one."""
-    text = f"def made({', '.join(FREE)}):\n    def driver({parameters}):\n        {body}\n"
-    whole = compile(text, "<tapemagic driver>", "exec")
-    (made,) = (x for x in whole.co_consts if isinstance(x, CodeType))
-    (code,) = (x for x in made.co_consts if isinstance(x, CodeType))
-    return code
-
-
-def driver(code: CodeType, namespace: dict[str, Any], function: Any, miss: Any) -> Any:
-    """A driver.
-
-    Parameters
-    ----------
-    code : code
-        That of `Driver.code`.
-    namespace : dict of str to object
-    function : callable
-        The user's: it is called under a tape, and inside of another trace.
-    miss : callable
-        What is returned if the program does not hold: called with the arguments, a tuple and a dict, and a `Miss`.
-    """
-    cells = {"function": CellType(function), "miss": CellType(miss)}
-    made = FunctionType(code, namespace, closure=tuple(cells[name] for name in code.co_freevars))
-    if type(function) is FunctionType:
-        made.__name__, made.__qualname__ = function.__name__, function.__qualname__
-    return made
-
-
-PLAIN_FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-"""The flags of code that takes any number of arguments."""
-
-
-def parameters(function: Any, call: Call) -> tuple[str, ...] | None:
-    """The parameters of a function that takes what a call gave by position, and no more; None for any other."""
-    if type(function) is not FunctionType or function.__defaults__ or function.__kwdefaults__:
-        return None
-    code, structure = function.__code__, call.structure
-    if code.co_flags & PLAIN_FLAGS or code.co_kwonlyargcount or code.co_posonlyargcount:
-        return None
-    if not is_plain(structure) or isinstance(structure[0], tuple):
-        return None
-    count = code.co_argcount
-    return code.co_varnames[:count] if len(structure) - 1 == count else None
-
-
-def count_of(structure: Any) -> int:
-    """The number of leaves of lists, tuples and dicts."""
-    if structure == LEAF:
-        return 1
-    return sum(map(count_of, structure[1 + (structure[0] is dict) :]))
-
-
 def merged(lines: list[str]) -> list[str]:
     """The same checks in fewer statements, which are compiled and run in less time.
 
@@ -499,18 +402,3 @@ class Reached(NamedTuple):
     local: str
     kind: type
     is_array: bool
-
-
-def is_plain(structure: Any) -> bool:
-    """Whether nested structures are lists, tuples, and dicts with keys of text or whole numbers."""
-    if structure == LEAF:
-        return True
-    if isinstance(structure[0], tuple):
-        return all(map(is_plain, structure))
-    kind = structure[0]
-    if kind is dict:
-        return all(type(key) in (str, int) for key in structure[1]) and all(
-            map(is_plain, structure[2:])
-        )
-    named = issubclass(kind, tuple) and hasattr(kind, "_fields")
-    return (kind is list or kind is tuple or named) and all(map(is_plain, structure[1:]))

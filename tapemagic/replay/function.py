@@ -13,7 +13,7 @@ from typing import Any
 from tapemagic.engine.recording import live
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import FunctionError, OptionError
-from tapemagic.replay.driver import Miss
+from tapemagic.replay.miss import Miss
 from tapemagic.replay.program import Program
 from tapemagic.replay.programs import Programs
 from tapemagic.replay.trace import current

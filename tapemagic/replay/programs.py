@@ -18,8 +18,8 @@ from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.compiling import Compiled, path_of, release
-from tapemagic.replay.driver import MISS, STALE, Miss
 from tapemagic.replay.effects import is_suspect, observed_calls
+from tapemagic.replay.miss import MISS, STALE, Miss
 from tapemagic.replay.program import Program, Site
 from tapemagic.replay.randomness import RandomState
 from tapemagic.replay.reasons import in_words
@@ -285,7 +285,7 @@ class Programs:
             for variable, value in before:
                 exchange(variable, value)
             raise
-        missed.program.entry.why_ways = f"it catches a {missed.error.__name__}"
+        missed.program.entry.why_ways = f"it catches a {getattr(missed.error, '__name__', '')}"
         return result
 
     def _eager(self, function: Any, args: Any, kwargs: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.operations.scatter import (
     Scattered,
     add_at_places,
@@ -31,7 +32,7 @@ from tapemagic.engine.tensor.dispatch import apply, constant_result
 from tapemagic.engine.tensor.precision import precise_sum
 from tapemagic.engine.tensor.tensor import as_operand, getitem, unwrap
 from tapemagic.engine.tracing import element
-from tapemagic.errors import ImmutableError
+from tapemagic.errors import ImmutableError, UnsupportedArgumentError
 
 # -- square brackets ------------------------------------------------------------------------------
 
@@ -193,6 +194,11 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 @composite(np.piecewise)
 def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     x, conditions = as_operand(x), unwrap(condlist)
+    if any(map(is_lazy, conditions if isinstance(conditions, (list, tuple)) else [conditions])):
+        raise UnsupportedArgumentError(
+            "np.piecewise calls its functions with the elements where a condition holds, and which these are is not "
+            "computed: write np.where(condition, f(x), g(x))"
+        )
     if np.isscalar(conditions) or (
         not isinstance(conditions[0], (list, np.ndarray)) and np.ndim(x) != 0
     ):

@@ -97,15 +97,22 @@ def along(function: Any, args: Any, kwargs: Any) -> Any:
 # fmt: off
 on_axis(np.sort, np.argsort, np.partition, np.argpartition)
 on_axis(np.unwrap, np.take_along_axis, aligned=True)
-on_axis(np.quantile, np.percentile, np.nanquantile, np.nanpercentile, default=None)
 on_axis(np.median, np.nanmedian, np.nancumsum, np.nancumprod, default=None)
 on_axis(np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft)
 on_axis(np.fft.fft2, np.fft.ifft2, np.fft.rfft2, np.fft.irfft2, name="axes", default=(-2, -1))
 on_axis(np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn, np.fft.fftshift, np.fft.ifftshift, name="axes", default=None)
 on_last(2, np.linalg.inv, np.linalg.cholesky, np.linalg.det, np.linalg.slogdet, np.linalg.eig, np.linalg.eigh,
-        np.linalg.eigvals, np.linalg.eigvalsh, np.linalg.svd, np.linalg.svdvals, np.linalg.qr, np.linalg.pinv,
-        np.linalg.matrix_power, np.linalg.matrix_rank, np.linalg.cond)
+        np.linalg.eigvals, np.linalg.eigvalsh, np.linalg.svd, np.linalg.svdvals, np.linalg.qr,
+        np.linalg.matrix_power, np.linalg.cond)
 # fmt: on
+
+
+def _matrices_and_limits(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
+    """Matrices, and a number for each."""
+    return [leading(x.ndim, 0 if k else 2) for k, x in enumerate(arrays)]
+
+
+ALONG.update(dict.fromkeys([np.linalg.pinv, np.linalg.matrix_rank], _matrices_and_limits))
 
 
 def _solve(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
@@ -117,13 +124,26 @@ ALONG[np.linalg.solve] = _solve
 
 
 def _beside_all(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
-    """The first array element by element, each beside the whole of the others."""
-    return [right(x.ndim) if not k else (None,) * x.ndim for k, x in enumerate(arrays)]
+    """The first argument element by element, each beside the whole of the others."""
+    return [right(x.ndim) if x is args[0] else (None,) * x.ndim for x in arrays]
 
 
 def _second_beside_all(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
-    """The second array element by element, each beside the whole of the first."""
-    return [right(x.ndim) if k == 1 else (None,) * x.ndim for k, x in enumerate(arrays)]
+    """The second argument element by element, each beside the whole of the first."""
+    return [right(x.ndim) if x is args[1] else (None,) * x.ndim for x in arrays]
+
+
+def _quantile(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:
+    """Weights lie beside the elements."""
+    a, weights = args[0], kwargs.get("weights")
+    axis = argument(np.quantile, "axis", args, kwargs, None)
+    if axis is None or (weights is not None and np.ndim(weights) != a.ndim):
+        return [(None,) * x.ndim for x in arrays]
+    core = tuple(one - a.ndim for one in normalize_axis_tuple(axis, a.ndim))
+    return [right(x.ndim, core) if x is a or x is weights else (None,) * x.ndim for x in arrays]
+
+
+ALONG.update(dict.fromkeys([np.quantile, np.percentile, np.nanquantile, np.nanpercentile], _quantile))
 
 
 def _all_beside(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
@@ -133,7 +153,7 @@ def _all_beside(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # n
 
 ALONG.update(dict.fromkeys([np.interp, np.isin, np.digitize], _beside_all))
 ALONG.update(dict.fromkeys([np.searchsorted, np.polyval], _second_beside_all))
-ALONG.update(dict.fromkeys([np.linspace, np.geomspace, np.logspace], _all_beside))
+ALONG.update(dict.fromkeys([np.linspace, np.geomspace, np.logspace, np.unravel_index], _all_beside))
 
 
 @way(np.vander)

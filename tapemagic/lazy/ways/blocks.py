@@ -25,6 +25,9 @@ NEW, CORE = 100, 1000
 TRIAL = 1 << 20
 """The number of elements up to which a function is tried out on numbers of its own, to see what it returns."""
 
+HOMES = frozenset({"numpy", "scipy", "tapemagic"})
+"""The packages whose functions are tried out."""
+
 INLINE = 1 << 16
 """The bytes up to which an array in memory is named by its numbers."""
 
@@ -147,7 +150,16 @@ def _holds(x: Any) -> bool:
 
 
 def whole(function: Any, args: Any, kwargs: Any) -> Any:
-    """Any function whose arrays are in one piece each."""
+    """A function whose arrays are in one piece each: one of NumPy's, SciPy's, or this package's.
+
+    Other functions are not tried out on numbers of no meaning.
+    """
+    home = (getattr(function, "__module__", None) or "").partition(".")[0]
+    if home not in HOMES and not isinstance(function, np.ufunc):
+        raise UnsupportedArgumentError(
+            f"{public_name(function)} has no lazy way: what it returns is not known before it is called. Write "
+            "da.map_blocks before the tape, tapemagic.distributed, or NumPy's functions in its place"
+        )
     return blockwise(function, args, kwargs, lambda arrays: [(None,) * x.ndim for x in arrays])
 
 
@@ -272,9 +284,10 @@ def _cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
                 if name is not None and len(cut) > len(chunks.get(name, ())) and sum(cut) != 1:
                     chunks[name] = cut
     cut_alike = []
+    known = {name for x, names in zip(arrays, labels, strict=True) if is_lazy(x) for name in names}
     for x, names in zip(arrays, labels, strict=True):
         if not is_lazy(x) and any(
-            name is not None and n != 1 for name, n in zip(names, x.shape, strict=True)
+            name is not None and (n != 1 or name not in known) for name, n in zip(names, x.shape, strict=True)
         ):
             cuts = tuple(
                 chunks.get(name, (n,)) if n != 1 else (1,)
@@ -334,7 +347,11 @@ def _trial(
         )
         dummies.append(x if not is_lazy(x) and shape == x.shape else _dummy(shape, x.dtype))
     with np.errstate(all="ignore"):
-        return function(*put_in(args, dummies), **put_in(kwargs, dummies))
+        try:
+            return function(*put_in(args, dummies), **put_in(kwargs, dummies))
+        except np.linalg.LinAlgError:  # of whole numbers that are all 0
+            dummies = [np.broadcast_to(np.eye(*x.shape[-2:], dtype=x.dtype), x.shape) if x.ndim > 1 else x for x in dummies]
+            return function(*put_in(args, dummies), **put_in(kwargs, dummies))
 
 
 def _same(
@@ -378,6 +395,8 @@ def _tried(
     kind = type(y) if isinstance(y, (tuple, list)) else None
     if kind is not None and hasattr(kind, "_fields"):
         kind = kind._make
+    if any(isinstance(part, (tuple, list)) for part in parts_of(y)):
+        raise UnsupportedArgumentError(f"{public_name(function)}, which gives nested lists, has no lazy way")
     if not long:
         return [_fixed(part) for part in parts_of(y)], kind
     other = {name: 2 + k for k, name in enumerate(long)}

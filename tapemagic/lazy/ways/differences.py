@@ -37,13 +37,13 @@ def diff(a: Any, n: int = 1, axis: int = -1, **ends: Any) -> Any:  # noqa: ARG00
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """``np.trapezoid``."""
     y = as_lazy(y)
-    axis = normalize_axis_index(axis, y.ndim)
+    axis = normalize_axis_index(axis, y.ndim) - y.ndim
     widths = dx
     if x is not None:
         x = as_lazy(x)
         widths = diff(x, 1, -1 if x.ndim == 1 else axis)
         if x.ndim == 1:
-            widths = widths[(slice(None), *(None,) * (y.ndim - axis - 1))]
+            widths = widths[(slice(None), *(None,) * (-axis - 1))]
     heights = pointwise(np.add, _sides(y, axis), {})
     areas = pointwise(np.divide, (times(widths, heights), 2.0), {})
     return total(areas, axis=axis)

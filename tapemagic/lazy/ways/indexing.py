@@ -71,6 +71,7 @@ def getitem(x: Any, index: Any) -> Any:
     """``x[index]``."""
     if not is_lazy(x):
         return _in_memory(x, index)
+    index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
     if isinstance(index, (bool, np.bool_)):
         return x[None] if index else x[None][:0]
     parts = parts_of(index, x.shape)
@@ -288,7 +289,8 @@ def where(condition: Any, *options: Any) -> Any:
 way(np.where)(where)
 
 
-@way(np.real_if_close, np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.unique_values, np.unique_all, np.unique_counts, np.unique_inverse)
+@way(np.real_if_close, np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.unique_values, np.unique_all, np.unique_counts, np.unique_inverse,
+     np.intersect1d, np.union1d, np.setdiff1d, np.setxor1d, np.trim_zeros, np.roots)
 def nonzero(*args: Any, **_params: Any) -> Any:  # noqa: ARG001
     """Refused: the number of elements depends on the numbers."""
     raise UnsupportedArgumentError(
@@ -305,6 +307,23 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
     return along(np.take_along_axis, (arr, indices, axis), {})
 
 
+@way(np.bincount)
+def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+    """``np.bincount`` of numbers in memory, with lazy weights."""
+    if is_lazy(x):
+        return nonzero(x)
+    length = max(int(x.max(initial=-1)) + 1, minlength)
+    return zeros_with(astype(as_lazy(weights), np.dtype(np.float64)), x, (length,))
+
+
+@way(np.save, np.savez, np.savez_compressed, np.savetxt, np.array_repr, np.array_str, np.array2string, np.may_share_memory, np.shares_memory, np.packbits, np.unpackbits)
+def save(*args: Any, **_params: Any) -> Any:  # noqa: ARG001
+    """Refused: it needs the numbers now."""
+    raise UnsupportedArgumentError(
+        "writing, showing and packing numbers needs them now, and a lazy array has none: write x.compute() first"
+    )
+
+
 # -- the transpose of indexing --------------------------------------------------------------------
 
 
@@ -318,6 +337,9 @@ def zeros_with(values: Any, index: Any, shape: Any) -> Any:
     """Zeros of a shape with values added at an index."""
     values = as_lazy(values)
     full = tuple(shape)
+    index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+    if isinstance(index, (bool, np.bool_)):
+        return zeros_with(reshape(values, (1, *full)), 0 if index else slice(0, 0), (1, *full))[0]
     parts = parts_of(index, full)
     arrays = [k for k, part in enumerate(parts) if isinstance(part, np.ndarray)]
     reads = np.broadcast_to(np.int8(0), full)[tuple(parts)].shape
@@ -498,9 +520,9 @@ def _added_at_points(values: Any, parts: list[Any], shape: Any) -> Any:
 def with_added(total: Any, values: Any, index: Any) -> Any:
     """A copy of an array with values added at an index."""
     total = as_lazy(total)
-    return pointwise(
-        np.add, (total, astype(zeros_with(values, index, Shape(total.chunks)), total.dtype)), {}
-    )
+    if values.dtype.kind == "c" != total.dtype.kind:
+        values = pointwise(np.real, (values,), {})
+    return pointwise(np.add, (total, astype(zeros_with(values, index, Shape(total.chunks)), total.dtype)), {})
 
 
 @way(scatter.add_scattered)

@@ -16,7 +16,7 @@ from tapemagic.engine.tensor.precision import precise_sum, sum_of_rows
 from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy.ways.blocks import blockwise, in_chunks, is_lazy, pointwise, right
 from tapemagic.lazy.ways.shaping import astype, ravel, reshape
-from tapemagic.lazy.ways.table import way
+from tapemagic.lazy.ways.table import WAYS, way
 
 Axes = tuple[int, ...]
 
@@ -170,19 +170,37 @@ way(np.all)(_test(np.all, np.logical_and, True))
 way(np.any)(_test(np.any, np.logical_or, False))
 
 
+@way(np.allclose)
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    """``np.allclose``."""
+    return WAYS[np.all](pointwise(np.isclose, (a, b, rtol, atol, equal_nan), {}))
+
+
+@way(np.array_equal)
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    """``np.array_equal``."""
+    if np.shape(a1) != np.shape(a2):
+        return False
+    same = pointwise(np.equal, (a1, a2), {})
+    if equal_nan:
+        gaps = [pointwise(np.isnan, (x,), {}) for x in (a1, a2)]
+        same = pointwise(np.logical_or, (same, pointwise(np.logical_and, gaps, {})), {})
+    return WAYS[np.all](same)
+
+
+@way(np.array_equiv)
+def array_equiv(a1: Any, a2: Any) -> Any:
+    """``np.array_equiv``."""
+    try:
+        np.broadcast_shapes(np.shape(a1), np.shape(a2))
+    except ValueError:
+        return False
+    return WAYS[np.all](pointwise(np.equal, (a1, a2), {}))
+
+
 def _method(function: Any) -> Any:
     """The method ``reduce`` of a ufunc: along the first axis, if none is named."""
-    from tapemagic.lazy.ways.table import WAYS
-
-    def reduce(
-        a: Any,
-        axis: Any = 0,
-        dtype: Any = None,
-        out: None = None,
-        keepdims: Any = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> Any:  # noqa: ARG001
+    def reduce(a: Any, axis: Any = 0, dtype: Any = None, out: None = None, keepdims: Any = False, initial: Any = None, where: Any = True) -> Any:  # noqa: ARG001
         options = given(dtype=dtype, initial=initial, where=where)
         return WAYS[function](a, axis=axis, keepdims=keepdims, **options)
 
@@ -204,8 +222,6 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
 
 def total(x: Any, **options: Any) -> Any:
     """``np.sum``."""
-    from tapemagic.lazy.ways.table import WAYS
-
     return WAYS[np.sum](x, **options)
 
 
@@ -383,8 +399,6 @@ way(np.nanargmin)(_arg(np.nanargmin, da.nanargmin))
 @way(np.ptp)
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: Any = False) -> Any:  # noqa: ARG001
     """``np.ptp``."""
-    from tapemagic.lazy.ways.table import WAYS
-
     options = given(keepdims=keepdims)
     return pointwise(np.subtract, [WAYS[f](a, axis=axis, **options) for f in (np.max, np.min)], {})
 

@@ -22,6 +22,9 @@ PIECES = 4
 """How many times larger the chunks of a reshaped array may be, so that there need not be more of them."""
 
 
+way(da.rechunk)(da.rechunk)
+
+
 @way(np.copy)
 def copy(x: Any, order: Any = "K") -> Any:  # noqa: ARG001 (NumPy's signature)
     """``np.copy``."""
@@ -38,7 +41,7 @@ def astype(x: Any, dtype: Any, **_params: Any) -> Any:
 def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:  # noqa: ARG001
     """``np.reshape``, cut as the shape says, if it says so."""
     chunks = getattr(shape, "chunks", None)
-    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    shape = tuple(np.atleast_1d(np.asarray(shape)).tolist())
     if order == "F":
         full = _full_shape(x, shape)
         return da.transpose(reshape(da.transpose(x), full[::-1]))

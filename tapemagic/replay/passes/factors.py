@@ -16,10 +16,11 @@ import numpy as np
 from tapemagic.replay.passes.identities import is_power_of_two
 from tapemagic.replay.passes.known_numbers import PYTHON, number
 from tapemagic.replay.passes.known_signs import largest
-from tapemagic.replay.passes.rewriting import Rewriting, Rules
+from tapemagic.replay.passes.rewriting import Rewriting, Rules, of_numbers
 from tapemagic.replay.program import Constant, Kind, Node
 
 
+@of_numbers
 def merged(node: Node, rewriting: Rewriting) -> Node | None:
     """``a * (b * x)`` is ``(a * b) * x``, if b is a power of two and nothing can overflow."""
     outer = scaled(node)
@@ -72,6 +73,7 @@ def negative(node: Node, rewriting: Rewriting) -> Node | None:
     return _product(-inner[0], inner[1], node, rewriting)
 
 
+@of_numbers
 def of_negative(node: Node, rewriting: Rewriting) -> Node | None:
     """``c * -x`` is ``(-c) * x``."""
     outer = scaled(node)
