@@ -34,6 +34,11 @@ def kept(value: Any, dtype: np.dtype[Any] | None = None) -> LazyArray:
         value = value.to_dask_array()
     if not isinstance(value, da.Array):
         raise NotNumbersError(f"a tensor cannot hold {shown(value)}: {_instead(value)}")
+    if hasattr(value, "expr"):
+        raise UnsupportedArgumentError(
+            "a tensor does not hold arrays of Dask's experimental query planning: set array.query-planning to False "
+            "in Dask's configuration, before dask.array is imported"
+        )
     if any(map(math.isnan, chain.from_iterable(value.chunks))):
         raise UnsupportedArgumentError(
             "a tensor needs to know its shape, and the chunks of this Dask array have unknown lengths: write "

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -255,6 +258,18 @@ def test_operators_stay_on_the_tape() -> None:
         assert type(value) is tm.Tensor
         assert None in (grads := tape.gradient(value, [x, w])) or grads
         assert any(g is not None for g in grads)
+
+
+def test_arrays_of_query_planning_are_refused() -> None:
+    """Dask itself computes few functions of them."""
+    lines = (
+        "import dask.array as da, tapemagic as tm\n"
+        "try: tm.constant(da.ones(3))\n"
+        "except tm.errors.UnsupportedArgumentError as error: assert 'query-planning' in str(error)\n"
+        "else: raise SystemExit('no error')"
+    )
+    chosen = {**os.environ, "DASK_ARRAY__QUERY_PLANNING": "True"}
+    subprocess.run([sys.executable, "-c", lines], env=chosen, check=True)
 
 
 def test_errors_of_dask_are_its_own() -> None:
