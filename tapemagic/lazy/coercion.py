@@ -74,7 +74,7 @@ def _without_symbols(value: Any, chunk: Any, told: Tracer | None) -> Any:
 
 def _instead(value: Any) -> str:
     """Advice on what to write in the place of another collection of Dask's."""
-    if type(value).__name__ == "Delayed":  # which has every attribute
+    if type(value).__name__.startswith("Delayed"):  # which has every attribute
         return (
             "say which shape and dtype it will have, with dask.array.from_delayed(x, shape, dtype)"
         )
