@@ -65,6 +65,8 @@ class LazyArray(ArrayMethods):
 
     __array_priority__ = 1000.0
 
+    base = None
+
     def __init__(self, array: da.Array) -> None:
         self._value = array
         self._shape: Shape | None = None
