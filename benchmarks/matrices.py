@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import tapemagic as tm
+from benchmarks.formulas import hessian, hessian_by_hand, rosenbrock
 from benchmarks.run import agree, medians
 from benchmarks.workloads import AUTOGRAD, TORCH, Runs, installed
 
@@ -28,33 +29,12 @@ if AUTOGRAD:
     import autograd.numpy as anp
 
 
-def rosenbrock(x: Any) -> Any:
-    """The sum over i of 100 (x[i+1] - x[i]²)² + (1 - x[i])²."""
-    return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
-
-
 def hessian_of_rosenbrock(size: int) -> Runs:
     """The Hessian of Rosenbrock's function."""
     start = np.linspace(0.5, 1.5, size)
     x = tm.constant(start)
 
-    def ours() -> Any:
-        with tm.GradientTape() as outer:
-            outer.watch(x)
-            with tm.GradientTape() as inner:
-                inner.watch(x)
-                y = rosenbrock(x)
-            g = inner.gradient(y, x)
-        return outer.jacobian(g, x)
-
-    def hand() -> Any:
-        middle = np.full(size, 200.0)
-        middle[0] = 0
-        middle[:-1] += 1200 * start[:-1] ** 2 - 400 * start[1:] + 2
-        beside = -400 * start[:-1]
-        return np.diag(middle) + np.diag(beside, 1) + np.diag(beside, -1)
-
-    runs: Runs = {"numpy": hand, "tapemagic": ours}
+    runs: Runs = {"numpy": lambda: hessian_by_hand(start), "tapemagic": partial(hessian, x)}
     if TORCH:
         t = torch.tensor(start)
         runs["torch.func"] = partial(torch.func.hessian(rosenbrock), t)

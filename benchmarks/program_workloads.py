@@ -13,6 +13,16 @@ from typing import Any
 import numpy as np
 
 import tapemagic as tm
+from benchmarks import network
+from benchmarks.formulas import (
+    SMALL,
+    hessian,
+    hessian_by_hand,
+    rosenbrock,
+    rounds,
+    rounds_by_hand,
+    third,
+)
 from tapemagic.replay.function import function
 
 Runs = dict[str, Callable[[], Any]]
@@ -76,22 +86,7 @@ def two_gradients() -> Runs:
 
 def small_operations() -> Runs:
     """1,000 operations on 10 numbers: 100 rounds of ten of different kinds, with both x and c watched."""
-    from benchmarks import workloads
-
-    start, step = np.linspace(0.1, 0.9, 10), np.linspace(0.5, 0.8, 10)
-
-    def rounds(x: Any, c: Any, lib: Any) -> Any:
-        z = x
-        for _ in range(100):
-            a = z * c
-            b = lib.sin(a)
-            d = b * b
-            e = d + x
-            f = lib.exp(-e)
-            g = f / e
-            h = g - c
-            z = lib.tanh(h)
-        return z
+    start, step = SMALL
 
     def gradients(x: Any, c: Any) -> Any:
         with tm.GradientTape() as tape:
@@ -99,7 +94,7 @@ def small_operations() -> Runs:
             z = rounds(x, c, np)
         return tape.gradient(z, [x, c])
 
-    runs: Runs = {"numpy": workloads.small_operations()["numpy"]}
+    runs: Runs = {"numpy": lambda: rounds_by_hand(start, step)}
     runs |= ours(gradients, tm.constant(start), tm.constant(step))
     if TORCH:
         tx, tc = (torch.tensor(x, requires_grad=True) for x in (start, step))
@@ -115,18 +110,6 @@ def small_operations() -> Runs:
 def third_derivative() -> Runs:
     """The third derivative of sin² at 100 points, by nested tapes; by hand it is the closed form."""
     points = np.linspace(-2 * np.pi, 2 * np.pi, 100)
-
-    def third(x: Any) -> Any:
-        with tm.GradientTape() as outer:
-            outer.watch(x)
-            with tm.GradientTape() as middle:
-                middle.watch(x)
-                with tm.GradientTape() as inner:
-                    inner.watch(x)
-                    y = np.square(np.sin(x))
-                first = inner.gradient(y, x)
-            second = middle.gradient(first, x)
-        return outer.gradient(second, x)
 
     def nested(lib: Any, grad: Any) -> Any:
         f = lambda x: lib.square(lib.sin(x))  # noqa: E731
@@ -188,27 +171,12 @@ def regression() -> Runs:
 
 def mlp() -> Runs:
     """A step of a network 784-128-10 on 128 images in single precision, with gradient descent."""
-    rng = np.random.default_rng(0)
-    images = rng.random((128, 784), dtype=F4) - F4(0.5)
-    labels = rng.integers(0, 10, 128)
-    kernels = [rng.normal(0, 0.05, shape).astype(F4) for shape in ((784, 128), (128, 10))]
-    first = [kernels[0], np.zeros(128, F4), kernels[1], np.zeros(10, F4)]
-    rate, rows = 0.01, np.arange(128)
+    images, labels, first = network.data()
+    rate, rows = 0.01, np.arange(len(images))
     weights = [np.copy(w) for w in first]
 
     def hand() -> Any:
-        w1, b1, w2, b2 = weights
-        hidden = np.maximum(images @ w1 + b1, 0)
-        logits = hidden @ w2 + b2
-        shifted = logits - np.max(logits, axis=1, keepdims=True)
-        exps = np.exp(shifted)
-        total = np.sum(exps, axis=1, keepdims=True)
-        np.mean(np.log(total[:, 0]) - shifted[rows, labels])
-        g = exps / total
-        g[rows, labels] -= 1
-        g /= len(images)
-        g_hidden = (g @ w2.T) * (hidden > 0)
-        gradients = images.T @ g_hidden, np.sum(g_hidden, axis=0), hidden.T @ g, np.sum(g, axis=0)
+        gradients = network.gradients_by_hand(weights, images, labels, rows)
         for w, gradient in zip(weights, gradients, strict=True):
             np.multiply(gradient, rate, out=gradient)
             np.subtract(w, gradient, out=w)
@@ -325,32 +293,11 @@ def _kept(step: Callable[..., Any], parameters: Any, x: Any, y: Any) -> Callable
     return run
 
 
-def rosenbrock(x: Any) -> Any:
-    """The sum over i of 100 (x[i+1] - x[i]²)² + (1 - x[i])²."""
-    return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
-
-
 def hessian_of_rosenbrock(size: int) -> Runs:
     """The Hessian of Rosenbrock's function; by hand it is the closed form, written into zeros."""
     start = np.linspace(0.5, 1.5, size)
 
-    def hand() -> Any:
-        middle = np.full(size, 200.0)
-        middle[0] = 0
-        middle[:-1] += 1200 * start[:-1] ** 2 - 400 * start[1:] + 2
-        beside = -400 * start[:-1]
-        return np.diag(middle) + np.diag(beside, 1) + np.diag(beside, -1)
-
-    def hessian(x: Any) -> Any:
-        with tm.GradientTape() as outer:
-            outer.watch(x)
-            with tm.GradientTape() as inner:
-                inner.watch(x)
-                y = rosenbrock(x)
-            g = inner.gradient(y, x)
-        return outer.jacobian(g, x)
-
-    runs: Runs = {"numpy": hand}
+    runs: Runs = {"numpy": lambda: hessian_by_hand(start)}
     runs |= ours(hessian, tm.constant(start))
     if TORCH:
         t = torch.tensor(start)

@@ -14,25 +14,12 @@ import numpy as np
 import torch
 
 import tapemagic as tm
+from benchmarks.network import data, gradients_by_hand
 from benchmarks.run import medians
 from tapemagic import nn
 
 Step = Callable[[], Any]
 BOUNDS = {"× NumPy": 1.4, "× the bare tape": 1.05, "× PyTorch": 1.0}
-
-
-def data() -> tuple[Any, Any, list[Any]]:
-    """A batch, its labels, and the first weights.
-
-    The pixels lie around 0, so that no unit of the relu dies: its averages in Adam would become subnormal numbers,
-    which take the processor many times as long.
-    """
-    rng = np.random.default_rng(0)
-    images = rng.random((128, 784), dtype=np.float32) - np.float32(0.5)
-    labels = rng.integers(0, 10, 128)
-    kernels = [rng.normal(0, 0.05, shape).astype("float32") for shape in ((784, 128), (128, 10))]
-    biases = [np.zeros(width, "float32") for width in (128, 10)]
-    return images, labels, [kernels[0], biases[0], kernels[1], biases[1]]
 
 
 def by_hand() -> Step:
@@ -46,18 +33,7 @@ def by_hand() -> Step:
 
     def step() -> list[Any]:
         nonlocal steps
-        w1, b1, w2, b2 = weights
-        hidden = np.maximum(images @ w1 + b1, 0)
-        logits = hidden @ w2 + b2
-        shifted = logits - np.max(logits, axis=1, keepdims=True)
-        exps = np.exp(shifted)
-        total = np.sum(exps, axis=1, keepdims=True)
-        np.mean(np.log(total[:, 0]) - shifted[rows, labels])
-        g = exps / total
-        g[rows, labels] -= 1
-        g /= len(images)
-        g_hidden = (g @ w2.T) * (hidden > 0)
-        gradients = images.T @ g_hidden, np.sum(g_hidden, axis=0), hidden.T @ g, np.sum(g, axis=0)
+        gradients = gradients_by_hand(weights, images, labels, rows)
         steps += 1
         alpha = np.float32(0.001 * np.sqrt(1 - 0.999**steps) / (1 - 0.9**steps))
         for w, gradient, (m, v, part, change) in zip(weights, gradients, kept, strict=True):

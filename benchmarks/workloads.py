@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import tapemagic as tm
+from benchmarks.formulas import SMALL, rounds, rounds_by_hand, third
 
 Runs = dict[str, Callable[[], Any]]
 
@@ -76,44 +78,7 @@ def two_gradients() -> Runs:
 
 def small_operations() -> Runs:
     """1,000 operations on 10 numbers: 100 rounds of ten of different kinds, with both x and c watched."""
-    start, step = np.linspace(0.1, 0.9, 10), np.linspace(0.5, 0.8, 10)
-
-    def rounds(x: Any, c: Any, lib: Any) -> Any:
-        z = x
-        for _ in range(100):
-            a = z * c
-            b = lib.sin(a)
-            d = b * b
-            e = d + x
-            f = lib.exp(-e)
-            g = f / e
-            h = g - c
-            z = lib.tanh(h)
-        return z
-
-    def hand() -> Any:
-        x, c = start, step
-        z, kept = x, []
-        for _ in range(100):
-            a = z * c
-            b = np.sin(a)
-            e = b * b + x
-            f = np.exp(-e)
-            g = f / e
-            t = np.tanh(g - c)
-            kept.append((z, a, b, e, f, g, t))
-            z = t
-        gz, gx, gc = np.ones(10), np.zeros(10), np.zeros(10)
-        for z, a, b, e, f, g, t in reversed(kept):
-            gh = gz * (1 - t * t)
-            gc = gc - gh
-            ge = -gh * g / e - gh / e * f
-            gx = gx + ge
-            ga = 2 * ge * b * np.cos(a)
-            gc = gc + ga * z
-            gz = ga * c
-        return gx + gz, gc
-
+    start, step = SMALL
     x, c = tm.constant(start), tm.constant(step)
 
     def ours() -> Any:
@@ -122,7 +87,7 @@ def small_operations() -> Runs:
             z = rounds(x, c, np)
         return tape.gradient(z, [x, c])
 
-    runs: Runs = {"numpy": hand, "tapemagic": ours}
+    runs: Runs = {"numpy": lambda: rounds_by_hand(start, step), "tapemagic": ours}
     if TORCH:
         tx, tc = leaf(start), leaf(step)
         runs["torch"] = lambda: torch.autograd.grad(rounds(tx, tc, torch).sum(), [tx, tc])
@@ -145,19 +110,7 @@ def third_derivative() -> Runs:
     points = np.linspace(-2 * np.pi, 2 * np.pi, 100)
     x = tm.constant(points)
 
-    def ours() -> Any:
-        with tm.GradientTape() as outer:
-            outer.watch(x)
-            with tm.GradientTape() as middle:
-                middle.watch(x)
-                with tm.GradientTape() as inner:
-                    inner.watch(x)
-                    y = np.square(np.sin(x))
-                first = inner.gradient(y, x)
-            second = middle.gradient(first, x)
-        return outer.gradient(second, x)
-
-    runs: Runs = {"numpy": lambda: -4 * np.sin(2 * points), "tapemagic": ours}
+    runs: Runs = {"numpy": lambda: -4 * np.sin(2 * points), "tapemagic": partial(third, x)}
     if TORCH:
         t = leaf(points)
 
@@ -169,10 +122,10 @@ def third_derivative() -> Runs:
 
         runs["torch"] = torch_run
     if AUTOGRAD:
-        third = lambda x: anp.square(anp.sin(x))  # noqa: E731
+        f = lambda x: anp.square(anp.sin(x))  # noqa: E731
         for _ in range(3):
-            third = autograd.elementwise_grad(third)
-        runs["autograd"] = lambda: third(points)
+            f = autograd.elementwise_grad(f)
+        runs["autograd"] = lambda: f(points)
     return runs
 
 

@@ -50,6 +50,8 @@ def __getattr__(name: str) -> Any:
     module = _modules().get(name)
     if module is None:
         raise AttributeError(f"module 'tapemagic' has no attribute {name!r}")
+    if module == __name__:
+        return import_module(f"{module}.{name}")
     value = globals()[name] = getattr(import_module(module), name)
     return value
 

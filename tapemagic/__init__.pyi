@@ -4,6 +4,7 @@
 
 from typing import Any
 
+from tapemagic import distributed as distributed
 from tapemagic import errors as errors
 from tapemagic.engine.functions.custom_gradient import custom_gradient as custom_gradient
 from tapemagic.engine.functions.grad import grad as grad

@@ -27,6 +27,7 @@ from tapemagic.engine.operations.scatter import add_at_places as add_at_places
 from tapemagic.engine.operations.scatter import add_scattered as add_scattered
 from tapemagic.engine.operations.scatter import with_added as with_added
 from tapemagic.engine.operations.windows import Slide as Slide
+from tapemagic.engine.operations.workspace import aligned_like as aligned_like
 from tapemagic.engine.rules.neural import sparse_cross_entropy_slopes as sparse_cross_entropy_slopes
 from tapemagic.engine.rules.norms import spectral as spectral
 from tapemagic.engine.tensor.precision import sum_of_rows as sum_of_rows

@@ -76,12 +76,10 @@ def endless_dict() -> dict[str, Any]:
     return held
 
 
-def deep() -> Any:
-    """A list that is nested too deeply even to be shown."""
-    nested: Any = 1.0
-    for _ in range(100_000):  # Python 3.12 and newer go down far
-        nested = [nested]
-    return nested
+DEEP: Any = 1.0
+"""A list that is nested too deeply even to be shown."""
+for _ in range(100_000):  # Python 3.12 and newer go down far
+    DEEP = [DEEP]
 
 
 class Mute:
@@ -197,7 +195,7 @@ SOURCES: dict[str, Case] = {
         "a dict of tensors contains itself, or is nested too deeply",
     ),
     "a list that is nested deeply": (
-        lambda u: u.tape.gradient(u.y, deep()),
+        lambda u: u.tape.gradient(u.y, DEEP),
         NotATensorError,
         "a list of tensors contains itself, or is nested too deeply",
     ),
@@ -343,7 +341,7 @@ UNCONNECTED: dict[str, Case] = {
     for value in (None, "ZERO", "nonsense", 0, ["zero"], {})
 } | {
     "unconnected endless": (
-        lambda u: u.tape.gradient(u.y, u.w, None, deep()),
+        lambda u: u.tape.gradient(u.y, u.w, None, DEEP),
         OptionError,
         "Unknown value for unconnected_gradients: <list>; write 'none' or 'zero'",
     ),
@@ -745,7 +743,7 @@ def _made(make: Any) -> dict[str, Case]:
             "a tensor cannot have the dtype {'a': {...}}",
         ),
         "an endless list": (
-            lambda _: make(deep()),
+            lambda _: make(DEEP),
             NotNumbersError,
             "<list> is no array, since its rows differ in length or depth",
         ),
@@ -771,7 +769,7 @@ TENSORS: Table = {
             "0.5 does not fit into int64",
         ),
         "an endless shape": (
-            lambda _: tm.constant(1.0, shape=deep()),
+            lambda _: tm.constant(1.0, shape=DEEP),
             ShapeError,
             f"cannot lay a value of shape () out in shape <list>: {LAID_OUT}",
         ),

@@ -102,6 +102,7 @@ def test_names() -> None:
 # -- where it is wrong
 
 
+@pytest.mark.thorough
 @settings(deadline=None, derandomize=True, max_examples=50)
 @given(st.data())
 def test_the_wrong_entry_is_found(data: st.DataObject) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import linecache
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -12,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.analysis.laziness import is_pending, with_numbers
 from tapemagic.engine.events import CELL_FILE, Place
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced
 
@@ -25,6 +28,11 @@ AS_SUBSCRIPTS = str.maketrans("0123456789", SUBSCRIPTS)
 
 SHOWN = 6
 """The size of the largest array whose elements are all written out."""
+
+LONG = 10_000
+"""The length of an axis from which on it is written with commas."""
+
+NOT_COMPUTED = "not computed"
 
 LONGEST_LINE = 60
 """The number of characters shown of a line."""
@@ -67,8 +75,13 @@ def format_number(value: Any) -> str:
 
 
 def format_value(value: Any) -> str:
-    """A value in one line: a number, the elements of a small array, or the shape and range of a larger one."""
+    """A value in one line: a number, the elements of a small array, or the shape and range of a larger one.
+
+    Of a lazy array that is not computed there are the shape and the chunks.
+    """
     shape = np.shape(value)
+    if is_pending(value):
+        return ", ".join(filter(None, [shape and format_size(shape), format_lazy(value)]))
     if not shape or 0 < np.size(value) <= SHOWN:
         return format_entries(value)
     if np.size(value) == 0:
@@ -79,8 +92,11 @@ def format_value(value: Any) -> str:
 
 def format_entries(value: Any) -> str:
     """A value in one line: a number, the elements of a small array, or the range of a larger one."""
+    value = with_numbers(value)
     if isinstance(value, (bool, int, float, complex)):
         return format_number(value)
+    if is_lazy(value):
+        return format_lazy(value)
     if not value.shape:
         return format_number(value[()])
     if isinstance(value, np.matrix):  # whose rows are matrices again, without end
@@ -106,7 +122,12 @@ def dtype_name(value: Any) -> str:
 
 def format_shape(shape: tuple[int, ...]) -> str:
     """A shape such as 3×2."""
-    return "×".join(map(str, shape)) if shape else "number"
+    return _lengths(shape) if shape else "number"
+
+
+def _lengths(shape: Iterable[int]) -> str:
+    """The lengths of axes; long ones with commas, since they are to be read and not counted."""
+    return "×".join(f"{n:,}" if n >= LONG else str(n) for n in shape)
 
 
 def format_size(shape: tuple[int, ...]) -> str:
@@ -120,6 +141,25 @@ def format_size(shape: tuple[int, ...]) -> str:
     return (
         f"{shape[0]:,} element{'s' * (shape[0] != 1)}" if len(shape) == 1 else format_shape(shape)
     )
+
+
+def format_chunks(value: Any) -> str:
+    """The number and size of the chunks of a lazy array, in Dask's words; empty for a single number.
+
+    Chunks of different sizes are "up to" the largest, unless only the last ones along an axis are smaller.
+    """
+    if not value.shape:
+        return ""
+    count = math.prod(map(len, value.chunks))
+    if count == 1:
+        return "1 chunk"
+    even = all(len({*cut[:-1]}) < 2 and cut[-1] <= cut[0] for cut in value.chunks)
+    return f"{count:,} chunks of {'' if even else 'up to '}{_lengths(map(max, value.chunks))}"
+
+
+def format_lazy(value: Any) -> str:
+    """The chunks of a lazy array, and that it is not computed."""
+    return ", ".join(filter(None, [format_chunks(value), NOT_COMPUTED]))
 
 
 def printable(text: str) -> str:

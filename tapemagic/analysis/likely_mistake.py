@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.analysis.laziness import has_numbers
 from tapemagic.analysis.mistakes import Agree, find_factor, find_mistake, find_wrong_axis
 from tapemagic.analysis.snapshot import snapshot_of
-from tapemagic.engine.recording import Absent
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tensor.tensor import id_of, wrap
 
@@ -68,7 +68,11 @@ def _means(observer: Observer, target: Any) -> set[int]:
             continue
         if record.name in AVERAGES:
             found.update(_counts(record.values[0]))
-        elif record.name in QUOTIENTS and not np.shape(record.values[1]):
+        elif (
+            record.name in QUOTIENTS
+            and has_numbers(record.values[1])
+            and not np.shape(record.values[1])
+        ):
             divisor = np.real(record.values[1])
             found.update({int(divisor)} if divisor % 1 == 0 else ())
     return found
@@ -86,7 +90,7 @@ def _broadcast(observer: Observer, target: Any, source: Any) -> Iterator[Any]:
         for record in observer.records
         if id_of(source) in record.ids
         and isinstance(record.output_id, int)
-        and not isinstance(record.output, Absent)
+        and has_numbers(record.output)
         and record.output.size > source.size
     ]
     with observer.paused():

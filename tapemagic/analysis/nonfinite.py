@@ -11,8 +11,9 @@ import numpy as np
 
 from tapemagic.analysis.explain.chain_rule import Edge
 from tapemagic.analysis.formatting import format_value
+from tapemagic.analysis.laziness import has_numbers, with_numbers
 from tapemagic.analysis.snapshot import Snapshot
-from tapemagic.engine.recording import Absent, Record, silence
+from tapemagic.engine.recording import Record, silence
 from tapemagic.engine.tensor.tensor import unwrap, wrap
 
 Cause = Literal[
@@ -107,7 +108,8 @@ def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) ->
     Returns
     -------
     NonFinite or None
-        None if all values are finite, or are not kept.
+        None if all values are finite, or are not kept; or where the first cannot be told, since what it was computed
+        from is not computed.
 
     Examples
     --------
@@ -134,6 +136,8 @@ def first_nonfinite(snapshot: Snapshot, within: Container[int] | None = None) ->
                 return replace(found, operand=place)
         for value in record.output if isinstance(record.output, tuple) else (record.output,):
             if not is_finite(value):
+                if not all(map(has_numbers, record.values)):
+                    return None
                 index = _where(value)
                 operands = [_element(x, value.shape, index) for x in record.values]
                 cause = _cause(record.name, operands, value[index])
@@ -215,14 +219,23 @@ def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | Non
 
 
 def _records(snapshot: Snapshot) -> list[Record]:
-    return list(map(Record._make, snapshot.records)) if snapshot.has_values else []
+    return list(map(_with_numbers, snapshot.records)) if snapshot.has_values else []
+
+
+def _with_numbers(plain: Any) -> Record:
+    """A record with the numbers of lazy values, as far as they were computed."""
+    record = Record._make(plain)
+    output = record.output
+    made = tuple(map(with_numbers, output)) if isinstance(output, tuple) else with_numbers(output)
+    return record._replace(values=tuple(map(with_numbers, record.values)), output=made)
 
 
 def is_finite(value: Any) -> bool:
     """Whether a value is finite, or is none of numbers that are known."""
     if isinstance(value, float):  # np.float64 among them
         return isfinite(value)
-    if isinstance(value, Absent) or not isinstance(value, (np.ndarray, np.generic, complex)):
+    value = with_numbers(value)
+    if not has_numbers(value) or not isinstance(value, (np.ndarray, np.generic, complex)):
         return True
     return np.asarray(value).dtype.kind not in "fc" or bool(np.all(np.isfinite(value)))
 
@@ -234,7 +247,7 @@ def _where(value: Any) -> tuple[int, ...]:
 
 def _element(value: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> Any:
     """The element of an operand that goes into one of a result, if its shape tells; else the whole operand."""
-    if isinstance(value, Absent) or not isinstance(value, np.ndarray):
+    if not has_numbers(value) or not isinstance(value, np.ndarray):
         return value
     try:
         return np.broadcast_to(value, shape)[index]
@@ -270,8 +283,8 @@ def _passed_on(
     """The first gradient that is not finite among those that an operation passes on from a finite one."""
     for place, i in enumerate(record.ids):
         edge = Edge(i, record, place, made)
-        absent = any(isinstance(value, Absent) for value in (*record.values, edge.y))
-        if absent or is_finite(known.get(i)) or not edge.has_derivative():
+        known_all = all(map(has_numbers, (*record.values, edge.y, known[made])))
+        if not known_all or is_finite(known.get(i)) or not edge.has_derivative():
             continue
         g = known[made]
         passed = np.asarray(edge.passed(g))

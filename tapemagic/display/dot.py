@@ -56,6 +56,8 @@ MAX_LABELLED = 12
 """The most operations of a picture that has room for local derivatives on its edges."""
 BAD_NODE = {"fillcolor": "#fee2e2", "color": "#b91c1c", "penwidth": "2.4"}
 """The look of the first value that is not finite."""
+NOT_COMPUTED = {"style": "filled,dotted", "penwidth": "2"}
+"""The look of a value that is not computed, beside the colours of its role."""
 FOLDED = {
     "fillcolor": "#f3f4f6",
     "shape": "box",
@@ -267,12 +269,13 @@ def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
     for value in graph.values:
         if place.frame[value.index] == frame:
             quoted = source_line(value.line, lines) or f"{value.role} {value.name}".rstrip()
+            chunks = f"; {value.dtype}, {value.chunks}" if value.chunks else ""
             source.node(
                 f"n{value.index}",
                 value_label(value, drawn.down, value.order in shown, drawn.inserts.of_value(value)),
                 shape="record",
-                tooltip=tooltip(quoted),
-                **(STYLES[value.role] | (BAD_NODE if value.bad else {})),
+                tooltip=tooltip(quoted + chunks),
+                **look(value),
             )
     for step in graph.steps:
         if step.frame != frame:
@@ -299,6 +302,14 @@ def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
             **({} if step.name in COMMUTATIVE else {"ordering": "in"}),
             **folded,
         )
+
+
+def look(value: Value) -> dict[str, str]:
+    """The colours and the border of the box of a value."""
+    lazy = {} if value.is_computed else NOT_COMPUTED
+    if lazy and value.role == "constant":
+        lazy = lazy | {"color": QUIET}
+    return STYLES[value.role] | lazy | (BAD_NODE if value.bad else {})
 
 
 def width(graph: Graph) -> float:

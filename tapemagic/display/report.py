@@ -15,7 +15,6 @@ from IPython.core.getipython import get_ipython
 from IPython.display import display
 
 from tapemagic.analysis.formatting import format_cell_value, significant_digits
-from tapemagic.analysis.report.collector import uncollected
 from tapemagic.analysis.report.details import Details
 from tapemagic.analysis.report.findings import Findings
 from tapemagic.analysis.report.graph.graph import Graph
@@ -32,6 +31,7 @@ from tapemagic.display.live.remarks import Remarks
 from tapemagic.display.live.saved_page import page, written
 from tapemagic.display.svg import Drawing
 from tapemagic.display.text import text
+from tapemagic.engine.collector import uncollected
 
 INTERRUPTED = "the drawing of the report was interrupted; the cell has run, and its variables and its tape are there"
 CLOSED = "The recording was let go when this report was closed, as it is when its cell runs again."

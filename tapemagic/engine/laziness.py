@@ -6,11 +6,14 @@ reach goes through the gate: functions of this package, and the shapes of new ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Protocol
 
-from tapemagic.errors import NotComputedError
+import numpy as np
+
+from tapemagic.errors import NotComputedError, UnsupportedArgumentError
 
 
 class Gate(Protocol):
@@ -28,28 +31,35 @@ class Gate(Protocol):
     def filled(self, value: Any, shape: tuple[int, ...]) -> Any:
         """One number in every place of a new array; it is cut as the array was from which the shape comes."""
 
-    def rows(self, dtype: Any, shape: tuple[int, ...], count: int) -> Any:
-        """The unit cotangents of a lazy target, or those of each of its examples, along a new first axis."""
 
-    def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:
-        """The records of a reverse sweep, backwards."""
-
+MOST_KEPT = 1 << 20
+"""The bytes of the largest numbers that a lazy array keeps once they are computed, for what shows it."""
 
 gates: list[Gate] = []
 """The gate, once the program has made a lazy tensor; until then nothing looks for one."""
+
+LAZY = "a Dask array: Dask computes it later, and by itself"
+"""The reason why a lazy array is no part of a program."""
 
 LOAD: list[Callable[[], Gate]] = []
 """Loads the gate."""
 
 
 @cache
-def _is_lazy_class(kind: type) -> bool:
+def _may_be_lazy(kind: type) -> bool:
     return hasattr(kind, "__dask_graph__")
 
 
+@cache
+def _is_always_lazy(kind: type) -> bool:
+    """Whether a class is of Dask's own; arrays of others, such as xarray's, may hold either kind of values."""
+    return kind.__module__.partition(".")[0] == "dask"
+
+
 def is_lazy(x: Any) -> bool:
-    """Whether a value, which is no tensor, will be computed later."""
-    return _is_lazy_class(type(x))
+    """Whether a value will be computed later."""
+    kind: Any = type(x)
+    return _may_be_lazy(kind) and (_is_always_lazy(kind) or x.__dask_graph__() is not None)
 
 
 def kept(value: Any, dtype: Any = None) -> Any:
@@ -59,23 +69,57 @@ def kept(value: Any, dtype: Any = None) -> Any:
     return gates[0].keep(value, dtype)
 
 
-def require_computed(value: Any, how: str) -> None:
-    """Raise an error for the use of a lazy array that needs its numbers.
+COMPUTE = "write x.compute() first, or dask.compute(x, y) for several at once"
+"""The advice where numbers are needed."""
+
+IN_PARTS = "give the loss to tapemagic.distributed.value_and_grad, which has the numbers of each partition in turn"
+"""The advice where numbers are needed of all data."""
+
+
+def require_computed(value: Any, how: str, instead: str = COMPUTE) -> None:
+    """Raise an error for a use that needs the numbers of a value, if that is lazy.
 
     Raises
     ------
     NotComputedError
     """
     if is_lazy(value):
-        raise not_computed(value.shape, how)
+        raise not_computed(value.shape, how, instead)
 
 
-def not_computed(shape: tuple[int, ...], how: str) -> NotComputedError:
+def not_computed(shape: tuple[int, ...], how: str, instead: str = COMPUTE) -> NotComputedError:
     """The error for a use that needs the numbers of a lazy array."""
     return NotComputedError(
-        f"{how} needs numbers, and this value of shape {tuple(shape)} is not computed: write x.compute() first, or "
-        "dask.compute(x, y) for several at once"
+        f"{how} needs numbers, and this value of shape {tuple(shape)} is not computed: {instead}"
     )
+
+
+def refuse_lazy_parts(parts: Any) -> None:
+    """Refuse a list that holds lazy arrays, of which NumPy would make an array by computing them.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+    """
+    if "dask" not in sys.modules:
+        return
+    for kind in set(map(type, parts)):
+        if kind is list or kind is tuple:
+            for part in parts:
+                if type(part) is kind:
+                    refuse_lazy_parts(part)
+        elif _may_be_lazy(kind) and any(type(part) is kind and is_lazy(part) for part in parts):
+            raise UnsupportedArgumentError(
+                "a list that holds Dask arrays would be computed to make an array of it: write np.stack([...]) with "
+                "tensors in the list, or dask.array.stack([...]) before they become one"
+            )
+
+
+def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
+    """``np.zeros``, lazy where the shape is that of a lazy array, and cut as that is."""
+    if gates and hasattr(shape, "chunks"):
+        return gates[0].filled(np.dtype(dtype).type(0), shape)
+    return np.zeros(shape, dtype)[()]
 
 
 def reader(args: Any, kwargs: Any) -> Gate | None:

@@ -66,6 +66,12 @@ class Record(NamedTuple):
         return made if isinstance(made, tuple) else (made,)
 
 
+def outputs_of(record: Any) -> tuple[int, ...]:
+    """The ids of the results of a record."""
+    made = record[-1]
+    return made if made.__class__ is tuple else (made,)
+
+
 class Absent:
     """Stands in a record for a value that no rule reads: its shape and dtype, and what a trace knows it by."""
 
@@ -125,6 +131,8 @@ class Recorder(Protocol):
     def _add_bytes(self, size: int) -> None: ...
 
     def _record_event(self, kind: Any, i: int, what: Any) -> None: ...
+
+    def _replace_output(self, i: int, value: Any) -> None: ...
 
 
 _live: ContextVar[tuple[Recorder, ...]] = ContextVar("live tapes", default=())

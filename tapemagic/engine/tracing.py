@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from tapemagic.engine.laziness import gates, reader
+from tapemagic.engine.laziness import Gate, gates, reader
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -62,14 +62,18 @@ def numbers(args: Any) -> Any:
     return args if one is None else one.value(args)
 
 
-def element(x: Any, index: Any) -> Any:
-    """``x[index]``, at an index that may come from a tracer of which the array does not know."""
+def listener(args: Any, kwargs: Any = None) -> Tracer | Gate | None:
+    """The tracer that is told of a call with these arguments, or the gate that makes it; None where neither is asked."""
     one = tracer()
-    if one is not None and issubclass(type(x), np.ndarray) and one.reads(index):
-        return one.call(operator.getitem, (x, index), {})
-    if gates and (gate := reader((index,), {})):
-        return gate.call(operator.getitem, (x, index), {})
-    return x[index]
+    if one is not None and (one.reads(args) or (kwargs and one.reads(kwargs))):
+        return one
+    return reader(args, kwargs) if gates else None
+
+
+def element(x: Any, index: Any) -> Any:
+    """``x[index]``, at an index of which the array may not know: one that comes from a tracer, or is lazy."""
+    one = listener((index,)) if issubclass(type(x), np.ndarray) else None
+    return x[index] if one is None else one.call(operator.getitem, (x, index), {})
 
 
 def one_call(function: F) -> F:
@@ -92,11 +96,7 @@ def one_call(function: F) -> F:
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        one = tracer()
-        if one is not None and (one.reads(args) or one.reads(kwargs)):
-            return one.call(called, args, kwargs)
-        if gates and (gate := reader(args, kwargs)):
-            return gate.call(called, args, kwargs)
-        return function(*args, **kwargs)
+        one = listener(args, kwargs)
+        return function(*args, **kwargs) if one is None else one.call(called, args, kwargs)
 
     return called  # type: ignore[return-value]

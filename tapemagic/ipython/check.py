@@ -16,10 +16,12 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from tapemagic.analysis.explain.incomplete import missing
 from tapemagic.analysis.formatting import derivative_symbol, format_number
+from tapemagic.analysis.laziness import with_numbers
 from tapemagic.analysis.likely_mistake import likely_mistake
 from tapemagic.analysis.mistakes import agreement
 from tapemagic.display.elements import aligned, element
 from tapemagic.display.styles import BAD, CODE, GOOD
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.tensor.coercion import private_array
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.ipython import names
@@ -114,7 +116,13 @@ def check_gradient(line: str, session: Session | None, shell: InteractiveShell) 
     if gradient is None:
         why = session.explain(request.target, target, request.source, source)
         return CheckReport(False, str(why), "So there is nothing to compare yours with.")
-    return _compared(mine, gradient.numpy(), request, target, source, session)
+    found = with_numbers(unwrap(gradient))
+    if is_lazy(found):
+        raise UsageError(
+            f"{MAGIC} compares numbers, and {derivative_symbol(request.target, request.source, 1)} is not computed: "
+            "give the cell a sample in memory, such as X[:1000].compute()"
+        )
+    return _compared(mine, found, request, target, source, session)
 
 
 def parse(line: str) -> Request:
@@ -184,11 +192,14 @@ def _array(request: Request, shell: InteractiveShell) -> Any:
             f"{MAGIC} {function}({request.source}) {request.target} {request.source}"
         )
     try:
-        array = np.asarray(private_array(unwrap(value)))
+        array = private_array(unwrap(value))
     except (TypeError, ValueError):
         raise UsageError(
             f"{MAGIC}: {expression!r} is a {type(value).__name__}, and not an array of numbers"
         ) from None
+    if is_lazy(array):
+        raise UsageError(f"{MAGIC}: {expression!r} is not computed: write ({expression}).compute()")
+    array = np.asarray(array)
     return array.astype(float) if array.dtype.kind in "biu" else array
 
 

@@ -6,7 +6,7 @@ USAGE = {
     "%%tape": """
 %%tape [NAME ...] [-t NAME ...] [-o ORDER] [-p] [-n TAPE_NAME]
          [--no-auto-watch] [--jacobian] [--hessian] [--check] [--code]
-         [--what-if NAME[=LOW:HIGH] ...] [--plot NAME=LOW:HIGH]
+         [--compute] [--what-if NAME[=LOW:HIGH] ...] [--plot NAME=LOW:HIGH]
 """,
     "%tape": "%tape [-o ORDER] EXPRESSION",
     "%tape_graph": "%tape_graph [TARGET] [--iteration K] [--nodes N] [--dot]",
@@ -58,6 +58,12 @@ option, too, and is then written when it is opened::
   %%tape x --code
   x = 2.0
   y = np.sin(x) * x**2
+
+A loss over a Dask array, which is computed for the report::
+
+  %%tape --compute
+  X = dask.array.random.normal(size=(100_000, 3), chunks=(25_000, 3))
+  loss = np.mean((w * X - 1) ** 2)
 
 A training loop, with a tape of its own in every step::
 

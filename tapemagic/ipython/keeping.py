@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.events import origin_of
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, reset
 from tapemagic.ipython.names import globals_read
@@ -135,6 +136,8 @@ def same(one: Any, other: Any) -> bool:
     if one is other:
         return True
     if type(one) is not type(other):
+        return False
+    if is_lazy(one):
         return False
     if isinstance(one, np.ndarray):
         return _same_entries(np.asarray(one), np.asarray(other))

@@ -36,6 +36,7 @@ from tapemagic.display.tapegraph import DotSource, TapeGraph
 from tapemagic.engine.tracebacks import free_of_others
 from tapemagic.ipython.check import CheckReport, check_gradient
 from tapemagic.ipython.completion import Completion
+from tapemagic.ipython.computing import Computing
 from tapemagic.ipython.failure import read_failure
 from tapemagic.ipython.graphs import LEAST_NODES, MOST_NODES, tape_graph
 from tapemagic.ipython.lines import (
@@ -63,7 +64,7 @@ from tapemagic.ipython.why import why
 
 EXPRESSION = re.compile(r"\A(?:(?:-o|--order)(?:[ =]+(\S+)|(\d+))(?:\s+|\Z))?(.*)\Z")
 OPTION = re.compile(
-    r"-[tpn]\b|--(?:target|persistent|name|no-auto-watch|jacobian|hessian|check|code)\b"
+    r"-[tpn]\b|--(?:target|persistent|name|no-auto-watch|jacobian|hessian|check|code|compute)\b"
 )
 NO_OPTION = "%tape has no option {}, only -o: write %%tape with its options above a cell, and the expression in it"
 
@@ -149,9 +150,18 @@ class TapeMagics(Magics):
             ready.namespace[options.name] = session.tape
             return session
 
+        if options.compute and (plotted or wanted):
+            other = "--plot" if plotted else "--what-if"
+            raise UsageError(
+                f"%%tape: --compute and {other} do not go together, since every run would compute the data again: "
+                "leave one of them out, or give the cell a sample in memory, such as X[:1000].compute()"
+            )
         kinds = [kind for kind in MATRICES if getattr(options, kind)]
         plots = PlotRuns(ready, plotted, begin) if plotted else None
-        request = DerivativeRequest(targets, order, kinds, options.check, plots, options.code)
+        computing = Computing() if options.compute else None
+        request = DerivativeRequest(
+            targets, order, kinds, options.check, plots, options.code, computing
+        )
         what_if = self._what_if(ready, wanted, begin, request) if wanted else None
         if plots:
             plots.what_if = what_if
@@ -205,6 +215,11 @@ class TapeMagics(Magics):
             if what_if:
                 what_if.show_in(report)
             reports.append(report)
+        if request.computing and (stopped := request.computing.error):
+            if report is not None:
+                display(report)
+            free_of_others(stopped)
+            raise stopped
         return report
 
     def _show_partial(
@@ -266,6 +281,7 @@ class TapeMagics(Magics):
                 request.matrices,
                 check=request.check,
                 code=request.code or self.code,
+                compute=None if failure else request.computing,
             )
             if request.plots and not failure:
                 plot = request.plots.plot(

@@ -160,6 +160,12 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
             "Show the derivatives as a NumPy program, also where the report is stored as text or HTML.",
         ),
         Option(
+            ("--compute",),
+            "compute Dask arrays",
+            "Compute the Dask arrays that the report shows, if they hold at most 1 MB: all of them together, by Dask's "
+            "scheduler. By default a report computes nothing, and shows how they are cut into chunks.",
+        ),
+        Option(
             ("--plot",),
             "curves over a range",
             "Draw the target and its derivatives over a range of one variable, as in x=-6:6. The cell runs again for "

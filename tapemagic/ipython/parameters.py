@@ -13,6 +13,7 @@ from IPython.core.error import UsageError
 
 from tapemagic.analysis.formatting import clipped, format_number, printable
 from tapemagic.display.live.content import Control
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable, reset
@@ -208,6 +209,10 @@ def entries_of(name: str, value: Any) -> list[float]:
     if not isinstance(plain, float | np.floating | np.ndarray):
         kind = printable(type(plain).__name__)
         raise _error(f"{name} is of type {kind}: a slider needs a number, such as {name} = 1.0")
+    if is_lazy(plain):
+        raise _error(
+            f"{name} is not computed, and a slider needs a number: give it one, as in {name} = 1.0"
+        )
     array = np.asarray(plain)
     if type(plain) is not np.ndarray and isinstance(plain, np.ndarray):
         raise _error(f"{name} is a {type(plain).__name__}: write {name} = np.array({name})")

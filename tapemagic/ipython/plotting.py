@@ -28,6 +28,7 @@ from tapemagic.analysis.report.plot.plotting import (
 )
 from tapemagic.analysis.report.plot.sampling import QUICK, SECONDS
 from tapemagic.analysis.snapshot import Named
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable, reset
@@ -155,6 +156,11 @@ class PlotRuns:
             problem = f"the line that assigns {name} did not run"
         elif found := _problem(name, source):
             problem = found
+        elif lazy := [y for y, target in targets if is_lazy(unwrap(target))]:
+            problem = (
+                f"{lazy[0]} is computed from Dask arrays, and nothing runs those without being asked: a plot needs "
+                "numbers, so give the cell a sample in memory, such as X[:1000].compute()"
+            )
         if source is None or problem:
             return Plot(name, *ends, notes=(f"Not drawn: {problem}.",))
         here, _ = numbers(ordinary.recording(), [value for _, value in targets], source, order)
@@ -299,6 +305,8 @@ def _problem(name: str, value: Any) -> str:
     plain = unwrap(value)
     if not isinstance(plain, np.ndarray | np.number | int | float | complex):
         return f"{name} is a {printable(type(value).__name__)}, and a plot needs a number, such as {name} = 1.0"
+    if is_lazy(plain):
+        return f"{name} is not computed, and a plot needs a number, such as {name} = 1.0"
     array = np.asarray(plain)
     if array.dtype.kind in "iu":
         number = f" = {array.item()}" if array.size == 1 else ""

@@ -9,6 +9,7 @@ from tapemagic.analysis.explain.advice import way, way_out
 from tapemagic.analysis.explain.explain import Explanation, explain
 from tapemagic.analysis.explain.query import Program, Question
 from tapemagic.analysis.formatting import label, own_name, subscript
+from tapemagic.analysis.laziness import has_lazy_values
 from tapemagic.analysis.parts import tensors
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.failure.failure import Failure
@@ -163,6 +164,10 @@ class Session:
         if self._snapshot is None or self._snapshot[0] != extent:
             self._snapshot = extent, snapshot_of(self.observer)
         return self._snapshot[1]
+
+    def computes_later(self) -> bool:
+        """Whether the cell computed with Dask arrays."""
+        return has_lazy_values(self.snapshot().records[: self._operations])
 
     def context(self, notes: Sequence[Statement] = (), failure: Failure | None = None) -> Context:
         """The names and lines of the cell, for its report."""

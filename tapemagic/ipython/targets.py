@@ -19,6 +19,7 @@ from tapemagic.analysis.snapshot import Named
 from tapemagic.display.report import TapeReport
 from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.engine.tensor.variable import Variable
+from tapemagic.ipython.computing import Computing
 from tapemagic.ipython.plotting import PlotRuns
 from tapemagic.ipython.purposes import Purposes
 from tapemagic.ipython.session import CONTAINERS, Session, unique_name
@@ -30,7 +31,7 @@ MAX_TARGETS = 10
 
 @dataclass(frozen=True)
 class DerivativeRequest:
-    """The derivatives requested in the line above a cell: targets, highest order, matrices, check, plot, program."""
+    """The derivatives requested above a cell: targets, order, matrices, check, plot, program, computing."""
 
     targets: Sequence[str] = ()
     order: int = 1
@@ -38,6 +39,7 @@ class DerivativeRequest:
     check: bool = False
     plots: PlotRuns | None = None
     code: bool = False
+    computing: Computing | None = None
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,9 @@ def _lost_target(session: Session, value: Any, chosen: Sequence[Named]) -> Seque
 def _is_real(value: Any) -> bool:
     """Whether something is a plain number or array of real or complex numbers."""
     return (
-        not isinstance(value, Traced) and is_number(value) and np.asarray(value).dtype.kind in "fc"
+        not isinstance(value, Traced)
+        and is_number(value)
+        and np.dtype(getattr(value, "dtype", type(value))).kind in "fc"
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from IPython.core.error import UsageError
 
+from tapemagic.analysis.laziness import is_lazy_array
 from tapemagic.engine.nest import leaves
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Traced
@@ -16,9 +17,11 @@ from tapemagic.engine.tensor.tensor import Traced
 
 def is_number(value: Any) -> bool:
     """Whether a value is a tensor, a number or an array of numbers."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, Traced):
+        return True
+    if isinstance(value, np.ndarray) or is_lazy_array(value):
         return value.dtype.kind in "biufc"
-    return isinstance(value, Traced | int | float | complex | np.number | np.bool_)
+    return isinstance(value, int | float | complex | np.number | np.bool_)
 
 
 def maker(namespace: Mapping[str, Any]) -> Callable[[Any], Any]:

@@ -18,11 +18,13 @@ from IPython.utils.capture import capture_output
 
 from tapemagic.analysis.explain.advice import listed
 from tapemagic.analysis.formatting import clipped, format_number, printable
+from tapemagic.analysis.laziness import token
 from tapemagic.analysis.report.failure.failure import Failure, message_of
 from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.display.live.content import Content, Control
 from tapemagic.display.live.remarks import Remarks
 from tapemagic.display.report import TapeReport
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.ipython.failure import read_failure
 from tapemagic.ipython.first_use import begins_anew, chained_on, first_use, overwritten_on
@@ -36,6 +38,10 @@ PREFIX = "%%tape --what-if: "
 LONGEST_MESSAGE = 300
 """The number of characters of an error that the head of a report shows."""
 
+LAZY = (
+    "there are no sliders, since the cell computes with Dask arrays, and every move would need their numbers: give the "
+    "cell a sample in memory, such as X[:1000].compute()"
+)
 UNSTEADY = (
     "more than the sliders changes this report: the cell ran again with the same numbers, and its result was another. "
     "It uses what no run sets back, such as an iterator, a file, the clock or random numbers without a seed"
@@ -99,6 +105,7 @@ class WhatIf:
         self._start = Start(namespace, {*cell.read, *cell.assigned, *self._wanted})
         self._result: dict[str, Any] | None = None
         self._is_steady = True
+        self._is_lazy = False
 
     def _begins_with(self, name: str) -> bool:
         """Whether a value is put in its place before the cell, and not where the cell assigns the name."""
@@ -135,7 +142,8 @@ class WhatIf:
             raise self.refusal
         self._start.ran()
         self._result = _result(session, value)
-        session.notes += self._notes()
+        self._is_lazy = session.computes_later()
+        session.notes += [Statement("note", LAZY)] if self._is_lazy else self._notes()
         return value
 
     def _check_assigned(self) -> None:
@@ -216,7 +224,9 @@ class WhatIf:
         return notes
 
     def show_in(self, report: TapeReport) -> None:
-        """Give the report on the first run its sliders."""
+        """Give the report on the first run its sliders, unless the cell computes with lazy values."""
+        if self._is_lazy:
+            return
         self._entries = {name: p.entries for name, p in self._parameters.items()}
         report.remarks = Remarks(controls=self._controls())
         report.on_move = self.move
@@ -376,10 +386,14 @@ class WhatIf:
 def _result(session: Session, value: Any) -> dict[str, Any]:
     """The results of a run, for comparison: its last numbers by name, and its value."""
     numbers = {name: x for name, x in [*session.history, ("", value)] if is_number(x)}
-    return {name: _digest(np.asarray(unwrap(x))) for name, x in numbers.items()}
+    return {name: _digest(unwrap(x)) for name, x in numbers.items()}
 
 
-def _digest(array: np.ndarray) -> tuple[str, tuple[int, ...], bytes]:
+def _digest(value: Any) -> Any:
+    """What tells whether a value is the same: of a lazy one what it is computed from."""
+    if is_lazy(value):
+        return token(value)
+    array = np.asarray(value)
     return str(array.dtype), array.shape, sha256(np.ascontiguousarray(array).data).digest()
 
 

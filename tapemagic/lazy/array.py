@@ -8,8 +8,9 @@ from typing import Any, Self
 
 import dask.array as da
 import numpy as np
+from dask.array.utils import meta_from_array
 
-from tapemagic.engine.laziness import gates, not_computed
+from tapemagic.engine.laziness import MOST_KEPT, gates, not_computed
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import UnsupportedArgumentError
@@ -51,6 +52,32 @@ class Shape(tuple[int, ...]):  # noqa: SLOT001 (a tuple has no room for slots)
         return Shape, (self.chunks,)
 
 
+class Origin:
+    """The way in which a lazy array came about, for what computes it anew.
+
+    Attributes
+    ----------
+    level : int
+        The number of sums over many chunks, one after the other, that have to be known before it.
+    span : float
+        The number of chunks, computed since the last of these sums, that one of its chunks depends on.
+    made_by : tuple of (Call or Source) and int, or None
+        What makes it anew, and its place among the arrays made; of a sum over many chunks None.
+    again : dict of int to LazyArray
+        The array made anew for higher levels.
+    """
+
+    __slots__ = ("again", "level", "made_by", "span")
+
+    def __init__(
+        self, level: int = 0, span: float = 1, made_by: tuple[Any, int] | None = None
+    ) -> None:
+        self.level = level
+        self.span = span
+        self.made_by = made_by
+        self.again: dict[int, LazyArray] = {}
+
+
 class LazyArray(ArrayMethods):
     """A Dask array whose every use goes through the gate, and that never computes by itself.
 
@@ -59,17 +86,23 @@ class LazyArray(ArrayMethods):
     Attributes
     ----------
     _value : dask.array.Array
+    origin : Origin
+    computed : array or None
+        The numbers, once they were computed and if they are few, for what shows the value.
     """
 
-    __slots__ = ("__weakref__", "_shape", "_value")
+    __slots__ = ("__weakref__", "_shape", "_value", "computed", "origin")
 
     __array_priority__ = 1000.0
 
-    base = None
+    base: Any = None
+    nbytes = 0  # in memory, of which a tape keeps account
 
-    def __init__(self, array: da.Array) -> None:
+    def __init__(self, array: da.Array, origin: Origin | None = None) -> None:
         self._value = array
+        self.origin = origin or Origin()
         self._shape: Shape | None = None
+        self.computed: Any = None
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
@@ -88,20 +121,41 @@ class LazyArray(ArrayMethods):
         return self._value.chunks
 
     @property
-    def flags(self) -> Any:
+    def _meta(self) -> Any:
+        return meta_from_array(self._value)
+
+    @property
+    def npartitions(self) -> int:
+        """The number of pieces."""
+        return self._value.npartitions
+
+    def _flags(self) -> Any:
         """Refuse: there is no memory yet."""
         raise UnsupportedArgumentError(
             "the orders 'A' and 'K' follow the layout in memory, which an array that is not computed does not have: "
             "write order='C' or order='F'"
         )
 
-    @property
-    def strides(self) -> tuple[int, ...]:
+    flags: Any = property(_flags)
+
+    def _strides(self) -> tuple[int, ...]:
         """The steps in bytes, as in an array that lies in memory row by row."""
         steps = [self.itemsize]
         for length in self.shape[:0:-1]:
             steps.append(steps[-1] * length)
         return tuple(reversed(steps[: self.ndim]))
+
+    strides: Any = property(_strides)
+
+    def keep(self, numbers: Any) -> None:
+        """Keep the numbers that were computed, if they are few."""
+        if self._value.nbytes <= MOST_KEPT:
+            self.computed = np.asarray(numbers)[()]
+
+    @property
+    def name(self) -> str:
+        """The name of the graph that computes it, by which Dask knows it."""
+        return self._value.name
 
     def to_dask_array(self) -> da.Array:
         """The array of Dask's."""
@@ -109,11 +163,23 @@ class LazyArray(ArrayMethods):
 
     def copy(self, order: Any = "C") -> Any:  # noqa: ARG002 (NumPy's signature)
         """Another lazy array with the same values."""
-        return LazyArray(self._value)
+        return LazyArray(self._value, self.origin)
 
     def astype(self, dtype: Any, *_args: Any, **_kwargs: Any) -> Any:
         """Cast to another dtype."""
         return call(np.astype, (self, dtype), {})
+
+    def compute(self, **options: Any) -> Any:
+        """The numbers, as an array or a number of NumPy's."""
+        return self._value.compute(**options)
+
+    def persist(self, **options: Any) -> Any:
+        """A lazy array whose chunks are computed, and kept in memory by the scheduler."""
+        return LazyArray(self._value.persist(**options))
+
+    def rechunk(self, *chunks: Any, **options: Any) -> Any:
+        """The same numbers, cut otherwise."""
+        return call(da.rechunk, (self, *chunks), options)
 
     def __len__(self) -> int:
         return len(self._value)
@@ -128,6 +194,8 @@ class LazyArray(ArrayMethods):
         if any(isinstance(x, Traced) for x in inputs):
             return NotImplemented
         out = kwargs.pop("out", None)
+        if out is not None and any(type(x) is not LazyArray for x in out):
+            self._refuse("an array to write into")
         y = call(ufunc if way == "__call__" else getattr(ufunc, way), inputs, kwargs)
         if out is not None and type(out[0]) is LazyArray:
             _put(out[0], y)
@@ -136,7 +204,8 @@ class LazyArray(ArrayMethods):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if any(issubclass(kind, Traced) for kind in types):
             return NotImplemented
-        return call(function, args, kwargs)
+        measure = MEASURES.get(function)
+        return measure(*args, **kwargs) if measure else call(function, args, kwargs)
 
     def _refuse(self, how: str) -> Any:
         raise not_computed(self.shape, how)
@@ -209,9 +278,19 @@ def _rebuilt(dsk: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:
     return LazyArray(rebuild(dsk, *args, rename=rename))
 
 
+MEASURES: dict[Any, Callable[..., Any]] = {
+    np.shape: lambda a: a.shape,
+    np.ndim: lambda a: a.ndim,
+    np.size: lambda a, axis=None: np.size(np.broadcast_to(0, tuple(a.shape)), axis),
+}
+"""NumPy's functions that read no numbers, and give none but lengths."""
+
+
 def _put(target: LazyArray, value: LazyArray) -> None:
     """Let a lazy array stand for other values of the same shape: an operation in place."""
-    target._value = value._value
+    target._value, target.computed = value._value, value.computed
+    target._shape = None
+    target.origin = value.origin
 
 
 def _binary(function: Any) -> Callable[[Any, Any], Any]:

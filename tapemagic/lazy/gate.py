@@ -6,40 +6,26 @@ each chunk. Anything else is refused, since Dask would compute it at once.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 import dask.array as da
 import numpy as np
 
 from tapemagic.engine import registry
-from tapemagic.engine.tensor.messages import shown
-from tapemagic.errors import NotNumbersError, UnsupportedArgumentError
+from tapemagic.engine.laziness import LAZY
+from tapemagic.engine.tracing import tracer
 from tapemagic.lazy import ways as _ways  # noqa: F401 (fills the table)
 from tapemagic.lazy.array import LazyArray, Shape
+from tapemagic.lazy.coercion import kept
+from tapemagic.lazy.rereading import Call, mapped
 from tapemagic.lazy.ways.along import ALONG, along, along_first, of_ufunc
 from tapemagic.lazy.ways.blocks import pointwise, whole
 from tapemagic.lazy.ways.table import POINTWISE, WAYS
 
-NUMBERS = "biufc"
-
 
 def lowered(value: Any) -> Any:
     """Nested arguments with Dask's arrays in the place of lazy ones."""
-    kind = type(value)
-    if kind is LazyArray:
-        return value._value
-    if kind is tuple or kind is list:
-        return kind([lowered(x) for x in value])
-    if kind is dict:
-        return {key: lowered(x) for key, x in value.items()}
-    if kind is slice:
-        return slice(lowered(value.start), lowered(value.stop), lowered(value.step))
-    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return kind._make(map(lowered, value))
-    return value
+    return mapped(LazyArray.to_dask_array, value)
 
 
 def raised(value: Any) -> Any:
@@ -87,20 +73,7 @@ class DaskGate:
 
     def keep(self, value: Any, dtype: Any) -> Any:
         """The lazy array of a Dask array, cast to a dtype unless that is None."""
-        if type(value) is LazyArray:
-            value = value._value
-        if not isinstance(value, da.Array):
-            raise NotNumbersError(f"a tensor cannot hold {shown(value)}")
-        if any(map(math.isnan, chain.from_iterable(value.chunks))):
-            raise UnsupportedArgumentError(
-                "a tensor needs to know its shape, and the chunks of this Dask array have unknown lengths: write "
-                "x.compute_chunk_sizes() first"
-            )
-        if value.dtype.kind not in NUMBERS:
-            raise NotNumbersError(f"a tensor holds numbers, not {value.dtype}")
-        if dtype is not None and value.dtype != dtype:
-            value = value.astype(dtype)
-        return LazyArray(value)
+        return kept(value, dtype)
 
     def filled(self, value: Any, shape: tuple[int, ...]) -> Any:
         """One number in every place of a new array, which is cut as the shape says."""
@@ -108,20 +81,32 @@ class DaskGate:
 
     def call(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """The lazy result of a function on arguments with a lazy array among them."""
-        return raised(computed(function, lowered(args), lowered(kwargs)))
+        told = tracer()
+        if told is not None:
+            told.leave(LAZY)
+            args, kwargs = told.value((args, kwargs))
+        return Call(_computed, function, args, kwargs).results()
 
-    def rows(self, dtype: Any, shape: Any, count: int) -> Any:
-        """The unit cotangents of a lazy target, or those of each of its examples, along a new first axis."""
-        if count > ROWS:
-            raise UnsupportedArgumentError(
-                f"a jacobian of {count} outputs of a lazy array passes back {count} gradients through all chunks, more "
-                f"than {ROWS}: take the outputs that are wanted first, y[:k], or compute the target"
-            )
-        return LazyArray(rows(dtype, shape, count))
 
-    def sweep(self, records: Any, grads: dict[int, Any]) -> Iterator[Any]:  # noqa: ARG002
-        """The records of a reverse sweep, backwards."""
-        return iter(reversed(records))
+def _computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    return raised(computed(function, lowered(args), lowered(kwargs)))
+
+
+def filled(self, value: Any, shape: tuple[int, ...]) -> Any:
+        """One number in every place of a new array, which is cut as the shape says."""
+        return LazyArray(filled(value, shape))
+
+    def call(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        """The lazy result of a function on arguments with a lazy array among them."""
+        told = tracer()
+        if told is not None:
+            told.leave(LAZY)
+            args, kwargs = told.value((args, kwargs))
+        return Call(_computed, function, args, kwargs).results()
+
+
+def _computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    return raised(computed(function, lowered(args), lowered(kwargs)))
 
 
 ROWS = 256

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.operations.common import array
 from tapemagic.engine.operations.selection import cast
 from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
@@ -553,6 +554,8 @@ class Layer(Module):
             if _is_numbers(x):
                 return self._as_input(array(x))
             return type(x)(map(self._as_input, x)) if type(x) in {list, tuple} else x
+        if is_lazy(x):
+            return self._as_input(constant(x))
         return self._as_input(np.asarray(x)) if hasattr(x, "__array__") else x
 
     def __repr__(self) -> str:

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapemagic.engine.laziness import LAZY, is_lazy
 from tapemagic.engine.program_state import registered
 from tapemagic.engine.tensor.coercion import NUMBERS
-from tapemagic.engine.tensor.tensor import Tensor
+from tapemagic.engine.tensor.tensor import Tensor, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.effects import may_do_more
 from tapemagic.replay.kinds import (
@@ -97,7 +98,7 @@ class Closure:
     ----------
     entries : list of Entry
     lines : list of str
-        Python code that returns STALE if anything is another one now.
+        Python code that breaks a loop if anything is another one now.
     namespace : dict of str to object
         What the names in these lines stand for.
     data : dict of int to (str, str)
@@ -201,7 +202,7 @@ class Closure:
         return name
 
     def _require(self, condition: str) -> None:
-        self.lines.append(f"if {condition}: return STALE")
+        self.lines.append(f"if {condition}: break")
 
     def _look(self, expression: str, x: Any, path: str, place: Place | None = None) -> None:
         """Note one object, and what has to hold for it."""
@@ -234,7 +235,7 @@ class Closure:
                 self.places.append(place)
                 self._inside.add(id(x))
         else:
-            reason = unwatchable(x)
+            reason = LAZY if is_lazy(x) else unwatchable(x)
             if reason:
                 self.unseen = self.unseen or f"it reads {path or 'an argument'}, {reason}"
                 return
@@ -260,7 +261,9 @@ class Closure:
             self.entries.append(Entry(f"{path}.trainable", "leaf", x.trainable))
             self._require(f"{local}.trainable is not {x.trainable}")
             return
-        if isinstance(x, np.ndarray):
+        if is_lazy(unwrap(x)):
+            self.unseen = self.unseen or f"it reads {path}, {LAZY}"
+        elif isinstance(x, np.ndarray):
             reason = odd_array(x)
             self.unseen = self.unseen or (f"it reads {path}, {reason}" if reason else "")
             if self.fixed or x.dtype.kind not in NUMBERS:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.replay.layout import WIDTH
+from tapemagic.replay.formatting import WIDTH
 from tapemagic.replay.program import Guard, Node, Program, Site, statement_of
 
 ALLOCATIONS = frozenset({np.empty, np.empty_like, list})

@@ -13,6 +13,8 @@ import numpy as np
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.driver import Driver
+from tapemagic.replay.driver_function import driver
+from tapemagic.replay.miss import Miss
 from tapemagic.replay.passes import simplified
 from tapemagic.replay.program import Guard, Loop, Program
 from tapemagic.replay.same import GivenVariable
@@ -36,7 +38,7 @@ class Compiled:
     path : tuple
         The ways at its guards.
     driver : callable
-        Called with the arguments, a tuple and a dict; gives the result, or a `Miss`.
+        Called with the arguments; gives the result, or a `Miss`.
     """
 
     def __init__(self, program: Program, call: Call, closure: Closure, entry: Any) -> None:
@@ -53,11 +55,16 @@ class Compiled:
         run = text.function(file)
         if any(isinstance(entry, Loop) for entry in self.program.body):
             run = warning_once(run)
-        driver = Driver(call, closure, self.program, run, text.single, self)
-        self._namespace = driver.namespace
-        self.driver = driver.function()
+        written = Driver(closure.function, call, closure, self.program, run, text.single, self)
+        self._namespace = written.namespace
+        self._code = written.code()
+        self.driver = driver(self._code, self._namespace, None, _handed_back)
         closure.forget()
         release(self.program)
+
+    def driver_for(self, function: Any, miss: Any) -> Any:
+        """A driver for calls of the user's function, which asks `miss` for the result if the program does not hold."""
+        return driver(self._code, self._namespace, function, miss)
 
     @cached_property
     def text(self) -> str:
@@ -88,6 +95,10 @@ class Compiled:
     def is_dead(self) -> bool:
         """Whether a variable or an object of the program does not exist any more."""
         return self.closure.is_dead()
+
+
+def _handed_back(args: Any, kwargs: Any, missed: Miss) -> Miss:  # noqa: ARG001
+    return missed
 
 
 def path_of(program: Program) -> tuple[Any, ...]:

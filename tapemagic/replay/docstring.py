@@ -8,7 +8,7 @@ from typing import Any
 from weakref import ref
 
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.replay.layout import WIDTH
+from tapemagic.replay.formatting import WIDTH
 from tapemagic.replay.program import Constant, Input, Node, Program
 from tapemagic.replay.same import GivenVariable
 

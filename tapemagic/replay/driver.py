@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tapemagic.engine.nest import ordered, pack
-from tapemagic.engine.recording import clock
+from tapemagic.engine.recording import clock, live
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.replay.closure import Closure, contents, is_empty
+from tapemagic.replay.driver_function import code_of, count_of, is_plain, parameters
 from tapemagic.replay.kinds import NUMBERS, same_leaf
+from tapemagic.replay.miss import CHANGED, MISS, STALE, failure
 from tapemagic.replay.signature import LEAF, Call, is_data, strides_of, taken_apart
-from tapemagic.replay.source import Retrace
+from tapemagic.replay.trace import current, open_traces
 
 FEW = 4
 """The number of tensors among the arguments up to which all pairs of them are compared."""
@@ -25,40 +26,16 @@ LONGEST = 2000
 """The number of characters above which a condition takes no other one in."""
 
 
-class Miss:
-    """Returned by a driver in the place of a result: why the program does not hold.
-
-    Attributes
-    ----------
-    guard : int
-        The number of the guard that failed, counted from 1; 0 if the arguments or what the function closes over differ.
-    program : Compiled or None
-        The program whose guard failed.
-    error : Exception or None
-        What the program raised.
-    """
-
-    __slots__ = ("error", "guard", "program")
-
-    def __init__(self, guard: int, program: Any = None, error: Exception | None = None) -> None:
-        self.guard = guard
-        self.program = program
-        self.error = error
-
-
-MISS = Miss(0)
-STALE = Miss(0)
-"""The results of a driver if the arguments differ, and if only something that the function closes over does."""
-
-CHANGED = (LookupError, AttributeError, TypeError, ValueError)
-"""The errors that checks raise if something that a function closes over is not there any more."""
-
-
 class Driver:
     """Writes the driver of a program.
 
+    A driver has the parameters of the user's function, if these are as many tensors, numbers or structures, each with
+    its own name; then Python itself finds what is wrong with a call. Any other has ``*args`` and ``**kwargs``.
+
     Parameters
     ----------
+    function : callable
+        The user's.
     call : Call
         The arguments with which the program was traced.
     closure : Closure
@@ -73,6 +50,7 @@ class Driver:
 
     def __init__(
         self,
+        function: Any,
         call: Call,
         closure: Closure,
         program: Any,
@@ -81,31 +59,49 @@ class Driver:
         compiled: Any,
     ) -> None:
         self.namespace: dict[str, Any] = {
-            "MISS": MISS, "STALE": STALE, "Miss": Miss, "CHANGED": CHANGED, "Retrace": Retrace,
+            "MISS": MISS, "STALE": STALE, "CHANGED": CHANGED, "failure": failure,
             "same_leaf": same_leaf, "value_of": value_of, "exchange": exchange, "new": new,
             "clock": clock, "run": run, "program": compiled, "contents": contents,
             "is_empty": is_empty, "pack": pack, "taken_apart": taken_apart, "ndarray": np.ndarray,
+            "live": live, "current": current, "open_traces": open_traces,
         }  # fmt: skip
         self.namespace |= closure.namespace
         self._call = call
         self._closure = closure
         self._program = program
         self._values: dict[int, str] = {}
+        self._variables: dict[int, str] = {}
         self.lines: list[str] = []
+        self._names = parameters(function, call)
+        self._parameters, self._passed, self._given = (
+            "*args, **kwargs",
+            "*args, **kwargs",
+            "args, kwargs",
+        )
         self._take_arguments()
         self._check_leaves()
+        checks, self.lines = merged(self.lines), []
         if closure.lines:
             self.lines += ["try:", *[f"    {line}" for line in merged(closure.lines)]]
-            self.lines += ["except CHANGED:", "    return STALE"]
+            self.lines += ["except CHANGED:", "    break"]
         self._check_aliases()
         self._run(single)
+        self._lines = [
+            f"if live() or open_traces and current() is not None: return function({self._passed})",
+            *checks,
+            "missed = STALE",
+            "while True:",
+            *[f"    {line}" for line in merged(self.lines)],
+            f"return miss({self._given}, missed)",
+        ]
 
-    def function(self) -> Any:
-        """The driver."""
-        lines = merged(self.lines)
-        text = "def driver(args, kwargs):\n" + "".join(f"    {line}\n" for line in lines)
-        exec(_code(text), self.namespace)  # noqa: S102 (our own)
-        return self.namespace["driver"]
+    def code(self) -> CodeType:
+        """The code of the driver; its free variables are the user's function, and `miss`."""
+        code = code_of(self._parameters, "\n        ".join(self._lines))
+        if self._names is None:
+            return code
+        names = *self._names, *code.co_varnames[len(self._names) :]
+        return code.replace(co_varnames=names)
 
     def _constant(self, value: Any) -> str:
         name = f"q_{len(self.namespace)}"
@@ -113,7 +109,7 @@ class Driver:
         return name
 
     def _require(self, condition: str) -> None:
-        self.lines.append(f"if {condition}: return MISS")
+        self.lines.append(f"if {condition}: return miss({self._given}, MISS)")
 
     # The arguments.
 
@@ -130,12 +126,28 @@ class Driver:
             self.lines += [f"x{k} = found[{k}]" for k in range(len(self._call.leaves))]
             return
         self._next = 0
-        if isinstance(structure[0], tuple):
+        if self._names is not None:
+            self._take_parameters(structure[1:])
+        elif isinstance(structure[0], tuple):
             self._take(structure[0], "args", known=True)
             self._take(structure[1], "kwargs", known=True)
         else:
             self._require("kwargs")
             self._take(structure, "args", known=True)
+
+    def _take_parameters(self, parts: Any) -> None:
+        """Give the leaves of the arguments local names: an argument that is one has its parameter's."""
+        names, place = [], 0
+        for k, part in enumerate(parts):
+            names.append(f"x{place}" if part == LEAF else f"p{k}")
+            place += count_of(part)
+        self._parameters = self._passed = ", ".join(names)
+        self._given = f"({self._passed}{',' * (len(names) == 1)}), {{}}"
+        for part, name in zip(parts, names, strict=True):
+            if part == LEAF:
+                self._next += 1
+            else:
+                self._take(part, name)
 
     def _take(self, structure: Any, expression: str, known: bool = False) -> None:
         """Give the leaves of one list, tuple or dict local names."""
@@ -198,7 +210,7 @@ class Driver:
             self._require(f"{name}.__class__ is not {self._constant(value.__class__)}")
             return
         dtype = self._constant(value.dtype)
-        condition = f"{name}.__class__ is not ndarray or {name}.shape != {value.shape}"
+        condition = f"type({name}) is not ndarray or {name}.shape != {value.shape}"
         condition += f" or ({name}.dtype is not {dtype} and {name}.dtype != {dtype})"
         if value.ndim > 1:
             strides = strides_of(value)
@@ -238,7 +250,7 @@ class Driver:
                 if type(leaves[k]) is type(leaves[other]):
                     self._require(f"x{k} is x{other}")
                     if k in tensors:
-                        self._require(f"x{k}._id == x{other}._id and x{k}._id > 0")
+                        self._require(f"x{k}._id > 0 and x{k}._id == x{other}._id")
 
     def _check_aliases(self) -> None:
         """Require that arguments are objects that the function closes over where they were, and nowhere else."""
@@ -270,10 +282,24 @@ class Driver:
             return self._values[origin]
         if isinstance(origin, Reached):
             return origin.local if origin.is_array else f"{origin.local}._value"
-        return f"value_of({self._local(origin)})"
+        return self._variables.get(id(origin)) or f"value_of({self._local(origin)})"
+
+    def _check_variables(self) -> None:
+        """Require that Variables lie in memory as the program takes for granted."""
+        for k, node in enumerate(self._program.inputs):
+            variable = node.origin
+            if isinstance(variable, Variable) and node.contiguous:
+                place = self._place(variable)
+                if place is not None:  # checked with the arguments
+                    self._variables[id(variable)] = self._values[place]
+                    continue
+                self.lines.append(f"v{k} = {self._value(variable)}")
+                self._require(f"not v{k}.flags.c_contiguous")
+                self._variables[id(variable)] = f"v{k}"
 
     def _run(self, single: bool) -> None:
         program, notes = self._program, self._program.notes
+        self._check_variables()
         given = ", ".join(self._value(node.origin) for node in program.inputs)
         count = len(program.results)
         names = [f"r{k}" for k in range(count + len(program.assigned))]
@@ -282,8 +308,8 @@ class Driver:
             "try:",
             f"    {target or 'nothing'} = run({given})",
             "except Exception as error:",
-            "    if error.__class__ is Retrace: return Miss(error.args[0], program)",
-            "    return Miss(0, program, error)",
+            "    missed = failure(error, program)",
+            "    break",
         ]
         for (variable, _), name in zip(program.assigned, names[count:], strict=True):
             self.lines.append(f"exchange({self._local(variable)}, {name})")
@@ -304,10 +330,10 @@ class Driver:
             self.lines.append(f"t{k} = r{k}.copy()")
             return f"t{k}"
         if how == "tensor":
-            kind = self._constant(what)
+            kind = self._constant((what,))
             if "now = clock[0]" not in self.lines:
                 self.lines.append("now = clock[0]")
-            self.lines += [f"t{k} = new({kind})", f"t{k}._value = r{k}", f"t{k}._id = now"]
+            self.lines += [f"t{k} = new(*{kind})", f"t{k}._value = r{k}", f"t{k}._id = now"]
             return f"t{k}"
         return f"r{k}"
 
@@ -330,19 +356,13 @@ class Driver:
         return f"{self._constant(kind)}({', '.join(parts)})"
 
 
-@lru_cache(256)
-def _code(text: str) -> CodeType:
-    """The code of a driver: other ways through a function mostly have the same one."""
-    return compile(text, "<tapemagic driver>", "exec")
-
-
 def merged(lines: list[str]) -> list[str]:
     """The same checks in fewer statements, which are compiled and run in less time.
 
     Examples
     --------
-    >>> merged(["if kwargs: return MISS", "x, = args", "a = x._value", "if a is b: return MISS", "if c: return MISS"])
-    ['if kwargs: return MISS', 'x, = args', 'if (a := x._value) is b or c: return MISS']
+    >>> merged(["if kwargs: break", "x, = args", "a = x._value", "if a is b: break", "if c: break"])
+    ['if kwargs: break', 'x, = args', 'if (a := x._value) is b or c: break']
     """
     found: list[str] = []
     for line in lines:
@@ -382,18 +402,3 @@ class Reached(NamedTuple):
     local: str
     kind: type
     is_array: bool
-
-
-def is_plain(structure: Any) -> bool:
-    """Whether nested structures are lists, tuples, and dicts with keys of text or whole numbers."""
-    if structure == LEAF:
-        return True
-    if isinstance(structure[0], tuple):
-        return all(map(is_plain, structure))
-    kind = structure[0]
-    if kind is dict:
-        return all(type(key) in (str, int) for key in structure[1]) and all(
-            map(is_plain, structure[2:])
-        )
-    named = issubclass(kind, tuple) and hasattr(kind, "_fields")
-    return (kind is list or kind is tuple or named) and all(map(is_plain, structure[1:]))

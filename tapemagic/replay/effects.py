@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from threading import get_ident
 from types import ModuleType
 from typing import Any
 
@@ -171,7 +173,7 @@ def observed_calls(found: list[str]) -> Iterator[None]:
     """Note what built-in functions do beside computing, while the block runs; nothing under a profiler."""
 
     def observe(frame: Any, event: str, what: Any) -> None:
-        if event not in ("call", "c_call"):
+        if collecting or event not in ("call", "c_call"):
             return
         reason = effect(frame, event, what)
         if reason and reason not in found and not reads_source(frame):
@@ -180,8 +182,35 @@ def observed_calls(found: list[str]) -> Iterator[None]:
     if sys.getprofile() is not None:
         yield
         return
-    sys.setprofile(observe)
+    with collections_noted() as collecting:
+        sys.setprofile(observe)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
+
+
+@contextmanager
+def collections_noted() -> Iterator[list[str]]:
+    """A list that is not empty while this thread collects garbage.
+
+    That happens anywhere, and what `gc.callbacks` and finalizers do then is nothing that the function does.
+    """
+    collecting: list[str] = []
+    here = get_ident()
+
+    def starts(phase: str, _: Any) -> None:
+        if phase == "start" and get_ident() == here:
+            collecting.append(phase)
+
+    def stops(phase: str, _: Any) -> None:
+        if phase == "stop" and get_ident() == here:
+            collecting.clear()
+
+    gc.callbacks.insert(0, starts)
+    gc.callbacks.append(stops)
     try:
-        yield
+        yield collecting
     finally:
-        sys.setprofile(None)
+        gc.callbacks.remove(starts)
+        gc.callbacks.remove(stops)

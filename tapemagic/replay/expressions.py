@@ -127,6 +127,8 @@ class Expressions:
     def call(self, node: Node) -> Expression:
         """The expression of a node."""
         function = node.function
+        if function in SIGNS and not node.kwargs and len(node.args) == 2 and operates(node):
+            return self._binary(node)
         if function is operator.getitem and len(node.args) == 2:
             value, depth = self.value(node.args[0]), self._depth(node)
             return Expression(f"{value.within(ATOM)}[{self.index(node.args[1])}]", depth=depth)
@@ -142,11 +144,8 @@ class Expressions:
         if function in AUGMENTED:
             left, right = map(self.value, node.args)
             return Expression(f"{left.text} {AUGMENTED[function]} {right.text}", 0, right.depth)
-        if not node.kwargs:
-            if function in SIGNS and len(node.args) == 2 and operates(node):
-                return self._binary(node)
-            if function in PREFIXES and len(node.args) == 1 and negates(node):
-                return self._prefixed(node)
+        if function in PREFIXES and not node.kwargs and len(node.args) == 1 and negates(node):
+            return self._prefixed(node)
         return self._called(node)
 
     def _binary(self, node: Node) -> Expression:
@@ -194,8 +193,9 @@ class Expressions:
 
     def _operands(self, node: Node) -> list[Expression]:
         """The arguments by position, NumPy scalars as Python's numbers where this makes no difference."""
-        constants = any(x.__class__ is Constant for x in node.args)
-        if not constants or not isinstance(node.function, np.ufunc) or "dtype" in node.kwargs:
+        classes = [x.__class__ for x in node.args]
+        ufunc = Constant in classes and isinstance(node.function, np.ufunc)
+        if not ufunc or "dtype" in node.kwargs:
             return [self.value(x) for x in node.args]
         kinds = tuple(_operand(x) for x in node.args)
         numbers = [is_number(x) for x in node.args]
@@ -373,16 +373,9 @@ def home_of(function: Any) -> tuple[str, str] | None:
             continue
         found = sys.modules.get(module)
         known = None if found is None else vars(found).get(name, _lazy(found, name))
-        if known is not None and (known is function or _is_inner(function, known)):
+        if known is function:
             return module, name
     return CALLED_BY.get(name) if isinstance(function, np.ufunc) else None
-
-
-def _is_inner(function: Any, known: Any) -> bool:
-    """Whether a function of this package has the name of the public one that calls it for arrays."""
-    renamed = getattr(function, "__qualname__", "") != function.__name__
-    module = str(getattr(function, "__module__", ""))
-    return renamed and module.startswith("tapemagic.") and known.__module__ == module
 
 
 def _lazy(module: Any, name: str) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 from tapemagic.engine.recording import live
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import FunctionError, OptionError
-from tapemagic.replay.driver import Miss
+from tapemagic.replay.miss import Miss
 from tapemagic.replay.program import Program
 from tapemagic.replay.programs import Programs
 from tapemagic.replay.trace import current
@@ -34,15 +34,6 @@ class Replayed:
 
     python_function: Callable[..., Any]
     _programs: Programs
-
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Replay the program for these arguments; trace the function if there is none yet."""
-        if live() or current() is not None:
-            return self.python_function(*args, **kwargs)
-        result = self._programs.driver(args, kwargs)
-        if result.__class__ is Miss:
-            return self._programs.call(self.python_function, args, kwargs, result)
-        return result
 
     @property
     def programs(self) -> list[Program]:
@@ -100,7 +91,11 @@ class Function(Replayed):
     (True, 1, '')
     """
 
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+
     __tape_unwatched__ = INTERNAL
+
+    __call__: Callable[..., Any]
 
     def __init__(
         self, python_function: Callable[..., Any], max_programs: int = 8, warns: bool = True
@@ -109,6 +104,7 @@ class Function(Replayed):
         self.python_function = python_function
         self.max_programs = max_programs
         self._programs = Programs(max_programs, warns)
+        self._programs.serve(self)
         self._bound: dict[int, tuple[Any, Programs]] = {}
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
@@ -173,6 +169,15 @@ class BoundFunction(Replayed):
         self.python_function = MethodType(function.python_function, owner)
         self.__self__ = owner
         self._programs = function.programs_of(owner)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Replay the program for these arguments; trace the function if there is none yet."""
+        if live() or current() is not None:
+            return self.python_function(*args, **kwargs)
+        result = self._programs.driver(*args, **kwargs)
+        if result.__class__ is Miss:
+            return self._programs.call(self.python_function, args, kwargs, result)
+        return result
 
     def reset(self) -> None:
         """Forget all programs of this object."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.replay.expressions import home_of
-from tapemagic.replay.layout import WIDTH, laid_out
+from tapemagic.replay.formatting import WIDTH, laid_out
 from tapemagic.replay.naming import UNSHARED, identifier
 from tapemagic.replay.program import Node
 from tapemagic.replay.trace import is_plain
@@ -31,7 +31,7 @@ class LocalNames:
         self._imports: dict[str, list[str]] = {}
         self.namespace: dict[str, Any] = {}
         self._uses = uses
-        self._reserved = set(UNSHARED)
+        self._reserved: set[str] = set()
         self._holders: dict[str, Node] = {}
         self._names: dict[Node, str] = {}
         self._objects: dict[Any, str] = {}
@@ -58,7 +58,7 @@ class LocalNames:
     def reserve(self, wanted: str) -> str:
         """A name that nothing has, and nothing else will have."""
         name, k = wanted, 1
-        while name in self._reserved or name in self._holders:
+        while name in self._reserved or name in UNSHARED or name in self._holders:
             k += 1
             name = f"{wanted}_{k}"
         self._reserved.add(name)
@@ -69,9 +69,10 @@ class LocalNames:
         self._names[node] = name
 
     def pass_on(self, before: Node, node: Node) -> None:
-        """Give a node the name of the one into whose memory it is written."""
+        """Give a node the name of the array into which it is written, which nobody reads afterwards, or is a buffer."""
         name = self._names[node] = self._names[before]
-        self._holders[name] = node
+        if self._holders.get(name) is before and not self._uses.is_kept(before):
+            self._holders[name] = node
 
     def give(self, node: Node, wanted: str = "") -> str:
         """Give a node a name: that of a value which is not read any more may serve again."""
@@ -109,7 +110,9 @@ class LocalNames:
     def _is_taken(self, name: str, wanted: str) -> bool:
         """Whether something has a name, or the user's own value that he did not call so."""
         theirs = name != wanted and name in self._users
-        return theirs or name in self._reserved or self._uses.is_kept(self._holders.get(name))
+        if theirs or name in self._reserved or name in UNSHARED:
+            return True
+        return self._uses.is_kept(self._holders.get(name))
 
     def _is_worth_its_memory(self, node: Node) -> bool:
         """Whether the name of a value serves again, and so its memory: in a long program, or for a large array."""

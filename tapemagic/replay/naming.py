@@ -61,9 +61,11 @@ class Call:
     lines : dict of int to Statement
     statement : Statement or None
         The one that runs.
+    site : Site or None
+        Its place.
     """
 
-    __slots__ = ("before", "frame", "lasti", "lines", "number", "statement", "time")
+    __slots__ = ("before", "frame", "lasti", "lines", "number", "site", "statement", "time")
 
     def __init__(self, frame: Any, number: int, lines: dict[int, Statement]) -> None:
         self.frame = frame
@@ -71,6 +73,7 @@ class Call:
         self.lines = lines
         self.lasti = -1
         self.statement: Statement | None = None
+        self.site: Site | None = None
         self.before: dict[str, Any] = {}
         self.time = 0
 
@@ -108,9 +111,10 @@ class Names:
             assigned = earlier is not None and self._read(call, earlier)
             again = again or (assigned and lasti == call.lasti)
         call.lasti = lasti
-        if again:
+        if again or call.site is None:
             self._begin(call, now, file)
-        return Site(file, now.line, call.number, call.time)
+            call.site = Site(file, now.line, call.number, call.time)
+        return call.site
 
     def finish(self, constant: Callable[[Any], Node | None]) -> None:
         """Read the names under which values are known when their functions have returned, and forget the functions.

@@ -31,11 +31,21 @@ def kind_of(value: Any) -> Kind:
     >>> kind_of(np.float32(1))
     Kind(shape=(), dtype=dtype('float32'), is_array=False)
     """
+    known = SINGLE.get(type(value))
+    if known is not None:
+        return known
     if isinstance(value, np.ndarray):
         return Kind(value.shape, value.dtype, True)
     if isinstance(value, np.generic):
         return Kind((), value.dtype, False)
     return Kind((), np.dtype(type(value)), False)
+
+
+SINGLE: dict[Any, Kind] = {
+    kind: Kind((), np.dtype(kind), False)
+    for kind in (np.float64, np.float32, np.bool_, np.intp, bool, int, float, complex)
+}
+"""The kinds of single numbers of the usual classes."""
 
 
 class Site(NamedTuple):
@@ -79,7 +89,7 @@ class Back(NamedTuple):
         known = self.to is not None and (self.to.name or isinstance(self.to, Input))
         if known or (self.to is not None and not node.name and not isinstance(node, Input)):
             return self
-        return self._replace(to=node)
+        return Back(self.of, self.order, node)
 
 
 class Node:
@@ -145,13 +155,16 @@ class Input(Node):
     ----------
     origin : object
         A `Variable`; or a number, the place among the leaves of the arguments; or what `closure` knows it by.
+    contiguous : bool
+        Whether it is a matrix, or an array of more axes, that is C-contiguous at each call.
     """
 
-    __slots__ = ("origin",)
+    __slots__ = ("contiguous", "origin")
 
     def __init__(self, origin: Any, kind: Kind, name: str = "") -> None:
         super().__init__(None, (), {}, kind, name=name)
         self.origin = origin
+        self.contiguous = False
 
 
 class Constant(Node):
@@ -224,9 +237,12 @@ class Loop:
         The number of rows in all, and in a block.
     body : list of Node and Store
         In the order of execution; nobody outside reads these nodes.
+    buffers : list of (Node, int)
+        Arrays made before the loop into which its calls write, and the axis of each along which the last block, if it
+        is shorter, takes a part.
     """
 
-    __slots__ = ("body", "count", "part", "start", "step")
+    __slots__ = ("body", "buffers", "count", "part", "start", "step")
 
     def __init__(self, count: int, step: int) -> None:
         index = Kind((), np.dtype(np.intp), False)
@@ -235,6 +251,7 @@ class Loop:
         self.count = count
         self.step = step
         self.body: list[Any] = []
+        self.buffers: list[tuple[Node, int]] = []
 
 
 @dataclass

@@ -5,23 +5,27 @@ from __future__ import annotations
 import os
 import threading
 import warnings
+import weakref
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
+from tapemagic.engine.collector import uncollected
 from tapemagic.engine.events import CELL_FILE, user_line
+from tapemagic.engine.recording import live
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.replay.closure import Closure, same_closures
 from tapemagic.replay.compiling import Compiled, path_of, release
-from tapemagic.replay.driver import MISS, STALE, Miss
 from tapemagic.replay.effects import is_suspect, observed_calls
+from tapemagic.replay.miss import MISS, STALE, Miss
 from tapemagic.replay.program import Program, Site
 from tapemagic.replay.randomness import RandomState
 from tapemagic.replay.reasons import in_words
 from tapemagic.replay.same import difference
 from tapemagic.replay.signature import Call, signature
-from tapemagic.replay.trace import Trace, tracing
+from tapemagic.replay.trace import Trace, current, tracing
 from tapemagic.replay.traced_call import TracedCall
 
 TRIES = 3
@@ -83,7 +87,8 @@ class Programs:
     """
 
     def __init__(self, most: int, warns: bool = True) -> None:
-        self.driver: Callable[[Any, Any], Any] = _none
+        self.driver: Callable[..., Any] = _none
+        self._served: Any = None
         self._most = most
         self._signatures: dict[Any, Signature] = {}
         self._why_all = ""
@@ -95,11 +100,25 @@ class Programs:
 
     def reset(self) -> None:
         """Forget everything."""
-        self.driver = _none
+        self._begin_with(None)
         self._signatures = {}
         self._eager_after = {}
         self._why_all = self._why_more = self._changing = ""
         self._warned = False
+
+    def serve(self, function: Any) -> None:
+        """Let a `Function` call the driver of the program which held last, by its attribute ``__call__``."""
+        self._served = weakref.ref(function)
+        self._begin_with(None)
+
+    def _begin_with(self, compiled: Compiled | None) -> None:
+        """Let the next call begin with a program; without one, with a look for one."""
+        self.driver = _none if compiled is None else compiled.driver
+        served = self._served and self._served()
+        if served is not None:
+            function = served.python_function
+            entry = _without_program if compiled is None else compiled.driver_for
+            served.__call__ = entry(function, partial(self.call, function))
 
     def stays_eager(self, why: str) -> None:
         """Make no program of any call."""
@@ -193,9 +212,9 @@ class Programs:
         for each in list(missed.program.entry.programs):
             if each not in tried and each.agrees(missed.program.way_after(missed.guard)):
                 tried.add(each)
-                result = each.driver(args, kwargs)
+                result = each.driver(*args, **kwargs)
                 if result.__class__ is not Miss:
-                    self.driver = each.driver
+                    self._begin_with(each)
                     return result
                 if result.error:
                     return self._raising(result, function, args, kwargs)
@@ -236,16 +255,16 @@ class Programs:
         for each in list(entry.programs):
             if not each.agrees(known):
                 continue
-            result = each.driver(args, kwargs)
+            result = each.driver(*args, **kwargs)
             if result is STALE:
                 now = now or Closure(function, call.objects, entry.fixed)
                 if not each.adopts(now):
                     continue
-                result = each.driver(args, kwargs)
+                result = each.driver(*args, **kwargs)
             if result.__class__ is Miss and result.error:
                 return None, self._raising(result, function, args, kwargs)
             if result.__class__ is not Miss:
-                self.driver = each.driver
+                self._begin_with(each)
                 if entry.programs[0] is not each:
                     entry.programs = [each, *(x for x in entry.programs if x is not each)]
                 return None, result
@@ -266,7 +285,7 @@ class Programs:
             for variable, value in before:
                 exchange(variable, value)
             raise
-        missed.program.entry.why_ways = f"it catches a {type(missed.error).__name__}"
+        missed.program.entry.why_ways = f"it catches a {getattr(missed.error, '__name__', '')}"
         return result
 
     def _eager(self, function: Any, args: Any, kwargs: Any) -> Any:
@@ -393,10 +412,11 @@ class Programs:
             found = difference(other, program)
             del entry.pending[k]
             if found is None:
-                compiled = Compiled(program, call, closure, entry)
+                with uncollected():
+                    compiled = Compiled(program, call, closure, entry)
                 entry.programs = [compiled, *entry.programs]
                 self._eager_after = {}
-                self.driver = compiled.driver
+                self._begin_with(compiled)
             else:
                 self._is_eager(entry, path, _with_line(found.reason, found.site))
             return
@@ -405,8 +425,19 @@ class Programs:
         entry.pending.append((program, closure, known))
 
 
-def _none(args: Any, kwargs: Any) -> Miss:  # noqa: ARG001 (as of a driver)
+def _none(*args: Any, **kwargs: Any) -> Miss:  # noqa: ARG001 (as of a driver)
     return MISS
+
+
+def _without_program(function: Any, miss: Any) -> Callable[..., Any]:
+    """The driver of a function that has no program yet."""
+
+    def driver(*args: Any, **kwargs: Any) -> Any:
+        if live() or current() is not None:
+            return function(*args, **kwargs)
+        return miss(args, kwargs, MISS)
+
+    return driver
 
 
 def _with_line(reason: str, site: Site | None) -> str:

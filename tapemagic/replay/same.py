@@ -62,11 +62,11 @@ def difference(a: Program, b: Program) -> Difference | None:
             continue
         if one.function != other.function or one.errstate != other.errstate:
             return Difference(OTHERWISE, site)
-        if not _same(one.args, other.args, twin):
+        if not _same_arguments(one.args, other.args, twin):
             return Difference(CHANGES, site)
         if (one.kwargs or other.kwargs) and not _same(one.kwargs, other.kwargs, twin):
             return Difference(CHANGES, site)
-        if one.kind != other.kind:
+        if one.kind is not other.kind and one.kind != other.kind:
             return Difference(CHANGES, site)
         twin[one] = other
     last = next((x.site for x in reversed(b.body) if x.site is not None), None)
@@ -92,6 +92,15 @@ def identity(origin: Any, program: Program) -> Any:
         place = program.notes["given"].get(id(origin))
         return id(origin) if place is None else GivenVariable(place)
     return id(origin()) if isinstance(origin, weakref.ref) else origin
+
+
+def _same_arguments(a: Any, b: Any, twin: dict[Any, Any]) -> bool:
+    if len(a) != len(b):
+        return False
+    for x, y in zip(a, b, strict=True):  # noqa: SIM110 (quicker than a generator)
+        if not (twin.get(x) is y if type(x) is Node else _same(x, y, twin)):
+            return False
+    return True
 
 
 def _same(a: Any, b: Any, twin: dict[Any, Any]) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapemagic.engine.laziness import LAZY, is_lazy
 from tapemagic.engine.nest import ordered
 from tapemagic.engine.tensor.coercion import NUMBERS, PLAIN_ARRAYS
 from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, unwrap
@@ -95,6 +96,8 @@ def alias(x: Any, place: int, places: dict[Any, int]) -> int:
 
 def leaf_key(x: Any, objects: list[Any]) -> Any:
     """The kind of one leaf, or its value; text, if it cannot be an argument."""
+    if is_lazy(unwrap(x)):
+        return LAZY
     if isinstance(x, Variable):
         return type(x), x.trainable, *value_key(unwrap(x))
     if isinstance(x, Tensor):
@@ -121,12 +124,17 @@ def is_data(x: Any) -> bool:
 
 def value_key(value: Any) -> tuple[Any, ...]:
     """The class, shape, dtype and layout of an array or NumPy scalar."""
-    return value.__class__, value.shape, value.dtype, strides_of(value)
+    return type(value), value.shape, value.dtype, strides_of(value)
 
 
 def strides_of(value: Any) -> tuple[int, ...] | None:
     """The strides of an array that is not C-contiguous, on which the layout of results depends; None for any other."""
-    return None if value.ndim < 2 or value.flags.c_contiguous else value.strides
+    return None if value.ndim < 2 or is_lazy(value) or value.flags.c_contiguous else value.strides
+
+
+def is_contiguous(value: Any) -> bool:
+    """Whether a value is a C-contiguous array of two axes or more."""
+    return value.ndim > 1 and strides_of(value) is None
 
 
 def static_key(x: Any) -> tuple[Any, ...]:

@@ -20,7 +20,7 @@ from typing import Any
 
 from tapemagic.replay.docstring import docstring
 from tapemagic.replay.expressions import home_of
-from tapemagic.replay.layout import laid_out
+from tapemagic.replay.formatting import laid_out
 from tapemagic.replay.literals import literal
 from tapemagic.replay.program import Program
 from tapemagic.replay.trace import is_plain

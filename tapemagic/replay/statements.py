@@ -16,6 +16,12 @@ LONGEST = 200
 """The number of characters of a statement above which it is cut off."""
 
 
+MOST = 256
+"""The number of functions of which the statements are kept."""
+
+_by_code: dict[int, tuple[CodeType, dict[int, Statement]]] = {}
+
+
 class Statement(NamedTuple):
     """A statement of the user's source.
 
@@ -47,6 +53,18 @@ def statements(code: CodeType, module: dict[str, Any]) -> dict[int, Statement]:
     module : dict
         The global names of the function, by which Python finds its source in an archive.
     """
+    known = _by_code.get(id(code))
+    if known is not None and known[0] is code:
+        return known[1]
+    found = _read(code, module)
+    if len(_by_code) >= MOST:
+        _by_code.clear()
+    if found:
+        _by_code[id(code)] = code, found
+    return found
+
+
+def _read(code: CodeType, module: dict[str, Any]) -> dict[int, Statement]:
     lines = linecache.getlines(code.co_filename, module)
     first = code.co_firstlineno
     if code.co_name == "<module>":

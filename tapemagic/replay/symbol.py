@@ -171,8 +171,9 @@ class Symbol:
         self._leave("x[i] = ...")[held(index)] = held(value)
 
     def __array_ufunc__(self, ufunc: Any, way: str, *inputs: Any, **kwargs: Any) -> Any:
-        if any(isinstance(x, Traced) for x in inputs):
-            return NotImplemented
+        for x in inputs:
+            if type(x) is not Symbol and isinstance(x, Traced):
+                return NotImplemented
         function = ufunc if way == "__call__" else getattr(ufunc, way)
         out = kwargs.pop("out", None)
         if out is None and way != "at":
@@ -373,30 +374,8 @@ def _any_whole(values: Any) -> bool:
     return isinstance(values, Traced) and _any_whole(values._value)
 
 
-BINARY: dict[str, Any] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "truediv": np.divide,
-    "floordiv": np.floor_divide,
-    "mod": np.remainder,
-    "pow": np.power,
-    "matmul": np.matmul,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "lshift": np.left_shift,
-    "rshift": np.right_shift,
-    "divmod": np.divmod,
-}
-COMPARISONS: dict[str, Any] = {
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "eq": np.equal,
-    "ne": np.not_equal,
-}
+BINARY: dict[str, Any] = operators.RECORDED | operators.DISPATCHED
+COMPARISONS: dict[str, Any] = operators.COMPARISONS
 UNARY: dict[str, Any] = {
     "neg": np.negative,
     "pos": np.positive,

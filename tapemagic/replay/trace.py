@@ -16,6 +16,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from tapemagic.engine.events import origin_of
+from tapemagic.engine.laziness import LAZY, is_lazy
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
@@ -44,6 +45,9 @@ MOST_REASONS = 8
 _current: ContextVar[Trace | None] = ContextVar("trace", default=None)
 current = _current.get
 """The trace that is open on this thread; None where there is none."""
+
+open_traces: list[Trace] = []
+"""All traces that are open, on any thread: as long as there is none, nobody need ask for the `current` one."""
 
 _count = getattr(sys, "getrefcount", lambda _: float("nan"))
 
@@ -84,6 +88,7 @@ class Trace:
         self._constants: dict[int, tuple[Any, Constant]] = {}
         self._assigned: dict[int, Any] = {}
         self._errstate: Any = np.geterr()
+        self._raises = "raise" in self._errstate.values()
         self._filters = warnings.filters
         self._thread = threading.get_ident()
         self._open = True
@@ -137,8 +142,9 @@ class Trace:
         If `compute` is given, it is called instead, and computes the same.
         """
         values = [x._held if type(x) is Symbol else held(x) for x in args]
+        compute = compute or function
         try:
-            result = (compute or function)(*values, **held(kwargs))
+            result = compute(*values, **held(kwargs)) if kwargs else compute(*values)
         except CAUGHT as error:
             self.leave(f"a {type(error).__name__} that the function catches")
             raise
@@ -151,8 +157,11 @@ class Trace:
             self.leave(f"more than {MOST_NODES:,} operations")
             self.close()
             return result
-        node_args = tuple(map(self.node, args))
-        node_kwargs = {name: self.node(x) for name, x in kwargs.items()} if kwargs else {}
+        node = self.node
+        node_args = tuple(
+            [x._node if type(x) is Symbol and x._trace is self else node(x) for x in args]
+        )
+        node_kwargs = {name: node(x) for name, x in kwargs.items()} if kwargs else {}
         return self._result(function, node_args, node_kwargs, result)
 
     def _result(self, function: Any, args: Any, kwargs: Any, result: Any) -> Any:
@@ -169,7 +178,7 @@ class Trace:
 
     def _written(self, function: Any, args: Any, kwargs: Any, kind: Any) -> Node:
         state: Any = np.geterr()
-        if state == self._errstate and "raise" not in state.values():
+        if state == self._errstate and not self._raises:
             state = None
         elif "call" in state.values() or "log" in state.values():
             self.leave("np.errstate(...) that calls a function")
@@ -265,6 +274,9 @@ class Trace:
             return self._constant(x._held)
         if isinstance(x, Traced):
             return self.node(unwrap(x))
+        if is_lazy(x):
+            self.leave(LAZY)
+            return x
         if isinstance(x, np.ndarray | np.generic):
             return self._constant(x)
         if kind is tuple or kind is list:
@@ -310,7 +322,7 @@ class Trace:
         try:
             for record in reversed(records):
                 outputs = record[4] if record[4].__class__ is tuple else (record[4],)
-                of = next(filter(None, map(_node_of, outputs)), None)
+                of = _node_of(outputs[0]) if len(outputs) == 1 else _first_node(outputs)
                 if of is not None and of.back and _any_in(record[5], grads):
                     order = max(order, 1 + of.back.order)
                 self.back = Back(of, order)
@@ -327,6 +339,11 @@ class Trace:
 def _node_of(value: Any) -> Node | None:
     """The node of a value in a record, which may not be kept."""
     return value._node if type(value) is Symbol or type(value) is Absent else None
+
+
+def _first_node(values: tuple[Any, ...]) -> Node | None:
+    """The node of the first of several values that has one."""
+    return next(filter(None, map(_node_of, values)), None)
 
 
 def _user_frame() -> Any:
@@ -408,9 +425,11 @@ def tracing(trace: Trace | None = None) -> Iterator[Trace]:
     """A trace, which may be given, that is open inside the block, on this thread."""
     trace = trace or Trace()
     token = _current.set(trace)
+    open_traces.append(trace)
     try:
         with told_to(trace):
             yield trace
     finally:
+        open_traces.remove(trace)
         _current.reset(token)
         trace.close()

@@ -32,8 +32,9 @@ from tapemagic.replay.closure import Closure, Place
 from tapemagic.replay.driver import Reached
 from tapemagic.replay.kinds import is_leaf
 from tapemagic.replay.naming import identifier, name_inputs, name_results
+from tapemagic.replay.passes.in_place import LEAST
 from tapemagic.replay.program import Program, arguments_of, nodes_in
-from tapemagic.replay.signature import LEAF, Call, is_data, taken_apart
+from tapemagic.replay.signature import LEAF, Call, is_contiguous, is_data, taken_apart
 from tapemagic.replay.symbol import Symbol, held, put_held, symbols_of
 from tapemagic.replay.trace import Trace
 
@@ -100,8 +101,10 @@ class TracedCall:
                 continue
             name = known[1] if known else variable.name
             symbol = self._trace.input(variable, value, identifier(name))
+            node = self._trace.inputs[-1]
+            node.contiguous = value.nbytes >= LEAST and is_contiguous(value)
             ours = known is not None or id(variable) in given
-            self._variables.append((variable, symbol, self._trace.node(symbol), value, ours))
+            self._variables.append((variable, symbol, node, value, ours))
         for place in self._closure.places:
             x = place.get()
             stand_in = self._stand_in(x)
@@ -154,7 +157,9 @@ class TracedCall:
             return x
         if not isinstance(x, Tensor) and not (is_data(x) and x.dtype.kind in "biufc"):
             return x
-        made = self._with_symbol(x, self._trace.input(k, unwrap(x)))
+        symbol = self._trace.input(k, unwrap(x))
+        self._trace.inputs[-1].contiguous = is_contiguous(unwrap(x))
+        made = self._with_symbol(x, symbol)
         if isinstance(x, Tensor | np.ndarray):
             self._stand_ins[id(x)] = made
         self._kept.append(made)

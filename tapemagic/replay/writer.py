@@ -15,7 +15,7 @@ from tapemagic.replay.expressions import (
     Expressions,
     calls_numpy_alone,
 )
-from tapemagic.replay.layout import WIDTH, laid_out
+from tapemagic.replay.formatting import WIDTH, laid_out
 from tapemagic.replay.literals import literal, quoted
 from tapemagic.replay.local_names import LocalNames
 from tapemagic.replay.naming import identifier
@@ -180,6 +180,8 @@ class Writer:
 
     def _take(self, arguments: list[Node]) -> list[Pending]:
         """Take the kept expressions of arguments, as far as they are the last ones, in the order of the arguments."""
+        if not self._pending:
+            return []
         waiting = {part.node for part in self._pending}
         wanted = [node for node in arguments if node in waiting] if waiting else []
         kept = [part.node for part in self._pending]
@@ -197,7 +199,7 @@ class Writer:
         reader = self.uses.only_reader(node)
         if node.name or reader is None or node in self.uses.parts or node.function in AUGMENTED:
             return False
-        if "out" in node.kwargs or _writes(reader):
+        if "out" in node.kwargs:
             return False
         if not self._is_intermediate(node, reader):
             return False
@@ -227,13 +229,21 @@ class Writer:
     def _assign(self, composed: Pending) -> None:
         node = composed.node
         self.uses.done(composed.reads)
-        if node.function in AUGMENTED:
-            self.names.pass_on(node.args[0], node)
-            line = composed.expression.text
-        else:
-            line = f"{self._target(node)} = {composed.expression.text}"
+        line = composed.expression.text
+        if not self._has_memory(node):
+            line = f"{self._target(node)} = {line}"
         self._begin(node, line)
         self._line(line, node.site, [node, *composed.inside])
+
+    def _has_memory(self, node: Node) -> bool:
+        """Whether a value needs no name of its own: it is written into an array, whose name it has if that has one."""
+        written = node.args[0] if node.function in AUGMENTED else node.kwargs.get("out")
+        if written is None or self.names.wanted(node):
+            return False
+        if self.names.of(written) is None:
+            return not self.uses.is_kept(node)
+        self.names.pass_on(written, node)
+        return True
 
     def _target(self, node: Node) -> str:
         """The name of a value, or the names of several."""
@@ -283,12 +293,25 @@ class Writer:
         self._line(f"for {start} in range(0, {loop.count:_}, {loop.step:_}):")
         self._indent += "    "
         self._line(f"{part} = slice({start}, {start} + {loop.step:_})")
+        self._shorten(loop, start)
         for entry in loop.body:
             self._add(entry)
         self._flush()
         self._errstate, self.comments.said = {}, None
         self._indent = self._indent[4:]
         self.uses.done(kept)
+
+    def _shorten(self, loop: Loop, start: str) -> None:
+        """Write that the last block takes a part of the buffers, if it is shorter than the others."""
+        rest = loop.count % loop.step
+        if not rest or not loop.buffers:
+            return
+        self._line(f"if {start} == {loop.count - rest:_}:")
+        names = [(str(self.names.of(buffer)), axis) for buffer, axis in loop.buffers]
+        parts = [f"{name}[{':, ' * axis}:{rest:_}]" for name, axis in names]
+        self._indent += "    "
+        self._line(f"{', '.join(name for name, _ in names)} = {', '.join(parts)}")
+        self._indent = self._indent[4:]
 
     def _store(self, store: Store) -> None:
         """Write down what one round of a loop computed."""
@@ -340,8 +363,3 @@ def shares_memory(x: Any) -> bool:
     while isinstance(x, Node) and x.function in VIEWS and x.args:
         x = x.args[0]
     return isinstance(x, Constant) and not x.by_reference and x.kind.is_array
-
-
-def _writes(entry: Any) -> bool:
-    """Whether a node writes its result into one of its arguments."""
-    return isinstance(entry, Node) and (entry.function in AUGMENTED or "out" in entry.kwargs)

@@ -192,18 +192,11 @@ from tapemagic.tf.ops.gradients import (
     recompute_grad,
     stop_gradient,
 )
-from tapemagic.tf.ops.linear_algebra import (
-    clip_by_global_norm,
-    clip_by_norm,
-    eig,
-    eigvals,
-    einsum,
-    matmul,
-    norm,
-    tensordot,
-)
+from tapemagic.tf.ops.linear_algebra import eig, eigvals
 from tapemagic.tf.ops.module import Module
+from tapemagic.tf.ops.norms import clip_by_global_norm, clip_by_norm, norm
 from tapemagic.tf.ops.output import print
+from tapemagic.tf.ops.products import einsum, matmul, tensordot
 from tapemagic.tf.ops.reductions import (
     add_n,
     argmax,

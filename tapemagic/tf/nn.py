@@ -20,7 +20,6 @@ from tapemagic.tf.ops.convolution import (
     space_to_depth,
 )
 from tapemagic.tf.ops.elementwise import elu, relu, relu6, selu, sigmoid, softplus, softsign, tanh
-from tapemagic.tf.ops.linear_algebra import l2_normalize
 from tapemagic.tf.ops.neural import (
     batch_normalization,
     bias_add,
@@ -44,6 +43,7 @@ from tapemagic.tf.ops.neural import (
     weighted_cross_entropy_with_logits,
     weighted_moments,
 )
+from tapemagic.tf.ops.norms import l2_normalize
 from tapemagic.tf.ops.reductions import zero_fraction
 from tapemagic.tf.ops.selection import in_top_k, top_k
 

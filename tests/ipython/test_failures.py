@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -136,6 +136,16 @@ SENTENCES = {
 }
 
 
+@pytest.fixture
+def short_tracebacks(shell: InteractiveShell) -> Iterator[None]:
+    """Tracebacks are the error's line alone."""
+    before = shell.InteractiveTB.mode
+    shell.InteractiveTB.set_mode("Minimal")
+    yield
+    shell.InteractiveTB.set_mode(before)
+
+
+@pytest.mark.usefixtures("short_tracebacks")
 @pytest.mark.parametrize("cell", SENTENCES)
 def test_sentences(fail: Fail, cell: str) -> None:
     """One sentence says what does not fit; where it cannot be told, the error's own message stands."""

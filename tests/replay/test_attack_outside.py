@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+import gc
+import json
 import os
 import sys
 import threading
+import time
 import types
 import warnings
 from collections.abc import Callable
@@ -234,3 +237,29 @@ def test_a_tape_that_is_returned() -> None:
         x = tm.constant(float(k))
         tape, y = quiet(f, x)
         assert 2.0 * k == tape.gradient(y, x)
+
+
+def test_callbacks_of_the_garbage_collector_are_not_the_function_s() -> None:
+    """Other libraries time collections, which begin anywhere in a function that is traced."""
+    times = []
+
+    def note(*_: Any) -> None:
+        times.append(time.perf_counter())
+
+    @tm.function
+    def scaled(x: Any) -> Any:
+        parts = [[k] for k in range(100)]
+        return x * len(parts) * json.loads("2.0")  # of a library, so that calls are observed
+
+    thresholds = gc.get_threshold()
+    gc.callbacks.append(note)
+    gc.set_threshold(20)
+    try:
+        found = [scaled(here).tolist() for _ in range(3)]
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.callbacks.remove(note)
+
+    assert times
+    assert scaled.why_eager == ""
+    assert found == [[200.0, 400.0]] * 3

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.exceptions import AxisError
 
 from tapemagic.engine.operations.activations import elu, gelu, leaky_relu, relu, relu6, selu, silu
-from tapemagic.engine.operations.common import zeroed
+from tapemagic.engine.operations.common import where_mask
 from tapemagic.engine.operations.errorfunction import erf, erfc
 from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, softmax
 from tapemagic.engine.operations.logistic import (
@@ -86,8 +86,8 @@ ACTIVATIONS = [
 MASK = np.array([[True, False, True], [False, False, True]])
 
 DROPOUT = [
-    case(zeroed, lambda x: zeroed(x, MASK), normal(2, 3), label="by position"),
-    case(zeroed, lambda x: zeroed(x, mask=MASK[0]), normal(3)),
+    case(where_mask, lambda x: where_mask(x, MASK), normal(2, 3), label="by position"),
+    case(where_mask, lambda x: where_mask(x, mask=MASK[0]), normal(3)),
     case(masked, lambda x: masked(x, MASK, 2.0), normal(2, 3), label="by position"),
     case(masked, lambda x: masked(x, mask=MASK[0], factor=1.25), normal(3)),
     case(masked, lambda x: masked(x, np.True_, 2.0), normal(), label="number"),

@@ -23,6 +23,9 @@ NUMPY = "NumPy, which made a plain array of it,"
 LONGEST = 120
 """The number of characters up to which a replacement is written out."""
 
+COMPUTING = {".compute()", "dask.compute()", "dask.delayed()"}
+"""The ways by which the numbers of a lazy tensor leave."""
+
 STAY = {"np.asarray": "call NumPy on the tensor itself", "float()": "leave it a tensor"}
 CONVERSIONS = {
     "math cmath": "write NumPy's functions in place of those of math, such as np.sin(x) for math.sin(x)",
@@ -99,10 +102,16 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
             return "a tape follows NumPy alone: np.linalg has the same"
         ufuncs = "a tape follows NumPy's functions, and SciPy's ufuncs such as scipy.special.erf"
         return _first(OF_SCIPY, _calls(event.place)) or ufuncs
+    if what in COMPUTING:
+        return "go on with the tensor itself, which is lazy, and compute what comes out in the end"
     if what.startswith("model."):
         return "they compute with plain arrays; call the model itself, as in model(x)"
+    if what.startswith("tapemagic.distributed."):
+        return "it gives the gradient as its second result; a tape follows tapemagic.constant(dask_array)"
     if what.startswith(("tapemagic.", "copy.")):
         return "it copies the value alone: compute with the tensor itself, which needs no copy"
+    if what.endswith("compute()"):
+        return "go on with the lazy tensor, and compute what you want to see at the end"
     if library and library != "numpy":
         return "a tape follows NumPy alone"
     if " to " in what or what == "int()":

@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.analysis.formatting import format_number, format_shape
+from tapemagic.analysis.formatting import NOT_COMPUTED, format_number, format_shape
+from tapemagic.analysis.laziness import has_numbers
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.operations.scatter import dense
 from tapemagic.engine.recording import Record, silence
 from tapemagic.engine.registry import no_derivative
+from tapemagic.engine.tape.cotangents import ones
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 
 SHOWN = 12
@@ -126,11 +128,11 @@ class Edge:
         """Whether gradients pass; a function with a gradient of its own has to be asked."""
         if self.rule is None or "call" not in (self.record.params or {}):
             return self.rule is not None
-        return self.passed(np.ones(self.y.shape, self.y.dtype)[()]) is not None
+        return self.passed(ones(self.y)) is not None
 
     def are_numbers(self) -> bool:
-        """Whether the input and the result are numbers, and not arrays."""
-        return not (self.x.ndim or self.y.ndim)
+        """Whether the input and the result are numbers that are known, and not arrays."""
+        return not (self.x.ndim or self.y.ndim) and has_numbers(self.x) and has_numbers(self.y)
 
     def passed(self, g: Any) -> Any:
         """The gradient with respect to the input, of one with respect to the result, as in the reverse sweep."""
@@ -158,6 +160,8 @@ class Edge:
     @property
     def slope(self) -> str:
         """The local derivative as text: a number, or the shape of a matrix."""
+        if not (self.x.ndim or self.y.ndim or self.are_numbers()):
+            return NOT_COMPUTED
         if not self.are_numbers():
             return f"[{_size(self.y)} by {_size(self.x)}]"
         if self.value is None:

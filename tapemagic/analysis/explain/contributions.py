@@ -16,6 +16,7 @@ import numpy as np
 from tapemagic.analysis.adjoints import heard_sweep
 from tapemagic.analysis.explain.chain_rule import Edge
 from tapemagic.analysis.formatting import format_line, format_number
+from tapemagic.analysis.laziness import has_numbers
 from tapemagic.analysis.snapshot import Snapshot
 from tapemagic.engine.events import Place
 from tapemagic.engine.operations.scatter import dense
@@ -155,6 +156,8 @@ def contributions(snapshot: Snapshot, target: Any, source: Any) -> Contributions
             along.append((position, size_of(gradients[record[-1]])))
 
     heard_sweep(snapshot.records, tracked, [target], hear)
+    if not all(has_numbers(value) for _, value in uses):
+        return Contributions()
     lines: defaultdict[Any, list[_Use]] = defaultdict(list)
     for position, value in reversed(uses):
         site, instruction = _instruction(snapshot, position)

@@ -25,6 +25,7 @@ from tapemagic.analysis.explain.program_text import (
     expression_of,
     handed_over,
     innermost_function,
+    is_assignment,
     names_read,
     own_names,
     parameters,
@@ -65,12 +66,13 @@ def flow_into(
     asked: Place | None,
     steps: bool = False,
     objects: bool = False,
+    assignments: bool = True,
 ) -> Certainty:
     """Find whether what left the tape at a place, by a conversion such as ``"float()"``, goes into a value.
 
     The value goes by its name on the line that asks; the first line of a file stands for its end. A value that is
     bound to the source is no loss. With `steps`, what changes in steps counts, too; with `objects`, every attribute of
-    an object that was made of it, such as the result of an optimization.
+    an object that was made of it, such as the result of an optimization; without `assignments`, none to a Variable.
     """
     tree, line = text_of(place)
     if place is None or not around(tree, line):
@@ -79,7 +81,7 @@ def flow_into(
     if asked is None or asked.file == place.file or other is EMPTY:
         other = tree
     asking = asking if asking > 1 else 0
-    return _flow_into(tree, line, other, how, value, source, asking, steps, objects)
+    return _flow_into(tree, line, other, how, value, source, asking, steps, objects, assignments)
 
 
 @lru_cache(512)
@@ -93,6 +95,7 @@ def _flow_into(
     asked: int,
     steps: bool,
     objects: bool,
+    assignments: bool,
 ) -> Certainty:
     """The same for programs that have been parsed: the one in which a value left, and the one that asks."""
     wanted = expression_of(value)
@@ -113,6 +116,7 @@ def _flow_into(
             for scope, owner in _scopes(program):
                 end = last if scope is read_last else inf
                 reading = Statements(at, exact, source, set(), steps, how in TEXTS, objects, end)
+                reading.assignments = assignments
                 if isinstance(scope, ast.Module):
                     known |= shared
                     reading.tainted, reading.shared = set(known), shared
@@ -213,6 +217,7 @@ class Statements(Expressions):
     """Taint while statements are read."""
 
     last: float = inf  # the line that asks
+    assignments: bool = True  # read those to Variables
     shared: Iterable[str] = ()  # tainted paths that functions share, from where they are defined
     written: set[str] = field(
         default_factory=set
@@ -297,6 +302,8 @@ class Statements(Expressions):
 
     def change(self, value: ast.expr) -> None:
         """Read a call that may write its arguments into an object."""
+        if not self.assignments and is_assignment(value):
+            return
         into, given = written_by(value)
         if into is not None:
             if any(map(self.carries, given)) or (isinstance(value, ast.Call) and self.hit(value)):

@@ -47,7 +47,7 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Ce
     target = q.target if differentiated is None else differentiated
     perhaps = None
     for event in _before(q):
-        if is_flat(event):
+        if is_flat(event) or _is_step(q, event):
             continue
         if _flow(q, event, steps=False) == Certainty.YES:
             if not is_insensitive(q, event, target):
@@ -62,6 +62,14 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Ce
     return perhaps, Certainty.PERHAPS if perhaps else Certainty.NO
 
 
+def _is_step(q: Question, event: Event) -> bool:
+    """Whether a gradient left, and went into the target by way of assignments alone: a step of a descent."""
+    with_it = (e.number for e in q.evidence.events_of("exit") if e.place == event.place)
+    if not any(map(q.evidence.order_of, with_it)):
+        return False
+    return _flow(q, event, steps=False, assignments=False) != Certainty.YES
+
+
 def _within_library(q: Question, event: Event) -> bool:
     """Whether a library took the value in the middle of a computation, whose result may be an object of its own.
 
@@ -74,12 +82,16 @@ def _within_library(q: Question, event: Event) -> bool:
     return not {place.library, "" if inside else place.caller} <= {"", "numpy", *SHOWING}
 
 
-def _flow(q: Question, event: Event, steps: bool, objects: bool = False) -> Certainty:
+def _flow(
+    q: Question, event: Event, steps: bool, objects: bool = False, assignments: bool = True
+) -> Certainty:
     """Whether an exit goes into the target: into all its names that the program around the exit makes."""
     others = [name for name, value in q.program.namespace.items() if value is q.target]
     names = [name for name in {q.y, *others} if made_from(event.place, name)] or [q.y]
     how, place = str(event.what), q.program.place
-    return min(flow_into(event.place, how, name, q.x, place, steps, objects) for name in names)
+    return min(
+        flow_into(event.place, how, name, q.x, place, steps, objects, assignments) for name in names
+    )
 
 
 def _before(q: Question) -> list[Event]:

@@ -245,6 +245,14 @@ def _flow(statement: ast.stmt) -> Flow:
     return Flow(set(), set())
 
 
+def is_assignment(value: ast.expr) -> bool:
+    """Whether an expression calls a method by which a Variable is given a value."""
+    match value:
+        case ast.Call(ast.Attribute(_, method)):
+            return method in {"assign", "assign_add", "assign_sub"}
+    return False
+
+
 def written_by(value: ast.expr) -> tuple[ast.expr | None, list[ast.expr]]:
     """The object into which a call writes its arguments, and these; None if it is not known to do so."""
     match value:

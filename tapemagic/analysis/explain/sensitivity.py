@@ -13,8 +13,9 @@ import numpy as np
 
 from tapemagic.analysis.explain.program_text import on_line, reads_of, text_of
 from tapemagic.analysis.explain.query import Question
+from tapemagic.analysis.laziness import has_numbers
 from tapemagic.engine.events import Event, Place
-from tapemagic.engine.recording import Absent, Record, silence
+from tapemagic.engine.recording import Record, silence
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap, wrap
 
 CLOSE = 1e-9
@@ -44,7 +45,12 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
         if isinstance(record.output_id, int) and record.output_id in made:
             values, ids = list(record.values), list(record.ids)
             for k, (constant, i) in enumerate(zip(values, ids, strict=False)):
-                unknown = i > 0 or isinstance(constant, int | Absent) or np.ndim(constant)
+                unknown = (
+                    i > 0
+                    or isinstance(constant, int)
+                    or not has_numbers(constant)
+                    or np.ndim(constant)
+                )
                 if not unknown and constant == value:
                     use = wrap(_spread(record, value), FIRST + len(uses))
                     values[k], ids[k] = unwrap(use), id_of(use)
@@ -64,7 +70,7 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
 def _value_of(q: Question, event: Event, name: str) -> Any:
     """The number that left the tape, or that was made of what left once, if it is known."""
     for record in map(Record._make, q.evidence.records):
-        if record.output_id == event.number and not isinstance(record.output, Absent):
+        if record.output_id == event.number and has_numbers(record.output):
             return None if record.output.ndim else record.output
     once = sum(other.place == event.place for other in q.evidence.events) == 1
     held = q.program.namespace.get(name) if once else None

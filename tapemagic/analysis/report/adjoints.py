@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tapemagic.analysis.adjoints import heard_sweep
+from tapemagic.analysis.laziness import has_numbers
 from tapemagic.analysis.report.gradients.derivatives import GradientTable
 from tapemagic.analysis.report.summary import summarise
 from tapemagic.analysis.snapshot import Snapshot
@@ -102,5 +103,5 @@ def _given(g: Any) -> Any:
 
 
 def _kept(g: Any) -> Any:
-    """A gradient as an array if it is small, else as a summary."""
-    return g if g.nbytes <= SMALL else summarise(g)
+    """A gradient as an array if it is small, or not computed; else as a summary."""
+    return g if g.nbytes <= SMALL or not has_numbers(g) else summarise(g)

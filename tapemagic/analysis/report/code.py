@@ -64,12 +64,18 @@ MAGIC = ("%", "!", "?")
 """The beginnings of lines that IPython reads itself."""
 
 NOTHING = "There is nothing to differentiate."
+LAZY = (
+    "There is no program, since the cell computes with Dask arrays, and a program computes with NumPy's: to get one, "
+    "run the cell on a sample in memory, such as X[:1000].compute()."
+)
 
 
 def source_of(subject: Subject) -> SourceText | str:
     """The derivatives of a report as a program of NumPy calls, or the reason why there is none."""
     if not any(g is not None for g in subject.found.gradients.values()):
         return NOTHING
+    if subject.has_lazy_values:
+        return LAZY
     try:
         return _source(subject)
     except SourceError as error:

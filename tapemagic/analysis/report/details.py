@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapemagic.analysis.formatting import clipped
+from tapemagic.analysis.laziness import has_numbers
 from tapemagic.analysis.nonfinite import NonFinite
 from tapemagic.analysis.report.adjoints import full_adjoints
 from tapemagic.analysis.report.entries import Entries, entries_of
@@ -240,7 +241,7 @@ def _weight(subject: Subject) -> int:
     if size > MOST_KEPT:
         return size
     named = [unwrap(x) if isinstance(x, Tensor) else x for _, x in subject.context.named]
-    arrays = {id(x): x.nbytes for x in named if isinstance(x, np.ndarray)}
+    arrays = {id(x): x.nbytes for x in named if isinstance(x, np.ndarray) and has_numbers(x)}
     return size + weight(records) + sum(arrays.values())
 
 

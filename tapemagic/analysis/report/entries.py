@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.analysis.laziness import with_numbers
 from tapemagic.analysis.report.summary import PLAIN, Summary, summarise
+from tapemagic.engine.laziness import is_lazy
 
 MOST = 1000
 """The largest number of entries that are all written out."""
@@ -77,8 +79,8 @@ def entries_of(value: Any) -> Entries:
     >>> part.columns, part.cells
     (('0', '1', '2', '…', '4997', '4998', '4999'), (('0', '1', '2', '…', '4997', '4998', '4999'),))
     """
-    summary = summarise(value)
-    if isinstance(value, Summary) or not isinstance(value, PLAIN):
+    summary, value = summarise(value), with_numbers(value)
+    if is_lazy(value) or isinstance(value, Summary) or not isinstance(value, PLAIN):
         return Entries(summary, is_whole=False)
     array = np.asarray(value)
     if not array.shape:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,6 @@ import numpy as np
 from tapemagic.analysis.nonfinite import (
     NonFinite,
 )
-from tapemagic.analysis.report.collector import uncollected
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.details import Details
 from tapemagic.analysis.report.failure.failure import Failure
@@ -29,11 +28,13 @@ from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import shared_summaries
 from tapemagic.analysis.report.trace.trace import Trace, trace_of
 from tapemagic.analysis.report.training.training import Training, training_of
+from tapemagic.analysis.report.uncomputed import share_numbers
 from tapemagic.analysis.report.variables import NamedValue, named_values
 from tapemagic.analysis.report.verdict.nonfinite_origins import nonfinite_origins
 from tapemagic.analysis.report.verdict.statement import Statement
 from tapemagic.analysis.report.verdict.verdict import verdict
 from tapemagic.analysis.snapshot import Named, snapshot_of
+from tapemagic.engine.collector import uncollected
 from tapemagic.engine.tape.observer import Observer
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
 
 MATRICES: dict[Kind, Callable[..., list[Matrix]]] = {"jacobian": jacobians, "hessian": hessians}
 """The functions that compute the full matrices of each kind."""
+
+Compute = Callable[[Subject], Iterable[Statement]]
+"""Computes the lazy values of a report, and gives remarks on them."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +146,7 @@ def examined(
     iteration: int | None = None,
     check: bool = False,
     code: bool = False,
+    compute: Compute | None = None,
 ) -> tuple[Findings, Details]:
     """Compute the contents of the report on a recording, and prepare what can be asked beside it.
 
@@ -165,6 +170,8 @@ def examined(
         Whether to compare the gradients with difference quotients.
     code : bool, optional
         Whether to write the derivatives as a program.
+    compute : callable, optional
+        Computes lazy values of the recording, and gives remarks on them for the verdict.
 
     Returns
     -------
@@ -182,6 +189,9 @@ def examined(
         context or Context(),
         observer.gradient_calls(),
     )
+    if subject.has_lazy_values:
+        share_numbers(subject)
+    remarks = None if compute is None else tuple(compute(subject))
     derivatives = gradient_rows(subject, check)
     reasons = {
         (t, s): None if entry.text else entry.reason
@@ -211,7 +221,12 @@ def examined(
         tuple((subject.known_names.get(i, ""), len(numbers)) for i, numbers in versions.items()),
         nonfinite,
         verdict(
-            subject, tuple(derivatives.values()), nonfinite, own, training.flags if training else ()
+            subject,
+            tuple(derivatives.values()),
+            nonfinite,
+            own,
+            training.flags if training else (),
+            remarks,
         ),
         trace_of(subject),
         lines_of(subject),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.formatting import clipped, format_value
+from tapemagic.analysis.laziness import with_numbers
 from tapemagic.analysis.nonfinite import is_finite
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.subject import Subject
@@ -171,7 +172,7 @@ class _Made:
     def _of_versions(self, i: int) -> str:
         """The gradient with respect to a variable that changed: the sum of those with respect to its values."""
         found = [self.subject.adjoints.get(j) for j in self.subject.split.versions[i]]
-        known = [g for g in found if g is not None]
+        known = [with_numbers(g) for g in found if g is not None]
         if any(isinstance(g, Summary) for g in known):
             return ""
         return text_of(sum(known[1:], known[0])) if known else "None"

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 
 from tapemagic.analysis.formatting import derivative_symbol, without_subscript
+from tapemagic.analysis.laziness import has_lazy_values
 from tapemagic.analysis.report.adjoints import Adjoints, adjoints_of, levels
 from tapemagic.analysis.report.context import Context
 from tapemagic.analysis.report.dead_ends import drawn_positions
@@ -160,6 +161,11 @@ class Subject:
     def levels(self) -> Mapping[int, int]:
         """The orders of the derivatives, taken by the report, to which values belong, by id; of others it is 0."""
         return levels(self.snapshot, self.found)
+
+    @cached_property
+    def has_lazy_values(self) -> bool:
+        """Whether the cell computed with values such as Dask arrays, which are computed later."""
+        return has_lazy_values(self.whole.records[: self.operations])
 
     @cached_property
     def given_to_layers(self) -> AbstractSet[int]:

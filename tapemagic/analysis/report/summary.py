@@ -13,13 +13,16 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from tapemagic.analysis.formatting import (
+    NOT_COMPUTED,
     SHOWN,
     dtype_name,
+    format_chunks,
     format_entries,
     format_number,
     format_shape,
     format_size,
 )
+from tapemagic.analysis.laziness import with_numbers
 from tapemagic.analysis.report.cells import (
     Cells,
     block_means,
@@ -31,6 +34,7 @@ from tapemagic.analysis.report.cells import (
     surface,
 )
 from tapemagic.analysis.report.statistics import Statistics, statistics_of
+from tapemagic.engine.laziness import is_lazy
 
 Kind = Literal["number", "table", "vector", "matrix", "image"]
 
@@ -69,6 +73,10 @@ class Summary:
         The colours of an image.
     part : str
         Which part of an array with more axes the picture shows: ``[0, 0] of 32×8``; empty for all of it.
+    is_computed : bool
+        Whether the numbers are computed: those of a Dask array may not be, and then nothing is known of them.
+    chunks : str
+        How a Dask array is cut: ``64 chunks of 31,250×256``; empty for others.
     """
 
     shape: tuple[int, ...]
@@ -81,6 +89,8 @@ class Summary:
     cells: Cells = ()
     colours: tuple[tuple[str, ...], ...] = ()
     part: str = ""
+    is_computed: bool = True
+    chunks: str = ""
 
     @property
     def low(self) -> float | None:
@@ -129,7 +139,7 @@ class Summary:
 
     @property
     def details(self) -> str:
-        """All that is said of the entries: each of them, or range, mean, and how many are not finite.
+        """All that is said of the entries: each of them, or range, mean, and how many are not finite; or the chunks.
 
         Examples
         --------
@@ -138,6 +148,8 @@ class Summary:
         >>> summarise(np.array([[1.0, np.nan, 3.0, np.inf, 0.0, 0.0, 1.0]])).details
         '0.0 to 3.0, mean 1.0, 1 nan, 1 inf'
         """
+        if not self.is_computed:
+            return ", ".join(filter(None, [self.chunks, NOT_COMPUTED]))
         if self.kind in ("number", "table"):
             nested = ["[" + ", ".join(row) + "]" for row in self.rows]
             return "[" + ", ".join(nested) + "]" if len(nested) > 1 else self.entries
@@ -174,7 +186,13 @@ class Summary:
 
     @property
     def described(self) -> str:
-        """The shape, range and mean in one line: ``64×128, -1.2 to 3.4, mean 0.1, 3 nan``; a small array as it is."""
+        """The shape, range and mean in one line: ``64×128, -1.2 to 3.4, mean 0.1, 3 nan``; a small array as it is.
+
+        Of a Dask array that is not computed, there are the shape, the dtype and the chunks.
+        """
+        if not self.is_computed:
+            known = [format_size(self.shape) if self.shape else "", self.dtype, self.chunks]
+            return ", ".join(filter(None, [*known, NOT_COMPUTED]))
         if not self.size:
             return self.text
         if self.kind in ("number", "table"):
@@ -225,6 +243,8 @@ def shared_summaries(kept: Summaries | None = None) -> Iterator[None]:
 
 def _summary(value: Any) -> Summary:
     """The summary of a number or array."""
+    if is_lazy(value):
+        return _of_lazy(value)
     array = _numbers(value)
     if array is None:
         return _unpictured(value)
@@ -233,11 +253,28 @@ def _summary(value: Any) -> Summary:
         return _pictured(_plain(value, array, statistics), array)
 
 
+def _of_lazy(value: Any) -> Summary:
+    """The summary of a Dask array: of its numbers, as far as they were computed."""
+    chunks, known = format_chunks(value), with_numbers(value)
+    if is_lazy(known):
+        text = ", ".join(filter(None, [value.shape and format_size(value.shape), NOT_COMPUTED]))
+        shape, dtype = tuple(value.shape), str(value.dtype)
+        return Summary(
+            shape, dtype, text, NOT_COMPUTED, _kind(shape), is_computed=False, chunks=chunks
+        )
+    return replace(_summary(known), chunks=chunks)
+
+
 def _unpictured(value: Any) -> Summary:
     """The summary of a value without numbers that could be drawn: not kept, masked, or of another kind."""
     shape, entries = np.shape(value), format_entries(value)
-    kind: Kind = ("number", "vector", "matrix")[min(len(shape), 2)]
-    return Summary(shape, dtype_name(value), _text(shape, entries), entries, kind)
+    return Summary(shape, dtype_name(value), _text(shape, entries), entries, _kind(shape))
+
+
+def _kind(shape: tuple[int, ...]) -> Kind:
+    """The kind of a value without a picture."""
+    kinds: tuple[Kind, ...] = ("number", "vector", "matrix")
+    return kinds[min(len(shape), 2)]
 
 
 def _plain(value: Any, array: Any, statistics: Statistics) -> Summary:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tapemagic.analysis.laziness import with_numbers
 from tapemagic.analysis.report.subject import Role, Subject
 from tapemagic.analysis.report.summary import Summary, summarise
 from tapemagic.analysis.report.variable_versions import format_reads
@@ -94,7 +95,7 @@ def _gradient(subject: Subject, number: int) -> Any:
     if number not in subject.split.versions:
         return subject.adjoints.get(number)
     found = [
-        gradient.numpy()
+        with_numbers(unwrap(gradient))
         for (_, s, level), gradient in subject.found.gradients.items()
         if level == 1 and gradient is not None and id_of(subject.sources[s][1]) == number
     ]

@@ -88,6 +88,8 @@ def signs(graph: Graph) -> list[str]:
         words.append("Beside an edge: the local derivative")
         if any(value.gradient is not None for value in graph.values):
             words.append(chain_rule(graph))
+    if not all(value.is_computed for value in graph.values):
+        words.append("A dotted border: a Dask array that is not computed")
     if any(value.gradient_summary for value in graph.values):
         words.append("Small pictures: the array, and its gradient to the right of it")
     return words

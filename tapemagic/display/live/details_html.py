@@ -53,7 +53,8 @@ def _entries(entries: Entries, words: str) -> str:
     if entries.number:
         return element("div", NUMBER, plain(entries.number))
     if not entries.parts:
-        return element("div", NUMBER, plain(summary.text or "its entries are not known"))
+        words = summary.text if summary.is_computed else summary.details
+        return element("div", NUMBER, plain(words or "its entries are not known"))
     pictured = picture(summary) if summary.cells or summary.colours else ""
     facts = [summary.range] if summary.size > 1 else []
     if summary.norm is not None and len(summary.shape) > 0 and summary.size > 1:

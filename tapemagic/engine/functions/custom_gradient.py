@@ -10,6 +10,7 @@ import numpy as np
 
 from tapemagic.engine.functions.arguments import name_of
 from tapemagic.engine.functions.pullback import Call, outputs_of, record_call
+from tapemagic.engine.laziness import zeros
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.recording import tick
 from tapemagic.engine.registry import Function
@@ -101,7 +102,7 @@ class _CustomGradient:
         if captured:
             _require_variables_keyword(name, grad_fn, captured)
         outputs = outputs_of(name, result)
-        kept = [None if y.dtype.kind in "fc" else y.shape for y in outputs]
+        kept = [None if y.dtype.kind in "fc" else y._value.shape for y in outputs]
         pullback = partial(_pull_back, name, grad_fn, inputs, captured, kept)
         results = record_call(Call(name, pullback, start_time), [*inputs, *captured], outputs)
         return pack(result, results)
@@ -177,7 +178,8 @@ def _pull_back(
     """The gradients that grad_fn returns, after checks; the upstream gradients of integer outputs are zeros."""
     following = iter(differentiable)
     upstream = [
-        next(following) if shape is None else constant(np.zeros(shape)) for shape in constant_shapes
+        next(following) if shape is None else constant(zeros(shape, float))
+        for shape in constant_shapes
     ]
     answer: Any
     variable_gradients: list[Any] = []

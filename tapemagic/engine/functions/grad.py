@@ -87,12 +87,12 @@ def _positions(function: Function, argnums: Argnums, count: int) -> list[int]:
 def _tensors(value: Any, function: Function, position: int) -> Any:
     """An argument as new tensors, in the structure in which it was given."""
     if is_leaf(value):
-        return _tensor(value, function, position)
-    tensors = [_tensor(x, function, position) for x in leaves(value, is_leaf=_is_array)]
-    return pack(value, tensors, _is_array)
+        return source_of(value, function, position)
+    tensors = [source_of(x, function, position) for x in leaves(value, is_leaf=is_array)]
+    return pack(value, tensors, is_array)
 
 
-def _tensor(value: Any, function: Function, position: int) -> Any:
+def source_of(value: Any, function: Function, position: int) -> Any:
     """A new tensor of real or complex numbers with the value of an argument, or of a part of it."""
     x = argument(value, function, position)
     if x.dtype.kind not in "fc":
@@ -103,7 +103,7 @@ def _tensor(value: Any, function: Function, position: int) -> Any:
     return x
 
 
-def _is_array(value: Any) -> bool:
+def is_array(value: Any) -> bool:
     """Whether something is no structure, but a number, an array, or a list that writes an array out."""
     return is_leaf(value) or (isinstance(value, list) and _of_numbers(value))
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from tapemagic.engine.functions.arguments import name_of, new_tensor
 from tapemagic.engine.functions.grad import Argnums, Run, grad
+from tapemagic.engine.laziness import zeros
 from tapemagic.engine.nest import endless_error, leaves, ordered, pack
 from tapemagic.engine.registry import Function
 from tapemagic.engine.tape.tape import Tape
@@ -135,14 +136,14 @@ def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
     run = _run(function, tuple(primals))
     directions = _matching(tuple(tangents), run.sources, "the tangent")
     outputs = run.outputs
-    cotangents = [new_tensor(np.zeros(y.shape, y.dtype)) for y in outputs if y.dtype.kind in "fc"]
+    cotangents = [new_tensor(zeros(y.shape, y.dtype)) for y in outputs if y.dtype.kind in "fc"]
     with Tape() as outer:
         outer.watch(cotangents)
         smooth = [y for y in outputs if y.dtype.kind in "fc"]
         pulled = leaves(run.tape.gradient(smooth, run.sources, cotangents, "zero"))
     found = iter(outer.gradient(pulled, cotangents, directions, "zero"))
     parts = [
-        next(found) if y.dtype.kind in "fc" else new_tensor(np.zeros(y.shape)) for y in outputs
+        next(found) if y.dtype.kind in "fc" else new_tensor(zeros(y.shape, float)) for y in outputs
     ]
     return run.result, pack(run.result, parts)
 
@@ -174,7 +175,7 @@ def _matching(given: Any, template: Any, role: str) -> list[Any]:
     except RecursionError:
         raise endless_error(given) from None
     for x, v in zip(leaves(template), weights, strict=True):
-        dtype = v.dtype if isinstance(v, Traced) else np.asarray(v).dtype
+        dtype = v.dtype if hasattr(v, "dtype") else np.asarray(v).dtype
         if dtype.kind not in KINDS:
             raise NotNumbersError(
                 f"{role} is {describe(v)}, where numbers of shape {x.shape} are needed"

@@ -9,6 +9,7 @@ import numpy as np
 
 from tapemagic.engine.functions.arguments import name_of, new_tensor
 from tapemagic.engine.functions.pullback import Call, outputs_of, record_call
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.recording import silence, tick
 from tapemagic.engine.registry import Function
@@ -101,6 +102,9 @@ def _require_same(name: str, first: list[Any], again: list[Any]) -> None:
             f"{name} returned shapes {shapes}, and {shapes_again} when it was computed again for its gradient: {_TWICE}"
         )
     for before, after in zip(first, again, strict=True):
+        if is_lazy(before) or is_lazy(after):
+            _require_same_graph(name, before, after)
+            continue
         scale = np.max(np.abs(before), initial=0, where=np.isfinite(before))
         close = np.isclose(after, before, rtol=0.01, atol=0.01 * float(scale), equal_nan=True)
         if not np.all(close):
@@ -109,6 +113,15 @@ def _require_same(name: str, first: list[Any], again: list[Any]) -> None:
                 f"{name} returned {before[at]}, and {after[at]} when it was computed again for its gradient: {_TWICE}, "
                 "and random numbers, such as those of dropout, have to be drawn before it and handed in"
             )
+
+
+def _require_same_graph(name: str, before: Any, after: Any) -> None:
+    """The same for lazy results, whose numbers are not known: their graphs have to be the same."""
+    if type(before) is not type(after) or before.name != after.name:
+        raise FunctionError(
+            f"{name} returned a Dask array, and another one when it was called again for its gradient: {_TWICE}, and "
+            "Dask has to see that it is the same: random numbers need a seed"
+        )
 
 
 _TWICE = "what recompute_grad computes twice has to depend on its arguments and on variables alone"

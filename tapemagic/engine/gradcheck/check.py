@@ -10,6 +10,7 @@ import numpy as np
 
 from tapemagic.engine.gradcheck.cause import likely_cause
 from tapemagic.engine.gradcheck.finite_differences import (
+    SMALL_POINT,
     WeightedSum,
     arrays_like,
     entry_of,
@@ -22,9 +23,11 @@ from tapemagic.engine.gradcheck.finite_differences import (
     values,
 )
 from tapemagic.engine.gradcheck.report import DerivativeCheck, GradientReport, label
+from tapemagic.engine.laziness import require_computed
 from tapemagic.engine.registry import Function
 from tapemagic.engine.tensor.coercion import private_array
 from tapemagic.engine.tensor.messages import describe, require_function
+from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import GradientError, NotATensorError, OptionError
 
 SAME = 1e-12
@@ -261,6 +264,7 @@ def _point(value: Any, name: str) -> Any:
     GradientError
         If it is not finite.
     """
+    require_computed(unwrap(value), "check_gradients", SMALL_POINT)
     try:
         x = private_array(value)
     except (TypeError, ValueError):

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from tapemagic.engine.laziness import require_computed
 from tapemagic.engine.nest import leaves
 from tapemagic.engine.registry import Function
 from tapemagic.engine.tape.tape import Tape
@@ -136,9 +137,16 @@ def pullback(function: Function, count: int) -> Function:
     return gradient
 
 
+SMALL_POINT = "check the function on a small part of the data, in memory"
+"""The advice where a point, or the value of a function there, is not computed."""
+
+
 def values(function: Function, inputs: Iterable[Any]) -> list[Any]:
     """The real and complex outputs of a function, as arrays."""
-    return [y._value for y in real_or_complex(function(*map(constant, inputs)))]
+    found = [y._value for y in real_or_complex(function(*map(constant, inputs)))]
+    for value in found:
+        require_computed(value, "check_gradients", SMALL_POINT)
+    return found
 
 
 def real_or_complex(result: Any) -> list[Traced]:

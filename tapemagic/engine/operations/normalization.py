@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.common import least, numpy_axis, operand, real, where_mask
+from tapemagic.engine.laziness import IN_PARTS, require_computed
+from tapemagic.engine.operations.common import least, numpy_axis, only_where, operand, real
 from tapemagic.engine.operations.primitive import primitive
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
@@ -163,6 +164,8 @@ def dropout(x: Any, rate: Any, rng: Any) -> Any:
     ------
     OptionError
         If `rate` is not such a number.
+    NotComputedError
+        If `x` is lazy.
     UnsupportedArgumentError
         If `rng` is not a generator, or `x` is complex.
 
@@ -189,10 +192,11 @@ def dropout(x: Any, rate: Any, rng: Any) -> Any:
             "it would otherwise not be reproducible"
         )
     x = operand(x)
+    require_computed(unwrap(x), "dropout, which draws a number for each element,", IN_PARTS)
     return masked(x, mask=rng.random(x.shape) >= rate, factor=1 / (1 - float(rate)))
 
 
 @primitive
 def masked(x: Any, mask: Any, factor: float) -> Any:
     """`x` times a factor where a mask is true, and 0 elsewhere: `dropout` with a given mask."""
-    return where_mask(real(x, "dropout"), mask) * factor
+    return only_where(real(x, "dropout"), mask) * factor

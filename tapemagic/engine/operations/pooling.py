@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.common import where_mask
+from tapemagic.engine.operations.common import only_where
 from tapemagic.engine.operations.primitive import primitive
 from tapemagic.engine.operations.windows import (
     Lengths,
@@ -213,7 +213,7 @@ def spread_chosen(g: Any, chosen: Any, window: Window, lengths: Lengths) -> Any:
     """
     dx = np.zeros((*g.shape[: -len(lengths) - 1], *lengths, g.shape[-1]), g.dtype)
     for number, (above, below) in enumerate(overlaps(window, lengths)):
-        dx[below] += where_mask(g[above], chosen[above] == number)
+        dx[below] += only_where(g[above], chosen[above] == number)
     return dx
 
 
@@ -222,7 +222,7 @@ def take_chosen(x: Any, chosen: Any, window: Window) -> Any:
     """The chosen element of each window, in the shapes of `maximum`."""
     y = np.zeros(_pooled(x, window), x.dtype)
     for number, (above, below) in enumerate(overlaps(window, spatial(x, window))):
-        y[above] += where_mask(x[below], chosen[above] == number)
+        y[above] += only_where(x[below], chosen[above] == number)
     return y
 
 

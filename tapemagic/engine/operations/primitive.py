@@ -9,11 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tapemagic.engine import registry
-from tapemagic.engine.laziness import gates, reader
 from tapemagic.engine.tensor.dispatch import apply_elementwise, call
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, tensors_in
-from tapemagic.engine.tracing import tracer
+from tapemagic.engine.tracing import listener
 from tapemagic.errors import FunctionError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,12 +43,8 @@ def primitive(function: F) -> F:
         return on_arrays(*args, **kwargs)
 
     def on_arrays(*args: Any, **kwargs: Any) -> Any:
-        told = tracer()
-        if told is not None and (told.reads(args) or told.reads(kwargs)):
-            return told.call(recorded, args, kwargs)
-        if gates and (gate := reader(args, kwargs)):
-            return gate.call(recorded, args, kwargs)
-        return function(*args, **kwargs)
+        one = listener(args, kwargs)
+        return function(*args, **kwargs) if one is None else one.call(recorded, args, kwargs)
 
     recorded.on_arrays = on_arrays  # type: ignore[attr-defined]
     return recorded  # type: ignore[return-value]

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.laziness import gates, reader
 from tapemagic.engine.operations.common import operand
 from tapemagic.engine.registry import operation
 from tapemagic.engine.tensor.dispatch import apply, recorded
 from tapemagic.engine.tensor.precision import wider
 from tapemagic.engine.tensor.tensor import Traced, unwrap, unwrap_index
-from tapemagic.engine.tracing import one_call, tracer
+from tapemagic.engine.tracing import listener, one_call
 
 UNIQUE = (int, slice, type(None), type(Ellipsis), np.integer, np.bool_)
 """Types of the parts of an index that cannot select an element twice; a boolean array cannot either."""
@@ -59,12 +58,9 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
         )
     if not hasattr(values, "dtype"):
         return scatter_add(operand(values), index, shape)
-    return _scattered(values, index, shape)
-
-
-@one_call
-def _scattered(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
-    """`scatter_add` of an array."""
+    one = listener((values, index))
+    if one is not None:
+        return one.call(scatter_add, (values, index, shape), {})
     dtype = values.dtype
     if names_once(index):
         total = np.zeros(shape, dtype)
@@ -76,7 +72,6 @@ def _scattered(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
     return total if shape else total[()]
 
 
-_scattered.__name__ = "scatter_add"
 _SCATTER_ADD = operation(scatter_add)
 
 
@@ -113,11 +108,9 @@ class Scattered:
 
     def added_to(self, total: Any) -> Any:
         """The sum of an array of numbers and the values, in the memory of the array where that is possible."""
-        told = tracer()
-        parts = (total, self.values, self.index)
-        if (told is None or not told.reads(parts)) and not (gates and reader(parts, {})):
-            return add_at(*parts)
-        return with_added(*parts)
+        if listener((total, self.values, self.index)) is None:
+            return add_at(total, self.values, self.index)
+        return with_added(total, self.values, self.index)
 
 
 def add_at(total: Any, values: Any, index: Any) -> Any:
@@ -192,10 +185,10 @@ def add_at_places(
            [0., 2., 5.],
            [0., 0., 3.]])
     """
-    told = tracer()
-    if told is not None and told.reads(values):
+    one = listener(values)
+    if one is not None:
         params = {"places": places, "shape": shape, "apart": apart}
-        return told.call(add_at_places, values, params)
+        return one.call(add_at_places, values, params)
     total = np.zeros(shape, values[0].dtype)
     elements = total.ravel()
     for x, there in zip(values, places, strict=True):

@@ -43,7 +43,7 @@ def as_complex_like(z: Any, x: Any) -> Any:
 vjp(np.add,       lambda g, _z, _x, _y: g,     lambda g, _z, _x, _y: g)
 vjp(np.subtract,  lambda g, _z, _x, _y: g,     lambda g, _z, _x, _y: -g)
 vjp(np.multiply,  lambda g, _z, _x, y: g * y,  lambda g, _z, x, _y: g * x)
-vjp(np.divide,    lambda g, _z, _x, y: g / y,  lambda g, z, _x, y: -g * z / y)
+vjp(np.divide,    lambda g, _z, _x, y: g / y,  lambda g, z, _x, y: -(g / y) * z)
 vjp(np.negative,  lambda g, _y, _x: -g)
 vjp(np.positive,  lambda g, _y, _x: g)
 vjp(np.remainder, lambda g, _z, _x, _y: g,     lambda g, _z, x, y: -g * np.floor_divide(x, y))

@@ -22,7 +22,7 @@ from tapemagic.engine.operations.activations import (
     selu,
     silu,
 )
-from tapemagic.engine.operations.common import where_mask, zeroed
+from tapemagic.engine.operations.common import only_where, where_mask
 from tapemagic.engine.operations.errorfunction import erf, erfc
 from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, softmax
 from tapemagic.engine.operations.logistic import (
@@ -71,13 +71,13 @@ def _silu(g, _y, x):
 
 
 # fmt: off
-vjp(relu,         lambda g, y, _x: where_mask(g, y > 0))
-vjp(relu6,        lambda g, y, _x: where_mask(g, (y > 0) & (y < 6)))
-vjp(hard_sigmoid, lambda g, y, _x: where_mask(g, (y > 0) & (y < 1)) / 6)
-vjp(leaky_relu,   lambda g, _y, x, alpha=0.2: where_mask(g, x > 0) + where_mask(g, x <= 0) * alpha,
+vjp(relu,         lambda g, y, _x: only_where(g, y > 0))
+vjp(relu6,        lambda g, y, _x: only_where(g, (y > 0) & (y < 6)))
+vjp(hard_sigmoid, lambda g, y, _x: only_where(g, (y > 0) & (y < 1)) / 6)
+vjp(leaky_relu,   lambda g, _y, x, alpha=0.2: only_where(g, x > 0) + only_where(g, x <= 0) * alpha,
                   lambda g, _y, x, _alpha: g * np.minimum(x, 0))
-vjp(elu,          lambda g, _y, x, alpha=1.0: where_mask(g, x > 0)
-                      + where_mask(g, x <= 0) * alpha * np.exp(np.minimum(x, 0)),
+vjp(elu,          lambda g, _y, x, alpha=1.0: only_where(g, x > 0)
+                      + only_where(g, x <= 0) * alpha * np.exp(np.minimum(x, 0)),
                   lambda g, _y, x, _alpha: g * np.expm1(np.minimum(x, 0)))
 vjp(selu,         lambda g, _y, x: g * np.where(x < 0, SELU_ALPHA * np.exp(np.minimum(x, 0)), 1) * SELU_SCALE)
 vjp(gelu,         _gelu)
@@ -88,12 +88,12 @@ vjp(softplus,     lambda g, y, _x: -g * np.expm1(-y))
 vjp(softsign,     lambda g, _y, x: g * np.square(1 / (1 + np.abs(x))))
 vjp(erf,          lambda g, _y, x: g * (2 / math.sqrt(math.pi)) * bell(x))
 vjp(erfc,         lambda g, _y, x: g * (-2 / math.sqrt(math.pi)) * bell(x))
-vjp(zeroed,       lambda g, _y, _x, mask: where_mask(g, mask))
-vjp(masked,       lambda g, _y, _x, mask, factor: where_mask(g, mask) * factor, name="dropout")
+vjp(where_mask,   lambda g, _y, _x, mask: only_where(g, mask))
+vjp(masked,       lambda g, _y, _x, mask, factor: only_where(g, mask) * factor, name="dropout")
 # fmt: on
 
 pointwise(relu, relu6, hard_sigmoid, leaky_relu, elu, selu, gelu, silu, sigmoid, log_sigmoid)
-pointwise(softplus, softsign, erf, erfc, zeroed, masked, sigmoid_cross_entropy)
+pointwise(softplus, softsign, erf, erfc, where_mask, masked, sigmoid_cross_entropy)
 
 
 # -- softmax and its logarithms -------------------------------------------------------------------

@@ -25,7 +25,6 @@ from tapemagic.engine.registry import (
     vjp,
 )
 from tapemagic.engine.rules.axes import (
-    broadcast,
     expand,
     leading_shape,
     negative_axes,
@@ -34,6 +33,7 @@ from tapemagic.engine.rules.axes import (
     slice_on_axis,
 )
 from tapemagic.engine.rules.shaping import as_array, cast, refuse_out, tensor_of
+from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.precision import wider

@@ -13,14 +13,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.engine.laziness import gates
 from tapemagic.engine.tape.nonzeros import Nonzeros, Term, written
 from tapemagic.engine.tape.structured_sweep import StructuredSweep
 from tapemagic.engine.tape.sweep import Gradients, sweep
+from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.tensor import wrap
+from tapemagic.errors import UnsupportedArgumentError
 
 BUDGET = 1 << 26
 """The bytes that a batch of gradients of the largest value may take; a sweep holds a few such batches at once."""
+
+
+MOST_LAZY = 256
+"""The number of elements of a lazy target up to which its Jacobian is taken."""
 
 
 class Basis(NamedTuple):
@@ -49,6 +54,26 @@ def basis_of(target: Any, by_example: bool) -> Basis:
     return Basis(target.shape, examples, int(np.prod(rest)))
 
 
+def lazy_units(target: Any, basis: Basis) -> list[Any]:
+    """The unit cotangents of a lazy target.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        If there are so many that the graph, which has a part for each, would be too large for a scheduler.
+    """
+    if basis.size > MOST_LAZY:
+        raise UnsupportedArgumentError(
+            "the Jacobian of a target that is not computed has a part of the graph for each of its elements, here "
+            f"{basis.size}, and {MOST_LAZY} are the most: take the Jacobian of a few sums, or that of each partition "
+            "in tapemagic.distributed.map_blocks"
+        )
+    shape = target._value.shape
+    rest = shape[1:] if basis.examples > 1 else shape
+    units = np.eye(basis.size, dtype=target.dtype).reshape((basis.size, *rest))
+    return [broadcast(wrap(unit), shape) for unit in units]
+
+
 def batched_sweep(
     records: Sequence[Any],
     tracked: Mapping[int, int],
@@ -64,8 +89,6 @@ def batched_sweep(
     in `kept` are intermediate values; the other arguments are those of `sweep`. The result holds, for each source that
     is connected, its gradients along a new first axis: one for each unit cotangent.
     """
-    if basis.shape.__class__ is not tuple:
-        return _lazy(records, tracked, diagonals, wanted, kept, basis, nested)
     values = {
         i: Nonzeros(seed, [Term(range(seed.size), range(seed.size), seed)])
         for i, seed in diagonals.items()
@@ -83,24 +106,6 @@ def batched_sweep(
         rows = _written(values[i], basis, range(basis.size), nested)
         found[i] = found[i] + rows if i in found else rows
     return found
-
-
-def _lazy(
-    records: Sequence[Any],
-    tracked: Mapping[int, int],
-    diagonals: Gradients,
-    wanted: AbstractSet[int],
-    kept: AbstractSet[int],
-    basis: Basis,
-    nested: bool,
-) -> Gradients:
-    """Sweep back from all unit cotangents of a target that is not computed, each a chunk of its own."""
-    grads: Gradients = {}
-    for i, seed in diagonals.items():
-        rows = gates[0].rows(seed.dtype, basis.shape, basis.size)
-        grads[i] = wrap(rows) if nested else rows
-    found = sweep(records, tracked, grads, kept, nested, (basis.size,))
-    return {i: found[i] for i in wanted & found.keys()}
 
 
 def _written(nonzeros: Nonzeros, basis: Basis, rows: range, nested: bool) -> Any:

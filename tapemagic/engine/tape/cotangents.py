@@ -11,6 +11,7 @@ import numpy as np
 from tapemagic.engine.laziness import gates, is_lazy
 from tapemagic.engine.nest import matched
 from tapemagic.engine.recording import new_id
+from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.coercion import private_array
 from tapemagic.engine.tensor.messages import describe
 from tapemagic.engine.tensor.tensor import Tensor, Traced, plain, wrap
@@ -123,4 +124,4 @@ def _cotangent(g: Any, target: Traced) -> Any:
         )
     if g.dtype != target.dtype:
         g = g.astype(target.dtype)
-    return g if g.shape == target.shape else np.broadcast_to(g, target.shape)
+    return broadcast(g, target._value.shape)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
 
@@ -19,7 +20,7 @@ class GradientStep(NamedTuple):
     ----------
     targets : tuple of int
         The ids of the targets.
-    value : float or complex
+    value : float, complex or lazy array
         The sum of their elements, which is what is differentiated.
     is_sum : bool
         Whether these are several elements.
@@ -33,19 +34,19 @@ class GradientStep(NamedTuple):
         The values of these when the call was made: numbers as they are, of arrays the Euclidean norms.
     versions : tuple of int
         For each, the number of changes that the calls have seen so far.
-    gradients : tuple of (float or None)
-        The Euclidean norms of the gradients.
+    gradients : tuple of (float, lazy array or None)
+        The Euclidean norms of the gradients, or those that are not computed themselves.
     """
 
     targets: tuple[int, ...]
-    value: complex
+    value: Any
     is_sum: bool
     line: int | None
     records: int
     variables: tuple[Variable, ...]
     values: tuple[float, ...]
     versions: tuple[int, ...]
-    gradients: tuple[float | None, ...]
+    gradients: tuple[Any, ...]
 
 
 class GradientSteps:
@@ -83,14 +84,14 @@ class GradientSteps:
         self.steps.append(
             GradientStep(
                 tuple(target._id for target in targets),
-                sum(np.sum(target._value, dtype=_wide(target)).item() for target in targets),
+                _total(targets),
                 sum(target.size for target in targets) != 1,
                 line,
                 records,
                 tuple(x for x, _ in taken),
                 values,
                 tuple(self._version(x, size) for (x, _), size in zip(taken, values, strict=True)),
-                tuple(None if g is None else size_of(g._value) for _, g in taken),
+                tuple(None if g is None else _size_or_lazy(g._value) for _, g in taken),
             )
         )
 
@@ -102,6 +103,18 @@ class GradientSteps:
             version += 1
         self._last[variable._id] = value, size, version
         return version
+
+
+def _total(targets: Sequence[Traced]) -> Any:
+    """The sum of the elements of some targets; a lazy array if one of them is."""
+    if len(targets) == 1 and not targets[0]._value.ndim and is_lazy(targets[0]._value):
+        return targets[0]._value
+    totals = [np.sum(target._value, dtype=_wide(target)) for target in targets]
+    return sum(x if is_lazy(x) else x.item() for x in totals)
+
+
+def _size_or_lazy(value: Any) -> Any:
+    return value if is_lazy(value) else size_of(value)
 
 
 def _wide(target: Traced) -> type:

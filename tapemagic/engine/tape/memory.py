@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import absent
 from tapemagic.engine.registry import NUMBERED
 from tapemagic.engine.tape.references import ALONE, references
@@ -55,7 +56,7 @@ def weight(records: Iterable[Any]) -> int:
     for _, values, _, _, output, _ in records:
         outputs = output if output.__class__ is tuple else (output,)
         for value in (*values, *outputs):
-            if value.__class__ is np.ndarray:
+            if value.__class__ is np.ndarray and not is_lazy(value):
                 base = value if value.base is None else value.base
                 held[id(base)] = getattr(base, "nbytes", value.nbytes)
     return sum(held.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from tapemagic.engine.recording import (
     is_here,
     live,
     new_id,
+    outputs_of,
     pop_tape,
     push_tape,
     recording_tapes,
@@ -373,6 +375,18 @@ class Recorder:
         """Drop dead records when there are many."""
         if len(self._records) > self._many:
             self._drop_dead()
+
+    def _replace_output(self, i: int, value: Any) -> None:
+        """Put another array with the same numbers in the place of a recorded result that is lazy."""
+        records = self._records
+        at = bisect_right(records, i, key=lambda record: outputs_of(record)[0]) - 1
+        if at < 0 or i not in outputs_of(records[at]):
+            return
+        *others, output, output_id = records[at]
+        if output_id.__class__ is tuple:
+            parts = zip(output, output_id, strict=True)
+            value = tuple([value if k == i else part for part, k in parts])
+        records[at] = (*others, value, output_id)
 
     def _sort_out(self) -> None:
         """Drop the values in new records that no rule will read."""

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.laziness import gates
+from tapemagic.engine.laziness import is_lazy, zeros
 from tapemagic.engine.operations.scatter import Scattered, dense, sum_of_scattered
-from tapemagic.engine.recording import SMALL, Absent
+from tapemagic.engine.recording import SMALL, Absent, outputs_of
 from tapemagic.engine.registry import NUMBERED, Operation
 from tapemagic.engine.tape.cotangents import NEVER
 from tapemagic.engine.tape.references import sole
+from tapemagic.engine.tensor.broadcasting import broadcast
 from tapemagic.engine.tensor.precision import FLOAT64, precise_sum, wider
 from tapemagic.engine.tensor.tensor import Tensor, wrap
 from tapemagic.engine.tracing import tracer
@@ -91,7 +92,7 @@ class NeededRecords:
             block = records[max(0, end - size) : end]
             yield from reversed(block)
             if self._kept:
-                passed |= self._kept & set(chain.from_iterable(map(_outputs, block)))
+                passed |= self._kept & set(chain.from_iterable(map(outputs_of, block)))
             end -= len(block)
             size = (
                 2 * size or 1
@@ -105,16 +106,10 @@ class NeededRecords:
         records = self._records
         if len(self._grads) == 1:
             (target,) = self._grads
-            end = bisect_right(records, target, key=lambda record: _outputs(record)[0])
-            if end and target in _outputs(records[end - 1]):
+            end = bisect_right(records, target, key=lambda record: outputs_of(record)[0])
+            if end and target in outputs_of(records[end - 1]):
                 return end
         return len(records)
-
-
-def _outputs(record: Any) -> tuple[int, ...]:
-    """The ids of a record's results."""
-    made = record[-1]
-    return made if made.__class__ is tuple else (made,)
 
 
 def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a branch)
@@ -152,10 +147,7 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
     pop = grads.pop
     told = tracer()
     in_place = told is None and not nested
-    if gates:
-        backwards = gates[0].sweep(records, grads)
-    else:
-        backwards = reversed(records) if told is None else told.sweep(records, grads)
+    backwards = reversed(records) if told is None else told.sweep(records, grads)
     for number, values, ids, params, output, output_id in backwards:
         if unfinished:
             _finish(output_id, grads, unfinished)
@@ -209,7 +201,12 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             before = grads.get(i)
             if before is None:
                 grads[i] = dx
-            elif i in mine and in_place and (before.ndim < 2 or before.strides == dx.strides):
+            elif (
+                i in mine
+                and in_place
+                and (before.ndim < 2 or before.strides == dx.strides)
+                and not is_lazy(dx)
+            ):
                 before += dx
                 grads[i] = before
             elif (
@@ -223,8 +220,10 @@ def sweep(  # noqa: PLR0912, PLR0915 (the hot loop: a call costs more than a bra
             else:
                 mine.add(i)
                 value = dx
+                # nothing lazy takes any bytes
                 if value.__class__ is np.ndarray and value.nbytes > SMALL and in_place and sole(dx):
-                    grads[i] = np.add(before, dx, out=dx if dx.strides == before.strides else None)
+                    fits = dx.strides == before.strides and not is_lazy(before)
+                    grads[i] = np.add(before, dx, out=dx if fits else None)
                 else:
                     grads[i] = before + dx
     if unfinished:
@@ -312,8 +311,10 @@ def _collect(
     found = [grads.get(i) if i in kept else grads.pop(i, None) for i in numbers]
     if all(g is None for g in found):
         return None
-    zeros = (np.zeros(lead + output.shape, output.dtype) for output in outputs)
-    filled = [zero if g is None else g for g, zero in zip(found, zeros, strict=True)]
+    filled = [
+        zeros(lead + output.shape, output.dtype) if g is None else g
+        for g, output in zip(found, outputs, strict=True)
+    ]
     return tuple(wrap(g) if nested and not isinstance(g, Tensor) else g for g in filled)
 
 
@@ -334,7 +335,7 @@ def fit(dx: Any, x: Any, operation: Operation, position: int, lead: tuple[int, .
     if dx.shape != shape:
         try:
             small = unbroadcast(dx, x.shape, len(lead))
-            dx = small if small.shape == shape else np.broadcast_to(small, shape)
+            dx = broadcast(small, shape)
         except ValueError:
             raise RuleError(
                 f"the rule of {operation.name} for its argument {position} returned shape {dx.shape} "

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.nest import pack, tensors
 from tapemagic.engine.recording import live, recording_tapes
-from tapemagic.engine.tape.batched_sweep import basis_of, batched_sweep
+from tapemagic.engine.tape.batched_sweep import Basis, basis_of, batched_sweep, lazy_units
 from tapemagic.engine.tape.cotangents import key_of, mark_stopped, matched_cotangents, seeds
 from tapemagic.engine.tape.recorder import Contents, Recorder, warn
 from tapemagic.engine.tape.sweep import BLOCK, Gradients, NeededRecords, reachable, sweep
@@ -167,7 +168,7 @@ class Tape(Recorder):
         else:
             rows = self._differentiate(self._rows, set(keys), target, False)
         results = [
-            result_for(rows.get(i), x, zero, target.shape + x.shape)
+            result_for(rows.get(i), x, zero, target._value.shape + x._value.shape)
             for i, x in zip(keys, wanted, strict=True)
         ]
         if live():
@@ -235,7 +236,7 @@ class Tape(Recorder):
         key = key_of(source)
         rows = self._differentiate(self._rows, {key}, target, True)
         found = rows.get(key)
-        shape = target.shape + source.shape[1:]
+        shape = target._value.shape + source._value.shape[1:]
         if found is not None:
             found = np.moveaxis(found, 0, 1)
         result = result_for(found, source, True, shape)
@@ -332,6 +333,8 @@ class Tape(Recorder):
         diagonals = seeds([target], None, nested)
         tracked, kept = self._goal(ids)
         basis = basis_of(target, by_example)
+        if is_lazy(target._value):
+            return self._rows_one_by_one(ids, target, basis)
         for tape in live():
             tape._sweep_begins(diagonals)
         try:
@@ -339,6 +342,14 @@ class Tape(Recorder):
         finally:
             for tape in live():
                 tape._sweep_ends()
+
+    def _rows_one_by_one(self, ids: set[int], target: Traced, basis: Basis) -> Gradients:
+        """The gradients of each unit cotangent of a lazy target, by a sweep of its own, along a new first axis."""
+        rows = [self._gradients(ids, [target], [unit]) for unit in lazy_units(target, basis)]
+        if not rows:
+            found = self._gradients(ids, [target], None)
+            return {i: found[i][None][:0] for i in ids & found.keys()}
+        return {i: np.stack([row[i] for row in rows]) for i in ids if any(i in row for row in rows)}
 
     def _goal(self, ids: set[int]) -> tuple[Mapping[int, int], set[int]]:
         """The ids to which the sweep passes gradients, and those of sources that are intermediate values."""

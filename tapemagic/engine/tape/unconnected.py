@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import zeros
 from tapemagic.engine.recording import GRADIENT, clock
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, wrap
@@ -56,7 +57,7 @@ def result_for(
     if gradient is None:
         if not zero:
             return None
-        result = wrap(np.zeros(source.shape if shape is None else shape, source.dtype)[()])
+        result = wrap(zeros(source._value.shape if shape is None else shape, source.dtype))
         result.__class__ = kind
         return result
     if shape is not None and gradient.shape != shape:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.laziness import is_lazy, kept
+from tapemagic.engine.laziness import is_lazy, kept, refuse_lazy_parts
 from tapemagic.engine.registry import Operation
 from tapemagic.engine.tensor.messages import not_numbers_error, ragged_error, shown
 from tapemagic.errors import (
@@ -64,6 +64,8 @@ def private_array(value: Any, dtype: DTypeLike | None = None) -> Any:
     array: Any
     if is_lazy(given):
         return kept(given, wanted)
+    if isinstance(given, (list, tuple)):
+        refuse_lazy_parts(given)
     try:
         cut = kind != "c" and np.iscomplexobj(given)
         as_it_is = whole or cut or dtype is None
@@ -91,6 +93,8 @@ def cast_exactly(value: Any, dtype: DTypeLike) -> Any:
         If it does not fit.
     """
     dtype = of_numbers(dtype)
+    if is_lazy(value):
+        return kept(value, dtype)
     if value.dtype.kind == "c" != dtype.kind:
         raise _conversion_error(value, dtype)
     if dtype.kind not in "iu":

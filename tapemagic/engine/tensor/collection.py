@@ -2,38 +2,143 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+from weakref import ref
 
-from tapemagic.engine.events import record_exit
+import numpy as np
+
+from tapemagic.engine.events import origin_of, record_exit
 from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.recording import is_id, live
 from tapemagic.errors import UnsupportedArgumentError
+
+ARRAY_FUNCTIONS = f"{os.sep}dask{os.sep}array{os.sep}"
+"""The folder of the functions of ``dask.array``, which know nothing of tapes."""
+
+DELAYED = f"{os.sep}dask{os.sep}delayed.py"
+
+PLAIN = {"array", "asarray", "asanyarray"}
+"""Functions of NumPy's that give a plain array of a tensor."""
 
 
 class Collection:
-    """The protocol of Dask's collections, and its usual methods; a tensor with NumPy values is none."""
+    """The protocol of Dask's collections, and its usual methods; a tensor with NumPy values is none.
+
+    Dask's ways to give the same values by another graph, such as ``persist``, give a tensor that tapes know as the one
+    that it came from: gradients pass it as they pass that one.
+    """
 
     __slots__ = ()
 
     _value: Any
-    _new: Callable[..., Any]
+    _id: int
+    _with: Callable[[Any], Any]
+    result_class: Any
 
     @property
     def chunks(self) -> tuple[tuple[int, ...], ...]:
         """The lengths of the pieces along each axis of a lazy value."""
-        return self._lazy("chunks").chunks  # type: ignore[no-any-return]
+        if not is_lazy(self._value):
+            raise AttributeError(
+                "this value is NumPy's, in one piece: only lazy values have chunks", name="chunks"
+            )
+        return self._value.chunks  # type: ignore[no-any-return]
 
     def compute(self, **options: Any) -> Any:
-        """A tensor with the numbers, computed by Dask: a knowing exit from the tape."""
+        """A tensor with the numbers, computed by Dask: a knowing exit from the tape.
+
+        Parameters
+        ----------
+        **options
+            Those of ``dask.compute``, such as ``scheduler="threads"``.
+
+        Returns
+        -------
+        Tensor
+            No longer connected to any tape.
+
+        Raises
+        ------
+        UnsupportedArgumentError
+            If the value is computed already.
+
+        Examples
+        --------
+        >>> import numpy as np, dask.array as da, tapemagic as tm
+        >>> x = tm.constant(da.arange(6.0, chunks=2))
+        >>> np.sum(x * x)
+        Tensor(dask.array<shape=(), dtype=float64, chunksize=()>)
+        >>> np.sum(x * x).compute()
+        Tensor(55.0)
+        """
         value = self._lazy("compute()")
         record_exit(self, ".compute()")
-        return self._new(value.to_dask_array().compute(**options))
+        numbers = value.compute(**options)
+        value.keep(numbers)
+        return self.result_class(numbers)
 
     def persist(self, **options: Any) -> Any:
-        """A lazy tensor whose chunks are computed, and kept in memory by the scheduler."""
-        value = self._lazy("persist()")
-        record_exit(self, ".persist()")
-        return self._new(value.to_dask_array().persist(**options))
+        """A lazy tensor whose chunks are computed, and kept in memory by the scheduler; still on the tape.
+
+        Parameters
+        ----------
+        **options
+            Those of ``dask.persist``, such as ``scheduler="threads"``.
+
+        Returns
+        -------
+        Tensor
+
+        Raises
+        ------
+        UnsupportedArgumentError
+            If the value is computed already.
+        """
+        return _persisted(self._lazy("persist()").persist(**options), self)
+
+    def rechunk(self, *chunks: Any, **options: Any) -> Any:
+        """The same values in other chunks; still on the tape.
+
+        Parameters
+        ----------
+        *chunks, **options
+            Those of the method of Dask's arrays, as in ``x.rechunk({1: -1})``: one piece along axis 1.
+
+        Returns
+        -------
+        Tensor
+
+        Raises
+        ------
+        UnsupportedArgumentError
+            If the value is computed already.
+
+        Examples
+        --------
+        >>> import dask.array as da, tapemagic as tm
+        >>> tm.constant(da.ones((4, 6), chunks=2)).rechunk({1: -1}).chunks
+        ((2, 2), (6,))
+        """
+        return self._with(self._lazy("rechunk()").rechunk(*chunks, **options))
+
+    def to_dask_array(self) -> Any:
+        """The Dask array of a lazy value that no tape tracks.
+
+        Returns
+        -------
+        dask.array.Array
+
+        Raises
+        ------
+        UnsupportedArgumentError
+            If a tape is recording that tracks it, or the value is computed already.
+        """
+        if _is_tracked(self) or not is_lazy(self._value):
+            _refuse(self, "to_dask_array()")
+        return self._value.to_dask_array()
 
     def _lazy(self, what: str) -> Any:
         if not is_lazy(self._value):
@@ -42,9 +147,22 @@ class Collection:
             )
         return self._value
 
+    @property
+    def _meta(self) -> Any:
+        """An empty array of the kind of the chunks, by which functions of ``dask.array`` infer that of their result."""
+        if not is_lazy(self._value):
+            raise AttributeError("a NumPy array has no meta", name="_meta")
+        if _is_tracked(self):
+            _refuse(self)
+        return self._value._meta
+
     def __dask_graph__(self) -> Any:
         value = self._value
-        return value.__dask_graph__() if is_lazy(value) else None
+        if not is_lazy(value):
+            return None
+        if any(name == "from_array" for _, name in _frames()):
+            _refuse(self)
+        return value.__dask_graph__()
 
     def __dask_keys__(self) -> Any:
         return self._value.__dask_keys__()
@@ -53,7 +171,12 @@ class Collection:
         return self._value.__dask_layers__()
 
     def __dask_tokenize__(self) -> Any:
-        return type(self).__name__, self._value.__dask_tokenize__()
+        """A name that is the same for the same value, under the same id; refused to functions that would embed it."""
+        if array_function():
+            _refuse(self)
+        value, kind = self._value, type(self)
+        known = value.__dask_tokenize__() if is_lazy(value) else _digest(value)
+        return f"{kind.__module__}.{kind.__qualname__}", self._id if is_id(self._id) else 0, known
 
     @property
     def __dask_optimize__(self) -> Any:
@@ -64,17 +187,118 @@ class Collection:
         return self._value.__dask_scheduler__
 
     def __dask_postcompute__(self) -> Any:
+        if array_function():
+            _refuse(self)
+        frames = tuple(_frames())
+        if any(name == "compute" for _, name in frames):
+            record_exit(self, "dask.compute()")
+        elif any(file.endswith(DELAYED) for file, _ in frames):
+            record_exit(self, "dask.delayed()")
         finalize, args = self._value.__dask_postcompute__()
-        return _computed, (type(self), finalize, args)
+        return _computed, (self.result_class, finalize, args, _Keeper(self._value))
 
     def __dask_postpersist__(self) -> Any:
         rebuild, args = self._value.__dask_postpersist__()
-        return _persisted, (type(self), rebuild, args)
+        return _rebuilt, (self, rebuild, args)
 
 
-def _computed(results: Any, kind: Any, finalize: Any, args: Any) -> Any:
-    return kind.result_class(finalize(results, *args))
+class _Keeper:
+    """Lets a lazy array keep its numbers; it refers to nothing any more where a cluster has sent it to a worker."""
+
+    def __init__(self, value: Any = None) -> None:
+        self._value = None if value is None else ref(value)
+
+    def keep(self, numbers: Any) -> None:
+        value = None if self._value is None else self._value()
+        if value is not None:
+            value.keep(numbers)
+
+    def __reduce__(self) -> Any:
+        return _Keeper, ()
+
+    def __dask_tokenize__(self) -> Any:
+        return "keeper"
 
 
-def _persisted(dsk: Any, kind: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:
-    return kind.result_class(rebuild(dsk, *args, rename=rename))
+def _computed(results: Any, kind: Any, finalize: Any, args: Any, keeper: _Keeper) -> Any:
+    """A tensor with the numbers of computed chunks."""
+    numbers = finalize(results, *args)
+    keeper.keep(numbers)
+    return kind(numbers)
+
+
+def _rebuilt(dsk: Any, x: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:
+    """A tensor with the same numbers by another graph, as Dask's functions make it."""
+    value = rebuild(dsk, *args, rename=rename)
+    return x._with(value) if rename else _persisted(value, x)
+
+
+def _persisted(value: Any, x: Any) -> Any:
+    """A tensor with the same numbers by another graph, which the way back reads in its place, too."""
+    for tape in live():
+        if x._id in tape._tracked:
+            tape._replace_output(x._id, value)
+    return x._with(value)
+
+
+def _is_tracked(x: Any) -> bool:
+    """Whether a live tape would lose a path of gradients if it did not see what becomes of a value."""
+    tapes = live()
+    if not tapes:
+        return False
+    i = x._read()._id
+    return any(tape._tracked.get(i, sys.maxsize) < sys.maxsize for tape in tapes)
+
+
+def _digest(value: Any) -> tuple[str, str, tuple[int, ...]]:
+    """A short text for the numbers of an array, its dtype and its shape."""
+    import hashlib
+
+    return hashlib.sha256(value.tobytes()).hexdigest(), str(value.dtype), value.shape
+
+
+def _frames() -> Iterator[tuple[str, str]]:
+    """The files and names of the functions that are running, from the innermost one to that of the user's program."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and origin_of(frame.f_code.co_filename) != "":
+        name = frame.f_code.co_name
+        if name == "__call__":  # of a ufunc of Dask's
+            name = getattr(frame.f_locals.get("self"), "__name__", name)
+        yield frame.f_code.co_filename, name
+        frame = frame.f_back
+
+
+def array_function() -> str:
+    """The function of ``dask.array`` that the user's program has called; empty if it has called none."""
+    found = ""
+    for file, name in _frames():
+        if ARRAY_FUNCTIONS in file:
+            found = name
+        elif found and origin_of(file) is None:
+            found = ""  # this package has called it, and knows what it does
+    return found
+
+
+def _refuse(x: Any, asked: str = "") -> NoReturn:
+    """Raise the error for a tensor that a function of ``dask.array`` is given, or that is to become a Dask array."""
+    name, lazy, tracked = array_function(), is_lazy(x._value), _is_tracked(x)
+    what = f"da.{name}" if name.isidentifier() and not name.startswith("_") else "dask.array"
+    if hasattr(np, name) and name not in PLAIN:
+        way = f"write np.{name}, which gives a tensor on the tape"
+    elif tracked:
+        out = "tapemagic.stop_gradient(x).to_dask_array()" if lazy else "x.numpy()"
+        way = (
+            "write NumPy's functions, or tapemagic.distributed.map_blocks; or leave the tape knowingly, "
+            f"with {out}"
+        )
+    else:
+        way = f"write {'x.to_dask_array()' if lazy else 'x.numpy()'} where it is given a tensor"
+    if name:
+        raise UnsupportedArgumentError(f"{what} knows nothing of tensors and tapes: {way}")
+    if not lazy:
+        raise UnsupportedArgumentError(
+            f"{asked} is for lazy values, and this one is computed already: write x.numpy()"
+        )
+    raise UnsupportedArgumentError(
+        f"{asked or 'a Dask array'} would leave the tape that is recording: {way}"
+    )

@@ -94,11 +94,13 @@ class Conversions:
 
     def item(self, *index: int) -> Any:
         """One element as a plain Python number: a knowing exit from the tape."""
+        require_computed(self._value, ".item()")
         record_exit(self, ".item()")
         return self._value.item(*index)
 
     def tolist(self) -> Any:
         """The elements as nested lists of plain Python numbers: a knowing exit from the tape."""
+        require_computed(self._value, ".tolist()")
         record_exit(self, ".tolist()")
         return self._value.tolist()
 
@@ -121,6 +123,7 @@ class Conversions:
         return Reference(self)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Any:
+        require_computed(self._value, "np.asarray()")
         record_exit(self, "np.asarray")
         if copy is False:
             view = np.asarray(self._value, dtype=dtype, copy=False).view()
@@ -156,6 +159,8 @@ class Conversions:
         return len(self._value)
 
     def __contains__(self, item: Any) -> bool:
+        require_computed(self._value, "in")
+        require_computed(item, "in")
         return bool(np.any(self._value == getattr(item, "_value", item)))
 
     def __bool__(self) -> bool:
@@ -169,6 +174,7 @@ class Conversions:
 
     def _number(self, kind: Any) -> Any:
         """The value as one plain Python number."""
+        require_computed(self._value, f"{kind.__name__}()")
         try:
             number = kind(self._value)
         except (TypeError, ValueError):
@@ -194,6 +200,7 @@ class Conversions:
         return self._number(complex)  # type: ignore[no-any-return]
 
     def __index__(self) -> int:
+        require_computed(self._value, "an index")
         try:
             number = operator.index(self._value)
         except TypeError:
@@ -225,5 +232,6 @@ class Conversions:
                 f"the format {spec!r} is for one number, and this tensor has shape {self._value.shape}: "
                 "format its elements, or print it whole"
             )
+        require_computed(self._value, f"the format {spec!r}")
         record_text(self, "format()")
         return format(self._value.item(), spec)

@@ -12,6 +12,7 @@ import numpy as np
 
 from tapemagic.engine import registry
 from tapemagic.engine.events import record_exit
+from tapemagic.engine.laziness import gates, is_lazy
 from tapemagic.engine.recording import CONSTANT, FOREIGN, NO_PARAMS, clock, live, note, note_several
 from tapemagic.engine.registry import (
     COMPOSITES,
@@ -56,6 +57,7 @@ from tapemagic.engine.tracing import element, tracer
 from tapemagic.errors import (
     ImmutableError,
     NoDerivativeError,
+    NotComputedError,
     NotNumbersError,
     UnsupportedArgumentError,
 )
@@ -92,6 +94,8 @@ def apply(  # noqa: PLR0912 (the hot path: a call costs more than a branch)
     if params:
         params = _plain_params(operation, params)
         told = operation.check(params)
+        if gates and operation.function is np.broadcast_to:
+            compute = _broadcast
     try:
         output = compute(*values, **params)
     except (TypeError, AttributeError) as error:  # the latter of objects that lack a method
@@ -116,6 +120,13 @@ def apply(  # noqa: PLR0912 (the hot path: a call costs more than a branch)
         size = max([output.nbytes, *[getattr(value, "nbytes", 0) for value in values]])
         i = note(operation, tuple(values), tuple(ids), told, output, tapes, size)
     return wrap(output, i)
+
+
+def _broadcast(x: Any, shape: Any, **options: Any) -> Any:
+    """``np.broadcast_to``, lazy where the shape is that of a lazy array."""
+    if is_lazy(x) or not hasattr(shape, "chunks"):
+        return np.broadcast_to(x, shape, **options)
+    return gates[0].call(np.broadcast_to, (x, shape), options)
 
 
 def _untracked(x: Any) -> int:
@@ -252,7 +263,15 @@ def _plain_params(operation: Operation, params: dict[str, Any]) -> dict[str, Any
             f"{operation.name}(..., {name}=...) has no derivative in {name!r}: give it as a plain value, with "
             "x.numpy()"
         )
-    return {name: unwrap(value) for name, value in params.items()}
+    params = {name: unwrap(value) for name, value in params.items()}
+    if gates:
+        for name, value in params.items():
+            if isinstance(value, (tuple, list)) and name != "index" and gates[0].reads(value):
+                raise NotComputedError(
+                    f"{operation.name}(..., {name}=...) needs numbers, and a value in {name!r} is not computed: write "
+                    "x.compute() first"
+                )
+    return params
 
 
 def is_tracked(values: Iterable[Any]) -> bool:

@@ -94,8 +94,8 @@ class ArrayMethods:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that the elements take."""
-        return self._value.nbytes  # type: ignore[no-any-return]
+        """The bytes that the elements take, once they are computed."""
+        return self.size * self.itemsize
 
     @property
     def itemsize(self) -> int:

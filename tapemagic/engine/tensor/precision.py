@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.tracing import one_call
 
 FLOAT64 = np.dtype(np.float64)
@@ -48,6 +49,7 @@ def precise_sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     bare = x.__class__ is np.ndarray
     char = x.dtype.char
     if char in FEW:
+        bare = bare and not is_lazy(x)
         shape = x.shape
         axes = range(len(shape)) if axis is None else axis if axis.__class__ is tuple else (axis,)
         terms = 1

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.events import record_text
-from tapemagic.engine.laziness import is_lazy, kept
+from tapemagic.engine.laziness import is_lazy, kept, refuse_lazy_parts
 from tapemagic.engine.recording import clock
 from tapemagic.engine.tensor.coercion import PandasData, private_array, value_text
 from tapemagic.engine.tensor.collection import Collection
@@ -97,7 +97,7 @@ def unwrap(value: Any) -> Any:
         return type(value)(map(unwrap, value))
     if type(value) is dict:
         return {name: unwrap(x) for name, x in value.items()}
-    return value
+    return kept(value) if is_lazy(value) else value
 
 
 def tensors_in(values: Iterable[Any]) -> list[Traced]:
@@ -130,8 +130,8 @@ class Traced(ArrayMethods, Conversions, Collection):
     _value: Any
     _id: int
 
-    def _new(self, value: Any) -> Tensor:
-        return self.result_class(value)
+    def _with(self, value: Any) -> Any:
+        return with_value(self, value)
 
     __array_ufunc__: Callable[..., Any]
     __array_function__: Callable[..., Any]
@@ -221,6 +221,7 @@ def as_operand(value: Any) -> Any:
                 if isinstance(error, TapeError):
                     raise
                 raise ragged_error(value) from None
+        refuse_lazy_parts(value)
         return np.array(value)
     if kind in BARE or isinstance(value, Traced) or not isinstance(value, PandasData):
         return kept(value) if is_lazy(value) and not isinstance(value, Traced) else value
@@ -252,6 +253,8 @@ def unwrap_index(value: Any) -> Any:
         return {name: unwrap_index(part) for name, part in value.items()}
     if isinstance(value, np.ndarray):
         return value.copy()
+    if is_lazy(value):
+        return kept(value)
     if hasattr(value, "__array__") or isinstance(value, _SEQUENCES):
         return value if isinstance(value, np.generic) else np.array(value)
     return value

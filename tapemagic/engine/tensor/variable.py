@@ -14,13 +14,20 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine import registry
 from tapemagic.engine.events import Kind, record_exit, record_text
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import live, new_id
 from tapemagic.engine.tensor.coercion import bool_option, cast_exactly, private_array, value_text
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, getitem, unwrap_index, wrap
 from tapemagic.engine.tracing import tracer
-from tapemagic.errors import DtypeError, ImmutableVariableError, OptionError, ShapeError
+from tapemagic.errors import (
+    DtypeError,
+    ImmutableVariableError,
+    NotComputedError,
+    OptionError,
+    ShapeError,
+)
 
 _created = itertools.count().__next__
 _living: weakref.WeakValueDictionary[int, Variable] = weakref.WeakValueDictionary()
@@ -69,6 +76,8 @@ class Variable(Traced):
     ------
     DtypeError
         If `dtype` is unknown, or none of numbers, or `initial_value` does not fit into it.
+    NotComputedError
+        If `initial_value` is lazy: a Dask array, or a tensor with one.
     NotNumbersError
         If `initial_value` is not made of numbers, or of lists of different lengths.
     OptionError
@@ -95,7 +104,7 @@ class Variable(Traced):
     ) -> None:
         if isinstance(initial_value, Traced):
             record_exit(initial_value, "tapemagic.Variable()")
-        self._handle = wrap(private_array(initial_value, dtype), new_id())
+        self._handle = wrap(_numbers(initial_value, name or "Variable", dtype), new_id())
         self._trainable = bool_option(trainable, "trainable")
         self._created = _created()
         _living[self._created] = self
@@ -156,12 +165,14 @@ class Variable(Traced):
         DtypeError
             If `value` is complex, and this variable is not; or if this variable holds whole numbers, and `value`
             has fractions or is too large for them. The variable keeps its value.
+        NotComputedError
+            If `value` is lazy.
         NotNumbersError
             If `value` is not made of numbers.
         ShapeError
             If `value` has another shape.
         """
-        return self._set(private_array(value), value, "assigned", read_value)
+        return self._set(_numbers(value, self.name), value, "assigned", read_value)
 
     def _set(self, new: Any, given: Any, how: Kind, read_value: bool) -> Tensor | None:
         """Replace the value, and record an event that says from which value it was computed."""
@@ -205,7 +216,7 @@ class Variable(Traced):
         return self._set(self._changed(np.subtract, delta), delta, "changed", read_value)
 
     def _changed(self, function: np.ufunc, delta: Any) -> Any:
-        change = private_array(delta)
+        change = _numbers(delta, self.name)
         if self.dtype.kind in "iu":
             self._fitting(change)
         try:
@@ -246,6 +257,17 @@ class Variable(Traced):
     __ifloordiv__ = __imod__ = _refuse
 
 
+def _numbers(value: Any, name: str, dtype: DTypeLike | None = None) -> Any:
+    """The array that a variable of a name gets, which is in memory."""
+    if is_lazy(getattr(value, "_value", value)):
+        raise NotComputedError(
+            f"the variable {name!r} cannot hold a value that is not computed, since each step's graph would contain "
+            "all earlier ones: write x.compute() for the value, and keep data that is larger than memory in a "
+            "tapemagic.constant"
+        )
+    return private_array(value, dtype)
+
+
 def reset(variable: Variable, value: Any) -> None:
     """Give a variable another value as if it had been made with it: no tape hears of it.
 
@@ -256,7 +278,9 @@ def reset(variable: Variable, value: Any) -> None:
     >>> v
     Variable(2.0, name='Variable')
     """
-    variable._handle = _told(variable, wrap(variable._fitting(private_array(value)), variable._id))
+    variable._handle = _told(
+        variable, wrap(variable._fitting(_numbers(value, variable.name)), variable._id)
+    )
 
 
 def _told(variable: Variable, handle: Tensor) -> Tensor:
@@ -442,7 +466,7 @@ class Slice(Tensor):
 
     def assign(self, value: Any, name: str | None = None) -> Tensor | None:  # noqa: ARG002 (as above)
         """Change this part of the variable, and leave the rest as it is."""
-        new = self._variable._fitting(private_array(value))
+        new = self._variable._fitting(_numbers(value, self._variable.name))
         whole = np.array(self._variable._value)
         try:
             whole[unwrap_index(self._index)] = new

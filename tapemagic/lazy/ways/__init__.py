@@ -7,5 +7,17 @@ from __future__ import annotations
 
 from importlib import import_module
 
-for _name in ("elementwise", "along", "reductions", "shaping", "joining", "indexing", "products", "norms", "diagonals", "differences", "neural"):
+for _name in (
+    "elementwise",
+    "along",
+    "reductions",
+    "shaping",
+    "joining",
+    "indexing",
+    "products",
+    "norms",
+    "diagonals",
+    "differences",
+    "neural",
+):
     import_module(f"{__name__}.{_name}")

@@ -55,7 +55,10 @@ def on_axis(*functions: Any, name: str = "axis", default: Any = -1, aligned: boo
                 return [(None,) * x.ndim for x in arrays]
             core = tuple(one - main for one in normalize_axis_tuple(axis, main))
             beside = len(arrays) if aligned else 1
-            return [right(x.ndim, core) if k < beside else (None,) * x.ndim for k, x in enumerate(arrays)]
+            return [
+                right(x.ndim, core) if k < beside else (None,) * x.ndim
+                for k, x in enumerate(arrays)
+            ]
 
         ALONG[function] = labelled
 
@@ -78,7 +81,10 @@ def on_examples(*functions: Any) -> None:
 
     def labelled(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
         main = arrays[0].ndim
-        return [(-main, *(None,) * (x.ndim - 1)) if not k else (None,) * x.ndim for k, x in enumerate(arrays)]
+        return [
+            (-main, *(None,) * (x.ndim - 1)) if not k else (None,) * x.ndim
+            for k, x in enumerate(arrays)
+        ]
 
     ALONG.update(dict.fromkeys(functions, labelled))
 
@@ -159,7 +165,11 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:  # noqa: N80
 
 def of_ufunc(function: Any) -> bool:
     """Whether a function is a method of a ufunc, along an axis."""
-    return isinstance(getattr(function, "__self__", None), np.ufunc) and function.__name__ in {"reduce", "accumulate", "reduceat"}
+    return isinstance(getattr(function, "__self__", None), np.ufunc) and function.__name__ in {
+        "reduce",
+        "accumulate",
+        "reduceat",
+    }
 
 
 def along_first(function: Any, args: Any, kwargs: Any) -> Any:
@@ -169,7 +179,13 @@ def along_first(function: Any, args: Any, kwargs: Any) -> Any:
 
     def labelled(arrays: list[Any]) -> list[Labels]:
         main = arrays[0].ndim
-        core = range(-main, 0) if axis is None else [one - main for one in normalize_axis_tuple(axis, main)]
-        return [right(x.ndim, tuple(core)) if not k else (None,) * x.ndim for k, x in enumerate(arrays)]
+        core = (
+            range(-main, 0)
+            if axis is None
+            else [one - main for one in normalize_axis_tuple(axis, main)]
+        )
+        return [
+            right(x.ndim, tuple(core)) if not k else (None,) * x.ndim for k, x in enumerate(arrays)
+        ]
 
     return blockwise(function, args, kwargs, labelled)

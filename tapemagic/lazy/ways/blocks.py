@@ -164,7 +164,11 @@ def whole(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 def blockwise(
-    function: Any, args: Any, kwargs: Any, labelled: Callable[[list[Any]], list[Labels]], same: bool = False
+    function: Any,
+    args: Any,
+    kwargs: Any,
+    labelled: Callable[[list[Any]], list[Labels]],
+    same: bool = False,
 ) -> Any:
     """The results of a function that does the same in every chunk.
 
@@ -195,7 +199,11 @@ def blockwise(
         fixed = [tuple(length for _, length in result.axes) for result in results]
     task = Task(function, args, kwargs, fixed)
     arrays = _cut_alike(arrays, labels)
-    pairs = [part for x, names in zip(arrays, _unique(labels), strict=True) for part in (x, names if is_lazy(x) else None)]
+    pairs = [
+        part
+        for x, names in zip(arrays, _unique(labels), strict=True)
+        for part in (x, names if is_lazy(x) else None)
+    ]
     token = tokenize(function, args, kwargs, [x.name if is_lazy(x) else x for x in arrays], labels)
     name = f"{getattr(function, '__name__', 'function').strip('_<>')}-{token}"
     found = [name for names in labels for name in names if name is not None]
@@ -210,14 +218,25 @@ def _one(task: Any, name: str, pairs: list[Any], result: Result) -> Any:
     index, new = _index(result)
     meta = np.empty((0,) * len(index), result.dtype)
     return da.blockwise(
-        task, index, *pairs, name=name, new_axes=new, concatenate=True, dtype=result.dtype, meta=meta
+        task,
+        index,
+        *pairs,
+        name=name,
+        new_axes=new,
+        concatenate=True,
+        dtype=result.dtype,
+        meta=meta,
     )
 
 
-def _several(task: Any, name: str, pairs: list[Any], results: list[Result], loops: Any) -> list[Any]:
+def _several(
+    task: Any, name: str, pairs: list[Any], results: list[Result], loops: Any
+) -> list[Any]:
     """Several results, which each chunk computes together."""
     none = np.empty((0,) * len(loops), object)
-    together = da.blockwise(task, loops, *pairs, name=name, concatenate=True, dtype=object, meta=none)
+    together = da.blockwise(
+        task, loops, *pairs, name=name, concatenate=True, dtype=object, meta=none
+    )
     return [
         _one(Part(k), f"part-{k}-{name}", [together, loops], result)
         for k, result in enumerate(results)
@@ -271,7 +290,8 @@ def _cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
             name is not None and (n != 1 or name not in known) for name, n in zip(names, x.shape, strict=True)
         ):
             cuts = tuple(
-                chunks.get(name, (n,)) if n != 1 else (1,) for name, n in zip(names, x.shape, strict=True)
+                chunks.get(name, (n,)) if n != 1 else (1,)
+                for name, n in zip(names, x.shape, strict=True)
             )
             x = in_chunks(x, cuts)
         cut_alike.append(x)
@@ -280,7 +300,7 @@ def _cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
 
 def in_chunks(x: Any, chunks: Any) -> Any:
     """An array in memory as a Dask array; one that repeats few numbers stays so."""
-    if any(not step and n > 1 for step, n in zip(x.strides, x.shape, strict=True)):
+    if x.size > 1 and any(n > 1 and not step for n, step in zip(x.shape, x.strides, strict=True)):
         small = x[tuple(slice(0, 1) if step == 0 else slice(None) for step in x.strides)]
         cuts = tuple((1,) if n == 1 else cut for n, cut in zip(small.shape, chunks, strict=True))
         return da.broadcast_to(in_chunks(np.ascontiguousarray(small), cuts), x.shape, chunks=chunks)
@@ -311,12 +331,20 @@ def _dummy(shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 def _trial(
-    function: Any, args: Any, kwargs: Any, arrays: list[Any], labels: list[Labels], lengths: dict[int, int]
+    function: Any,
+    args: Any,
+    kwargs: Any,
+    arrays: list[Any],
+    labels: list[Labels],
+    lengths: dict[int, int],
 ) -> Any:
     """The result for arrays whose labelled axes have other lengths, made of numbers of no meaning."""
     dummies = []
     for x, names in zip(arrays, labels, strict=True):
-        shape = tuple(n if name is None or n == 1 else lengths[name] for name, n in zip(names, x.shape, strict=True))
+        shape = tuple(
+            n if name is None or n == 1 else lengths[name]
+            for name, n in zip(names, x.shape, strict=True)
+        )
         dummies.append(x if not is_lazy(x) and shape == x.shape else _dummy(shape, x.dtype))
     with np.errstate(all="ignore"):
         try:
@@ -327,7 +355,12 @@ def _trial(
 
 
 def _same(
-    function: Any, args: Any, kwargs: Any, arrays: list[Any], labels: list[Labels], lengths: dict[int, int]
+    function: Any,
+    args: Any,
+    kwargs: Any,
+    arrays: list[Any],
+    labels: list[Labels],
+    lengths: dict[int, int],
 ) -> tuple[list[Result], Any]:
     """The results of a pointwise function."""
     y = _trial(function, args, kwargs, arrays, labels, dict.fromkeys(lengths, 1))
@@ -337,11 +370,22 @@ def _same(
 
 
 def _tried(
-    function: Any, args: Any, kwargs: Any, arrays: list[Any], labels: list[Labels], lengths: dict[int, int]
+    function: Any,
+    args: Any,
+    kwargs: Any,
+    arrays: list[Any],
+    labels: list[Labels],
+    lengths: dict[int, int],
 ) -> tuple[list[Result], Any]:
     """The results of a function: its axes are found by trying it out twice, with other lengths of labelled axes."""
     long = [name for name, n in sorted(lengths.items()) if n != 1]
-    core = max([math.prod(n for name, n in zip(names, x.shape, strict=True) if name is None) for x, names in zip(arrays, labels, strict=True)], default=0)
+    core = max(
+        [
+            math.prod(n for name, n in zip(names, x.shape, strict=True) if name is None)
+            for x, names in zip(arrays, labels, strict=True)
+        ],
+        default=0,
+    )
     if core > TRIAL:
         raise UnsupportedArgumentError(
             f"{public_name(function)} of {core:,} numbers in one chunk is not computed lazily: write da.map_blocks "
@@ -363,7 +407,9 @@ def _tried(
         axes = []
         for (_, n), (_, m) in zip(a.axes, b.axes, strict=True):
             if n != m and (n != 1 or m not in names):
-                raise UnsupportedArgumentError(f"{public_name(function)} has no lazy way for these arguments")
+                raise UnsupportedArgumentError(
+                    f"{public_name(function)} has no lazy way for these arguments"
+                )
             axes.append((None, n) if n == m else (names[m], lengths[names[m]]))
         result = Result(a.dtype, tuple(axes))
         if sorted(label for label, _ in axes if label is not None) != long:

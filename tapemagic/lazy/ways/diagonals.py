@@ -22,7 +22,9 @@ def _numbers(cut: Any) -> Any:
 
 def _below(rows: Any, columns: Any, x: Any, k: int, lower: bool) -> Any:
     with np.errstate(all="ignore"):
-        return np.where((columns <= rows + k) if lower else (columns >= rows + k), x, x.dtype.type(0))
+        return np.where(
+            (columns <= rows + k) if lower else (columns >= rows + k), x, x.dtype.type(0)
+        )
 
 
 @way(np.tril)
@@ -40,7 +42,9 @@ def triu(m: Any, k: int = 0) -> Any:
 def _triangle(m: Any, k: int, lower: bool) -> Any:
     if m.ndim < 2:
         m = broadcast_to(m, (m.shape[0], m.shape[0]))
-    return pointwise(_below, (_numbers(m.chunks[-2])[:, None], _numbers(m.chunks[-1]), m, k, lower), {})
+    return pointwise(
+        _below, (_numbers(m.chunks[-2])[:, None], _numbers(m.chunks[-1]), m, k, lower), {}
+    )
 
 
 def _on_diagonal(rows: Any, columns: Any, x: Any) -> Any:
@@ -86,9 +90,13 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 @way(np.trace)
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None) -> Any:  # noqa: ARG001
+def trace(
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None
+) -> Any:  # noqa: ARG001
     """``np.trace``."""
-    return total(diagonal(a, offset, axis1, axis2), axis=-1, **({} if dtype is None else {"dtype": dtype}))
+    return total(
+        diagonal(a, offset, axis1, axis2), axis=-1, **({} if dtype is None else {"dtype": dtype})
+    )
 
 
 @way(np.pad)
@@ -99,7 +107,11 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> A
     widths = np.broadcast_to(pad_width, (array.ndim, 2)).tolist()
     if mode == "constant":
         values = options.get("constant_values", 0)
-        values = broadcast_to(values, (array.ndim, 2)) if is_lazy(values) else np.broadcast_to(values, (array.ndim, 2))
+        values = (
+            broadcast_to(values, (array.ndim, 2))
+            if is_lazy(values)
+            else np.broadcast_to(values, (array.ndim, 2))
+        )
         for axis, width in enumerate(widths):
             array = _with_strips(array, axis, width, values)
         return array
@@ -122,6 +134,10 @@ def _with_strips(x: Any, axis: int, width: Any, values: Any) -> Any:
 
             pieces.append(broadcast_to(value.astype(x.dtype), Shape(chunks)))
         else:
-            pieces.append(da.full(shape, np.asarray(value).astype(x.dtype)[()], dtype=x.dtype, chunks=chunks))
+            pieces.append(
+                da.full(
+                    shape, np.asarray(value).astype(x.dtype)[()], dtype=x.dtype, chunks=chunks
+                )
+            )
     parts = [pieces[0]] * bool(width[0]) + [x] + [pieces[1]] * bool(width[1])
     return concatenate(parts, axis) if len(parts) > 1 else x

@@ -53,10 +53,17 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> None:
     """NumPy's checks of the arguments of ``np.gradient``, without the slopes: its rule computes them."""
     axes = range(f.ndim) if axis is None else normalize_axis_tuple(axis, f.ndim)
-    spaces = [np.arange(float(x.shape[0])) if is_lazy(x) and x.ndim == 1 else 1.0 if is_lazy(x) else x for x in varargs]
+    spaces = [
+        np.arange(float(x.shape[0])) if is_lazy(x) and x.ndim == 1 else 1.0 if is_lazy(x) else x
+        for x in varargs
+    ]
     for one in axes:
         shape = tuple(n if k == one else min(n, 1) for k, n in enumerate(f.shape))
-        own = spaces[list(axes).index(one) : list(axes).index(one) + 1] if len(spaces) == len(axes) else spaces[:1]
+        own = (
+            spaces[list(axes).index(one) : list(axes).index(one) + 1]
+            if len(spaces) == len(axes)
+            else spaces[:1]
+        )
         np.gradient(np.zeros(shape), *own, axis=one, edge_order=edge_order)
     if len(spaces) not in (0, 1, len(axes)):
         raise TypeError("invalid number of arguments")

@@ -55,7 +55,9 @@ def parts_of(index: Any, shape: tuple[int, ...]) -> list[Any]:
     used = sum(part is not None and part is not Ellipsis for part in found)
     rest = len(shape) - used
     if rest < 0:
-        raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {used} were indexed")
+        raise IndexError(
+            f"too many indices for array: array is {len(shape)}-dimensional, but {used} were indexed"
+        )
     if any(part is Ellipsis for part in found):
         place = next(k for k, part in enumerate(found) if part is Ellipsis)
         found[place : place + 1] = [slice(None)] * rest
@@ -82,7 +84,11 @@ def getitem(x: Any, index: Any) -> Any:
         axis = sum(part is not None for part in parts[:place])
         lead = tuple(slice(None) if k == place else part for k, part in enumerate(parts))
         new = sum(part is None for part in parts[:place])
-        return taken(x, parts[place], axis)[_spread(lead, place, parts[place].ndim)] if not new or True else x
+        return (
+            taken(x, parts[place], axis)[_spread(lead, place, parts[place].ndim)]
+            if not new or True
+            else x
+        )
     return _at_points(x, parts, index)
 
 
@@ -101,7 +107,9 @@ def _in_memory(x: Any, index: Any) -> Any:
     """An array in memory at a lazy index: one array of whole numbers, for the first axis."""
     if is_lazy(index) and index.dtype.kind in "iu":
         rows = np.asarray(x)
-        return blockwise(_rows_at, (index, rows), {}, lambda arrays: [right(arrays[0].ndim), (None,) * rows.ndim])
+        return blockwise(
+            _rows_at, (index, rows), {}, lambda arrays: [right(arrays[0].ndim), (None,) * rows.ndim]
+        )
     raise _lazy_index(index)
 
 
@@ -125,7 +133,11 @@ def _at_points(x: Any, parts: list[Any], index: Any) -> Any:
     rest = [k for k in range(y.ndim) if k not in where]
     front = da.transpose(y, (*where, *rest))
     shape = tuple(front.shape[len(where) :])
-    flat = np.ravel_multi_index([part % n for part, n in zip(arrays, lengths, strict=True)], lengths) if arrays[0].size else np.zeros(arrays[0].shape, int)
+    flat = (
+        np.ravel_multi_index([part % n for part, n in zip(arrays, lengths, strict=True)], lengths)
+        if arrays[0].size
+        else np.zeros(arrays[0].shape, int)
+    )
     rows = reshape(front, (math.prod(lengths), *shape))
     found = taken(rows, flat, 0)
     if apart:
@@ -185,12 +197,26 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
     """``np.take``."""
     if is_lazy(indices):
         if is_lazy(a):
-            if axis is not None and len(a.chunks[normalize_axis_index(axis, a.ndim)]) == 1 and a.ndim == 1:
-                return blockwise(_rows_taken, (indices, a), {"mode": mode}, lambda arrays: [right(arrays[0].ndim), (None,)])
+            if (
+                axis is not None
+                and len(a.chunks[normalize_axis_index(axis, a.ndim)]) == 1
+                and a.ndim == 1
+            ):
+                return blockwise(
+                    _rows_taken,
+                    (indices, a),
+                    {"mode": mode},
+                    lambda arrays: [right(arrays[0].ndim), (None,)],
+                )
             raise _lazy_index(indices)
         if axis in (None, 0) or np.ndim(a) == 1:
             rows = np.ravel(a) if axis is None else np.asarray(a)
-            return blockwise(_rows_taken, (indices, rows), {"mode": mode}, lambda arrays: [right(arrays[0].ndim), (None,) * rows.ndim])
+            return blockwise(
+                _rows_taken,
+                (indices, rows),
+                {"mode": mode},
+                lambda arrays: [right(arrays[0].ndim), (None,) * rows.ndim],
+            )
         raise _lazy_index(indices)
     if axis is None:
         a, axis = ravel(a), 0
@@ -221,12 +247,22 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     axis = normalize_axis_index(axis, a.ndim)
     if not np.ndim(repeats) and a.shape[axis] == 1:
         n = int(repeats)
-        chunks = Shape((*a.chunks[:axis], *da.core.normalize_chunks(("auto",), (n,), dtype=a.dtype), *a.chunks[axis + 1 :]))
+        chunks = Shape(
+            (
+                *a.chunks[:axis],
+                *da.core.normalize_chunks(("auto",), (n,), dtype=a.dtype),
+                *a.chunks[axis + 1 :],
+            )
+        )
         return broadcast_to(a, chunks) if n else a[(*(slice(None),) * axis, slice(0, 0))]
     if not np.ndim(repeats):
         n = int(repeats)
         thin = a[(*(slice(None),) * (axis + 1), None)]
-        wide = da.broadcast_to(thin, (*thin.shape[: axis + 1], n, *thin.shape[axis + 2 :])) if n else thin[(*(slice(None),) * (axis + 1), slice(0, 0))]
+        wide = (
+            da.broadcast_to(thin, (*thin.shape[: axis + 1], n, *thin.shape[axis + 2 :]))
+            if n
+            else thin[(*(slice(None),) * (axis + 1), slice(0, 0))]
+        )
         return reshape(wide, (*a.shape[:axis], a.shape[axis] * n, *a.shape[axis + 1 :]))
     return taken(a, np.repeat(np.arange(a.shape[axis]), repeats), axis)
 
@@ -291,7 +327,7 @@ def save(*args: Any, **_params: Any) -> Any:  # noqa: ARG001
 # -- the transpose of indexing --------------------------------------------------------------------
 
 
-@way(scatter._scattered)
+@way(scatter.scatter_add)
 def scattered(values: Any, index: Any, shape: Any) -> Any:
     """Zeros with values added at an index."""
     return zeros_with(values, index, shape)
@@ -360,7 +396,11 @@ def _in_zeros(x: Any, part: slice, n: int, axis: int, cut: Any) -> Any:
         x = reshape(wide, (*x.shape[:axis], count * step, *x.shape[axis + 1 :]))
         x = x[(*lead[:-1], slice(0, (count - 1) * step + 1))]
     before, after = start, n - start - x.shape[axis]
-    pieces = [_zeros(x, before, axis, cut)] * bool(before) + [x] + [_zeros(x, after, axis, cut)] * bool(after)
+    pieces = (
+        [_zeros(x, before, axis, cut)] * bool(before)
+        + [x]
+        + [_zeros(x, after, axis, cut)] * bool(after)
+    )
     return concatenate(pieces, axis) if len(pieces) > 1 else x
 
 
@@ -444,11 +484,19 @@ def _added_at_points(values: Any, parts: list[Any], shape: Any) -> Any:
     """Values at several arrays of whole numbers at once."""
     full = tuple(shape)
     if any(part is None for part in parts):
-        raise UnsupportedArgumentError(f"an index with both new axes and several arrays has no lazy gradient: {parts}")
+        raise UnsupportedArgumentError(
+            f"an index with both new axes and several arrays has no lazy gradient: {parts}"
+        )
     advanced = [k for k, part in enumerate(parts) if isinstance(part, (np.ndarray, int))]
     arrays = np.broadcast_arrays(*(parts[k] for k in advanced))
     lengths = [full[k] for k in advanced]
-    flat = np.ravel_multi_index([part % n for part, n in zip(arrays, lengths, strict=True)], lengths).ravel() if arrays[0].size else np.zeros(0, int)
+    flat = (
+        np.ravel_multi_index(
+            [part % n for part, n in zip(arrays, lengths, strict=True)], lengths
+        ).ravel()
+        if arrays[0].size
+        else np.zeros(0, int)
+    )
     ndim = arrays[0].ndim
     apart = advanced != list(range(advanced[0], advanced[0] + len(advanced)))
     start = 0 if apart else advanced[0]
@@ -456,7 +504,11 @@ def _added_at_points(values: Any, parts: list[Any], shape: Any) -> Any:
     rows = reshape(front, (arrays[0].size, *front.shape[ndim:]))
     rest = [k for k in range(len(full)) if k not in advanced]
     rows = _added(rows, flat, math.prod(lengths), 0)
-    rows = _padded(rows, [slice(None), *(parts[k] for k in rest)], (math.prod(lengths), *(full[k] for k in rest)))
+    rows = _padded(
+        rows,
+        [slice(None), *(parts[k] for k in rest)],
+        (math.prod(lengths), *(full[k] for k in rest)),
+    )
     y = reshape(rows, (*lengths, *rows.shape[1:]))
     back = [(*advanced, *rest).index(k) for k in range(len(full))]
     y = da.transpose(y, back)

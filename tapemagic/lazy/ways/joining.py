@@ -23,23 +23,36 @@ def as_lazy(x: Any) -> Any:
 
 
 @way(np.concatenate)
-def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = None, casting: Any = "same_kind") -> Any:  # noqa: ARG001
+def concatenate(
+    arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = None, casting: Any = "same_kind"
+) -> Any:  # noqa: ARG001
     """``np.concatenate``: the other axes are cut like those of the array with most chunks."""
     arrays = [as_lazy(x) for x in arrays]
     if axis is None:
         arrays, axis = [ravel(x) for x in arrays], 0
     if len({x.ndim for x in arrays}) > 1 or not arrays[0].ndim:
-        raise ValueError("all the input arrays must have the same number of axes, at least one, to be concatenated")
+        raise ValueError(
+            "all the input arrays must have the same number of axes, at least one, to be concatenated"
+        )
     axis = normalize_axis_index(operator.index(axis), arrays[0].ndim)
     whole = np.result_type(*(x.dtype for x in arrays)) if dtype is None else np.dtype(dtype)
     for x in arrays:
         if not np.can_cast(x.dtype, whole, casting):
-            raise TypeError(f"Cannot cast array data from {x.dtype} to {whole} according to the rule {casting!r}")
-        if x.shape[:axis] + x.shape[axis + 1 :] != arrays[0].shape[:axis] + arrays[0].shape[axis + 1 :]:
-            raise ValueError(f"arrays of shapes {', '.join(str(x.shape) for x in arrays)} cannot be joined along axis {axis}")
+            raise TypeError(
+                f"Cannot cast array data from {x.dtype} to {whole} according to the rule {casting!r}"
+            )
+        if (
+            x.shape[:axis] + x.shape[axis + 1 :]
+            != arrays[0].shape[:axis] + arrays[0].shape[axis + 1 :]
+        ):
+            raise ValueError(
+                f"arrays of shapes {', '.join(str(x.shape) for x in arrays)} cannot be joined along axis {axis}"
+            )
     arrays = [astype(x, whole) for x in arrays]
     filled = [x for x in arrays if x.shape[axis]] or arrays[:1]
-    cuts = {k: max((x.chunks[k] for x in filled), key=len) for k in range(filled[0].ndim) if k != axis}
+    cuts = {
+        k: max((x.chunks[k] for x in filled), key=len) for k in range(filled[0].ndim) if k != axis
+    }
     filled = [x.rechunk(cuts) for x in filled]
     return filled[0] if len(filled) == 1 else da.concatenate(filled, axis=axis)
 
@@ -93,7 +106,13 @@ def _depth(arrays: Any) -> int:
 
 
 def _most_axes(arrays: Any) -> int:
-    return max(map(_most_axes, arrays)) if isinstance(arrays, list) else np.ndim(arrays) if not is_lazy(arrays) else arrays.ndim
+    return (
+        max(map(_most_axes, arrays))
+        if isinstance(arrays, list)
+        else np.ndim(arrays)
+        if not is_lazy(arrays)
+        else arrays.ndim
+    )
 
 
 def _block(arrays: Any, ndim: int, depth: int) -> Any:
@@ -107,7 +126,11 @@ def _block(arrays: Any, ndim: int, depth: int) -> Any:
 
 def _pieces(x: Any, indices: Any, axis: int) -> list[Any]:
     numbers = range(x.shape[axis])
-    ends = [0, *(numbers[i : i + 1].start if -len(numbers) <= i < len(numbers) else i for i in indices), len(numbers)]
+    ends = [
+        0,
+        *(numbers[i : i + 1].start if -len(numbers) <= i < len(numbers) else i for i in indices),
+        len(numbers),
+    ]
     lead = (slice(None),) * axis
     return [x[(*lead, slice(start, stop))] for start, stop in zip(ends[:-1], ends[1:], strict=True)]
 
@@ -138,7 +161,10 @@ def meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = 
     arrays = [ravel(as_lazy(x)) for x in xi]
     n = len(arrays)
     order = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else list(range(n))
-    thin = [x[tuple(slice(None) if k == own else None for k in range(n))] for x, own in zip(arrays, order, strict=True)]
+    thin = [
+        x[tuple(slice(None) if k == own else None for k in range(n))]
+        for x, own in zip(arrays, order, strict=True)
+    ]
     if sparse:
         return tuple(thin)
     from tapemagic.lazy.ways.shaping import broadcast_arrays

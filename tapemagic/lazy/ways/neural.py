@@ -29,7 +29,10 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     if not is_cut(x, axes) or not x.size:
         core = tuple(one - x.ndim for one in axes)
         return blockwise(
-            exponentials.logsumexp, (x, axis, keepdims), {}, lambda arrays: [right(y.ndim, core) for y in arrays]
+            exponentials.logsumexp,
+            (x, axis, keepdims),
+            {},
+            lambda arrays: [right(y.ndim, core) for y in arrays],
         )
     top = WAYS[np.max](x, axis=axes, keepdims=True)
     sums = total(pointwise(_exponentials, (x, top), {}), axis=axes, keepdims=True)
@@ -65,19 +68,29 @@ def _batch(arrays: list[Any], args: Any, kwargs: Any, function: Any, shared: int
     window = argument(function, "window", args, kwargs, None)
     core = len(window) + 1
     return [
-        (*range(core - x.ndim, 0), *(None,) * core) if k < shared else (None,) * x.ndim for k, x in enumerate(arrays)
+        (*range(core - x.ndim, 0), *(None,) * core) if k < shared else (None,) * x.ndim
+        for k, x in enumerate(arrays)
     ]
 
 
 def _on_batches(shared: int, *functions: Any) -> None:
     def register(function: Any) -> None:
-        ALONG[function] = lambda arrays, args, kwargs: _batch(arrays, args, kwargs, function, shared)
+        ALONG[function] = lambda arrays, args, kwargs: _batch(
+            arrays, args, kwargs, function, shared
+        )
 
     for function in functions:
         register(function)
 
 
-_on_batches(1, convolving.convolution, convolving.transposed_convolution, pooling.maximum, pooling.average, pooling.spread_average)
+_on_batches(
+    1,
+    convolving.convolution,
+    convolving.transposed_convolution,
+    pooling.maximum,
+    pooling.average,
+    pooling.spread_average,
+)
 _on_batches(2, pooling.first_maxima, pooling.spread_chosen, pooling.take_chosen)
 
 

@@ -20,16 +20,22 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     """``np.linalg.norm``."""
     axes = axes_of(axis, x.ndim)
     if axis is None and ord is None or len(axes) == 1:
-        return vector_norm(x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord, of_norm=ord)
+        return vector_norm(
+            x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord, of_norm=ord
+        )
     return _of_matrices(np.linalg.norm, x, axes, keepdims, ord)
 
 
 @way(np.linalg.vector_norm)
-def vector_norm(x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 2, of_norm: Any = 2) -> Any:  # noqa: A002, ARG001
+def vector_norm(
+    x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 2, of_norm: Any = 2
+) -> Any:  # noqa: A002, ARG001
     """``np.linalg.vector_norm``."""
     axes = axes_of(axis, x.ndim)
     if not is_cut(x, axes):
-        return within(np.linalg.vector_norm, x, axes, {"axis": axis, "keepdims": keepdims, "ord": ord})
+        return within(
+            np.linalg.vector_norm, x, axes, {"axis": axis, "keepdims": keepdims, "ord": ord}
+        )
     if x.dtype.kind in "biu":
         x = pointwise(np.asarray, (x,), {"dtype": np.float64})
     options = {"axis": axes, "keepdims": keepdims}

@@ -61,7 +61,9 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
         left, right_ = range(x.ndim - axes, x.ndim), range(axes)
     mine = [normalize_axis_index(int(axis), x.ndim) for axis in np.atleast_1d(left)]
     theirs = [normalize_axis_index(int(axis), y.ndim) for axis in np.atleast_1d(right_)]
-    if len(mine) != len(theirs) or any(x.shape[i] != y.shape[j] for i, j in zip(mine, theirs, strict=False)):
+    if len(mine) != len(theirs) or any(
+        x.shape[i] != y.shape[j] for i, j in zip(mine, theirs, strict=False)
+    ):
         raise ValueError("shape-mismatch for sum")
     if not mine:
         return times(x[(..., *(None,) * y.ndim)], y)
@@ -140,7 +142,9 @@ def kron(a: Any, b: Any) -> Any:
 
 
 @way(np.cross)
-def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
+def cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None
+) -> Any:
     """``np.cross``, of vectors of two or three components."""
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -151,7 +155,9 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
 
 
 @way(np.einsum)
-def einsum(subscripts: str, *operands: Any, optimize: Any = False, dtype: Any = None, **options: Any) -> Any:  # noqa: ARG001
+def einsum(
+    subscripts: str, *operands: Any, optimize: Any = False, dtype: Any = None, **options: Any
+) -> Any:  # noqa: ARG001
     """``np.einsum``, with subscripts in a string."""
     arrays = [as_lazy(x) for x in operands]
     subscripts, arrays = _without_repeats(subscripts, arrays)

@@ -44,9 +44,7 @@ def without_empty(x: Any, axes: Axes) -> Any:
 def within(function: Any, x: Any, axes: Axes, kwargs: dict[str, Any]) -> Any:
     """A reduction along axes that are in one piece: as NumPy does it."""
     core = tuple(axis - x.ndim for axis in axes)
-    return blockwise(
-        function, (x,), kwargs, lambda arrays: [right(y.ndim, core) for y in arrays]
-    )
+    return blockwise(function, (x,), kwargs, lambda arrays: [right(y.ndim, core) for y in arrays])
 
 
 def folded(ufunc: Any, x: Any, axes: Axes, keepdims: bool, dtype: Any) -> Any:
@@ -55,12 +53,16 @@ def folded(ufunc: Any, x: Any, axes: Axes, keepdims: bool, dtype: Any) -> Any:
     dtype = np.dtype(dtype)
     fold = partial(_fold, ufunc, dtype)
     meta = np.empty((0,) * (x.ndim if keepdims else x.ndim - len(axes)), dtype)
-    return da.reduction(x, fold, fold, axis=axes, keepdims=keepdims, dtype=dtype, meta=meta, name=ufunc.__name__)
+    return da.reduction(
+        x, fold, fold, axis=axes, keepdims=keepdims, dtype=dtype, meta=meta, name=ufunc.__name__
+    )
 
 
 def _fold(ufunc: Any, wanted: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     with np.errstate(all="ignore"):
-        return ufunc.reduce(x, axis=axis, keepdims=keepdims, dtype=None if ufunc in WITHOUT_DTYPE else wanted)
+        return ufunc.reduce(
+            x, axis=axis, keepdims=keepdims, dtype=None if ufunc in WITHOUT_DTYPE else wanted
+        )
 
 
 WITHOUT_DTYPE = {np.maximum, np.minimum, np.fmax, np.fmin, np.logical_and, np.logical_or}
@@ -71,18 +73,24 @@ def given(**options: Any) -> dict[str, Any]:
     return {
         name: value
         for name, value in options.items()
-        if value is not None and type(value).__name__ != "_NoValueType" and not (name == "where" and value is True)
+        if value is not None
+        and type(value).__name__ != "_NoValueType"
+        and not (name == "where" and value is True)
         and not (name == "keepdims" and value is False)
     }
 
 
-def _reduction(
-    function: Any, ufunc: Any, identity: Any, gap: Any = None
-) -> Any:
+def _reduction(function: Any, ufunc: Any, identity: Any, gap: Any = None) -> Any:
     """The way of a reduction that is a ufunc's; `gap` takes the place of NaN."""
 
     def reduce(
-        a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False, initial: Any = None, where: Any = True
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = True,
     ) -> Any:
         options = given(axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
         x = a if is_lazy(a) else _spread_like(a, where)
@@ -97,7 +105,11 @@ def _reduction(
             start = identity if identity is not None else options["initial"]
             x = pointwise(np.where, (where, x, np.asarray(start, x.dtype)), {})
         y = folded(ufunc, x, axes, keepdims, result)
-        return y if "initial" not in options else pointwise(ufunc, (y, np.asarray(initial, result)), {})
+        return (
+            y
+            if "initial" not in options
+            else pointwise(ufunc, (y, np.asarray(initial, result)), {})
+        )
 
     return reduce
 
@@ -122,7 +134,14 @@ way(np.nanprod)(_reduction(np.nanprod, np.multiply, 1, gap=1))
 def _extreme(function: Any, ufunc: Any) -> Any:
     reduce = _reduction(function, ufunc, None)
 
-    def extreme(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, initial: Any = None, where: Any = True) -> Any:  # noqa: ARG001
+    def extreme(
+        a: Any,
+        axis: Any = None,
+        out: None = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:  # noqa: ARG001
         return reduce(a, axis, None, None, keepdims, initial, where)
 
     return extreme
@@ -137,7 +156,9 @@ way(np.nanmin)(_extreme(np.nanmin, np.fmin))
 def _test(function: Any, ufunc: Any, identity: bool) -> Any:
     reduce = _reduction(function, ufunc, identity)
 
-    def test(a: Any, axis: Any = None, out: None = None, keepdims: Any = False, *, where: Any = True) -> Any:  # noqa: ARG001
+    def test(
+        a: Any, axis: Any = None, out: None = None, keepdims: Any = False, *, where: Any = True
+    ) -> Any:  # noqa: ARG001
         if is_lazy(a):
             a = astype(a, np.bool_)
         return reduce(a, axis, None, None, keepdims, None, where)
@@ -218,7 +239,15 @@ def _quotient(x: Any, n: Any, dtype: Any) -> Any:
 
 
 @way(np.mean, mean_of)
-def mean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False, *, where: Any = True) -> Any:  # noqa: ARG001
+def mean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+) -> Any:  # noqa: ARG001
     """``np.mean``."""
     options = given(axis=axis, dtype=dtype, keepdims=keepdims, where=where)
     x = a if is_lazy(a) else _spread_like(a, where)
@@ -241,10 +270,23 @@ def _where_like(where: Any, x: Any) -> Any:
 
 
 @way(np.nanmean)
-def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False, *, where: Any = True) -> Any:  # noqa: ARG001
+def nanmean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+) -> Any:  # noqa: ARG001
     """``np.nanmean``."""
     if is_lazy(a) and not is_cut(a, axes_of(axis, a.ndim)):
-        return within(np.nanmean, a, axes_of(axis, a.ndim), given(axis=axis, dtype=dtype, keepdims=keepdims, where=where))
+        return within(
+            np.nanmean,
+            a,
+            axes_of(axis, a.ndim),
+            given(axis=axis, dtype=dtype, keepdims=keepdims, where=where),
+        )
     return mean(a, axis, dtype, None, keepdims, where=pointwise(_there, (a, where), {}))
 
 
@@ -284,7 +326,9 @@ def _spread(function: Any, root: bool, gaps: bool) -> Any:
     return spread
 
 
-def _by_mean(a: Any, axes: Axes, result: Any, ddof: Any, keepdims: bool, options: Any, root: bool, gaps: bool) -> Any:
+def _by_mean(
+    a: Any, axes: Axes, result: Any, ddof: Any, keepdims: bool, options: Any, root: bool, gaps: bool
+) -> Any:
     """The mean of squared deviations from the mean."""
     where = options.get("where", True)
     if gaps:
@@ -313,7 +357,9 @@ def _squared_deviation(x: Any, middle: Any) -> Any:
 def _variance(squares: Any, n: Any, ddof: Any, root: bool, dtype: Any) -> Any:
     with np.errstate(all="ignore"):
         free = n - ddof
-        y = squares * (n / np.where(free > 0, free, 0 if root is None else np.nan if np.ndim(free) else 0.0))
+        y = squares * (
+            n / np.where(free > 0, free, 0 if root is None else np.nan if np.ndim(free) else 0.0)
+        )
         return (np.sqrt(y) if root else y).astype(dtype)
 
 
@@ -386,7 +432,9 @@ def precise(x: Any, axes: Axes, keepdims: bool) -> Any:
 
 
 @way(np.average)
-def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:  # noqa: ARG001
+def average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False
+) -> Any:  # noqa: ARG001
     """``np.average``, with weights in the shape of `a`."""
     dtype = np.result_type(a.dtype, weights.dtype, *(["f8"] if a.dtype.kind in "biu" else []))
     options = given(keepdims=keepdims)

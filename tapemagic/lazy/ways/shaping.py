@@ -15,10 +15,15 @@ from tapemagic.lazy.array import Shape
 from tapemagic.lazy.ways.blocks import in_chunks, is_lazy, pointwise
 from tapemagic.lazy.ways.table import as_dask_does, way
 
-as_dask_does("transpose", "swapaxes", "expand_dims", "squeeze", "moveaxis", "rollaxis", "flip", "rot90")
+as_dask_does(
+    "transpose", "swapaxes", "expand_dims", "squeeze", "moveaxis", "rollaxis", "flip", "rot90"
+)
 
 PIECES = 4
 """How many times larger the chunks of a reshaped array may be, so that there need not be more of them."""
+
+
+way(da.rechunk)(da.rechunk)
 
 
 @way(np.copy)
@@ -100,9 +105,14 @@ def broadcast_to(x: Any, shape: Any, subok: bool = False) -> Any:  # noqa: ARG00
         x = in_chunks(x, tuple((n,) for n in x.shape))
     if chunks is None:
         chunks = _new_chunks(x, shape)
-    if any(long != short != 1 for long, short in zip(shape[::-1], x.shape[::-1], strict=False)) or x.ndim > len(shape):
+    if any(
+        long != short != 1 for long, short in zip(shape[::-1], x.shape[::-1], strict=False)
+    ) or x.ndim > len(shape):
         raise ValueError(f"could not broadcast input array from shape {x.shape} into shape {shape}")
-    own = tuple((1,) if n == 1 else cut for n, cut in zip(x.shape, chunks[len(shape) - x.ndim :], strict=True))
+    own = tuple(
+        (1,) if n == 1 else cut
+        for n, cut in zip(x.shape, chunks[len(shape) - x.ndim :], strict=True)
+    )
     x = x.rechunk(own)
     if x.shape == shape:
         return x
@@ -115,7 +125,8 @@ def _new_chunks(x: Any, shape: tuple[int, ...]) -> Any:
     """The chunks of an array that is broadcast to a shape which does not tell them: none larger than is usual."""
     lead = len(shape) - x.ndim
     own = [
-        "auto" if k < lead or x.shape[k - lead] == 1 else x.chunks[k - lead] for k in range(len(shape))
+        "auto" if k < lead or x.shape[k - lead] == 1 else x.chunks[k - lead]
+        for k in range(len(shape))
     ]
     return da.core.normalize_chunks(tuple(own), shape, dtype=x.dtype)
 
@@ -141,7 +152,9 @@ def atleast_1d(*arrays: Any) -> Any:
 @way(np.atleast_2d)
 def atleast_2d(*arrays: Any) -> Any:
     """``np.atleast_2d``."""
-    return _each(lambda x: x[None, :] if x.ndim == 1 else x if x.ndim else reshape(x, (1, 1)), arrays)
+    return _each(
+        lambda x: x[None, :] if x.ndim == 1 else x if x.ndim else reshape(x, (1, 1)), arrays
+    )
 
 
 @way(np.atleast_3d)
@@ -151,7 +164,9 @@ def atleast_3d(*arrays: Any) -> Any:
     def one(x: Any) -> Any:
         if x.ndim > 2:
             return x
-        return x[:, :, None] if x.ndim == 2 else x[None, :, None] if x.ndim else reshape(x, (1, 1, 1))
+        return (
+            x[:, :, None] if x.ndim == 2 else x[None, :, None] if x.ndim else reshape(x, (1, 1, 1))
+        )
 
     return _each(one, arrays)
 
@@ -185,7 +200,9 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Any:
         by = by % n if n else 0
         if by:
             lead = (slice(None),) * one
-            x = da.concatenate([x[(*lead, slice(n - by, n))], x[(*lead, slice(0, n - by))]], axis=one)
+            x = da.concatenate(
+                [x[(*lead, slice(n - by, n))], x[(*lead, slice(0, n - by))]], axis=one
+            )
     return x
 
 
@@ -204,7 +221,15 @@ def tile(x: Any, reps: Any) -> Any:
 
 
 @way(np.full_like)
-def full_like(x: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None, **_device: Any) -> Any:  # noqa: ARG001
+def full_like(
+    x: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: Any = True,
+    shape: Any = None,
+    **_device: Any,
+) -> Any:  # noqa: ARG001
     """``np.full_like``."""
     if is_lazy(x):
         dtype = x.dtype if dtype is None else dtype
@@ -216,13 +241,27 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subo
 
 
 @way(np.zeros_like, np.empty_like)
-def zeros_like(x: Any, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None, **_device: Any) -> Any:  # noqa: ARG001
+def zeros_like(
+    x: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: Any = True,
+    shape: Any = None,
+    **_device: Any,
+) -> Any:  # noqa: ARG001
     """``np.zeros_like``; also in the place of numbers that may be any."""
     return full_like(x, 0, dtype, shape=shape)
 
 
 @way(np.ones_like)
-def ones_like(x: Any, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None, **_device: Any) -> Any:  # noqa: ARG001
+def ones_like(
+    x: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: Any = True,
+    shape: Any = None,
+    **_device: Any,
+) -> Any:  # noqa: ARG001
     """``np.ones_like``."""
     return full_like(x, 1, dtype, shape=shape)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from tapemagic.engine.streams import is_live
 from tapemagic.nn.callbacks.callback import Callback, Logs
 
 PATIENCE = 0.5
@@ -32,22 +33,6 @@ class Bar(tqdm):  # type: ignore[misc]
     """A bar without a thread of its own that watches it."""
 
     monitor_interval = 0
-
-
-def is_live(stream: Any) -> bool:
-    """Whether a stream goes to somebody who watches: a terminal, or a notebook in a front end that takes input.
-
-    Programs that run notebooks, such as nbconvert and nbval, take none; so no bar is left in what they save.
-    """
-    try:
-        if stream.isatty():
-            return True
-    except (AttributeError, ValueError):
-        return False
-    if not type(stream).__module__.startswith("ipykernel") or "IPython" not in sys.modules:
-        return False
-    kernel = getattr(sys.modules["IPython"].get_ipython(), "kernel", None)
-    return bool(getattr(kernel, "_allow_stdin", False))
 
 
 def described(logs: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import IN_PARTS, require_computed
 from tapemagic.engine.operations.gathering import gather
 from tapemagic.errors import DtypeError, OptionError
 from tapemagic.nn.arguments import positive
@@ -90,6 +91,7 @@ class Embedding(Layer):
     def call(self, inputs: Any) -> Any:
         """The vectors of the numbers."""
         numbers = as_array(inputs)
+        require_computed(numbers, f"the layer {self.path!r}, which looks numbers up,", IN_PARTS)
         others = _others(numbers)
         if others.size:
             raise DtypeError(

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import IN_PARTS, require_computed
 from tapemagic.engine.operations.normalization import dropout, masked
 from tapemagic.engine.operations.windows import whole_numbers
+from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import number, share
 from tapemagic.nn.layers.pointwise import Pointwise
@@ -28,6 +30,11 @@ class Noise(Pointwise):
     def generator(self) -> np.random.Generator:
         """The layer's own generator, or the global one."""
         return generator(self._own)
+
+    def _require_computed(self, inputs: Any) -> None:
+        """Raise an error for lazy inputs: as many random numbers would have to be in memory."""
+        how = f"the layer {self.path!r}, which draws random numbers,"
+        require_computed(unwrap(inputs), how, IN_PARTS)
 
 
 class Dropout(Noise):
@@ -77,6 +84,7 @@ class Dropout(Noise):
         """The inputs; in training, with some of them 0."""
         if not training or not self.rate:
             return inputs
+        self._require_computed(inputs)
         if self.noise_shape is None:
             return dropout(inputs, self.rate, self.generator)
         pairs = list(zip(self.noise_shape, inputs.shape, strict=False))
@@ -134,6 +142,7 @@ class GaussianNoise(Noise):
         """The inputs; in training, with noise."""
         if not training or not self.stddev:
             return inputs
+        self._require_computed(inputs)
         noise = self.generator.normal(0, self.stddev, inputs.shape)
         return inputs + noise.astype(inputs.dtype)
 
@@ -176,5 +185,6 @@ class GaussianDropout(Noise):
         """The inputs; in training, times random numbers."""
         if not training or not self.rate:
             return inputs
+        self._require_computed(inputs)
         noise = self.generator.normal(1, (self.rate / (1 - self.rate)) ** 0.5, inputs.shape)
         return inputs * noise.astype(inputs.dtype)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import require_computed
 from tapemagic.engine.operations.selection import cast
 from tapemagic.engine.operations.windows import whole_numbers
 from tapemagic.engine.tensor.tensor import unwrap
@@ -91,6 +92,13 @@ class ScaledNormalization(Pointwise):
     def _wide(self, inputs: Any) -> Any:
         """The inputs; in single precision if they are in half, whose squares overflow."""
         return inputs if inputs.dtype != np.float16 else cast(inputs, "float32")
+
+
+TRAINED_APART = (
+    "call it with training=False, normalize by np.mean and np.var yourself, or use model.fit, which has the numbers of "
+    "each batch"
+)
+"""The advice where moving averages would have to follow data that are not computed."""
 
 
 class BatchNormalization(ScaledNormalization):
@@ -195,6 +203,8 @@ class BatchNormalization(ScaledNormalization):
                 f"the layer {self.path!r} takes averages over a batch, and got an empty one, of the shape "
                 f"{inputs.shape}"
             )
+        how = f"the layer {self.path!r}, whose moving averages are in memory,"
+        require_computed(unwrap(inputs), how, TRAINED_APART)
         mean = np.mean(inputs, axis=axes, keepdims=True)
         centred = inputs - mean
         variance = np.mean(np.square(centred), axis=axes, keepdims=True)

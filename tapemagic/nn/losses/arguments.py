@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from tapemagic.engine.laziness import is_lazy, require_computed
 from tapemagic.engine.operations.common import operand
 from tapemagic.engine.tensor.coercion import require_plain
 from tapemagic.engine.tensor.tensor import unwrap
@@ -114,10 +115,15 @@ def class_numbers(y_true: Any, y_pred: Any) -> Any:
     return labels
 
 
+AS_WHOLE = "write np.astype(labels, int)"
+"""The advice for labels of which it cannot be seen whether they are whole numbers."""
+
+
 def _whole(labels: Any) -> Any:
     """Labels of another dtype as whole numbers."""
     if labels.dtype.kind == "c":
         raise UnsupportedArgumentError(f"labels are whole numbers, not {labels.dtype}")
+    require_computed(labels, f"the check that labels of {labels.dtype} are whole", AS_WHOLE)
     with np.errstate(invalid="ignore"):
         whole = labels.astype(np.int64)
     broken = whole != labels
@@ -171,7 +177,7 @@ def require_probabilities(
     Parameters
     ----------
     values : array or Tensor
-        NaN passes.
+        NaN passes, and so does what is not computed.
     advice : str
         What to write instead.
     bounded : bool, optional
@@ -186,7 +192,7 @@ def require_probabilities(
     OptionError
     """
     values = as_array(values)
-    if not values.size:
+    if not values.size or is_lazy(values):
         return
     least, largest = np.min(values), np.max(values)
     wrong = least if least < -beyond else largest

@@ -9,10 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import gates, is_lazy
 from tapemagic.engine.tensor.messages import describe
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Slice, Variable
-from tapemagic.errors import DtypeError, NotATensorError, OptionError, ShapeError
+from tapemagic.errors import (
+    DtypeError,
+    NotATensorError,
+    NotComputedError,
+    OptionError,
+    ShapeError,
+)
 
 
 def split_pairs(pairs: Iterable[Any]) -> tuple[list[Any], list[Any]]:
@@ -82,6 +89,8 @@ def as_arrays(
         If a gradient is complex, or not made of numbers.
     NotATensorError
         If a gradient is neither a tensor nor an array.
+    NotComputedError
+        If a gradient is lazy.
     ShapeError
         If a gradient has not the shape of its variable.
     """
@@ -128,6 +137,11 @@ def _depth() -> int:
 
 def _as_array(gradient: Any, variable: Variable) -> Any:
     value, own = unwrap(gradient), unwrap(variable)
+    if gates and is_lazy(value):
+        raise NotComputedError(
+            f"the gradient of {variable.name!r} is not computed: write dask.compute(gradients) for numbers before the "
+            "step, or take them from tapemagic.distributed.value_and_grad, which gives numbers"
+        )
     if value.__class__ is np.ndarray and value.shape == own.shape and value.dtype is own.dtype:
         return value
     if not isinstance(gradient, (Traced, np.ndarray, np.generic, float, int)):

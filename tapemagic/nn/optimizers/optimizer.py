@@ -208,6 +208,8 @@ class Optimizer(Steps, LearningRate):
             If a gradient is complex, or a variable does not hold floating-point numbers.
         NotATensorError
             If something is no pair of a gradient and a variable.
+        NotComputedError
+            If a gradient is lazy.
         OptionError
             If there are no pairs, all gradients are None, or the optimizer was built for other variables.
         ShapeError

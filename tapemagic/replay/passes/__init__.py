@@ -19,6 +19,7 @@ from tapemagic.replay.passes import (
 )
 from tapemagic.replay.passes.blocking import in_blocks
 from tapemagic.replay.passes.dead_code import without_dead_code
+from tapemagic.replay.passes.in_place import in_place
 from tapemagic.replay.passes.rewriting import Rule, Rules, rewritten
 from tapemagic.replay.passes.separate_results import with_separate_results
 from tapemagic.replay.program import Program
@@ -47,7 +48,7 @@ RULES = together(
 def simplified(program: Program) -> Program:
     """A program after all passes."""
     shorter = without_dead_code(rewritten(without_dead_code(program), RULES, merge=True))
-    return in_blocks(with_separate_results(shorter, program))
+    return in_place(in_blocks(with_separate_results(shorter, program)))
 
 
 __all__ = ["RULES", "rewritten", "simplified", "together"]

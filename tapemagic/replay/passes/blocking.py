@@ -25,7 +25,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from tapemagic.replay.passes.buffers import in_place
+from tapemagic.replay.passes.buffers import with_buffers
 from tapemagic.replay.passes.cutting import (
     Cut,
     Reduction,
@@ -70,8 +70,9 @@ def in_blocks(program: Program, least: int = LEAST) -> Program:
     >>> a = Node(np.sin, [x], {}, x.kind)
     >>> b = Node(np.exp, [a], {}, x.kind)
     >>> c = Node(np.add, [b, a], {}, x.kind)
-    >>> [type(entry).__name__ for entry in in_blocks(Program([x], [a, b, c], [c], [])).body]
-    ['Node', 'Loop']
+    >>> body = in_blocks(Program([x], [a, b, c], [c], [])).body
+    >>> body[0].function.__name__, type(body[-1]).__name__
+    ('empty_like', 'Loop')
     """
     if not any(map(partial(_is_large, least=least), program.body)):
         return program
@@ -121,8 +122,8 @@ class _Builder:
         """Add a call, a guard, or a group as a loop."""
         if isinstance(unit, Group):
             made = _LoopBuilder(unit, self.now)
-            made.loop.body = in_place(made.loop.body)
-            self.body += [*made.before, made.loop, *made.after]
+            buffers = with_buffers(made.loop, made.orders)
+            self.body += [*made.before, *buffers, made.loop, *made.after]
             self._instead |= made.instead
         elif isinstance(unit, Guard):
             self.body.append(Guard(self.now(unit.condition), unit.expected, unit.site))
@@ -144,6 +145,8 @@ class _LoopBuilder:
         What makes the arrays that the loop writes into, and what puts reductions together.
     instead : dict of Node to Node
         What the members that are read outside are there.
+    orders : dict of Node to Node
+        For calls of the loop, an array from outside in whose order in memory the results lie.
     """
 
     def __init__(self, group: Group, now: Any) -> None:
@@ -155,6 +158,8 @@ class _LoopBuilder:
         self.before: list[Node] = []
         self.after: list[Node] = []
         self.instead: dict[Node, Node] = {}
+        self.orders: dict[Node, Node] = {}
+        self._parts: dict[tuple[Node, Cut], Node] = {}
         self.loop = Loop(group.length, group.rows)
         stored = set(group.stored)
         reduced = {node.args[0] for node in group.members if not is_pointwise(node)}
@@ -165,7 +170,9 @@ class _LoopBuilder:
                 self._same[node] = self._same.get(same, same)
                 continue
             made = self._inner[node] = self._in_block(node)
-            self._layouts[node] = self._layout(node)
+            like = self._layouts[node] = self._layout(node)
+            if like is not None:
+                self.orders[made] = now(like)
             self.loop.body.append(made)
             if group.cuts[node] is None:
                 self._put_together(node, made)
@@ -192,10 +199,15 @@ class _LoopBuilder:
         outer: Node = self._now(x)
         if cut.axis(x.kind.shape) is None:
             return outer
-        kind = self._kind_in_block(x, cut)
-        args = outer, self._index(cut, x)
-        part = Node(operator.getitem, args, {}, kind, reader.site, _of_rule(reader))
-        self.loop.body.append(part)
+        part = self._parts.get((outer, cut))
+        if part is None:
+            kind = self._kind_in_block(x, cut)
+            args = outer, self._index(cut, x)
+            part = Node(operator.getitem, args, {}, kind, reader.site, _of_rule(reader))
+            self._parts[outer, cut] = part
+            self.loop.body.append(part)
+        elif outer.name:
+            part.name, part.back = f"{outer.name}_part", None
         return part
 
     def _index(self, cut: Any, x: Node) -> Any:

@@ -66,18 +66,18 @@ def filled(node: Node, rewriting: Rewriting) -> Node | None:
 
 def with_numbers(node: Node, rewriting: Rewriting) -> Node | None:
     """The call with numbers in place of arrays of one number, if its result has the same shape, dtype and layout."""
-    if len(node.args) < 2 or not isinstance(node.function, np.ufunc) or node.function.signature:
+    if node.kind.__class__ is not Kind or not node.kind.is_array or node.kwargs:
         return None
-    if node.kwargs or node.kind.__class__ is not Kind or not node.kind.is_array:
+    if len(node.args) < 2 or not isinstance(node.function, np.ufunc) or node.function.signature:
         return None
     if (
         node.function is np.power
     ):  # it computes otherwise with one exponent than with an array of it
         return None
-    if not any(_is_array(x) for x in node.args):
-        return None
     left = [x for x in node.args if not rewriting.uniform.holds(x)]
-    if not left or len(left) == len(node.args) or not _same_shape(node, left):
+    if not left or len(left) == len(node.args) or not any(map(_is_array, node.args)):
+        return None
+    if not _same_shape(node, left):
         return None
     args = tuple(
         as_scalar(x, rewriting.call) if _is_array(x) and x not in left else x for x in node.args

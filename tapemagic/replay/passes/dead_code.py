@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from tapemagic.replay.passes.purity import may_be_left_out
@@ -29,4 +28,5 @@ def without_dead_code(program: Program) -> Program:
         if isinstance(entry, Guard) or entry in needed or not may_be_left_out(entry):
             needed.update(arguments_of(entry))
             body.append(entry)
-    return replace(program, body=body[::-1])
+    old = program
+    return Program(old.inputs, body[::-1], old.results, old.assigned, old.name, old.notes)

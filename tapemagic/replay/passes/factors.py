@@ -16,10 +16,11 @@ import numpy as np
 from tapemagic.replay.passes.identities import is_power_of_two
 from tapemagic.replay.passes.known_numbers import PYTHON, number
 from tapemagic.replay.passes.known_signs import largest
-from tapemagic.replay.passes.rewriting import Rewriting, Rules
+from tapemagic.replay.passes.rewriting import Rewriting, Rules, of_numbers
 from tapemagic.replay.program import Constant, Kind, Node
 
 
+@of_numbers
 def merged(node: Node, rewriting: Rewriting) -> Node | None:
     """``a * (b * x)`` is ``(a * b) * x``, if b is a power of two and nothing can overflow."""
     outer = scaled(node)
@@ -72,6 +73,7 @@ def negative(node: Node, rewriting: Rewriting) -> Node | None:
     return _product(-inner[0], inner[1], node, rewriting)
 
 
+@of_numbers
 def of_negative(node: Node, rewriting: Rewriting) -> Node | None:
     """``c * -x`` is ``(-c) * x``."""
     outer = scaled(node)
@@ -98,14 +100,31 @@ def equal_summands(node: Node, rewriting: Rewriting) -> Node | None:
     return None
 
 
+def equal_subtrahends(node: Node, rewriting: Rewriting) -> Node | None:
+    """``-x - x`` is ``-2 * x``, and ``-k * x - x`` is ``-(k + 1) * x`` for k up to 4."""
+    if len(node.args) != 2 or node.kwargs or not _is_real(node):
+        return None
+    many, x = node.args
+    if not (isinstance(many, Node) and isinstance(x, Node)) or isinstance(x, Constant):
+        return None
+    if many.kind != node.kind or x.kind != node.kind:
+        return None
+    if many.function is np.negative and not many.kwargs and many.args[0] is x:
+        return _product(-2.0, x, node, rewriting)
+    inner = scaled(many)
+    if inner and inner[1] is x and inner[0] in {-2.0, -3.0, -4.0}:
+        return _product(inner[0] - 1, x, node, rewriting)
+    return None
+
+
 def scaled(node: Any) -> tuple[float, Node] | None:
     """The factor and the value of a product with a finite real number of the same kind; None for anything else."""
     if not _is_product(node):
         return None
     for c, x in (node.args, node.args[::-1]):
-        if not isinstance(x, Node) or isinstance(x, Constant) or x.kind != node.kind:
+        if c.__class__ not in PYTHON and c.__class__ is not Constant:
             continue
-        if c.__class__ not in PYTHON and not isinstance(c, Constant):
+        if not isinstance(x, Node) or isinstance(x, Constant) or x.kind != node.kind:
             continue
         known = number(c)
         if known is None or isinstance(known, complex) or known == 0:
@@ -146,4 +165,5 @@ RULES: Rules = {
     np.multiply: (of_negative, merged, ordered),
     np.negative: (negative,),
     np.add: (equal_summands,),
+    np.subtract: (equal_subtrahends,),
 }

@@ -16,10 +16,11 @@ from tapemagic.replay.expressions import POWERS_ARE_PRODUCTS
 from tapemagic.replay.passes.known_numbers import fill_of, number
 from tapemagic.replay.passes.known_signs import never_negative_zero
 from tapemagic.replay.passes.layout import lines
-from tapemagic.replay.passes.rewriting import Rewriting, Rules
+from tapemagic.replay.passes.rewriting import Rewriting, Rules, of_numbers
 from tapemagic.replay.program import Constant, Kind, Node
 
 
+@of_numbers
 def times_one(node: Node, rewriting: Rewriting) -> Node | None:
     """``x * 1`` is ``x``, and ``x * -1`` is ``-x``."""
     if _is_other(node) or node.kind.dtype.kind == "c":
@@ -35,6 +36,7 @@ def times_one(node: Node, rewriting: Rewriting) -> Node | None:
     return None
 
 
+@of_numbers
 def over_one(node: Node, rewriting: Rewriting) -> Node | None:
     """``x / 1`` is ``x``; a quotient by a power of two is a product, for arrays."""
     if _is_other(node) or node.kind.dtype.kind != "f":
@@ -59,6 +61,7 @@ def is_power_of_two(x: Any) -> bool:
     return bool(np.isfinite(value)) and abs(np.frexp(value)[0]) == 0.5
 
 
+@of_numbers
 def plus_zero(node: Node, rewriting: Rewriting) -> Node | None:
     """``x + -0.0`` is ``x``; so is ``x + 0.0`` if x is never -0.0, and ``x + 0`` for integers."""
     if _is_other(node):
@@ -73,6 +76,7 @@ def plus_zero(node: Node, rewriting: Rewriting) -> Node | None:
     return None
 
 
+@of_numbers
 def minus_zero(node: Node, rewriting: Rewriting) -> Node | None:
     """``x - 0.0`` is ``x``."""
     if _is_other(node):
@@ -144,6 +148,7 @@ def square(node: Node, rewriting: Rewriting) -> Node | None:
     return rewriting.call(np.multiply, (x, x), node.kind, node)
 
 
+@of_numbers
 def power(node: Node, rewriting: Rewriting) -> Node | None:
     """``x ** 2`` is ``x * x`` for an array, ``x ** 1`` is ``x``, and ``x ** 0`` is 1, also of nan.
 

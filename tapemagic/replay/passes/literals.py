@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.replay.passes.rewriting import Rewriting, Rules
+from tapemagic.replay.passes.rewriting import Rewriting, Rules, of_numbers
 from tapemagic.replay.program import Constant, Kind, Node
 
 OPERATORS = frozenset(
@@ -16,6 +16,7 @@ OPERATORS = frozenset(
 )
 
 
+@of_numbers
 def operator_with_number(node: Node, rewriting: Rewriting) -> Node | None:
     """The call with a number of Python's, where NumPy computes the same with it.
 

@@ -27,6 +27,15 @@ Rule = Callable[[Node, "Rewriting"], "Node | None"]
 Rules = Mapping[Any, Iterable[Rule]]
 """The rules for calls of each function; under None, those for calls of any."""
 
+OF_NUMBERS: set[Rule] = set()
+NUMBERS = frozenset({Constant, bool, int, float, complex})
+
+
+def of_numbers(rule: Rule) -> Rule:
+    """Mark a rule for calls with a constant or a number of Python's among their arguments: it is shown no others."""
+    OF_NUMBERS.add(rule)
+    return rule
+
 
 class Rewriting:
     """A walk through a program, from the first line to the last.
@@ -56,8 +65,8 @@ class Rewriting:
         self.numpy_values = NumpyValues()
         self.is_read = bool(program.notes.get("read"))
         self._program = program
-        self._general = tuple(rules.get(None, ()))
-        self._rules = {function: (*some, *self._general) for function, some in rules.items()}
+        self._given = rules
+        self._rules: dict[Any, tuple[tuple[Rule, ...], tuple[Rule, ...]]] = {}
         self._table = Table() if merge else None
         self._body: list[Any] = []
         self._instead: dict[Node, Node] = {}
@@ -131,7 +140,9 @@ class Rewriting:
             of: Any = now(back.of, back.of)
             if of is not None and of.site is None:  # a constant does not come from a line
                 of = back.of
-            back = Back(of, back.order, now(back.to, back.to))
+            to: Any = now(back.to, back.to)
+            if of is not back.of or to is not back.to:
+                back = Back(of, back.order, to)
         node = entry.with_arguments(args, kwargs)
         node.back = back
         self._uses[node] = 0
@@ -142,12 +153,14 @@ class Rewriting:
         return found
 
     def _settled(self, node: Node) -> Node:
-        if not raises(node) and self.numpy_values.hold(node):
-            for rule in self._rules.get(node.function, self._general):
+        quiet = node.errstate is None or not raises(node)
+        if quiet and self.numpy_values.hold(node):
+            rules = self._rules.get(node.function) or self._rules_for(node.function)
+            for rule in rules[_has_number(node)]:
                 found = rule(node, self)
                 if found is not None:
                     return found
-        if self._table is not None and not raises(node):
+        if quiet and self._table is not None:
             earlier = self._table.find(node)
             if earlier is not None and earlier.errstate == node.errstate:
                 return earlier
@@ -157,6 +170,19 @@ class Rewriting:
         self.uniform.note(node)
         self.numpy_values.note(node)
         return node
+
+    def _rules_for(self, function: Any) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+        """The rules for calls of a function, and for calls of any: without numbers, and with some."""
+        some = *self._given.get(function, ()), *self._given.get(None, ())
+        found = self._rules[function] = tuple(x for x in some if x not in OF_NUMBERS), some
+        return found
+
+
+def _has_number(node: Node) -> bool:
+    for x in node.args:  # noqa: SIM110 (quicker than a generator)
+        if x.__class__ in NUMBERS:
+            return True
+    return False
 
 
 def _holds(condition: Node, guard: Guard) -> bool:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import is_lazy
+
 
 def text(value: Any) -> str:
     """The value of a tensor as ``print`` shows it."""
@@ -35,6 +37,8 @@ def tensor_text(value: Any) -> str:
 
 def tensor_code(value: Any) -> str:
     """``repr`` of a tensor."""
+    if is_lazy(value):
+        return f"<tf.Tensor: {value!r}>"
     return f"<tf.Tensor: shape={value.shape}, dtype={value.dtype.name}, numpy={code(value)}>"
 
 
@@ -53,7 +57,7 @@ def summary(value: Any, summarize: int = 3) -> str:
     >>> print(summary(np.arange(8.0)))
     [0 1 2 ... 5 6 7]
     """
-    return _summary(np.asarray(value), summarize, 1)
+    return repr(value) if is_lazy(value) else _summary(np.asarray(value), summarize, 1)
 
 
 def _summary(value: Any, summarize: int, depth: int) -> str:

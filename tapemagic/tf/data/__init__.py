@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from tapemagic.tf.core.missing import missing
+from tapemagic.tf.data.cardinality import INFINITE_CARDINALITY as INFINITE_CARDINALITY
+from tapemagic.tf.data.cardinality import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
 from tapemagic.tf.data.dataset import AUTOTUNE as AUTOTUNE
-from tapemagic.tf.data.dataset import INFINITE_CARDINALITY as INFINITE_CARDINALITY
-from tapemagic.tf.data.dataset import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
 from tapemagic.tf.data.dataset import Dataset as Dataset
 
 experimental = SimpleNamespace(

@@ -12,12 +12,18 @@ from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.tf.core.tensor import eager
+from tapemagic.tf.data.cardinality import (
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    of_groups,
+    of_repeated,
+    of_shortest,
+)
 from tapemagic.tf.data.elements import arrays_in, arrays_of, each, padded, stacked
+from tapemagic.tf.data.user_functions import called, handed_out, result_of
 from tapemagic.tf.random import numpy_generator
 
 AUTOTUNE = -1
-INFINITE_CARDINALITY = -1
-UNKNOWN_CARDINALITY = -2
 
 Elements = Callable[[], Iterator[Any]]
 
@@ -155,7 +161,7 @@ class Dataset:
         parts = datasets[0] if len(datasets) == 1 and isinstance(datasets[0], tuple) else datasets
         lengths = [len_of(part) for part in parts]
         return Dataset(
-            lambda: zip(*(part._elements() for part in parts), strict=False), _least(lengths)
+            lambda: zip(*(part._elements() for part in parts), strict=False), of_shortest(lengths)
         )
 
     # -- made of another dataset ------------------------------------------------------------------
@@ -169,19 +175,19 @@ class Dataset:
     ) -> Dataset:
         """A dataset of the results of a function, which is called with the parts of a tuple as its arguments."""
         return Dataset(
-            lambda: (_called(map_func, element) for element in self._elements()), self._length
+            lambda: (called(map_func, element) for element in self._elements()), self._length
         )
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """A dataset of the elements for which a function returns True."""
-        return Dataset(lambda: (x for x in self._elements() if bool(_called(predicate, x))))
+        return Dataset(lambda: (x for x in self._elements() if bool(called(predicate, x))))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """A dataset of the elements of the datasets that a function returns, one after the other."""
 
         def elements() -> Iterator[Any]:
             for element in self._elements():
-                yield from _result(map_func, element)._elements()
+                yield from result_of(map_func, element)._elements()
 
         return Dataset(elements)
 
@@ -213,7 +219,7 @@ class Dataset:
         size = _positive(batch_size, "batch_size")
         return Dataset(
             lambda: map(self._together, _groups(self._items(), size, drop_remainder)),
-            _groups_of(self._length, size, drop_remainder),
+            of_groups(self._length, size, drop_remainder),
             any_length=not drop_remainder,
         )
 
@@ -234,7 +240,7 @@ class Dataset:
         size = _positive(batch_size, "batch_size")
         return Dataset(
             lambda: map(padded, _groups(self._elements(), size, drop_remainder)),
-            _groups_of(self._length, size, drop_remainder),
+            of_groups(self._length, size, drop_remainder),
         )
 
     def unbatch(self, name: str | None = None) -> Dataset:
@@ -303,14 +309,14 @@ class Dataset:
                 if empty:
                     return
 
-        length = _times(self._length, None if endless else int(count or 0))
+        length = of_repeated(self._length, None if endless else int(count or 0))
         return self._like(again, length)
 
     def take(self, count: int, name: str | None = None) -> Dataset:
         """A dataset of the first elements; of all for -1."""
         if count == -1:
             return self
-        length = _least([self._length, int(count)])
+        length = of_shortest([self._length, int(count)])
         return self._reordered(lambda items: itertools.islice(items, int(count)), length)
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
@@ -333,7 +339,7 @@ class Dataset:
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """A dataset of the elements before the first one for which a function returns False."""
         return Dataset(
-            lambda: itertools.takewhile(lambda x: bool(_called(predicate, x)), self._elements())
+            lambda: itertools.takewhile(lambda x: bool(called(predicate, x)), self._elements())
         )
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
@@ -388,7 +394,7 @@ class Dataset:
     # -- read -------------------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Any]:
-        return (each(_handed_out, element) for element in self._elements())
+        return (each(handed_out, element) for element in self._elements())
 
     def as_numpy_iterator(self) -> Iterator[Any]:
         """The elements as NumPy arrays and numbers."""
@@ -401,7 +407,7 @@ class Dataset:
         name: str | None = None,
     ) -> Any:
         """The last state of a function of a state and an element that returns the next state."""
-        state = each(_handed_out, arrays_of(initial_state))
+        state = each(handed_out, arrays_of(initial_state))
         with silence():
             for element in self:
                 state = eager(reduce_func(state, element))
@@ -514,51 +520,10 @@ def len_of(dataset: Any) -> int:
     return int(dataset.cardinality())
 
 
-def _handed_out(array: Any) -> Any:
-    return eager(np.array(array))
-
-
-def _result(function: Callable[..., Any], element: Any) -> Any:
-    """The result of a user's function of an element, without any tape."""
-    given = each(_handed_out, element)
-    with silence():
-        return function(*given) if isinstance(given, tuple) else function(given)
-
-
-def _called(function: Callable[..., Any], element: Any) -> Any:
-    result = _result(function, element)
-    if result is None:
-        name = getattr(function, "__name__", "the function")
-        raise OptionError(f"{name} returned None for an element: it has to return the new one")
-    return arrays_of(result)
-
-
 def _groups(items: Iterator[Any], size: int, drop_remainder: bool) -> Iterator[list[Any]]:
     while group := list(itertools.islice(items, size)):
         if len(group) == size or not drop_remainder:
             yield group
-
-
-def _groups_of(length: int, size: int, drop_remainder: bool) -> int:
-    if length < 0:
-        return length
-    return length // size if drop_remainder else -(-length // size)
-
-
-def _least(lengths: list[int]) -> int:
-    """The length of what ends with the first of several."""
-    if UNKNOWN_CARDINALITY in lengths:
-        return UNKNOWN_CARDINALITY
-    known = [length for length in lengths if length >= 0]
-    return min(known) if known else INFINITE_CARDINALITY
-
-
-def _times(length: int, count: int | None) -> int:
-    if count == 0 or length == 0:
-        return 0
-    if count is None:
-        return INFINITE_CARDINALITY
-    return length if length < 0 else length * count
 
 
 def _positive(number: Any, name: str) -> int:

@@ -88,8 +88,8 @@ from tapemagic.tf.ops.gathering import (
     unsorted_segment_sqrt_n,
     unsorted_segment_sum,
 )
-from tapemagic.tf.ops.linear_algebra import l2_normalize
 from tapemagic.tf.ops.neural import log_softmax, softmax
+from tapemagic.tf.ops.norms import l2_normalize
 from tapemagic.tf.ops.reductions import (
     accumulate_n,
     add_n,

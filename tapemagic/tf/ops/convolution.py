@@ -39,6 +39,30 @@ def _channels_last(data_format: str | None) -> None:
         )
 
 
+def _convolved(
+    compute: Any,
+    count: int,
+    input: Any,
+    filters: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None,
+    dilations: Any,
+    *shape: Any,
+) -> Any:
+    """A convolution over `count` axes by a function of the engine, which may take the shape of the result."""
+    _channels_last(data_format)
+    x, kernel = matched(compute.__name__, input, filters)
+    return compute(
+        x,
+        kernel,
+        *shape,
+        _spatial(strides, count),
+        _padding(padding),
+        _spatial(dilations or 1, count),
+    )
+
+
 @adapter
 def conv2d(
     input: Any,
@@ -57,10 +81,8 @@ def conv2d(
     >>> tf.nn.conv2d(tf.ones((1, 3, 3, 1)), tf.ones((2, 2, 1, 1)), strides=1, padding="SAME").shape
     TensorShape([1, 3, 3, 1])
     """
-    _channels_last(data_format)
-    x, kernel = matched("conv2d", input, filters)
-    return convolution.conv2d(
-        x, kernel, _spatial(strides, 2), _padding(padding), _spatial(dilations or 1, 2)
+    return _convolved(
+        convolution.conv2d, 2, input, filters, strides, padding, data_format, dilations
     )
 
 
@@ -75,51 +97,40 @@ def conv1d(
     name: str | None = None,
 ) -> Any:
     """The convolution of sequences with a kernel of shape (width, channels in, channels out)."""
-    _channels_last(data_format)
-    x, kernel = matched("conv1d", input, filters)
-    return convolution.conv1d(
-        x, kernel, _spatial(stride, 1), _padding(padding), _spatial(dilations or 1, 1)
+    return _convolved(
+        convolution.conv1d, 1, input, filters, stride, padding, data_format, dilations
     )
 
 
-@adapter
-def conv2d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
-    data_format: str = "NHWC",
-    dilations: Any = None,
-    name: str | None = None,
-) -> Any:
-    """The gradient of a convolution as an operation: images of the shape `output_shape`."""
-    _channels_last(data_format)
-    x, kernel = matched("conv2d_transpose", input, filters)
-    shape = lengths(output_shape)
-    return convolution.conv2d_transpose(
-        x, kernel, shape, _spatial(strides, 2), _padding(padding), _spatial(dilations or 1, 2)
-    )
+def _transposed(compute: Any, count: int, layout: str, doc: str) -> Any:
+    """The adapter of the gradient of a convolution over `count` axes."""
+
+    def computed(
+        input: Any,
+        filters: Any,
+        output_shape: Any,
+        strides: Any,
+        padding: Any = "SAME",
+        data_format: str = layout,
+        dilations: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        shape = lengths(output_shape)
+        return _convolved(
+            compute, count, input, filters, strides, padding, data_format, dilations, shape
+        )
+
+    computed.__name__ = computed.__qualname__ = compute.__name__
+    computed.__doc__ = f"The gradient of a convolution as an operation: {doc}"
+    return adapter(computed)
 
 
-@adapter
-def conv1d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
-    data_format: str = "NWC",
-    dilations: Any = None,
-    name: str | None = None,
-) -> Any:
-    """The same for sequences."""
-    _channels_last(data_format)
-    x, kernel = matched("conv1d_transpose", input, filters)
-    shape = lengths(output_shape)
-    return convolution.conv1d_transpose(
-        x, kernel, shape, _spatial(strides, 1), _padding(padding), _spatial(dilations or 1, 1)
-    )
+conv2d_transpose = _transposed(
+    convolution.conv2d_transpose, 2, "NHWC", "images of the shape `output_shape`."
+)
+conv1d_transpose = _transposed(
+    convolution.conv1d_transpose, 1, "NWC", "sequences of the shape `output_shape`."
+)
 
 
 @adapter
@@ -133,7 +144,6 @@ def depthwise_conv2d(
     name: str | None = None,
 ) -> Any:
     """The convolution of each channel by itself, with a kernel of shape (height, width, channels in, multiplier)."""
-    _channels_last(data_format)
     x, kernel = matched("depthwise_conv2d", input, filter)
     if kernel.ndim != 4:
         raise InvalidArgumentError(
@@ -141,9 +151,7 @@ def depthwise_conv2d(
         )
     height, width, channels, times = kernel.shape
     grouped = np.reshape(kernel, (height, width, 1, channels * times))
-    return convolution.conv2d(
-        x, grouped, _spatial(strides, 2), _padding(padding), _spatial(dilations or 1, 2)
-    )
+    return _convolved(convolution.conv2d, 2, x, grouped, strides, padding, data_format, dilations)
 
 
 @adapter
@@ -163,8 +171,8 @@ def separable_conv2d(
     return convolution.conv2d(x, kernel)
 
 
-def _pool(called: str, compute: Any, count: int, doc: str) -> Any:
-    """The adapter of pooling over windows."""
+def _pool(called: str, computes: dict[int, Any], doc: str) -> Any:
+    """The adapter of pooling over windows, by the functions of the engine for numbers of spatial axes."""
 
     def computed(
         input: Any,
@@ -175,8 +183,10 @@ def _pool(called: str, compute: Any, count: int, doc: str) -> Any:
         name: str | None = None,
     ) -> Any:
         _channels_last(data_format)
-        return compute(
-            tensor(input), _spatial(ksize, count), _spatial(strides, count), _padding(padding)
+        x = tensor(input)
+        count = x.ndim - 2 if x.ndim - 2 in computes else max(computes)
+        return computes[count](
+            x, _spatial(ksize, count), _spatial(strides, count), _padding(padding)
         )
 
     computed.__name__ = computed.__qualname__ = called
@@ -184,42 +194,22 @@ def _pool(called: str, compute: Any, count: int, doc: str) -> Any:
     return adapter(computed)
 
 
-max_pool2d = _pool(
-    "max_pool2d", pooling.max_pool2d, 2, "The largest element of each window of images."
+_LARGEST, _MEAN = "The largest element of each window", "The mean of each window"
+
+max_pool1d = _pool("max_pool1d", {1: pooling.max_pool1d}, f"{_LARGEST} of sequences.")
+max_pool2d = _pool("max_pool2d", {2: pooling.max_pool2d}, f"{_LARGEST} of images.")
+max_pool = _pool(
+    "max_pool",
+    {1: pooling.max_pool1d, 2: pooling.max_pool2d},
+    f"{_LARGEST}, of sequences or images.",
 )
-max_pool1d = _pool(
-    "max_pool1d", pooling.max_pool1d, 1, "The largest element of each window of sequences."
+avg_pool1d = _pool("avg_pool1d", {1: pooling.avg_pool1d}, f"{_MEAN} of sequences.")
+avg_pool2d = _pool("avg_pool2d", {2: pooling.avg_pool2d}, f"{_MEAN} of images.")
+avg_pool = _pool(
+    "avg_pool",
+    {1: pooling.avg_pool1d, 2: pooling.avg_pool2d},
+    f"{_MEAN}, of sequences or images.",
 )
-avg_pool2d = _pool("avg_pool2d", pooling.avg_pool2d, 2, "The mean of each window of images.")
-avg_pool1d = _pool("avg_pool1d", pooling.avg_pool1d, 1, "The mean of each window of sequences.")
-
-
-def max_pool(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
-    data_format: str | None = None,
-    name: str | None = None,
-) -> Any:
-    """The largest element of each window, of sequences or images."""
-    return (max_pool1d if tensor(input).ndim == 3 else max_pool2d)(
-        input, ksize, strides, padding, data_format
-    )
-
-
-def avg_pool(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
-    data_format: str | None = None,
-    name: str | None = None,
-) -> Any:
-    """The mean of each window, of sequences or images."""
-    return (avg_pool1d if tensor(input).ndim == 3 else avg_pool2d)(
-        input, ksize, strides, padding, data_format
-    )
 
 
 @adapter

@@ -19,7 +19,7 @@ from tapemagic.tf.errors import InvalidArgumentError
 
 def _condition(condition: Any) -> Any:
     """Truth values, as an array."""
-    held = np.asarray(unwrap(tensor(condition)))
+    held = unwrap(tensor(condition))
     if held.dtype.kind != "b":
         raise InvalidArgumentError(
             f"the condition is made of truth values, not of {held.dtype}: compare, as in x > 0"

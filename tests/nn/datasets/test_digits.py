@@ -11,6 +11,7 @@ from tapemagic.errors import OptionError
 from tapemagic.nn.datasets import digits
 
 
+@pytest.mark.thorough
 def test_they_are_those_of_scikit_learn() -> None:
     """Every image and label, in its order."""
     theirs = pytest.importorskip("sklearn.datasets").load_digits()

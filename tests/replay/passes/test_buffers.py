@@ -1,4 +1,4 @@
-"""Calls that write into an argument which is not read again."""
+"""Loops whose calls write into buffers: which of them do, and which buffers they share."""
 
 from __future__ import annotations
 
@@ -8,75 +8,119 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapemagic.replay.passes.buffers import in_place
-from tapemagic.replay.program import Back, Input, Kind, Node, Store
+from tapemagic.kernels import aligned_like
+from tapemagic.replay.passes.buffers import with_buffers
+from tapemagic.replay.program import Back, Input, Kind, Loop, Node, Store
 
-FLOATS = Kind((8,), np.dtype(float), True)
-x = Input(0, FLOATS, "x")
-y = Input(1, FLOATS, "y")
-result = Input(2, FLOATS, "result")
+BLOCK = Kind((8,), np.dtype(float), True)
+WHOLE = Input(0, Kind((80,), np.dtype(float), True), "x")
+RESULT = Input(1, WHOLE.kind, "result")
+x = Input(2, BLOCK, "x_part")
+y = Input(3, BLOCK, "y_part")
 
 
-def call(function: Any, *args: Any, kind: Kind = FLOATS, name: str = "", back: Any = None) -> Node:
+def call(function: Any, *args: Any, kind: Kind = BLOCK, name: str = "", back: Any = None) -> Node:
     """A node on eight numbers."""
     return Node(function, args, {}, kind, back=back, name=name)
 
 
-def functions(*body: Any) -> list[Any]:
-    """The functions of the body afterwards, ended by the writing of its last value."""
-    made = in_place([*body, Store(result, slice(8), body[-1])])
-    return [entry.function for entry in made[:-1]]
+def written(*body: Any, orders: Any = None) -> tuple[list[str], Loop]:
+    """What the calls of a loop are, and where they write, by the numbers of the buffers; its last value is stored."""
+    loop = Loop(80, 8)
+    loop.body = [*body, Store(RESULT, loop.part, body[-1])]
+    nodes = [entry for entry in body if isinstance(entry, Node)]
+    with_buffers(loop, dict.fromkeys(nodes, WHOLE) if orders is None else orders)
+    names = {node: f"u{k + 1}" for k, (node, _) in enumerate(loop.buffers)}
+    found = []
+    for entry in loop.body:
+        if isinstance(entry, Store):
+            found.append("store")
+        elif entry.function is not operator.getitem or entry.args[0] is not RESULT:
+            out = entry.kwargs.get("out")
+            place = "" if out is None else names.get(out, "result")
+            found.append(f"{entry.function.__name__} {place}".strip())
+    return found, loop
 
 
-def test_a_variable_is_written_into_where_it_is_read_last() -> None:
-    """A second call may follow in the same memory; the first one to read a value may not."""
+def test_a_buffer_is_written_into_where_it_is_read_last() -> None:
+    """Sums and products write into an argument; other functions into a buffer that is free."""
     t = call(np.sin, x)
     early, late = call(np.multiply, t, y), call(np.multiply, y, t)
     later = call(np.subtract, late, early)
-    last = call(np.exp, later)
-    assert functions(t, early, late, later, last)[1:4] == [
-        np.multiply,
-        operator.imul,
-        operator.isub,
-    ]
+    more = call(np.exp, later)
+    body = [t, early, late, later, more, call(np.exp, more)]
+    found, loop = written(*body)
+    assert found == ["sin u1", "multiply u2", "multiply u1", "isub", "exp u2", "exp result"]
+    assert len(loop.buffers) == 2
 
 
-def test_a_step_of_an_expression_stays_one() -> None:
-    """Values that stand inside of an expression have no statement."""
-    inner = call(np.multiply, x, y)
-    outer = call(np.add, inner, y)
-    assert functions(inner, outer, call(np.exp, outer))[1] is np.add
-
-
-@pytest.mark.parametrize("way", ["named", "argument named", "adjoint", "kind", "order", "view"])
-def test_what_is_not_written_into(way: str) -> None:
-    """Names of the user's, other kinds, first arguments that are no sums, and what a view shares."""
-    t = call(np.sin, x, name="t" if way == "argument named" else "")
-    read = call(operator.getitem if way == "view" else np.exp, t)
-    kind = Kind((8,), np.dtype(np.float32), True) if way == "kind" else FLOATS
-    args = (y, t) if way == "order" else (t, y)
-    back = Back(x, 1, y) if way == "adjoint" else None
-    used = call(np.subtract, *args, kind=kind, name="u" if way == "named" else "", back=back)
-    last = call(np.add, used, read)
-    assert functions(t, read, used, last, call(np.exp, last))[2] is np.subtract
-
-
-def test_what_a_list_keeps_is_not_written_into() -> None:
-    """A block's result that was appended to a list stays."""
+def test_a_named_value_keeps_its_own_statement() -> None:
+    """So does the adjoint of one."""
     t = call(np.sin, x)
-    other = call(np.exp, t)
-    used = call(np.add, t, other)
-    kept = Store(result, None, t)
-    made = in_place([t, kept, other, used, Store(result, slice(8), call(np.exp, used))])
-    assert made[3].function is np.add
+    named = call(np.add, t, y, name="named")
+    adjoint = call(np.add, named, y, back=Back(x, 1, named))
+    found, _ = written(t, named, adjoint, call(np.exp, adjoint))
+    assert found == ["sin u1", "add u1", "add u1", "exp result"]
 
 
-def test_complex_products_keep_their_order() -> None:
+@pytest.mark.parametrize("way", ["view", "list", "kind", "order"])
+def test_what_is_not_written_into(way: str) -> None:
+    """What a view shares, what a list keeps, other kinds, and other orders in memory have memory of their own."""
+    t = call(np.sin, x)
+    kind = Kind((8,), np.dtype(np.float32), True) if way == "kind" else BLOCK
+    read = call(operator.getitem if way == "view" else np.exp, t)
+    used = call(np.add, t, y, kind=kind)
+    kept = [Store(call(list, kind=BLOCK), None, t)] if way == "list" else []
+    last = call(np.add, used, read)
+    body = [t, *kept, read, used, last]
+    orders = dict.fromkeys([t, used, last], WHOLE)
+    if way == "order":
+        orders[used] = Input(4, WHOLE.kind, "z")
+    found, _ = written(*body, orders=orders)
+    assert {"view": "add u1", "list": "add u1", "kind": "add u2", "order": "add u2"}[way] in found
+    assert found[0] == ("sin" if way in {"view", "list"} else "sin u1")
+
+
+def test_a_value_that_is_read_again_is_read_where_it_is_stored() -> None:
+    """A second array gets it by a store; what takes no ``out=`` is stored as well."""
+    t = call(np.sin, x)
+    other = Store(Input(4, WHOLE.kind, "other"), slice(8), t)
+    where = call(np.where, call(np.greater, t, y, kind=Kind((8,), np.dtype(bool), True)), t, x)
+    found, loop = written(t, Store(RESULT, slice(8), t), other, where.args[0], where)
+    assert found == ["sin result", "store", "greater u1", "where", "store"]
+    assert loop.body[1].kwargs["out"] is loop.body[0]
+
+
+def test_products_keep_their_order() -> None:
     """A product of complex numbers may round otherwise the other way round."""
-    kind = Kind((8,), np.dtype(complex), True)
-    z = Input(0, kind, "z")
-    t = call(np.sin, z, kind=kind)
-    other = call(np.exp, t, kind=kind)
-    body = [t, other, call(np.multiply, z, t, kind=kind)]
-    last = call(np.add, body[2], other, kind=kind)
-    assert functions(*body, last)[2] is np.multiply
+    t = call(np.sin, x)
+    product = call(np.multiply, y, t)
+    _, loop = written(t, product, call(np.exp, product))
+    assert loop.body[1].args[0] is y
+
+
+def test_the_last_block_takes_a_part_of_the_buffers() -> None:
+    """Along the axis of the blocks, which the loop notes for each buffer."""
+    kind = Kind((3, 8), np.dtype(np.float32), True)
+    like = Input(0, Kind((3, 80), np.dtype(float), True), "x")
+    t = call(np.sin, x, kind=kind)
+    loop = Loop(80, 8)
+    loop.body = [t, Store(RESULT, None, call(np.add.reduce, t))]
+    block, made = with_buffers(loop, {t: like})
+    assert (block.args[1], made.kwargs) == ((slice(None), slice(None, 8)), {"dtype": np.float32})
+    assert loop.buffers == [(made, 1)]
+
+
+def test_aligned_arrays_lie_in_memory_as_others_do() -> None:
+    """They differ from those of ``np.empty_like`` in where they begin alone."""
+    base = np.ones((6, 4, 5))
+    for like in (base, base.T, base[::2, ::-1], base.transpose(1, 0, 2), base[:0], base[0, 0, 0]):
+        for dtype in (None, np.int8, np.complex128):
+            made, usual = aligned_like(like, dtype), np.empty_like(like, dtype)
+            assert made.ctypes.data % 64 == 0
+            assert made.flags.writeable
+            assert (made.shape, made.dtype, made.strides) == (
+                usual.shape,
+                usual.dtype,
+                usual.strides,
+            )

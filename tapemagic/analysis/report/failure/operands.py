@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.formatting import clipped, format_number, format_shape, printable
+from tapemagic.analysis.laziness import has_numbers
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 
 UNKNOWN = object()
@@ -183,7 +184,9 @@ def label(value: Any) -> str:
     array = unwrap(value)
     if array.dtype.kind not in "biufc":
         return f"{format_shape(array.shape)} {array.dtype}"
-    return format_shape(array.shape) if array.shape else f"={format_number(array[()])}"
+    if array.shape or not has_numbers(array):
+        return format_shape(array.shape)
+    return f"={format_number(array[()])}"
 
 
 def operands_on(root: ast.AST, names: Names) -> Iterator[Operand]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.formatting import format_number
+from tapemagic.analysis.laziness import has_numbers
 from tapemagic.analysis.report.gradients.checks import Check
 from tapemagic.analysis.report.gradients.derivatives import Key
 from tapemagic.analysis.report.gradients.replaying import (
@@ -32,6 +33,7 @@ from tapemagic.engine.gradcheck.finite_differences import (
 )
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.tensor import id_of, unwrap
+from tapemagic.errors import NotComputedError
 
 MOST = 50
 """The largest number of entries of a source that are compared."""
@@ -61,6 +63,7 @@ NOISE = 1e-8
 """A difference quotient smaller than this, relative to what it is compared with, is shown as zero."""
 
 OUT_OF_TIME = "the comparison of others took too long already; %%tape --check compares all"
+UNCOMPUTED = "the cell computes with Dask arrays: check the gradient of a sample in memory"
 LOST = "it is lost in the rounding of the target, which is so much larger"
 
 
@@ -85,6 +88,8 @@ def _check(subject: Subject, key: Key, work: float) -> Check:
     """Compare one gradient, in as many entries as an amount of work allows."""
     target, source = subject.targets[key[0]][1], subject.sources[key[1]][1]
     gradient, y = unwrap(subject.found.gradients[key]), unwrap(target)
+    if not all(map(has_numbers, (gradient, y, unwrap(source)))):
+        return Check("not checked", note=UNCOMPUTED)
     if not gradient.size:
         return Check("not checked", note="it has no entries")
     if not all(np.all(np.isfinite(x)) for x in (gradient, y, unwrap(source))):
@@ -94,6 +99,8 @@ def _check(subject: Subject, key: Key, work: float) -> Check:
             replay = replay_of(subject.whole, id_of(target), id_of(source), unwrap(source))
         except ReplayError as error:
             return Check("not checked", note=str(error))
+        except NotComputedError:
+            return Check("not checked", note=UNCOMPUTED)
         weights = flat([np.ones_like(double(y))])
         at = _Recorded(lambda x: replay(unwrap(x)), [replay.point], [double(y)], weights, gradient)
         tolerance = TOLERANCES.get(str(gradient.dtype), TOLERANCE)

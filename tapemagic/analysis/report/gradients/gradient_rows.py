@@ -12,6 +12,7 @@ from tapemagic.analysis.report.gradients.checks import Check
 from tapemagic.analysis.report.gradients.derivatives import Derivative, Key, name_of_sum
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import summarise
+from tapemagic.engine.tensor.tensor import unwrap
 
 
 def gradient_rows(
@@ -27,7 +28,7 @@ def _row(subject: Subject, key: Key, check: Check | None) -> Derivative:
     t, s, level = key
     target, source = subject.targets[t], subject.sources[s]
     gradient = subject.found.gradients[key]
-    value = None if gradient is None else summarise(gradient.numpy())
+    value = None if gradient is None else summarise(unwrap(gradient))
     return Derivative(
         target[0],
         source[0],

@@ -16,10 +16,11 @@ from tapemagic.analysis.formatting import derivative_symbol, mixed_derivative_sy
 from tapemagic.analysis.report.gradients.derivatives import failure_reason
 from tapemagic.analysis.report.gradients.matrices import MAX_SHOWN, Matrix, axis_of, with_entries
 from tapemagic.analysis.snapshot import Named
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
-from tapemagic.engine.tensor.tensor import id_of
+from tapemagic.engine.tensor.tensor import id_of, unwrap
 
 MAX_ENTRIES = 10**6
 """The entries of the largest matrix that is computed for a report."""
@@ -27,6 +28,9 @@ MAX_WORK = 10**9
 """The largest number of elements that its reverse sweep may compute."""
 MAX_BLOCK_SOURCES = 4
 """The largest number of variables whose Hessian is shown in blocks; that of more is one matrix."""
+
+JACOBIAN_OF_GRADIENT = "tape.jacobian computes it of a gradient that was taken in the cell, with -p"
+UNCOMPUTED = "not computed, since the cell computes with Dask arrays"
 
 Reasons = Mapping[tuple[int, int], str | None]
 """The reasons for gradients that are None, by the indices of target and source."""
@@ -48,6 +52,10 @@ def _jacobian(observer: Observer, down: Named, across: Named, reason: str | None
     blank = Matrix("jacobian", y, (x,), target.shape + source.shape, reason=reason)
     if reason:
         return blank
+    if is_lazy(unwrap(target)) or is_lazy(unwrap(source)):
+        return replace(
+            blank, notes=(f"{UNCOMPUTED}; tape.jacobian({y}, {x}) gives it, to compute",)
+        )
     problem = _too_large(target.size * source.size, _work(observer, target))
     if problem:
         return replace(blank, notes=(f"{problem}; tape.jacobian computes it",))
@@ -95,6 +103,8 @@ def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[Matrix
     names = ", ".join(x for x, _ in sources)
     notes = (f"of the sum of the {goal.size:,} elements of {y}",) if goal.shape else ()
     blank = Matrix("hessian", y, (names, names), notes=notes)
+    if any(is_lazy(unwrap(x)) for _, x in (target, *sources)):
+        return [replace(blank, notes=(*notes, f"{UNCOMPUTED}; {JACOBIAN_OF_GRADIENT}"))]
     try:
         with silence(), tape:
             gradients = tape.gradient(goal, [x for _, x in sources])
@@ -211,8 +221,7 @@ def _too_large(entries: int, work: int) -> str:
 
 
 def _not_computed(blank: Matrix, problem: str) -> Matrix:
-    way = "tape.jacobian computes it of a gradient that was taken in the cell, with -p"
-    return replace(blank, notes=(*blank.notes, f"{problem}; {way}"))
+    return replace(blank, notes=(*blank.notes, f"{problem}; {JACOBIAN_OF_GRADIENT}"))
 
 
 def _linear_note(y: str, *sources: str) -> str:

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.formatting import without_subscript
+from tapemagic.analysis.laziness import has_numbers, with_numbers
 from tapemagic.analysis.report.folding import Part
 from tapemagic.analysis.report.graph.view import Fold
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.analysis.report.training.series import Series, series_of
-from tapemagic.engine.recording import Absent, Record
+from tapemagic.engine.recording import Record
 from tapemagic.engine.tape.gradient_steps import number_of
 
 MAX_CARRIED = 3
@@ -184,7 +185,8 @@ def size_of(norms: dict[int, float], value: Any) -> float:
     """A real number, or the norm of anything else; nan for what is not known."""
     if isinstance(value, np.float64):
         return float(value)
-    if value is None or isinstance(value, Absent):
+    value = with_numbers(value)
+    if value is None or not has_numbers(value):
         return math.nan
     if isinstance(value, Summary):
         return size_of(norms, value.norm)

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.formatting import derivative_symbol
+from tapemagic.analysis.laziness import has_numbers, token
 from tapemagic.analysis.report.subject import Role, Subject
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 
@@ -75,7 +77,11 @@ class ConstantNames:
 
 def _seed_name(target: str, seed: Any) -> str:
     """The name dy/dy of the seed of a reverse sweep, if that is 1; empty otherwise."""
-    return derivative_symbol(target, target, 1) if target and np.all(seed == 1) else ""
+    return (
+        derivative_symbol(target, target, 1)
+        if target and has_numbers(seed) and np.all(seed == 1)
+        else ""
+    )
 
 
 def _equal(array: Any, value: Any) -> bool:
@@ -83,6 +89,8 @@ def _equal(array: Any, value: Any) -> bool:
     shape = np.shape(value)
     if not shape or np.shape(array) != shape or array.dtype != value.dtype:
         return False
+    if is_lazy(array) or is_lazy(value):
+        return is_lazy(array) and is_lazy(value) and token(array) == token(value)
     return isinstance(value, Absent) or np.array_equal(array, value, equal_nan=True)
 
 

@@ -35,6 +35,10 @@ class Value:
     """The summary of an array that is too large to be written out."""
     gradient_summary: Summary | None = None
     """The same for the gradient."""
+    is_computed: bool = True
+    """Whether its numbers are computed, and not those of a Dask array that is still to be computed."""
+    chunks: str = ""
+    """How a Dask array is cut."""
 
 
 @dataclass(frozen=True)

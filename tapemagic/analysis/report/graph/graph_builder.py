@@ -12,6 +12,7 @@ import numpy as np
 
 from tapemagic.analysis.explain.chain_rule import Edge
 from tapemagic.analysis.formatting import dtype_name, format_lines, format_value
+from tapemagic.analysis.laziness import has_numbers, is_pending
 from tapemagic.analysis.report.dead_ends import first_and_last
 from tapemagic.analysis.report.graph.carried import Development, carried, developments
 from tapemagic.analysis.report.graph.constants import ConstantNames
@@ -314,6 +315,8 @@ class GraphBuilder:
         made = record.output_id
         if isinstance(made, tuple) or np.ndim(record.output) or any(map(np.ndim, record.values)):
             return ()
+        if not all(map(has_numbers, (*record.values, record.output))):
+            return ()
         if not is_chain(record):
             return ()
         found = []
@@ -366,8 +369,9 @@ class GraphBuilder:
     def value(self, value: Any, box: Value) -> Value:
         """A box with the text of its value, and the summary of an array."""
         if not np.shape(value):
-            return replace(box, text=format_value(value))
+            return replace(box, text=format_value(value), is_computed=not is_pending(value))
         summary = summarise(value)
+        box = replace(box, is_computed=summary.is_computed, chunks=summary.chunks)
         return replace(box, text=summary.text, summary=_picture(summary))
 
 

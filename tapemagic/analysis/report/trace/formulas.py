@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.formatting import SHOWN, format_entries, format_size
+from tapemagic.analysis.laziness import has_numbers
 from tapemagic.analysis.report.trace.notation import (
     ATOM,
     CHOICE,
@@ -26,7 +27,7 @@ from tapemagic.analysis.report.trace.notation import (
     total,
 )
 from tapemagic.engine.operations.scatter import names_once
-from tapemagic.engine.recording import Absent, Record
+from tapemagic.engine.recording import Record
 from tapemagic.engine.registry import operation
 from tapemagic.engine.tensor.tensor import getitem
 
@@ -177,7 +178,7 @@ def _power(record: Record) -> Formula:
     """Of a number as exponent, the textbook's formula for it."""
     a, b = record.values
     exponent = None
-    if not np.ndim(b) and not isinstance(b, (complex, np.complexfloating)):
+    if not np.ndim(b) and has_numbers(b) and not isinstance(b, (complex, np.complexfloating)):
         exponent = float(b)
     above = "g * y * ln(a)" if _all_positive(a) else None
     if exponent in {1.0, 2.0} or (exponent and exponent.is_integer() and 2 < exponent < 10):
@@ -188,7 +189,7 @@ def _power(record: Record) -> Formula:
 
 
 def _all_positive(x: Any) -> bool:
-    return not isinstance(x, Absent) and np.asarray(x).dtype.kind != "c" and bool(np.all(x > 0))
+    return has_numbers(x) and np.asarray(x).dtype.kind != "c" and bool(np.all(x > 0))
 
 
 def _product(record: Record) -> Formula | None:
@@ -213,7 +214,7 @@ def _solve(record: Record) -> Formula | None:
 
 
 def _determinant(record: Record) -> Formula | None:
-    regular = record.values[0].ndim == 2 and record.output != 0
+    regular = record.values[0].ndim == 2 and has_numbers(record.output) and record.output != 0
     return _row(None, "g * y * inv(a).T") if regular else None
 
 
@@ -240,7 +241,8 @@ def _shaped(record: Record) -> Formula | None:
 
 def _clip(record: Record) -> Formula | None:
     limits = record.values[1:]
-    if len(limits) == 2 and all(x is not None for x in limits) and np.all(limits[0] <= limits[1]):
+    known = all(x is not None and has_numbers(x) for x in limits)
+    if len(limits) == 2 and known and np.all(limits[0] <= limits[1]):
         return _row("min(max(a, b), c)", "g if b <= a <= c else 0")
     return None
 
@@ -248,14 +250,18 @@ def _clip(record: Record) -> Formula | None:
 def _extreme(record: Record) -> Formula | None:
     """Of the largest or smallest of all elements, unless several are that."""
     axis = (record.params or {}).get("axis")
-    unique = axis is None and np.count_nonzero(record.values[0] == record.output) == 1
+    x, y = record.values[0], record.output
+    known = axis is None and has_numbers(x) and has_numbers(y)
+    unique = known and np.count_nonzero(x == y) == 1
     return _row(None, "g if a == y else 0") if unique and not record.output.ndim else None
 
 
 def _norm(record: Record) -> Formula | None:
     params = {key: x for key, x in (record.params or {}).items() if x is not None}
     plain = set(params) <= {"ord"} and params.get("ord", 2) == 2 and record.values[0].ndim == 1
-    return _row(None, "g * a / y") if plain and record.output else None
+    return (
+        _row(None, "g * a / y") if plain and has_numbers(record.output) and record.output else None
+    )
 
 
 def _logsumexp(record: Record) -> Formula | None:
@@ -399,7 +405,7 @@ def adjoint_formula(
         What stands for the result, and for its adjoint.
     """
     x, result = record.values[position], record.output
-    if any(np.asarray(v).dtype.kind == "c" for v in (*record.values, result) if _has_dtype(v)):
+    if any(_dtype(v).kind == "c" for v in (*record.values, result) if v is not None):
         return None
     if record.operation is INDEX:
         index = (record.params or {}).get("index")
@@ -426,8 +432,8 @@ def adjoint_formula(
     return _summed(piece, record, x, result)
 
 
-def _has_dtype(value: Any) -> bool:
-    return value is not None and not isinstance(value, Absent)
+def _dtype(value: Any) -> Any:
+    return getattr(value, "dtype", None) or np.asarray(value).dtype
 
 
 def _summed(piece: Piece, record: Record, x: Any, result: Any) -> Piece:

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.analysis.laziness import has_numbers
 from tapemagic.analysis.report.adjoints import goals_of
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.engine.operations.scatter import dense
-from tapemagic.engine.recording import SMALL, Absent, Record, silence
+from tapemagic.engine.recording import SMALL, Record, silence
 from tapemagic.engine.registry import no_derivative
 from tapemagic.engine.tape.cotangents import seeds
 from tapemagic.engine.tape.sweep import fit
@@ -120,7 +121,10 @@ def _added_up(
     """The shares of one gradient with the sums of those until then."""
     adjoint = subject.adjoints[i]
     places = [place for place in places if _rule(subject.records[place[0]], place[1])]
-    all_known, is_small = len(places) <= MAX_READERS, not isinstance(adjoint, Summary)
+    all_known, is_small = (
+        len(places) <= MAX_READERS,
+        has_numbers(adjoint) and not isinstance(adjoint, Summary),
+    )
     parts: list[tuple[Place, Any]] = []
     for place in places:
         known = is_small and (all_known or place[0] in shown)
@@ -166,7 +170,7 @@ def _incoming(record: Record, adjoints: Mapping[int, Any]) -> Any:
 
 
 def _conjugated(g: Any) -> Any:
-    if g is None or isinstance(g, Summary):
+    if g is None or isinstance(g, Summary) or not has_numbers(g):
         return None
     return np.conjugate(g) if g.dtype.kind == "c" else g
 
@@ -188,7 +192,7 @@ def passed_on(record: Record, position: int, given: Any) -> Any:
         None if it cannot be computed, `NOTHING` if the rule gives none.
     """
     x = record.values[position]
-    if isinstance(x, Absent) or x.nbytes > SMALL:
+    if not has_numbers(x) or x.nbytes > SMALL:
         return None
     try:
         part = _rule(record, position)(

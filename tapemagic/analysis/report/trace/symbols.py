@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.formatting import SHOWN, format_size, format_value
+from tapemagic.analysis.laziness import has_numbers, is_pending
 from tapemagic.analysis.nonfinite import is_finite
 from tapemagic.analysis.report.graph.constants import ConstantNames
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary, summarise
 from tapemagic.analysis.report.trace.notation import Symbol, escaped, symbol_of
-from tapemagic.engine.recording import Absent
 
 MAX_NUMBERS = 3
 """The number of inputs up to which an operation is written with numbers put in."""
@@ -50,6 +50,8 @@ class Symbols:
 def number_symbol(value: Any) -> Symbol:
     """The symbol of a value without a name: a number, the elements of a small array, or the shape."""
     text = format_value(value)
+    if is_pending(value):
+        text = f"[{format_size(value.shape)}]"
     if not np.shape(value):
         return Symbol(text, escaped(text))
     if len(text) > SHORT:
@@ -61,7 +63,7 @@ def number_symbol(value: Any) -> Symbol:
 def number_symbols(values: Sequence[Any]) -> list[Symbol]:
     """The symbols of the inputs of an operation, to put numbers into its formula; empty unless they are few numbers."""
     several = len(values) > MAX_NUMBERS
-    if several or any(x is None or isinstance(x, Absent) or np.shape(x) for x in values):
+    if several or any(x is None or not has_numbers(x) or np.shape(x) for x in values):
         return []
     return [number_symbol(x) for x in values]
 
@@ -73,7 +75,7 @@ def text_of(value: Any) -> str:
 
 def brief(value: Any) -> str:
     """A value that is short enough to stand in a sum; empty otherwise."""
-    if value is None or isinstance(value, Summary) or np.size(value) > SHOWN:
+    if value is None or isinstance(value, Summary) or is_pending(value) or np.size(value) > SHOWN:
         return ""
     text = text_of(value)
     return text if len(text) <= SHORT else ""

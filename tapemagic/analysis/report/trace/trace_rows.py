@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tapemagic.analysis.formatting import format_entries, without_subscript
+from tapemagic.analysis.laziness import has_numbers
 from tapemagic.analysis.nonfinite import is_finite
 from tapemagic.analysis.report.dead_ends import first_and_last
 from tapemagic.analysis.report.folding import Block, Part
@@ -28,7 +29,7 @@ from tapemagic.analysis.report.trace.reverse_sweep import (
 from tapemagic.analysis.report.trace.shares import Place, Share
 from tapemagic.analysis.report.trace.symbols import Symbols, several, text_of
 from tapemagic.analysis.report.trace.written import Written, written
-from tapemagic.engine.recording import Absent, Record
+from tapemagic.engine.recording import Record
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 
 MAX_INPUTS = 12
@@ -259,7 +260,8 @@ class Table:
         made = [made[-1] for made in (found if all(found) else results)]
         outputs = [record.output for record in made]
         if len({record[0] for record in made}) > 1 or any(
-            isinstance(y, (tuple, Absent)) or np.shape(y) or y.dtype.kind != "f" for y in outputs
+            isinstance(y, tuple) or not has_numbers(y) or np.shape(y) or y.dtype.kind != "f"
+            for y in outputs
         ):
             return ""
         names = set(map(self._stem, made))
@@ -272,7 +274,7 @@ class Table:
 
     def _adjoint_range(self, made: Sequence[Record], name: str) -> str:
         adjoints = [self._subject.adjoints.get(several(record.output_id)[0]) for record in made]
-        if any(g is None or isinstance(g, Summary) for g in adjoints):
+        if any(g is None or isinstance(g, Summary) or not has_numbers(g) for g in adjoints):
             return ""
         symbol = bar(symbol_of(name)).text if name else "its adjoint"
         return f"; {symbol} {_range(adjoints)}"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.formatting import format_lines, format_number
+from tapemagic.analysis.laziness import is_pending
 from tapemagic.analysis.report.folding import Block, Part
 from tapemagic.analysis.report.graph.carried import Development, size_of
 from tapemagic.analysis.report.graph.view import Fold
@@ -127,7 +128,7 @@ class Turns:
 
     def _said(self, symbol: str, value: Any) -> str:
         """A short value as an equation, or else the norm of an array; empty if it is not known."""
-        if value is None or isinstance(value, Absent):
+        if value is None or is_pending(value) or isinstance(value, Absent):
             return ""
         if short := brief(value) or ("" if np.shape(value) else text_of(value)):
             return f"{symbol} = {short}"

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.formatting import label, without_subscript
+from tapemagic.analysis.laziness import has_numbers
 from tapemagic.analysis.report.subject import Subject
-from tapemagic.engine.recording import Absent, Record
+from tapemagic.engine.recording import Record
 from tapemagic.engine.tensor.tensor import id_of
 
 SUMS = {"add", "subtract", "multiply", "divide", "negative"}
@@ -57,7 +58,7 @@ def _input(record: Record) -> int | None:
     if name == "maximum":
         for zero, other in ((0, 1), (1, 0)):
             value = record.values[zero]
-            if not isinstance(value, Absent) and record.ids[zero] <= 0 and not np.any(value):
+            if has_numbers(value) and record.ids[zero] <= 0 and not np.any(value):
                 return other
     return None
 
@@ -98,7 +99,7 @@ def _sentence(
 def _dead(record: Record, axis: int) -> Any:
     """Whether each unit's inputs are all negative; None if they are not known."""
     value = record.values[_input(record) or 0]
-    if isinstance(value, Absent) or not value.shape or not value.size or value.dtype.kind != "f":
+    if not has_numbers(value) or not value.shape or not value.size or value.dtype.kind != "f":
         return None
     others = tuple(k for k in range(value.ndim) if k != axis % value.ndim)
     return np.all(value < 0, axis=others)

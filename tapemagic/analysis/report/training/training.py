@@ -17,6 +17,7 @@ from tapemagic.analysis.formatting import (
     own_name,
     without_subscript,
 )
+from tapemagic.analysis.laziness import with_numbers
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.training.dead_units import dead_units
 from tapemagic.analysis.report.training.series import Series, series_of
@@ -25,7 +26,8 @@ from tapemagic.analysis.report.training.training_flags import (
     loss_flags,
     weak_gradients,
 )
-from tapemagic.engine.tape.gradient_steps import GradientStep, number_of
+from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.tape.gradient_steps import GradientStep, number_of, size_of
 from tapemagic.engine.tensor.tensor import id_of
 
 MAX_VARIABLES = 12
@@ -105,9 +107,12 @@ def training_of(subject: Subject) -> Training | None:
     Variables that were assigned the values that they had count, too. A step is a value of the loss, with the gradients
     that the program took of it. Where the program took gradients of several values, the loss is that of the line that
     took most. Where it took none with respect to Variables, the loss is the target, as often as the same instruction
-    computed it.
+    computed it. Without the numbers of a Dask array that is not computed there is none either.
     """
     steps = _longest(subject, _calls(subject)) or _losses(subject)
+    steps = [_with_numbers(step) for step in steps]
+    if any(is_lazy(step.value) for step in steps):
+        return None
     courses = _courses(subject, steps)
     if len(steps) < 2 or not any(course.has_changed or course.is_assigned for course in courses):
         return None
@@ -135,6 +140,17 @@ def training_of(subject: Subject) -> Training | None:
         ),
         len(courses) - len(shown),
     )
+
+
+def _with_numbers(step: GradientStep) -> GradientStep:
+    """A step with the numbers of what was lazy and is computed; without its gradients if one of them is not."""
+    value, found = with_numbers(step.value), [with_numbers(g) for g in step.gradients]
+    if isinstance(value, np.ndarray | np.generic) and not is_lazy(value):
+        value = np.sum(value).item()
+    if any(map(is_lazy, found)):
+        return step._replace(value=value, gradients=())
+    sizes = (g if g is None or isinstance(g, float) else size_of(g) for g in found)
+    return step._replace(value=value, gradients=tuple(sizes))
 
 
 def _calls(subject: Subject) -> list[GradientStep]:
@@ -201,7 +217,7 @@ def _losses(subject: Subject) -> list[GradientStep]:
             steps.append(
                 GradientStep(
                     (made,),
-                    np.sum(output).item(),
+                    output if is_lazy(output) else np.sum(output).item(),
                     output.size != 1,
                     sites[p][0],
                     p,

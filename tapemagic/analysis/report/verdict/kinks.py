@@ -10,10 +10,11 @@ import numpy as np
 
 from tapemagic.analysis.explain.chain_rule import Edge
 from tapemagic.analysis.formatting import format_number
+from tapemagic.analysis.laziness import has_numbers
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.summary import Summary
 from tapemagic.analysis.report.verdict.statement import Statement
-from tapemagic.engine.recording import Absent, Record, silence
+from tapemagic.engine.recording import Record, silence
 from tapemagic.engine.registry import NUMBERED, Operation
 from tapemagic.engine.tensor.tensor import unwrap, wrap
 
@@ -185,7 +186,7 @@ def kinks(subject: Subject) -> Iterator[Statement]:
     cotangents = _cotangents(subject, [record for _, record, *_ in candidates])
     for position, record, mask, name, taken in candidates:
         g = cotangents.get(record.output_id)  # type: ignore[arg-type]
-        if g is None:
+        if g is None or not has_numbers(g):
             continue
         passing = mask & (_given(record, g) != 0)
         hits = int(np.count_nonzero(passing)) if np.ndim(passing) else int(passing)
@@ -209,7 +210,7 @@ def _is_bent(operation: Operation) -> bool:
 
 def _kinks_of(record: Record, inputs: list[int]) -> Iterator[tuple[Any, str, str]]:
     """The elements at a kink, the operation with the point in words, and what was taken there."""
-    if not inputs or any(isinstance(value, Absent) for value in (*record.values, record.output)):
+    if not inputs or not all(map(has_numbers, (*record.values, record.output))):
         return
     name = record.name
     if (kink := KINKS.get(name)) is not None:

@@ -9,12 +9,13 @@ import numpy as np
 
 from tapemagic.analysis.explain.advice import listed
 from tapemagic.analysis.formatting import derivative_symbol, format_value, label
+from tapemagic.analysis.laziness import has_numbers
 from tapemagic.analysis.nonfinite import NonFinite, is_finite, nonfinite_on
 from tapemagic.analysis.report.subject import Subject
 from tapemagic.analysis.report.verdict.numeric_warning import NumericWarning
 from tapemagic.analysis.report.verdict.written import operands_on
 from tapemagic.engine.events import Event, Place
-from tapemagic.engine.recording import Absent, Record
+from tapemagic.engine.recording import Record
 from tapemagic.engine.tape.observer import Site
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 
@@ -184,7 +185,7 @@ def _name(subject: Subject, record: Record, place: int, text: str, index: tuple[
     """The name of an input, with the index of its element; empty if it has none."""
     name = subject.known_names.get(record.ids[place], "")
     value = record.values[place]
-    if not name or isinstance(value, Absent) or not np.ndim(value):
+    if not name or not has_numbers(value) or not np.ndim(value):
         return name
     own = index[len(index) - value.ndim :]
     if len(own) == value.ndim:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from tapemagic.analysis.formatting import format_value
+from tapemagic.analysis.formatting import NOT_COMPUTED, format_value
+from tapemagic.analysis.laziness import is_pending
 from tapemagic.analysis.nonfinite import NonFinite, is_finite
 from tapemagic.analysis.report.gradients.derivatives import Derivative
 from tapemagic.analysis.report.gradients.own_gradients import OwnGradient
@@ -31,6 +32,10 @@ LONGEST_REASON = 200
 LONGEST = 500
 """The number of characters of a sentence."""
 
+LAZY = (
+    "the cell computes with Dask arrays, whose numbers are computed only when one asks for them: %%tape --compute "
+    "computes those of this report"
+)
 GRADIENTS, TRAINING = "Gradients", "Training"
 KINDS = {"overflow": "overflow", "division by zero": "divide by zero"}
 """The kinds of warnings about operations whose result is not finite, by the cause."""
@@ -51,6 +56,7 @@ def verdict(
     nonfinite: Sequence[NonFinite],
     own: Sequence[OwnGradient] = (),
     flags: Sequence[str] = (),
+    remarks: Sequence[Statement] | None = None,
 ) -> tuple[Statement, ...]:
     """The results of a recording in at most `MOST` sentences.
 
@@ -65,6 +71,8 @@ def verdict(
         The gradients that the program took itself.
     flags : sequence of str
         What looks wrong in a training.
+    remarks : sequence of Statement, optional
+        Those on values that are not computed; by default how to compute them.
 
     Returns
     -------
@@ -79,6 +87,7 @@ def verdict(
         *_missing(derivatives),
         *_own_nones(own),
         *_results(subject, derivatives),
+        *(_uncomputed(subject, derivatives) if remarks is None else remarks),
         *_training(flags),
         *kinks(subject),
     ]
@@ -162,13 +171,30 @@ def _results(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[St
     """Each target with its gradients."""
     for name, target in subject.targets:
         rows = [d for d in derivatives if d.target == name and d.text is not None]
-        listed = ", ".join(f"{row.symbol} = {row.text}" for row in rows[:SHOWN])
-        rest = len(rows) - SHOWN
+        known = [row for row in rows if row.value is None or row.value.is_computed]
+        listed = ", ".join(f"{row.symbol} = {row.text}" for row in known[:SHOWN])
+        rest = len(known) - SHOWN
         more = f", and {rest:,} more, in {GRADIENTS}" if rest > 0 else ""
         value = f"{name} = {format_value(unwrap(target))}"
         summed = f"of the sum of {name}: " if any(row.summed == name for row in rows) else ""
-        text = f"{value}; {summed}{listed}{more}" if rows else value
-        yield Statement("result", text, face=GRADIENTS)
+        later = [row.symbol for row in rows if row not in known]
+        parts = [f"{summed}{listed}{more}"] if known else []
+        if is_pending(unwrap(target)):
+            later.insert(0, name)
+        else:
+            parts.insert(0, value)
+        if later:
+            rest = len(later) - SHOWN - 1
+            more = f", and {rest:,} more, in {GRADIENTS}" if rest > 0 else ""
+            parts.append(f"{NOT_COMPUTED}: {', '.join(later[: SHOWN + 1])}{more}")
+        yield Statement("result", "; ".join(parts), face=GRADIENTS)
+
+
+def _uncomputed(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[Statement]:
+    """A statement on what is not computed, if that is a target or a gradient."""
+    pending = any(is_pending(unwrap(target)) for _, target in subject.targets)
+    if pending or any(row.value and not row.value.is_computed for row in derivatives):
+        yield Statement("note", LAZY)
 
 
 def _training(flags: Sequence[str]) -> Iterator[Statement]:

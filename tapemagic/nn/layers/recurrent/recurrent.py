@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import IN_PARTS, require_computed
 from tapemagic.engine.operations.normalization import masked
 from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn import activations
 from tapemagic.nn.arguments import positive, share
@@ -183,6 +185,8 @@ class Recurrent(Layer):
         """The inputs times the kernel, step by step; all in one product."""
         batch, length, features = sequences.shape
         if training and self.dropout:
+            how = f"the layer {self.path!r}, which draws random numbers,"
+            require_computed(unwrap(sequences), how, IN_PARTS)
             kept = generator(self._own).random((batch, 1, features)) >= self.dropout
             mask = np.broadcast_to(kept, sequences.shape)
             sequences = masked(sequences, mask=mask, factor=1 / (1 - self.dropout))

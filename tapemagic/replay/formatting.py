@@ -1,4 +1,4 @@
-"""Layout of long statements over several lines, as the formatters Black and ruff lay them out."""
+"""Formatting of long statements over several lines, as the formatters Black and ruff lay them out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python's garbage collector, which rests while a report is made."""
+"""Python's garbage collector, which rests while a report or a program is made."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from contextlib import contextmanager
 def uncollected() -> Iterator[None]:
     """Pause the collection of reference cycles in this block, or in a function that this decorates.
 
-    A report is made of many objects that stay, and in which the collector would look for cycles again and again: with
-    10,000 operations, that is up to a third of the time.
+    Reports and programs are made of many objects that stay, and in which the collector would look for cycles again and
+    again: with 10,000 operations, that is up to a third of the time.
 
     Examples
     --------

@@ -1,0 +1,40 @@
+"""Lazy values, such as Dask arrays, and values that a tape did not keep: those whose numbers are not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.recording import Absent, Record
+
+
+def has_numbers(value: Any) -> bool:
+    """Whether the numbers of an array are there: the tape kept them, and they are computed."""
+    return not isinstance(value, Absent) and not is_lazy(value)
+
+
+def is_lazy_array(value: Any) -> bool:
+    """Whether a value, which is no tensor, is a lazy array such as a Dask array, and not a table or task."""
+    return is_lazy(value) and hasattr(value, "chunks") and hasattr(value, "dtype")
+
+
+def is_pending(value: Any) -> bool:
+    """Whether a value is lazy, and nobody has computed its numbers yet."""
+    return is_lazy(value) and getattr(value, "computed", None) is None
+
+
+def with_numbers(value: Any) -> Any:
+    """The numbers of a lazy value that was computed; anything else as it is."""
+    return value if not is_lazy(value) or is_pending(value) else value.computed
+
+
+def has_lazy_values(records: Iterable[Any]) -> bool:
+    """Whether a lazy value is among the inputs and results of records."""
+    found = map(Record._make, records)
+    return any(is_lazy(x) for record in found for x in (*record.values, *record.outputs))
+
+
+def token(value: Any) -> Any:
+    """What Dask knows a lazy array by: arrays with the same are computed from the same in the same way."""
+    return value.__dask_tokenize__()

@@ -1,0 +1,166 @@
+"""How the result of a function of blocks is cut, by its arguments and by what the user says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapemagic.distributed.blocks import BlockMap, Layout, Result, Sent, mapped
+from tapemagic.engine.functions.arguments import argument, name_of
+from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.recording import silence
+from tapemagic.engine.tensor.coercion import of_numbers
+from tapemagic.engine.tensor.constant import constant
+from tapemagic.engine.tensor.dispatch import is_tracked
+from tapemagic.engine.tensor.messages import shown
+from tapemagic.engine.tensor.tensor import Traced, wrap
+from tapemagic.engine.tensor.variable_reads import captured_by, recorded_reads
+from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
+
+Chunks = list[tuple[int, ...]]
+
+
+def planned(
+    f: Callable[..., Any], args: Sequence[Any], dtype: Any, chunks: Any, drop_axis: Any, new_axis: Any
+) -> Any:
+    """The lazy tensor that `map_blocks` returns."""
+    given = [x if isinstance(x, Traced) else argument(x, f, k) for k, x in enumerate(args)]
+    if not any(is_lazy(x._value) for x in given):
+        raise OptionError(
+            f"map_blocks was given no lazy argument: write {name_of(f)}(...) for arrays in memory, or "
+            "tapemagic.constant(dask_array)"
+        )
+    grid, layouts = _on_grid(given)
+    out = _result_axes(len(grid), grid, _axes(drop_axis, "drop_axis"), _axes(new_axis, "new_axis"))
+    lengths = _given(chunks, out, grid) if chunks is not None else _found(given, layouts, out)
+    kind = _dtype(f, given, dtype)
+    result = Result(Layout((), tuple(out)), tuple(lengths), kind)
+    return mapped(*given, blocks=BlockMap(Sent(f, kind), grid, layouts, [result]))
+
+
+def _on_grid(given: Sequence[Traced]) -> tuple[tuple[int, ...], list[Layout]]:
+    """The numbers of blocks along each axis, and how each argument lies on them."""
+    cuts = [x._value.chunks if is_lazy(x._value) else None for x in given]
+    ndim = max(len(cut) for cut in cuts if cut is not None)
+    grid = [1] * ndim
+    rows: list[tuple[int, ...] | None] = [None] * ndim
+    for k, cut in enumerate(cuts):
+        for axis, lengths in zip(range(ndim - len(cut or ()), ndim), cut or (), strict=True):
+            if len(lengths) == 1:
+                continue
+            if rows[axis] not in {None, lengths}:
+                raise ShapeError(
+                    f"argument {k} of map_blocks is cut into {_short(lengths)} along an axis where another one is cut "
+                    f"into {_short(rows[axis])}: write x.rechunk(...) to cut them alike, and y[:, None] to give one "
+                    "fewer axes, since axes are counted from the last one"
+                )
+            rows[axis], grid[axis] = lengths, len(lengths)
+    layouts = []
+    for x, cut in zip(given, cuts, strict=True):
+        if cut is None:
+            layouts.append(Layout((), (None,) * x.ndim))
+            continue
+        ahead = ndim - len(cut)
+        axes = [ahead + k if len(c) == grid[ahead + k] else None for k, c in enumerate(cut)]
+        layouts.append(Layout((), tuple(axes)))
+    return tuple(grid), layouts
+
+
+def _short(lengths: Any) -> str:
+    return str(lengths) if len(lengths) <= 6 else f"({', '.join(map(str, lengths[:5]))}, ...)"
+
+
+def _axes(value: Any, option: str) -> list[int]:
+    found = [value] if isinstance(value, int) else value
+    if not isinstance(found, list | tuple) or not all(type(axis) is int for axis in found):
+        raise OptionError(f"{option} is an axis, or a list of axes, not {shown(value)}")
+    return list(found)
+
+
+def _result_axes(
+    ndim: int, grid: Sequence[int], drop: Sequence[int], new: Sequence[int]
+) -> list[int | None]:
+    """For each axis of the result the axis of the grid, or None for a new one."""
+    for axis in drop:
+        if not -ndim <= axis < ndim:
+            raise OptionError(f"drop_axis={axis}, but the arguments have {ndim} axes")
+        if grid[axis] > 1:
+            raise OptionError(
+                f"drop_axis={axis} is cut into {grid[axis]} blocks, of which each would give a result: write "
+                f"x.rechunk({{{axis % ndim}: -1}}) first"
+            )
+    dropped = {axis % ndim for axis in drop}
+    out: list[int | None] = [axis for axis in range(ndim) if axis not in dropped]
+    for axis in sorted(new):
+        if not 0 <= axis <= len(out):
+            raise OptionError(f"new_axis={axis}, but the result has {len(out)} other axes: count from 0")
+        out.insert(axis, None)
+    return out
+
+
+def _given(chunks: Any, out: Sequence[int | None], grid: Sequence[int]) -> Chunks:
+    """The lengths of the result's blocks as the user gives them."""
+    if not isinstance(chunks, list | tuple) or len(chunks) != len(out):
+        raise OptionError(
+            f"chunks has one entry for each of the {len(out)} axes of the result, not {shown(chunks)}"
+        )
+    found = []
+    for entry, axis in zip(chunks, out, strict=True):
+        count = 1 if axis is None else grid[axis]
+        lengths = (entry,) * count if type(entry) is int else entry
+        whole = isinstance(lengths, list | tuple) and all(type(n) is int and n >= 0 for n in lengths)
+        if not whole or len(lengths) != count:
+            raise OptionError(
+                f"chunks has the entry {shown(entry)} for an axis of {count} blocks: give their one length, or a "
+                "tuple of lengths"
+            )
+        found.append(tuple(lengths))
+    return found
+
+
+def _found(given: Sequence[Traced], layouts: Sequence[Layout], out: Sequence[int | None]) -> Chunks:
+    """The lengths of the result's blocks: those of the arguments, broadcast."""
+    found = []
+    for axis in out:
+        cuts = {
+            cut
+            for x, layout in zip(given, layouts, strict=True)
+            if is_lazy(x._value)
+            for own, cut in zip(layout.axes, x._value.chunks, strict=True)
+            if own == axis
+        }
+        longer = cuts - {(1,)} or {(1,)}
+        if len(longer) > 1:
+            raise OptionError(
+                f"the arguments have the lengths {', '.join(str(cut[0]) for cut in sorted(longer))} along one axis: "
+                "give the lengths of the result's blocks with chunks="
+            )
+        found.append(longer.pop() if axis is not None else (1,))
+    return found
+
+
+def _dtype(f: Callable[..., Any], given: Sequence[Traced], dtype: Any) -> np.dtype[Any]:
+    """The dtype of the result: as given, or as `f` gives it for blocks of ones."""
+    trial = [
+        wrap(np.ones((1,) * x.ndim, x.dtype)) if is_lazy(x._value) else wrap(x._value) for x in given
+    ]
+    wanted = None if dtype is None else of_numbers(dtype)
+    try:
+        with silence(), recorded_reads() as reads, np.errstate(all="ignore"):
+            found = constant(f(*trial)).dtype
+    except Exception as error:
+        if wanted is not None:
+            return wanted
+        raise OptionError(
+            f"{name_of(f)} failed for blocks of ones of length 1, by which the dtype of the result is found: give "
+            f"dtype='float64', or which it is ({type(error).__name__}: {error})"
+        ) from None
+    for variable in captured_by(reads, []):
+        if is_tracked([variable]):
+            raise UnsupportedArgumentError(
+                f"{name_of(f)} reads the variable {variable.name!r}, of which the tape would get no gradient: give it "
+                f"as an argument, map_blocks(f, x, w), or its value alone, w.numpy()"
+            )
+    return wanted or found

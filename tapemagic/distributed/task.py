@@ -1,0 +1,200 @@
+"""The work of one task: the loss and its gradient on one partition, and the sum of several such results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapemagic.distributed.sending import only_sent_variables, pickled, this_process, unpickled
+from tapemagic.engine.functions.arguments import checked_result, checked_tensor, name_of
+from tapemagic.engine.nest import pack
+from tapemagic.engine.recording import silence
+from tapemagic.engine.tape.tape import Tape
+from tapemagic.engine.tensor.coercion import NUMBERS, require_plain
+from tapemagic.engine.tensor.messages import describe
+from tapemagic.engine.tensor.tensor import Tensor, plain, wrap
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.errors import FunctionError, ShapeError
+
+CALLED = "was called on partition"
+"""Part of the note on an error of the loss."""
+
+
+class Partial(NamedTuple):
+    """The result of one or several partitions.
+
+    Attributes
+    ----------
+    rows : int
+    loss : numpy.generic
+    gradients : list of numpy.ndarray or None
+        One for each parameter.
+    """
+
+    rows: int
+    loss: Any
+    gradients: list[Any]
+
+
+class Problem:
+    """A loss with its parameters, which are pickled together: variables that both refer to stay the same ones.
+
+    Parameters
+    ----------
+    loss : callable
+    structure : structure of None
+        That of the parameters, with None in the place of each.
+    leaves : list of (numpy.ndarray, numpy.generic or Variable)
+        The parameters.
+    reduce : {'mean', 'sum'}
+    count : int
+        The number of partitions.
+    """
+
+    def __init__(
+        self,
+        loss: Callable[..., Any],
+        structure: Any,
+        leaves: list[Any],
+        reduce: str,
+        count: int,
+    ) -> None:
+        self.loss = loss
+        self.structure = structure
+        self.leaves = leaves
+        self.reduce = reduce
+        self.count = count
+        self.arrival: Variable | None = None
+
+    @cached_property
+    def pickled(self) -> bytes:
+        """All of it as bytes.
+
+        Raises
+        ------
+        FunctionError
+            If the loss refers to something that cannot be pickled.
+        """
+        return pickled(
+            self.loss, (self.loss, self.structure, self.leaves, self.reduce, self.count)
+        )
+
+    def __reduce__(self) -> Any:
+        return _received, (this_process(), self.pickled)
+
+    def partial(self, number: int, part: Any) -> Partial | None:
+        """The loss and its gradient on the partition with a number; None if that has no rows."""
+        try:
+            return self._partial(part)
+        except Exception as error:
+            error.add_note(
+                f"{name_of(self.loss)} {CALLED} {number} of {self.count}, counted from 0."
+            )
+            raise
+
+    def _partial(self, part: Any) -> Partial | None:
+        rows = self._rows(part)
+        if not rows:
+            return None
+        args, kwargs = spread(part)
+        sources = [x if isinstance(x, Variable) else wrap(x) for x in self.leaves]
+        with silence():
+            with only_sent_variables(self.loss, self.arrival), Tape() as tape:
+                tape.watch(sources)
+                params = pack(self.structure, sources)
+                loss = self._scalar(self.loss(params, *args, **kwargs))
+            gradients = tape.gradient(loss, sources)
+        return Partial(rows, loss._value, [g if g is None else g._value for g in gradients])
+
+    def _scalar(self, loss: Any) -> Tensor:
+        loss = checked_tensor(self.loss, checked_result(self.loss, loss))
+        if loss.shape != ():
+            raise ShapeError(
+                f"{name_of(self.loss)} returned shape {loss.shape}, and a loss is one number: return "
+                f"np.{self.reduce}(...) over the rows of the partition"
+            )
+        return plain(loss)
+
+    def _rows(self, part: Any) -> int:
+        """The number of rows of a partition; of one that has no length 1, if the results are summed."""
+        parts = list(part.values()) if isinstance(part, dict) else part
+        counts = {_length(x) for x in (parts if isinstance(parts, tuple | list) else [parts])}
+        if not isinstance(part, tuple | dict):
+            counts = {_length(part)}
+        if len(counts) > 1:
+            raise ShapeError(
+                f"the parts of the data have {sorted(map(str, counts))} rows here: cut them alike, and into as many "
+                "rows"
+            )
+        rows = next(iter(counts), 0)
+        if rows is None and self.reduce == "mean":
+            raise FunctionError(
+                f"{describe(part)} has no number of rows, by which reduce='mean' weights its loss: return an array, a "
+                "list or a table from the delayed function, or write reduce='sum'"
+            )
+        return 1 if rows is None else rows
+
+    def combined(self, partials: Sequence[Partial | None]) -> Partial | None:
+        """The sum of results, or their mean weighted by rows; None if there is none."""
+        found = [x for x in partials if x is not None]
+        if len(found) < 2:
+            return found[0] if found else None
+        rows = sum(x.rows for x in found)
+        weights = [x.rows / rows if self.reduce == "mean" else None for x in found]
+        columns = zip(*[x.gradients for x in found], strict=True)
+        return Partial(
+            rows,
+            _summed([x.loss for x in found], weights),
+            [_summed(column, weights) for column in columns],
+        )
+
+
+def _received(home: tuple[str, int], content: bytes) -> Problem:
+    """A problem in the process that it was sent to."""
+    state, arrival = unpickled(content)
+    problem = Problem(*state)
+    problem.arrival = arrival if this_process() != home else None
+    return problem
+
+
+def _length(part: Any) -> int | None:
+    shape = getattr(part, "shape", None)
+    if shape:
+        return int(shape[0])
+    return len(part) if hasattr(part, "__len__") and shape is None else None
+
+
+def spread(part: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments and keyword arguments of a loss for a partition: a tuple is several arguments."""
+    if isinstance(part, dict):
+        return (), {name: tensor_of(x) for name, x in part.items()}
+    return tuple(map(tensor_of, part if isinstance(part, tuple) else (part,))), {}
+
+
+def tensor_of(part: Any) -> Any:
+    """An array of numbers as a tensor that shares its memory; anything else as it is."""
+    if not isinstance(part, np.ndarray):
+        return part
+    require_plain(type(part))
+    if part.dtype.kind not in NUMBERS:
+        return part
+    view = part.view()
+    view.flags.writeable = False
+    return wrap(view)
+
+
+def _summed(values: Sequence[Any], weights: Sequence[float | None]) -> Any:
+    """The weighted sum of arrays, of which some may be None; None if all are."""
+    total = None
+    for value, weight in zip(values, weights, strict=True):
+        if value is None:
+            continue
+        term = value if weight is None else value * weight
+        if total is None:
+            total = np.array(term) if weight is None else term
+        else:
+            total += term
+    return total

@@ -1,0 +1,58 @@
+"""Computing of the lazy values of a report: %%tape --compute."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from tapemagic.analysis.formatting import printable
+from tapemagic.analysis.laziness import is_pending
+from tapemagic.analysis.report.subject import Subject
+from tapemagic.analysis.report.uncomputed import uncomputed
+from tapemagic.analysis.report.verdict.statement import Statement
+from tapemagic.engine.laziness import MOST_KEPT
+from tapemagic.engine.streams import is_live
+from tapemagic.engine.tensor.tensor import unwrap
+
+NOTHING = "--compute: there is nothing to compute, since the cell computes with no Dask arrays"
+FAILED = "nothing is computed, since Dask stopped with {}"
+LARGE = (
+    f"--compute leaves arrays of more than {MOST_KEPT >> 20} MB as they are: reduce one to fewer numbers, or write "
+    "x.compute() to have all of them in memory"
+)
+
+
+class Computing:
+    """Computes the small lazy values of a report, all of them together.
+
+    Attributes
+    ----------
+    error : Exception or None
+        The error with which Dask, or a function of the program's that it called, stopped.
+    """
+
+    def __init__(self) -> None:
+        self.error: Exception | None = None
+
+    def __call__(self, subject: Subject) -> Iterator[Statement]:
+        """Compute; remarks on what is not computed for the verdict."""
+        values = uncomputed(subject)
+        if values:
+            from tapemagic.lazy.computing import compute
+
+            try:
+                compute(values, is_live(sys.stdout))
+            except Exception as error:  # noqa: BLE001 -- the report shows what is known without it, and it is raised then
+                self.error = error
+                what = f"{type(error).__name__}: {printable(str(error))}".rstrip(": ")
+                return iter([Statement("note", FAILED.format(what))])
+        return _remarks(subject)
+
+
+def _remarks(subject: Subject) -> Iterator[Statement]:
+    shown = [x for _, x in subject.targets]
+    shown += [g for g in subject.found.gradients.values() if g is not None]
+    if any(is_pending(unwrap(x)) for x in shown):
+        yield Statement("note", LARGE)
+    elif not subject.has_lazy_values:
+        yield Statement("note", NOTHING)

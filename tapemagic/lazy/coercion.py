@@ -1,0 +1,99 @@
+"""Conversion of Dask's arrays to the lazy arrays that tensors hold, and refusals of what cannot become one."""
+
+from __future__ import annotations
+
+import math
+from itertools import chain
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask.array.utils import meta_from_array
+
+from tapemagic.engine.laziness import LAZY
+from tapemagic.engine.tensor.coercion import NUMBERS, require_plain
+from tapemagic.engine.tensor.messages import shown
+from tapemagic.engine.tracing import tracer
+from tapemagic.errors import DtypeError, NotNumbersError, UnsupportedArgumentError
+from tapemagic.lazy.array import LazyArray
+
+
+def kept(value: Any, dtype: np.dtype[Any] | None = None) -> LazyArray:
+    """The lazy array of a Dask array, cast to a dtype unless that is None.
+
+    Raises
+    ------
+    DtypeError
+        If the cast might change numbers, which cannot be seen before they are computed.
+    NotNumbersError
+        If the value is no array of numbers.
+    UnsupportedArgumentError
+        If its shape is not known, or its chunks are no arrays of NumPy's.
+    """
+    if type(value) is LazyArray:
+        value = value.to_dask_array()
+    if not isinstance(value, da.Array):
+        raise NotNumbersError(f"a tensor cannot hold {shown(value)}: {_instead(value)}")
+    if any(map(math.isnan, chain.from_iterable(value.chunks))):
+        raise UnsupportedArgumentError(
+            "a tensor needs to know its shape, and the chunks of this Dask array have unknown lengths: write "
+            "x.compute_chunk_sizes() before it becomes a tensor"
+        )
+    told = tracer()
+    if told is not None:
+        told.leave(LAZY)
+    chunk = meta_from_array(value)
+    if type(chunk) is not np.ndarray:
+        if told is None or not told.reads((chunk,)):
+            _refuse_chunks(type(chunk))
+        value = value.map_blocks(told.value, dtype=value.dtype, meta=told.value(chunk))
+    if value.dtype.kind not in NUMBERS:
+        raise NotNumbersError(
+            f"a tensor holds numbers, and the dtype of this Dask array is {value.dtype}: write x.astype(float) if they "
+            "are numbers"
+        )
+    return LazyArray(value if dtype is None else _cast(value, dtype))
+
+
+def _instead(value: Any) -> str:
+    """Advice on what to write in the place of another collection of Dask's."""
+    if type(value).__name__ == "Delayed":  # which has every attribute
+        return (
+            "say which shape and dtype it will have, with dask.array.from_delayed(x, shape, dtype)"
+        )
+    if hasattr(value, "to_dask_array"):
+        return "write tapemagic.constant(x.to_dask_array(lengths=True)), of columns of numbers"
+    if hasattr(value, "to_delayed"):
+        return "tapemagic.distributed.value_and_grad takes a bag as it is"
+    if hasattr(value, "data"):
+        return "give the Dask array in it, x.data"
+    return "give a Dask array"
+
+
+def _refuse_chunks(chunk: type) -> None:
+    """Raise an error for chunks that are no plain arrays of NumPy's."""
+    if issubclass(chunk, np.ma.MaskedArray):
+        raise UnsupportedArgumentError(
+            "a tensor does not compute with masked arrays, whose arithmetic is not that of arrays, and the chunks of "
+            "this Dask array are such: fill the gaps first, with dask.array.ma.filled(x, 0.0), and multiply by a mask "
+            "of your own"
+        )
+    require_plain(chunk)
+    raise UnsupportedArgumentError(
+        "a tensor computes with NumPy's arrays, and the chunks of this Dask array are of the kind "
+        f"{chunk.__module__}.{chunk.__qualname__}: convert them, with x.map_blocks(np.asarray) or the function of "
+        "their own library for that"
+    )
+
+
+def _cast(value: da.Array, dtype: np.dtype[Any]) -> da.Array:
+    """A Dask array cast to a dtype that can hold its numbers."""
+    if value.dtype == dtype:
+        return value
+    harmless = dtype.kind in "fc" and not value.dtype.kind == "c" != dtype.kind
+    if not harmless and not np.can_cast(value.dtype, dtype, "safe"):
+        raise DtypeError(
+            f"whether numbers of {value.dtype} fit into {dtype} cannot be seen before they are computed: cast them "
+            f"before they become a tensor, with x.astype({str(dtype)!r}), which cuts off what does not fit"
+        )
+    return value.astype(dtype)

@@ -1,0 +1,167 @@
+"""Data that are read again, so that memory stays bounded where a sum over many chunks comes before their next use.
+
+Dask keeps a chunk until everything that needs it is computed. In ``np.sqrt(np.mean(e**2))`` the way back needs the
+chunks of `e` and the mean of all of them, and in ``x - np.mean(x)`` the way forward does: each chunk would be kept
+until the last one is read. So each lazy array has a level: how many such sums, one after the other, it depends on.
+Where arrays of several levels meet in an operation, those of many chunks and a lower level are computed anew for the
+highest one, from the sources on. That is what ``dask.graph_manipulation.clone`` does; but all arrays of a level share
+one reading of each source, and a sum that is known is not computed again.
+
+A source must give the same values each time. One that is persisted is referred to, and not read again.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from dask.graph_manipulation import clone
+
+from tapemagic.lazy.array import LazyArray, Origin
+
+FEW = 4
+"""The number of chunks that may be kept until all of them are known."""
+
+PARTS = frozenset([operator.getitem, np.take, np.diagonal])
+"""Functions whose result has fewer chunks than their argument without being computed from all of these."""
+
+Compute = Callable[[Any, Any, dict[str, Any]], Any]
+"""Computes a function on arguments with lazy arrays among them."""
+
+
+def mapped(change: Callable[[LazyArray], Any], value: Any) -> Any:
+    """Nested arguments with something in the place of each lazy array."""
+    kind = type(value)
+    if kind is LazyArray:
+        return change(value)
+    if kind is tuple or kind is list:
+        return kind([mapped(change, x) for x in value])
+    if kind is dict:
+        return {key: mapped(change, x) for key, x in value.items()}
+    if kind is slice:
+        return slice(*[mapped(change, x) for x in (value.start, value.stop, value.step)])
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return kind._make(mapped(change, x) for x in value)
+    return value
+
+
+def lazy_in(value: Any) -> Iterator[LazyArray]:
+    """The lazy arrays in nested arguments, or in nested results."""
+    kind = type(value)
+    if kind is LazyArray:
+        yield value
+    elif issubclass(kind, (tuple, list)):
+        for x in value:
+            yield from lazy_in(x)
+    elif kind is dict:
+        for x in value.values():
+            yield from lazy_in(x)
+    elif kind is slice:
+        yield from lazy_in((value.start, value.stop, value.step))
+
+
+class Call:
+    """A call of a function on lazy arrays, which can be made anew on those that are read again.
+
+    Parameters
+    ----------
+    compute : callable
+        Computes a function on given arguments.
+    function : callable
+    args, kwargs : tuple, dict
+    """
+
+    __slots__ = ("_args", "_compute", "_function", "_kwargs", "_level", "inputs")
+
+    def __init__(self, compute: Compute, function: Any, args: Any, kwargs: dict[str, Any]) -> None:
+        self._compute = compute
+        self._function = function
+        level = self._level = max((x.origin.level for x in lazy_in((args, kwargs))), default=0)
+
+        def ready(x: LazyArray) -> LazyArray:
+            return x.copy() if stays(x, level) else read_again(x, level)
+
+        self._args = mapped(ready, args)
+        self._kwargs = mapped(ready, kwargs)
+        self.inputs = list(lazy_in((self._args, self._kwargs)))
+
+    def results(self) -> Any:
+        """The function's results, of which each lazy array knows its level, and that this call made it."""
+        found = self._compute(self._function, self._args, self._kwargs)
+        for position, y in enumerate(lazy_in(found)):
+            y.origin = self._origin(y, position)
+        return found
+
+    def _origin(self, y: LazyArray, position: int) -> Origin:
+        span = 1.0
+        if self._function not in PARTS:
+            span = max((self._span(x, y) for x in self.inputs), default=1.0)
+        if span > max(FEW, y.npartitions):
+            return Origin(self._level + 1)
+        return Origin(self._level, span, (self, position))
+
+    def _span(self, x: LazyArray, y: LazyArray) -> float:
+        """The number of chunks that one chunk of a result depends on by way of an input."""
+        before = x.origin.span if x.origin.level == self._level else 1
+        return before * max(1, x.npartitions / max(1, y.npartitions))
+
+    def again(self, level: int) -> list[LazyArray]:
+        """The lazy arrays in the results, from inputs that were read again."""
+
+        def found(x: LazyArray) -> LazyArray:
+            return x if stays(x, level) else x.origin.again[level]
+
+        args, kwargs = mapped(found, self._args), mapped(found, self._kwargs)
+        return list(lazy_in(Call(self._compute, self._function, args, kwargs).results()))
+
+
+class Source:
+    """The array from which data come; made anew, it reads them once more.
+
+    Parameters
+    ----------
+    array : dask.array.Array
+    """
+
+    __slots__ = ("_array", "inputs")
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        self.inputs: list[LazyArray] = []
+
+    def again(self, level: int) -> list[LazyArray]:
+        """The array, read for a level."""
+        read = clone(self._array, seed=f"tapemagic reading {level}")
+        return [LazyArray(read, Origin(level, made_by=(self, 0)))]
+
+
+def stays(x: LazyArray, level: int) -> bool:
+    """Whether an array may be used as it is where another one has the given level."""
+    origin = x.origin
+    known = origin.level > 0 and origin.made_by is None
+    return origin.level >= level or known or x.npartitions <= FEW
+
+
+def read_again(x: LazyArray, level: int) -> LazyArray:
+    """The values of an array, computed anew for a level."""
+    pending = [x]
+    while pending:
+        origin = pending[-1].origin
+        if level in origin.again:
+            pending.pop()
+            continue
+        if origin.made_by is None:
+            origin.made_by = Source(pending[-1].to_dask_array()), 0
+        maker, position = origin.made_by
+        missing = [
+            one for one in maker.inputs if not stays(one, level) and level not in one.origin.again
+        ]
+        if missing:
+            pending += missing
+            continue
+        made = maker.again(level)[position]
+        made.origin.level = max(made.origin.level, level)
+        origin.again[level] = made
+    return x.origin.again[level]

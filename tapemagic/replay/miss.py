@@ -1,0 +1,45 @@
+"""Misses: the ways on from a program that does not hold for a call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapemagic.replay.source import Retrace
+
+
+class Miss:
+    """Returned by a driver in the place of a result: why the program does not hold.
+
+    Attributes
+    ----------
+    guard : int
+        The number of the guard that failed, counted from 1; 0 if the arguments or what the function closes over differ.
+    program : Compiled or None
+        The program whose guard failed.
+    error : type of Exception, or None
+        The class of what the program raised.
+    """
+
+    __slots__ = ("error", "guard", "program")
+
+    def __init__(
+        self, guard: int, program: Any = None, error: type[Exception] | None = None
+    ) -> None:
+        self.guard = guard
+        self.program = program
+        self.error = error
+
+
+def failure(error: Exception, program: Any) -> Miss:
+    """The way on after a program raised an error: a guard failed, or one of its calls did."""
+    if isinstance(error, Retrace):
+        return Miss(error.args[0], program)
+    return Miss(0, program, type(error))
+
+
+MISS = Miss(0)
+STALE = Miss(0)
+"""The results of a driver if the arguments differ, and if only something that the function closes over does."""
+
+CHANGED = (LookupError, AttributeError, TypeError, ValueError)
+"""The errors that checks raise if something that a function closes over is not there any more."""
