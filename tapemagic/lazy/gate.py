@@ -6,6 +6,7 @@ each chunk. Anything else is refused, since Dask would compute it at once.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import dask.array as da
@@ -14,6 +15,7 @@ import numpy as np
 from tapemagic.engine import registry
 from tapemagic.engine.laziness import LAZY
 from tapemagic.engine.tracing import tracer
+from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy import ways as _ways  # noqa: F401 (fills the table)
 from tapemagic.lazy.array import LazyArray, Shape
 from tapemagic.lazy.coercion import kept
@@ -79,22 +81,14 @@ class DaskGate:
         """One number in every place of a new array, which is cut as the shape says."""
         return LazyArray(filled(value, shape))
 
-    def call(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-        """The lazy result of a function on arguments with a lazy array among them."""
-        told = tracer()
-        if told is not None:
-            told.leave(LAZY)
-            args, kwargs = told.value((args, kwargs))
-        return Call(_computed, function, args, kwargs).results()
-
-
-def _computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    return raised(computed(function, lowered(args), lowered(kwargs)))
-
-
-def filled(self, value: Any, shape: tuple[int, ...]) -> Any:
-        """One number in every place of a new array, which is cut as the shape says."""
-        return LazyArray(filled(value, shape))
+    def rows(self, dtype: Any, shape: Any, count: int) -> Any:
+        """The unit cotangents of a lazy target, or those of each of its examples, along a new first axis."""
+        if count > ROWS:
+            raise UnsupportedArgumentError(
+                f"a jacobian of {count} outputs of a lazy array passes back {count} gradients through all chunks, more "
+                f"than {ROWS}: take the outputs that are wanted first, y[:k], or compute the target"
+            )
+        return LazyArray(rows(dtype, shape, count))
 
     def call(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """The lazy result of a function on arguments with a lazy array among them."""
