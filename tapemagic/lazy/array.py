@@ -99,7 +99,7 @@ class LazyArray(ArrayMethods):
     nbytes = 0  # in memory, of which a tape keeps account
 
     def __init__(self, array: da.Array, origin: Origin | None = None) -> None:
-        self._value = array
+        self._value = _without_cuts(array)
         self.origin = origin or Origin()
         self._shape: Shape | None = None
         self.computed: Any = None
@@ -272,6 +272,15 @@ class LazyArray(ArrayMethods):
 
     def __reduce__(self) -> Any:
         return LazyArray, (self._value,)
+
+
+def _without_cuts(array: da.Array) -> da.Array:
+    """An array whose axes of at most one place are in one piece, since Dask repeats those of one place.
+
+    With empty chunks beside it, such a place would be repeated once too often, or be looked for in the wrong chunk.
+    """
+    cut = [k for k, (n, cut) in enumerate(zip(array.shape, array.chunks, strict=True)) if n <= 1 < len(cut)]
+    return array.rechunk(dict.fromkeys(cut, -1)) if cut else array
 
 
 def _rebuilt(dsk: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:

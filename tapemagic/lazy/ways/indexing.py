@@ -77,19 +77,28 @@ def getitem(x: Any, index: Any) -> Any:
     parts = parts_of(index, x.shape)
     _masks_fit(index, x.shape)
     arrays = [k for k, part in enumerate(parts) if isinstance(part, np.ndarray)]
+    parts = _within_bounds(parts, x.shape)
     if not arrays:
         return x[tuple(parts)]
     if len(arrays) == 1 and not any(isinstance(part, int) for part in parts):
         (place,) = arrays
         axis = sum(part is not None for part in parts[:place])
         lead = tuple(slice(None) if k == place else part for k, part in enumerate(parts))
-        new = sum(part is None for part in parts[:place])
-        return (
-            taken(x, parts[place], axis)[_spread(lead, place, parts[place].ndim)]
-            if not new or True
-            else x
-        )
+        return taken(x, parts[place], axis)[_spread(lead, place, parts[place].ndim)]
     return _at_points(x, parts, index)
+
+
+def _within_bounds(parts: list[Any], shape: tuple[int, ...]) -> list[Any]:
+    """The parts of an index, with slices that begin and end within the array, since Dask reads others differently."""
+    lengths = iter(shape)
+    found = []
+    for part in parts:
+        n = 0 if part is None else next(lengths)
+        if isinstance(part, slice):
+            steps = range(*part.indices(n))
+            part = _slice(steps.start, len(steps), steps.step) if steps else slice(0, 0)
+        found.append(part)
+    return found
 
 
 def _spread(lead: tuple[Any, ...], place: int, ndim: int) -> tuple[Any, ...]:
