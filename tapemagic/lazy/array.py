@@ -99,7 +99,7 @@ class LazyArray(ArrayMethods):
     nbytes = 0  # in memory, of which a tape keeps account
 
     def __init__(self, array: da.Array, origin: Origin | None = None) -> None:
-        self._value = _without_cuts(array)
+        self._value = without_empty(array)
         self.origin = origin or Origin()
         self._shape: Shape | None = None
         self.computed: Any = None
@@ -274,13 +274,18 @@ class LazyArray(ArrayMethods):
         return LazyArray, (self._value,)
 
 
-def _without_cuts(array: da.Array) -> da.Array:
-    """An array whose axes of at most one place are in one piece, since Dask repeats those of one place.
+def without_empty(array: da.Array) -> da.Array:
+    """An array without empty chunks, but for one along an axis of length 0.
 
-    With empty chunks beside it, such a place would be repeated once too often, or be looked for in the wrong chunk.
+    Functions of Dask's give wrong numbers with them: along an axis of length 1, which is repeated, they look for the
+    only place in each chunk, and slices that go backwards lose elements.
     """
-    cut = [k for k, (n, cut) in enumerate(zip(array.shape, array.chunks, strict=True)) if n <= 1 < len(cut)]
-    return array.rechunk(dict.fromkeys(cut, -1)) if cut else array
+    cuts = {
+        axis: tuple(filter(None, cut)) or (0,)
+        for axis, cut in enumerate(array.chunks)
+        if 0 in cut and len(cut) > 1
+    }
+    return array.rechunk(cuts) if cuts else array
 
 
 def _rebuilt(dsk: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:

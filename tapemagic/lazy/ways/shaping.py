@@ -124,6 +124,8 @@ def broadcast_to(x: Any, shape: Any, subok: bool = False) -> Any:  # noqa: ARG00
 def _new_chunks(x: Any, shape: tuple[int, ...]) -> Any:
     """The chunks of an array that is broadcast to a shape which does not tell them: none larger than is usual."""
     lead = len(shape) - x.ndim
+    if 0 in shape:
+        return tuple((n,) for n in shape)
     own = [
         "auto" if k < lead or x.shape[k - lead] == 1 else x.chunks[k - lead]
         for k in range(len(shape))
