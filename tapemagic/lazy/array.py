@@ -285,7 +285,12 @@ def without_empty(array: da.Array) -> da.Array:
         for axis, cut in enumerate(array.chunks)
         if 0 in cut and len(cut) > 1
     }
-    return array.rechunk(cuts) if cuts else array
+    if not cuts:
+        return array
+    if not array.size:  # of which Dask leaves the chunks as they are
+        chunks = tuple(cuts.get(axis, cut) for axis, cut in enumerate(array.chunks))
+        return da.zeros(array.shape, dtype=array.dtype, chunks=chunks)
+    return array.rechunk(cuts)
 
 
 def _rebuilt(dsk: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:

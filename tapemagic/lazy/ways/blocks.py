@@ -321,7 +321,11 @@ def _whole_if_empty(x: Any, names: Labels) -> Any:
     """An array, in one piece along the axes without label if it has no elements."""
     if not is_lazy(x) or x.size:
         return x
-    return x.rechunk({axis: -1 for axis, name in enumerate(names) if name is None})
+    chunks = [
+        (n,) if name is None else cut
+        for n, name, cut in zip(x.shape, names, x.chunks, strict=True)
+    ]
+    return da.zeros(x.shape, dtype=x.dtype, chunks=tuple(chunks))
 
 
 def require_whole(function: Any, x: Any, names: Labels) -> None:
