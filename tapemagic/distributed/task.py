@@ -16,6 +16,7 @@ from tapemagic.distributed.sending import (
     unpickled,
 )
 from tapemagic.engine.functions.arguments import checked_result, checked_tensor, name_of
+from tapemagic.engine.laziness import require_computed
 from tapemagic.engine.nest import pack
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tape.tape import Tape
@@ -120,6 +121,9 @@ class Problem:
                 f"{name_of(self.loss)} returned shape {loss.shape}, and a loss is one number: return "
                 f"np.{self.reduce}(...) over the rows of the partition"
             )
+        require_computed(
+            loss._value, f"the loss that {name_of(self.loss)} returned", "compute it from its arguments"
+        )
         return plain(loss)
 
     def _rows(self, part: Any) -> int:

@@ -65,9 +65,11 @@ class Origin:
         What makes it anew, and its place among the arrays made; of a sum over many chunks None.
     again : dict of int to LazyArray
         The array made anew for higher levels.
+    constant : bool
+        Whether no data are read for it, as for the ones from which a gradient starts.
     """
 
-    __slots__ = ("again", "level", "made_by", "span")
+    __slots__ = ("again", "constant", "level", "made_by", "span")
 
     def __init__(
         self, level: int = 0, span: float = 1, made_by: tuple[Any, int] | None = None
@@ -76,6 +78,7 @@ class Origin:
         self.span = span
         self.made_by = made_by
         self.again: dict[int, LazyArray] = {}
+        self.constant = False
 
 
 class LazyArray(ArrayMethods):

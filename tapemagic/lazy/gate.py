@@ -79,7 +79,9 @@ class DaskGate:
 
     def filled(self, value: Any, shape: tuple[int, ...]) -> Any:
         """One number in every place of a new array, which is cut as the shape says."""
-        return LazyArray(filled(value, shape))
+        array = LazyArray(filled(value, shape))
+        array.origin.constant = True
+        return array
 
     def call(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """The lazy result of a function on arguments with a lazy array among them."""

@@ -88,7 +88,12 @@ class Call:
         self._function = function
         level = self._level = max((x.origin.level for x in lazy_in((args, kwargs))), default=0)
 
+        names = " ".join(x.name for x in lazy_in((args, kwargs)))
+        use = f"{getattr(function, '__name__', '')} {names}"
+
         def ready(x: LazyArray) -> LazyArray:
+            if x.origin.constant and x.npartitions > FEW:
+                return apart(x, use)
             return x.copy() if stays(x, level) else read_again(x, level)
 
         self._args = mapped(ready, args)
@@ -98,8 +103,10 @@ class Call:
     def results(self) -> Any:
         """The function's results, of which each lazy array knows its level, and that this call made it."""
         found = self._compute(self._function, self._args, self._kwargs)
+        constant = all(x.origin.constant for x in self.inputs)
         for position, y in enumerate(lazy_in(found)):
             y.origin = self._origin(y, position)
+            y.origin.constant = constant
         return found
 
     def _origin(self, y: LazyArray, position: int) -> Origin:
@@ -186,6 +193,21 @@ def stays(x: LazyArray, level: int) -> bool:
     origin = x.origin
     known = origin.level > 0 and origin.made_by is None
     return origin.level >= level or known or x.npartitions <= FEW
+
+
+def apart(x: LazyArray, use: str) -> LazyArray:
+    """A constant array under another name for each use, so that it is computed within the task that uses it.
+
+    Dask would compute a shared one before all that need it, and keep the chunks of data beside it.
+    """
+    array = x.to_dask_array()
+    if len(array.dask.layers) > MOST_LAYERS:
+        return x.copy()
+    return LazyArray(renamed(array, f"tapemagic use {use}"), x.origin)
+
+
+MOST_LAYERS = 16
+"""The number of layers up to which a constant array is computed anew for each use."""
 
 
 def read_again(x: LazyArray, level: int) -> LazyArray:

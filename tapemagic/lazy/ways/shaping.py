@@ -114,7 +114,12 @@ def broadcast_to(x: Any, shape: Any, subok: bool = False) -> Any:  # noqa: ARG00
         return x
     if 0 in shape:
         return da.zeros(shape, dtype=x.dtype, chunks=chunks)
-    return da.broadcast_to(x, shape, chunks=chunks)
+    return pointwise(_spread_like, (x, da.zeros(shape, dtype=np.int8, chunks=chunks)), {})
+
+
+def _spread_like(x: Any, places: Any) -> Any:
+    """An array repeated over the shape of another; for Dask a part of the tasks that use it, as its own is not."""
+    return np.broadcast_to(x, places.shape)
 
 
 def _new_chunks(x: Any, shape: tuple[int, ...]) -> Any:
