@@ -27,6 +27,7 @@ FOLDERS = {
     "lazy",
     "ipython",
     "kernels",
+    "lazy",
     "nbval",
     "nn",
     "replay",
