@@ -37,5 +37,5 @@ def has_lazy_values(records: Iterable[Any]) -> bool:
 
 
 def token(value: Any) -> Any:
-    """What Dask knows a lazy array by: arrays with the same are computed from the same in the same way."""
+    """The name by which Dask knows a lazy array: arrays with the same are computed from the same in the same way."""
     return value.__dask_tokenize__()
