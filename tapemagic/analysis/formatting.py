@@ -82,7 +82,7 @@ def format_value(value: Any) -> str:
     """
     shape = np.shape(value)
     if is_pending(value):
-        return ", ".join(filter(None, [shape and format_size(shape), format_lazy(value)]))
+        return ", ".join(filter(None, [format_size(shape) if shape else "", format_lazy(value)]))
     if not shape or 0 < np.size(value) <= SHOWN:
         return format_entries(value)
     if np.size(value) == 0:

@@ -224,6 +224,15 @@ def test_computed_once(run: Run) -> None:
     assert 1 == len(calls)
 
 
+def test_the_bar(
+    run: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever watches sees Dask's bar."""
+    monkeypatch.setattr("tapemagic.ipython.computing.is_live", lambda _stream: True)
+    run(LINE.format(" --compute"))
+    assert "100% Completed" in capsys.readouterr().out
+
+
 def test_large_arrays_stay(run: Run) -> None:
     """What is more than 1 MB is not pulled into memory, and the verdict says so."""
     run("L = tm.constant(da.ones(200_000, chunks=50_000))")
@@ -346,13 +355,18 @@ def test_persisted(run: Run) -> None:
 
 def test_raw_dask_arrays_have_names(run: Run) -> None:
     """Data that is no tensor is a constant of the program all the same."""
-    run("D = da.from_array(numbers, chunks=(5, 4))")
+    run(
+        "D = da.from_array(numbers, chunks=(5, 4))\nunknown = D[D[:, 0] > 0]\ntask = dask.delayed(len)([1])"
+    )
+    run("table = {'rows': task}")
     report = run("%%tape\nloss = np.sum((D @ w)**2)")
 
     names = {value.name for value in report.findings.graph.values}
     assert "D" in names
     rows = {row.name: row.role for row in report.findings.variables}
     assert "constant" == rows["D"]
+    report = run("%%tape\nD, unknown, task\nloss = np.sum((D @ w)**2)")
+    assert not {"unknown", "task"} & {row.name for row in report.findings.variables}
 
 
 def test_the_recording_is_kept(run: Run, variables: dict[str, Any]) -> None:

@@ -270,7 +270,7 @@ def _of_lazy(value: Any) -> Summary:
     chunks, known = format_chunks(value), with_numbers(value)
     if is_lazy(known):
         state, shape, dtype = format_state(value), tuple(value.shape), str(value.dtype)
-        text = ", ".join(filter(None, [shape and format_size(shape), state]))
+        text = ", ".join(filter(None, [format_size(shape) if shape else "", state]))
         return Summary(shape, dtype, text, state, _kind(shape), state=state, chunks=chunks)
     return replace(_summary(known), chunks="" if chunks == ONE_CHUNK else chunks)
 
