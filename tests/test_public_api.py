@@ -24,6 +24,7 @@ FOLDERS = {
     "analysis",
     "display",
     "engine",
+    "lazy",
     "ipython",
     "kernels",
     "lazy",

@@ -6,6 +6,7 @@ each chunk. Anything else is refused, since Dask would compute it at once.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import dask.array as da
@@ -14,6 +15,7 @@ import numpy as np
 from tapemagic.engine import registry
 from tapemagic.engine.laziness import LAZY
 from tapemagic.engine.tracing import tracer
+from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy import ways as _ways  # noqa: F401 (fills the table)
 from tapemagic.lazy.array import LazyArray, Shape
 from tapemagic.lazy.coercion import kept

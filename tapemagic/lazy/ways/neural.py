@@ -8,12 +8,12 @@ import dask.array as da
 import numpy as np
 
 from tapemagic.engine.operations import convolving, exponentials, losses, pooling
-from tapemagic.engine.rules import norms
+from tapemagic.engine.rules import neural, norms
 from tapemagic.lazy.ways.along import ALONG, argument, on_axis, on_last
-from tapemagic.lazy.ways.blocks import Labels, blockwise, pointwise, require_whole, right
+from tapemagic.lazy.ways.blocks import Labels, blockwise, require_whole, right
 from tapemagic.lazy.ways.joining import as_lazy
-from tapemagic.lazy.ways.reductions import axes_of, folded, is_cut, total
-from tapemagic.lazy.ways.table import WAYS, way
+from tapemagic.lazy.ways.reductions import axes_of, folded, is_cut
+from tapemagic.lazy.ways.table import way
 
 # fmt: off
 on_axis(exponentials.softmax, exponentials.log_softmax)
@@ -24,7 +24,7 @@ on_last(2, norms.spectral)
 
 @way(exponentials.logsumexp)
 def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """``tapemagic.logsumexp``: along a cut axis out of the largest element and a sum."""
+    """``tapemagic.logsumexp``: along a cut axis those of the chunks in a tree."""
     axes = axes_of(axis, x.ndim)
     if not is_cut(x, axes) or not x.size:
         core = tuple(one - x.ndim for one in axes)
@@ -34,33 +34,20 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
             {},
             lambda arrays: [right(y.ndim, core) for y in arrays],
         )
-    top = WAYS[np.max](x, axis=axes, keepdims=True)
-    sums = total(pointwise(_exponentials, (x, top), {}), axis=axes, keepdims=True)
-    y = pointwise(_log_total, (sums, top), {})
-    from tapemagic.lazy.ways.shaping import reshape
-
-    return y if keepdims else reshape(y, tuple(n for k, n in enumerate(x.shape) if k not in axes))
-
-
-def _exponentials(x: Any, top: Any) -> Any:
-    if x.dtype.kind in "biu":
-        x = x.astype(np.float64)
-    with np.errstate(all="ignore"):
-        return np.exp(np.where(x == top, 0, x - top))
-
-
-def _log_total(sums: Any, top: Any) -> Any:
-    with np.errstate(all="ignore"):
-        return top + np.log(sums)
+    fold = exponentials.logsumexp
+    dtype = fold(np.ones(1, x.dtype)).dtype
+    meta = np.empty((0,) * (x.ndim if keepdims else x.ndim - len(axes)), dtype)
+    return da.reduction(x, fold, fold, axis=axes, keepdims=keepdims, dtype=dtype, meta=meta)
 
 
 def _sparse(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
-    """Labels have the axes of the logits but for the last one, the classes."""
-    ndim = max(x.ndim for x in arrays)
-    return [tuple(range(-ndim, -1)) if x.ndim < ndim else (*range(-ndim, -1), None) for x in arrays]
+    """The last argument, the logits, has one axis more than the others: the classes."""
+    logits = args[-1]
+    return [(*range(-x.ndim, -1), None) if x is logits else tuple(range(-1 - x.ndim, -1)) for x in arrays]
 
 
 ALONG[losses.sparse_softmax_cross_entropy] = _sparse
+ALONG[neural.sparse_cross_entropy_slopes] = _sparse
 
 
 def _batch(arrays: list[Any], args: Any, kwargs: Any, function: Any, shared: int) -> list[Labels]:
