@@ -207,4 +207,4 @@ def _summed(values: Sequence[Any], weights: Sequence[float | None]) -> Any:
             total = np.array(term) if weight is None else term
         else:
             total += term
-    return total
+    return total if total is None or total.ndim else total[()]
