@@ -68,7 +68,8 @@ def data() -> tuple[da.Array, da.Array]:
     return x, y
 
 
-def test_more_data_than_memory(client: Any) -> None:
+@pytest.mark.parametrize("way", ["a tape on each partition", "one tape of lazy tensors"])
+def test_more_data_than_memory(client: Any, way: str) -> None:
     """Four times the memory of a worker passes without a spill, a pause or a restart, and leaves nothing behind."""
     x, y = data()
     assert x.nbytes >= 4 * LIMIT
@@ -78,7 +79,12 @@ def test_more_data_than_memory(client: Any) -> None:
         return np.mean((x @ w - y) ** 2)
 
     before = pids(client)
-    found, gradient = value_and_grad(loss, (x, y))(w)
+    if way == "a tape on each partition":
+        found, gradient = value_and_grad(loss, (x, y))(w)
+    else:
+        with tm.GradientTape() as tape:
+            lazy = loss(w, tm.constant(x), tm.constant(y))
+        found, gradient = dask.compute(lazy, tape.gradient(lazy, w))
 
     assert before == pids(client)
     assert_quiet(client)
