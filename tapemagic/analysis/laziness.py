@@ -16,7 +16,8 @@ def has_numbers(value: Any) -> bool:
 
 def is_lazy_array(value: Any) -> bool:
     """Whether a value, which is no tensor, is a lazy array such as a Dask array, and not a table or task."""
-    return is_lazy(value) and hasattr(value, "chunks") and hasattr(value, "dtype")
+    kind = type(value)  # an object that is computed later may have any attribute
+    return is_lazy(value) and hasattr(kind, "chunks") and hasattr(kind, "dtype")
 
 
 def is_pending(value: Any) -> bool:
@@ -36,5 +37,5 @@ def has_lazy_values(records: Iterable[Any]) -> bool:
 
 
 def token(value: Any) -> Any:
-    """What Dask knows a lazy array by: arrays with the same are computed from the same in the same way."""
+    """The name by which Dask knows a lazy array: arrays with the same are computed from the same in the same way."""
     return value.__dask_tokenize__()

@@ -8,7 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.distributed.sending import only_sent_variables, pickled, this_process, unpickled
+from tapemagic.distributed.sending import (
+    Arrival,
+    only_sent_variables,
+    pickled,
+    this_process,
+    unpickled,
+)
 from tapemagic.engine.functions.arguments import checked_result, checked_tensor, name_of
 from tapemagic.engine.nest import pack
 from tapemagic.engine.recording import silence
@@ -67,7 +73,7 @@ class Problem:
         self.leaves = leaves
         self.reduce = reduce
         self.count = count
-        self.arrival: Variable | None = None
+        self.arrival: Arrival | None = None
 
     @cached_property
     def pickled(self) -> bytes:
@@ -78,9 +84,7 @@ class Problem:
         FunctionError
             If the loss refers to something that cannot be pickled.
         """
-        return pickled(
-            self.loss, (self.loss, self.structure, self.leaves, self.reduce, self.count)
-        )
+        return pickled(self.loss, (self.loss, self.structure, self.leaves, self.reduce, self.count))
 
     def __reduce__(self) -> Any:
         return _received, (this_process(), self.pickled)
@@ -177,7 +181,7 @@ def spread(part: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 def tensor_of(part: Any) -> Any:
     """An array of numbers as a tensor that shares its memory; anything else as it is."""
     if not isinstance(part, np.ndarray):
-        return part
+        return wrap(part) if isinstance(part, np.number) else part
     require_plain(type(part))
     if part.dtype.kind not in NUMBERS:
         return part

@@ -166,8 +166,8 @@ class Session:
         return self._snapshot[1]
 
     def computes_later(self) -> bool:
-        """Whether the cell computed with Dask arrays."""
-        return has_lazy_values(self.snapshot().records[: self._operations])
+        """Whether the cell has computed with Dask arrays so far."""
+        return has_lazy_values(self.snapshot().records)
 
     def context(self, notes: Sequence[Statement] = (), failure: Failure | None = None) -> Context:
         """The names and lines of the cell, for its report."""

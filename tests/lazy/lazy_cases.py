@@ -146,7 +146,10 @@ def outcome(
         return f"{type(error).__name__}: {error}"
     lazies = [bare(x) for x in found if is_lazy(bare(x))]
     with quiet():
-        numbers = iter(dask.compute(*lazies, scheduler="synchronous"))
+        computed = dask.compute(*lazies, scheduler="synchronous")
+    for array, y in zip(lazies, computed, strict=True):
+        assert (array.shape, array.dtype) == (np.shape(y), y.dtype), f"{array} became {y.dtype} {np.shape(y)}"
+    numbers = iter(computed)
     actual = [next(numbers) if is_lazy(bare(x)) else bare(x) for x in found]
     assert len(actual) == len(expected)
     for a, b in zip(actual, expected, strict=True):

@@ -32,13 +32,22 @@ INLINE = 1 << 16
 """The bytes up to which an array in memory is named by its numbers."""
 
 
-class Slot(int):
-    """The place of an array among the arguments of a call."""
+class Slot:
+    """The place of an array among the arguments of a call.
 
-    __slots__ = ()
+    It is no number, which for Dask would be the same as an argument that is this number.
+    """
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
 
     def __dask_tokenize__(self) -> Any:
-        return "slot", int(self)
+        return "slot", self.number
+
+    def __reduce__(self) -> Any:
+        return Slot, (self.number,)
 
 
 def taken_out(value: Any, wanted: Callable[[Any], bool], found: list[Any]) -> Any:
@@ -58,7 +67,7 @@ def put_in(value: Any, arrays: Sequence[Any]) -> Any:
     """Nested arguments with arrays in the numbered places."""
     kind = type(value)
     if kind is Slot:
-        return arrays[value]
+        return arrays[value.number]
     if kind is tuple or kind is list:
         return kind([put_in(x, arrays) for x in value])
     if kind is dict:

@@ -135,7 +135,9 @@ def _with_strips(x: Any, axis: int, width: Any, values: Any) -> Any:
             pieces.append(broadcast_to(value.astype(x.dtype), Shape(chunks)))
         else:
             pieces.append(
-                da.full(shape, np.asarray(value).astype(x.dtype)[()], x.dtype, chunks=chunks)
+                da.full(
+                    shape, np.asarray(value).astype(x.dtype)[()], dtype=x.dtype, chunks=chunks
+                )
             )
     parts = [pieces[0]] * bool(width[0]) + [x] + [pieces[1]] * bool(width[1])
     return concatenate(parts, axis) if len(parts) > 1 else x

@@ -409,7 +409,7 @@ def _zeros(x: Any, n: int, axis: int, cut: Any) -> Any:
     most = max(*(cut or ()), *x.chunks[axis], 1)
     own = tuple(min(most, n - k) for k in range(0, n, most)) or (0,)
     chunks = (*x.chunks[:axis], own, *x.chunks[axis + 1 :])
-    return da.zeros((*x.shape[:axis], n, *x.shape[axis + 1 :]), x.dtype, chunks=chunks)
+    return da.zeros((*x.shape[:axis], n, *x.shape[axis + 1 :]), dtype=x.dtype, chunks=chunks)
 
 
 LAYERS = 16

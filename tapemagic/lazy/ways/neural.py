@@ -8,7 +8,7 @@ import dask.array as da
 import numpy as np
 
 from tapemagic.engine.operations import convolving, exponentials, losses, pooling
-from tapemagic.engine.rules import norms
+from tapemagic.engine.rules import neural, norms
 from tapemagic.lazy.ways.along import ALONG, argument, on_axis, on_last
 from tapemagic.lazy.ways.blocks import Labels, blockwise, require_whole, right
 from tapemagic.lazy.ways.joining import as_lazy
@@ -41,12 +41,13 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def _sparse(arrays: list[Any], args: Any, kwargs: Any) -> list[Labels]:  # noqa: ARG001
-    """Labels have the axes of the logits but for the last one, the classes."""
-    ndim = max(x.ndim for x in arrays)
-    return [tuple(range(-ndim, -1)) if x.ndim < ndim else (*range(-ndim, -1), None) for x in arrays]
+    """The last argument, the logits, has one axis more than the others: the classes."""
+    logits = args[-1]
+    return [(*range(-x.ndim, -1), None) if x is logits else tuple(range(-1 - x.ndim, -1)) for x in arrays]
 
 
 ALONG[losses.sparse_softmax_cross_entropy] = _sparse
+ALONG[neural.sparse_cross_entropy_slopes] = _sparse
 
 
 def _batch(arrays: list[Any], args: Any, kwargs: Any, function: Any, shared: int) -> list[Labels]:

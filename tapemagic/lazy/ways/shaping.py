@@ -10,6 +10,7 @@ import dask.array as da
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy.array import Shape
 from tapemagic.lazy.ways.blocks import in_chunks, is_lazy, pointwise
 from tapemagic.lazy.ways.table import as_dask_does, way
@@ -47,7 +48,7 @@ def reshape(x: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:  # n
         return da.transpose(reshape(da.transpose(x), full[::-1]))
     full = _full_shape(x, shape)
     if full == x.shape:
-        return x
+        return x if chunks is None else x.rechunk(chunks)
     if math.prod(full) == 0 or x.size == 1:
         return _moved(x, full, chunks)
     try:
@@ -72,8 +73,8 @@ def _full_shape(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
 def _moved(x: Any, shape: tuple[int, ...], chunks: Any) -> Any:
     """No element, or one, in another shape."""
     if not x.size:
-        return da.zeros(shape, x.dtype, chunks=chunks or -1)
-    return x.rechunk(-1).reshape(shape)
+        return da.zeros(shape, dtype=x.dtype, chunks=chunks or -1)
+    return x.rechunk(-1).reshape(shape)  # not by map_blocks, whose new axes Dask's fusion mistakes
 
 
 def largest(x: Any) -> int:
@@ -111,7 +112,7 @@ def broadcast_to(x: Any, shape: Any, subok: bool = False) -> Any:  # noqa: ARG00
     if x.shape == shape:
         return x
     if 0 in shape:
-        return da.zeros(shape, x.dtype, chunks=chunks)
+        return da.zeros(shape, dtype=x.dtype, chunks=chunks)
     return da.broadcast_to(x, shape, chunks=chunks)
 
 
@@ -311,3 +312,13 @@ def common_type(*args: Any) -> Any:
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> Any:
     """``np.can_cast``."""
     return np.can_cast(from_.dtype, to, casting)
+
+
+@way(np.min_scalar_type)
+def min_scalar_type(a: Any) -> Any:
+    """``np.min_scalar_type``: the dtype of an array with axes; that of a number depends on the number."""
+    if not a.ndim:
+        raise UnsupportedArgumentError(
+            "np.min_scalar_type of a single number depends on it, and it is not computed: write x.compute() first"
+        )
+    return a.dtype
