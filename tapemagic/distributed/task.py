@@ -16,6 +16,7 @@ from tapemagic.distributed.sending import (
     unpickled,
 )
 from tapemagic.engine.functions.arguments import checked_result, checked_tensor, name_of
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.nest import pack
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tape.tape import Tape
@@ -23,7 +24,7 @@ from tapemagic.engine.tensor.coercion import NUMBERS, require_plain
 from tapemagic.engine.tensor.messages import describe
 from tapemagic.engine.tensor.tensor import Tensor, plain, wrap
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.errors import FunctionError, ShapeError
+from tapemagic.errors import FunctionError, ShapeError, UnsupportedArgumentError
 
 CALLED = "was called on partition"
 """Part of the note on an error of the loss."""
@@ -120,6 +121,11 @@ class Problem:
                 f"{name_of(self.loss)} returned shape {loss.shape}, and a loss is one number: return "
                 f"np.{self.reduce}(...) over the rows of the partition"
             )
+        if is_lazy(loss._value):
+            raise UnsupportedArgumentError(
+                f"{name_of(self.loss)} returned a lazy tensor, since it reads a Dask array by itself: give all data to "
+                "value_and_grad, as a tuple"
+            )
         return plain(loss)
 
     def _rows(self, part: Any) -> int:
@@ -201,4 +207,4 @@ def _summed(values: Sequence[Any], weights: Sequence[float | None]) -> Any:
             total = np.array(term) if weight is None else term
         else:
             total += term
-    return total
+    return total if total is None or total.ndim else total[()]

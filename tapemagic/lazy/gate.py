@@ -6,7 +6,6 @@ each chunk. Anything else is refused, since Dask would compute it at once.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import dask.array as da
@@ -15,14 +14,14 @@ import numpy as np
 from tapemagic.engine import registry
 from tapemagic.engine.laziness import LAZY
 from tapemagic.engine.tracing import tracer
-from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy import ways as _ways  # noqa: F401 (fills the table)
 from tapemagic.lazy.array import LazyArray, Shape
 from tapemagic.lazy.coercion import kept
 from tapemagic.lazy.rereading import Call, mapped
-from tapemagic.lazy.ways.along import ALONG, along, along_first, of_ufunc
+from tapemagic.lazy.ways.along import ALONG, along
 from tapemagic.lazy.ways.blocks import pointwise, whole
 from tapemagic.lazy.ways.table import POINTWISE, WAYS
+from tapemagic.lazy.ways.ufunc_methods import is_method, method
 
 
 def lowered(value: Any) -> Any:
@@ -52,8 +51,8 @@ def computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         return pointwise(function, args, kwargs)
     if function in ALONG:
         return along(function, args, kwargs)
-    if of_ufunc(function):
-        return along_first(function, args, kwargs)
+    if is_method(function):
+        return method(function, args, kwargs)
     return whole(function, args, kwargs)
 
 

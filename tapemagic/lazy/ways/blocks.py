@@ -87,6 +87,7 @@ class Task:
         self.shapes = shapes
 
     def __call__(self, *arrays: Any) -> Any:
+        """The function's result."""
         y = self.function(*put_in(self.args, arrays), **put_in(self.kwargs, arrays))
         if self.shapes is not None:
             found = [np.shape(part) for part in parts_of(y)]
@@ -110,6 +111,7 @@ class Part:
         self.number = number
 
     def __call__(self, y: Any) -> Any:
+        """The result with that number."""
         return np.asarray(y[self.number])
 
     def __reduce__(self) -> Any:
@@ -296,14 +298,16 @@ def _cut_alike(arrays: list[Any], labels: list[Labels]) -> list[Any]:
     known = {name for x, names in zip(arrays, labels, strict=True) if is_lazy(x) for name in names}
     for x, names in zip(arrays, labels, strict=True):
         if not is_lazy(x) and any(
-            name is not None and (n != 1 or name not in known) for name, n in zip(names, x.shape, strict=True)
+            name is not None and (n != 1 or name not in known)
+            for name, n in zip(names, x.shape, strict=True)
         ):
             cuts = tuple(
                 chunks.get(name, (n,)) if n != 1 else (1,)
                 for name, n in zip(names, x.shape, strict=True)
             )
-            x = in_chunks(x, cuts)
-        cut_alike.append(x)
+            cut_alike.append(in_chunks(x, cuts))
+        else:
+            cut_alike.append(x)
     return cut_alike
 
 
@@ -324,8 +328,8 @@ def require_whole(function: Any, x: Any, names: Labels) -> None:
     if cut:
         wanted = ", ".join(f"{axis}: -1" for axis in cut)
         raise UnsupportedArgumentError(
-            f"{public_name(function)} needs axis {', '.join(map(str, cut))} of shape {tuple(x.shape)} in one chunk, and "
-            f"it is cut into {', '.join(str(len(x.chunks[axis])) for axis in cut)}: write x.rechunk({{{wanted}}}), if "
+            f"{public_name(function)} needs axis {', '.join(map(str, cut))} of shape {tuple(x.shape)} in one chunk, "
+            f"and it is cut into {', '.join(str(len(x.chunks[axis])) for axis in cut)}: write x.rechunk({{{wanted}}}), if "
             "the chunks then still fit into memory, or tapemagic.distributed for a loss that is a sum over rows"
         )
 
@@ -359,8 +363,16 @@ def _trial(
         try:
             return function(*put_in(args, dummies), **put_in(kwargs, dummies))
         except np.linalg.LinAlgError:  # of whole numbers that are all 0
-            dummies = [np.broadcast_to(np.eye(*x.shape[-2:], dtype=x.dtype), x.shape) if x.ndim > 1 else x for x in dummies]
+            dummies = [
+                np.broadcast_to(np.eye(*x.shape[-2:], dtype=x.dtype), x.shape) if x.ndim > 1 else x
+                for x in dummies
+            ]
             return function(*put_in(args, dummies), **put_in(kwargs, dummies))
+
+
+def _identities(x: Any) -> Any:
+    """Identity matrices in the place of others."""
+    return np.broadcast_to(np.eye(*x.shape[-2:], dtype=x.dtype), x.shape)
 
 
 def _same(
@@ -405,7 +417,9 @@ def _tried(
     if kind is not None and hasattr(kind, "_fields"):
         kind = kind._make
     if any(isinstance(part, (tuple, list)) for part in parts_of(y)):
-        raise UnsupportedArgumentError(f"{public_name(function)}, which gives nested lists, has no lazy way")
+        raise UnsupportedArgumentError(
+            f"{public_name(function)}, which gives nested lists, has no lazy way"
+        )
     if not long:
         return [_fixed(part) for part in parts_of(y)], kind
     other = {name: 2 + k for k, name in enumerate(long)}
@@ -422,7 +436,9 @@ def _tried(
             axes.append((None, n) if n == m else (names[m], lengths[names[m]]))
         result = Result(a.dtype, tuple(axes))
         if sorted(label for label, _ in axes if label is not None) != long:
-            raise UnsupportedArgumentError(f"{public_name(function)} has no lazy way for these arguments")
+            raise UnsupportedArgumentError(
+                f"{public_name(function)} has no lazy way for these arguments"
+            )
         found.append(result)
     return found, kind
 

@@ -22,7 +22,7 @@ def _sides(x: Any, axis: int) -> tuple[Any, Any]:
 
 
 @way(np.diff)
-def diff(a: Any, n: int = 1, axis: int = -1, **ends: Any) -> Any:  # noqa: ARG001 (the rule adds them)
+def diff(a: Any, n: int = 1, axis: int = -1, **ends: Any) -> Any:
     """``np.diff``."""
     n = operator.index(n)
     if n < 0:
