@@ -37,7 +37,7 @@ def raised(value: Any) -> Any:
         return LazyArray(value)
     if type(value) in (tuple, list):
         return type(value)(map(raised, value))
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
+    if hasattr(value, "_fields"):
         return value._make(map(raised, value))
     return value
 
