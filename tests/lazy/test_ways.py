@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
+from tapemagic.engine.operations.primitive import primitive
 from tapemagic.errors import UnsupportedArgumentError
 from tests.lazy.lazy_cases import raising
 
@@ -83,7 +84,7 @@ def test_masks_in_memory() -> None:
     """They say how many elements there are; lazy ones do not."""
     x, mask = lazy(), X[:, 0] > 8
     assert np.array_equal(x[mask].compute(scheduler="synchronous").numpy(), X[mask])
-    with pytest.raises(UnsupportedArgumentError, match="np.where"):
+    with pytest.raises(UnsupportedArgumentError, match=r"np\.where"):
         x[x[:, 0] > 8]
 
 
@@ -91,13 +92,13 @@ def test_functions_of_others_are_not_tried_out() -> None:
     """They might do anything with numbers of no meaning."""
     called = []
 
+    @primitive
     def halves(x: Any) -> Any:
         called.append(x)
         return x / 2
 
-    function = tm.register_vjp(halves, lambda g, _y, _x: g / 2)
     with pytest.raises(UnsupportedArgumentError, match=r"da\.map_blocks"):
-        function(lazy(X, -1))
+        halves(lazy(X, -1))
     assert not called
 
 
@@ -105,8 +106,8 @@ def test_ties_of_argmax_across_chunks() -> None:
     """The first in NumPy's order, not in that of the chunks."""
     x = np.zeros((4, 4))
     x[0, 3] = x[2, 0] = 1
-    y = np.argmax(lazy(x, (2, 2)))
-    assert int(y.compute(scheduler="synchronous")) == 3 if hasattr(y, "compute") else True
+    (y,) = dask.compute(np.argmax(lazy(x, (2, 2))), scheduler="synchronous")
+    assert int(y) == 3
 
 
 def test_a_row_wise_function_along_a_cut_axis() -> None:
