@@ -17,6 +17,7 @@
     ├── FunctionError (ValueError)             a function that cannot be differentiated, such as one that returns None
     ├── CustomGradientError (ValueError)       a function for custom_gradient that breaks its contract
     │   └── VariablesKeywordError (TypeError)  its gradient function does not take the variables that it reads
+    ├── NotComputedError (TypeError)            a use of a lazy value, a Dask array, that needs its numbers
     ├── UnsupportedArgumentError (TypeError)   an argument of a NumPy function that its derivative rule does not support
     ├── ImmutableError (TypeError)             writing into a tensor
     │   └── ImmutableVariableError (RuntimeError)   ``v += 1`` on a Variable

@@ -18,6 +18,8 @@ for _name in tapemagic.__all__:
     getattr(tapemagic, _name)
 with suppress(ImportError):
     import scipy.special  # noqa: F401
+with suppress(ImportError):
+    import tapemagic.distributed.blocks
 
 gc.disable()  # while tests are collected, as hardly anything is dropped
 

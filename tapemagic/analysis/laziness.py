@@ -7,6 +7,7 @@ from typing import Any
 
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import Absent, Record
+from tapemagic.engine.tensor.tensor import Traced
 
 
 def has_numbers(value: Any) -> bool:
@@ -15,8 +16,11 @@ def has_numbers(value: Any) -> bool:
 
 
 def is_lazy_array(value: Any) -> bool:
-    """Whether a value, which is no tensor, is a lazy array such as a Dask array, and not a table or task."""
-    return is_lazy(value) and hasattr(value, "chunks") and hasattr(value, "dtype")
+    """Whether a value is a lazy array such as a Dask array, and not a tensor, a table or a task."""
+    kind = type(value)  # an object that is computed later may have any attribute
+    if isinstance(value, Traced) or not is_lazy(value):
+        return False
+    return hasattr(kind, "chunks") and hasattr(kind, "dtype")
 
 
 def is_pending(value: Any) -> bool:
@@ -36,5 +40,5 @@ def has_lazy_values(records: Iterable[Any]) -> bool:
 
 
 def token(value: Any) -> Any:
-    """What Dask knows a lazy array by: arrays with the same are computed from the same in the same way."""
+    """The name by which Dask knows a lazy array: arrays with the same are computed from the same in the same way."""
     return value.__dask_tokenize__()

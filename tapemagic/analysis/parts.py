@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.analysis.snapshot import Named
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Traced
 
@@ -82,7 +83,7 @@ def _searched(value: Any, opaque: tuple[type, ...]) -> Iterator[Named]:
         return ((f"[{key!r}]", part) for key, part in found if isinstance(key, plain))
     if isinstance(value, list | tuple):
         return items(value)
-    if isinstance(value, (*OPAQUE, *opaque)):
+    if isinstance(value, (*OPAQUE, *opaque)) or is_lazy(value):
         return iter(())
     try:
         attributes = object.__getattribute__(value, "__dict__")

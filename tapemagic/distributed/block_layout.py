@@ -1,7 +1,8 @@
-"""How the result of a function of blocks is cut, by its arguments and by what the user says of it."""
+"""The cut of the result of a function of blocks, by its arguments and by what the user says of it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from tapemagic.engine.tensor.coercion import of_numbers
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import is_tracked
 from tapemagic.engine.tensor.messages import shown
-from tapemagic.engine.tensor.tensor import Traced, wrap
+from tapemagic.engine.tensor.tensor import Tensor, Traced, wrap
 from tapemagic.engine.tensor.variable_reads import captured_by, recorded_reads
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
 
@@ -23,7 +24,12 @@ Chunks = list[tuple[int, ...]]
 
 
 def planned(
-    f: Callable[..., Any], args: Sequence[Any], dtype: Any, chunks: Any, drop_axis: Any, new_axis: Any
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    dtype: Any,
+    chunks: Any,
+    drop_axis: Any,
+    new_axis: Any,
 ) -> Any:
     """The lazy tensor that `map_blocks` returns."""
     given = [x if isinstance(x, Traced) else argument(x, f, k) for k, x in enumerate(args)]
@@ -53,8 +59,7 @@ def _on_grid(given: Sequence[Traced]) -> tuple[tuple[int, ...], list[Layout]]:
             if rows[axis] not in {None, lengths}:
                 raise ShapeError(
                     f"argument {k} of map_blocks is cut into {_short(lengths)} along an axis where another one is cut "
-                    f"into {_short(rows[axis])}: write x.rechunk(...) to cut them alike, and y[:, None] to give one "
-                    "fewer axes, since axes are counted from the last one"
+                    f"into {_short(rows[axis])}: write {_ADVICE}"
                 )
             rows[axis], grid[axis] = lengths, len(lengths)
     layouts = []
@@ -62,10 +67,29 @@ def _on_grid(given: Sequence[Traced]) -> tuple[tuple[int, ...], list[Layout]]:
         if cut is None:
             layouts.append(Layout((), (None,) * x.ndim))
             continue
-        ahead = ndim - len(cut)
-        axes = [ahead + k if len(c) == grid[ahead + k] else None for k, c in enumerate(cut)]
-        layouts.append(Layout((), tuple(axes)))
+        layouts.append(Layout((), _own_axes(cut, grid)))
     return tuple(grid), layouts
+
+
+def _own_axes(cut: tuple[tuple[int, ...], ...], grid: Sequence[int]) -> tuple[int | None, ...]:
+    """For each axis of an argument that of the grid, or None where each block is given all of it."""
+    found = []
+    for lengths, (axis, count) in zip(
+        cut, list(enumerate(grid))[len(grid) - len(cut) :], strict=True
+    ):
+        if len(lengths) == 1 < count and lengths != (1,) and any(len(c) > 1 for c in cut):
+            raise ShapeError(
+                f"map_blocks was given {lengths[0]} numbers in one block beside {count} blocks of another argument "
+                f"along the same axis: write {_ADVICE}"
+            )
+        found.append(axis if len(lengths) == count else None)
+    return tuple(found)
+
+
+_ADVICE = (
+    "x.rechunk(...) to cut them alike, and y[:, None] if y has fewer axes, since axes are counted from "
+    "the last one"
+)
 
 
 def _short(lengths: Any) -> str:
@@ -95,7 +119,9 @@ def _result_axes(
     out: list[int | None] = [axis for axis in range(ndim) if axis not in dropped]
     for axis in sorted(new):
         if not 0 <= axis <= len(out):
-            raise OptionError(f"new_axis={axis}, but the result has {len(out)} other axes: count from 0")
+            raise OptionError(
+                f"new_axis={axis}, but the result has {len(out)} other axes: count from 0"
+            )
         out.insert(axis, None)
     return out
 
@@ -110,7 +136,9 @@ def _given(chunks: Any, out: Sequence[int | None], grid: Sequence[int]) -> Chunk
     for entry, axis in zip(chunks, out, strict=True):
         count = 1 if axis is None else grid[axis]
         lengths = (entry,) * count if type(entry) is int else entry
-        whole = isinstance(lengths, list | tuple) and all(type(n) is int and n >= 0 for n in lengths)
+        whole = isinstance(lengths, list | tuple) and all(
+            type(n) is int and n >= 0 for n in lengths
+        )
         if not whole or len(lengths) != count:
             raise OptionError(
                 f"chunks has the entry {shown(entry)} for an axis of {count} blocks: give their one length, or a "
@@ -141,20 +169,28 @@ def _found(given: Sequence[Traced], layouts: Sequence[Layout], out: Sequence[int
     return found
 
 
+def _small(x: Traced) -> Tensor:
+    """Ones in the shape of a block that has the length 1 along the axes that are cut, and along all if it is large."""
+    shape = [len(cut) > 1 or cut[0] for cut in x._value.chunks]
+    large = math.prod(shape) > _LARGE
+    return wrap(np.ones((1,) * x.ndim if large else list(map(int, shape)), x.dtype))
+
+
+_LARGE = 1 << 16
+
+
 def _dtype(f: Callable[..., Any], given: Sequence[Traced], dtype: Any) -> np.dtype[Any]:
     """The dtype of the result: as given, or as `f` gives it for blocks of ones."""
-    trial = [
-        wrap(np.ones((1,) * x.ndim, x.dtype)) if is_lazy(x._value) else wrap(x._value) for x in given
-    ]
+    trial = [_small(x) if is_lazy(x._value) else wrap(x._value) for x in given]
     wanted = None if dtype is None else of_numbers(dtype)
     try:
         with silence(), recorded_reads() as reads, np.errstate(all="ignore"):
             found = constant(f(*trial)).dtype
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (whatever the user's function raises)
         if wanted is not None:
             return wanted
         raise OptionError(
-            f"{name_of(f)} failed for blocks of ones of length 1, by which the dtype of the result is found: give "
+            f"{name_of(f)} failed for blocks of ones, by which the dtype of the result is found: give "
             f"dtype='float64', or which it is ({type(error).__name__}: {error})"
         ) from None
     for variable in captured_by(reads, []):

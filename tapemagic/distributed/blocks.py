@@ -6,7 +6,6 @@ gradient. So there are derivatives of any order.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -25,7 +24,7 @@ from tapemagic.engine.recording import silence
 from tapemagic.engine.registry import vjp_argnums
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.constant import constant
-from tapemagic.engine.tensor.tensor import Tensor, wrap
+from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.errors import ShapeError
 from tapemagic.lazy.ways.table import way
 
@@ -106,7 +105,7 @@ class BlockMap:
         if shape != expected:
             raise ShapeError(
                 f"{name_of(self.function)} returned shape {np.shape(y)} for block {tuple(number)}, where "
-                f"{expected[len(result.layout.lead):]} was expected: give the lengths of the blocks with chunks="
+                f"{expected[len(result.layout.lead) :]} was expected: give the lengths of the blocks with chunks="
             )
         return np.reshape(y, shape)
 
@@ -159,6 +158,7 @@ class Sent:
         self.__name__ = name_of(self.function)
 
     def __call__(self, *tensors: Any) -> tuple[Tensor, ...]:
+        """The result of the function, as the only one."""
         with only_sent_variables(self.function, self.arrival):
             y = constant(self.function(*tensors))
         return (y if y.dtype == self.dtype else cast(y, self.dtype),)
@@ -180,6 +180,7 @@ class Pullback:
         self.__name__ = name_of(function)
 
     def __call__(self, *tensors: Any) -> tuple[Tensor, ...]:
+        """The gradients, one for each argument at `argnums`."""
         gs, inputs = tensors[: self.count], list(tensors[self.count :])
         for k in self.argnums:
             inputs[k] = np.positive(inputs[k])  # another tensor, if one is given twice
@@ -208,12 +209,15 @@ def _mapped(*arrays: Any, blocks: BlockMap) -> Any:
     sent = delayed(blocks, name=f"function-{name}", traverse=False)
     together, index = _together(name, sent, blocks, arrays)
     found = tuple(
-        _picked(f"{name}-{k}", together, index, k, result) for k, result in enumerate(blocks.results)
+        _picked(f"{name}-{k}", together, index, k, result)
+        for k, result in enumerate(blocks.results)
     )
     return found if len(found) > 1 else found[0]
 
 
-def _together(name: str, sent: Any, blocks: BlockMap, arrays: Sequence[Any]) -> tuple[da.Array, Any]:
+def _together(
+    name: str, sent: Any, blocks: BlockMap, arrays: Sequence[Any]
+) -> tuple[da.Array, Any]:
     """An array of objects, the results for each block together, and its index in Dask's notation."""
     count = len(blocks.grid)
     number = ArrayBlockIdDep(tuple((1,) * n for n in blocks.grid))
@@ -253,7 +257,7 @@ def _picked(name: str, together: da.Array, every: Any, k: int, result: Result) -
         else:
             index.append(axis)
             adjusted[axis] = cut
-    picked = da.blockwise(
+    return da.blockwise(
         _pick,
         tuple(index),
         together,
@@ -266,7 +270,6 @@ def _picked(name: str, together: da.Array, every: Any, k: int, result: Result) -
         dtype=result.dtype,
         meta=np.empty((0,) * len(index), result.dtype),
     )
-    return picked
 
 
 def _pick(found: Any, number: int) -> Any:
@@ -276,14 +279,14 @@ def _pick(found: Any, number: int) -> Any:
     return found[number]
 
 
-def _gradients(
-    argnums: Sequence[int], g: Any, y: Any, *inputs: Any, blocks: BlockMap
-) -> list[Any]:
+def _gradients(argnums: Sequence[int], g: Any, y: Any, *inputs: Any, blocks: BlockMap) -> list[Any]:
     """The gradients of the inputs at some positions."""
     gs, ys = (g, y) if y.__class__ is tuple else ((g,), (y,))
     if gs[0].ndim > ys[0].ndim:
         rows = [
-            _gradients(argnums, tuple(row) if y.__class__ is tuple else row[0], y, *inputs, blocks=blocks)
+            _gradients(
+                argnums, tuple(row) if y.__class__ is tuple else row[0], y, *inputs, blocks=blocks
+            )
             for row in zip(*gs, strict=True)
         ]
         return [np.stack(column) for column in zip(*rows, strict=True)]

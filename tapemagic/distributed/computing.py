@@ -12,6 +12,7 @@ import dask
 from dask.base import get_scheduler
 from dask.delayed import Delayed, delayed
 from dask.diagnostics.progress import ProgressBar
+from dask.highlevelgraph import HighLevelGraph
 from dask.utils import parse_bytes
 
 from tapemagic.distributed.partitions import Partitions
@@ -79,13 +80,27 @@ def _without_warning_of(size: int) -> Iterator[None]:
 
 def reduced(problem: Problem, partitions: Partitions, split_every: int) -> Delayed:
     """The result on all partitions, to be computed later: a tree of sums over the results on each."""
-    sent = delayed(problem, name=f"problem-{uuid4().hex}", traverse=False)
-    partials = partitions.mapped(Problem.partial, sent)
-    combine = delayed(Problem.combined, pure=False)
-    while len(partials) > 1:
-        groups = [partials[k : k + split_every] for k in range(0, len(partials), split_every)]
-        partials = [combine(sent, group) if len(group) > 1 else group[0] for group in groups]
-    return partials[0]
+    name = f"value-and-grad-{uuid4().hex}"
+    sent = delayed(problem, name=f"problem-{name}", traverse=False)
+    keys, tasks, sources = partitions.mapped(Problem.partial, sent, name)
+    level = 0
+    while len(keys) > 1:
+        groups = [keys[k : k + split_every] for k in range(0, len(keys), split_every)]
+        keys = [
+            group[0] if len(group) == 1 else f"sum-{name}-{level}-{k}"
+            for k, group in enumerate(groups)
+        ]
+        pairs = zip(keys, groups, strict=True)
+        tasks |= {
+            key: (Problem.combined, sent.key, group) for key, group in pairs if len(group) > 1
+        }
+        level += 1
+    if not tasks:
+        return sources[0]
+    layer = f"sum-{name}"
+    used: list[Any] = [sent, *sources]
+    graph = HighLevelGraph.from_collections(layer, tasks, dependencies=used)
+    return Delayed(keys[0], graph, layer=layer)
 
 
 def current_client(result: Delayed) -> Any:

@@ -27,7 +27,7 @@ def map_blocks(
         At least one of them lazy. Lazy ones have to be cut alike along the axes that they share, counted from the last
         one as for broadcasting, or be in one piece there.
     dtype : dtype, optional
-        That of the result. Without it, `f` is tried once on blocks of ones, of length 1 along each axis.
+        That of the result. Without it, `f` is tried once on small blocks of ones.
     chunks : tuple of (int or tuple of int), optional
         For each axis of the result the lengths of its blocks, or the one length of all, where they differ from those of
         the arguments.
@@ -74,7 +74,7 @@ def map_blocks(
     >>> y
     Tensor(dask.array<shape=(6,), dtype=float64, chunksize=(4,)>)
     >>> tape.gradient(loss, w).compute()
-    Tensor(-2.1546829)
+    Tensor(-3.620281)
     """
     require_function(f)
     from tapemagic.distributed.block_layout import planned

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
+import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import cloudpickle
@@ -24,6 +26,43 @@ def this_process() -> tuple[str, int]:
     return _STARTED, os.getpid()
 
 
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    """A pickler that sets variables aside."""
+
+    def __init__(self, file: Any) -> None:
+        super().__init__(file)
+        self.variables: list[Variable] = []
+        self._numbers: dict[int, int] = {}
+
+    def persistent_id(self, x: Any) -> int | None:
+        """The number of a variable."""
+        if not isinstance(x, Variable):
+            return None
+        if id(x) not in self._numbers:
+            self._numbers[id(x)] = len(self.variables)
+            self.variables.append(x)
+        return self._numbers[id(x)]
+
+
+class _Unpickler(pickle.Unpickler):
+    """Its opposite."""
+
+    def __init__(self, file: Any, variables: list[Variable]) -> None:
+        super().__init__(file)
+        self._variables = variables
+
+    def persistent_load(self, number: int) -> Variable:
+        """The variable with a number."""
+        return self._variables[number]
+
+
+class Arrival(NamedTuple):
+    """The variables that came with a function, and one that is younger than all that were there by then."""
+
+    variables: list[Variable]
+    last: Variable
+
+
 def pickled(function: Callable[..., Any], content: Any) -> bytes:
     """A function, with what belongs to it, as bytes.
 
@@ -32,9 +71,12 @@ def pickled(function: Callable[..., Any], content: Any) -> bytes:
     FunctionError
         If it refers to something that cannot be pickled.
     """
+    file = io.BytesIO()
+    pickler = _Pickler(file)
     try:
         with silence():
-            return cloudpickle.dumps(content)  # type: ignore[no-any-return]
+            pickler.dump(content)
+            return cloudpickle.dumps((pickler.variables, file.getvalue()))
     except Exception as error:  # noqa: BLE001 (whatever the user's objects raise)
         raise FunctionError(
             f"{name_of(function)} cannot be pickled with all that it refers to, and so not be sent to workers: "
@@ -42,16 +84,17 @@ def pickled(function: Callable[..., Any], content: Any) -> bytes:
         ) from None
 
 
-def unpickled(content: bytes) -> tuple[Any, Variable]:
-    """The content of bytes, and a variable that is older than those in it, and younger than all others here."""
-    arrival = Variable(0.0)
+def unpickled(content: bytes) -> tuple[Any, Arrival]:
+    """The content of bytes, and what is known of its variables."""
     with silence():
-        return cloudpickle.loads(content), arrival
+        variables, rest = pickle.loads(content)  # noqa: S301 (our own bytes)
+        found = _Unpickler(io.BytesIO(rest), variables).load()
+    return found, Arrival(variables, Variable(0.0))
 
 
 @contextmanager
-def only_sent_variables(function: Callable[..., Any], arrival: Variable | None) -> Iterator[None]:
-    """Refuse variables that a function reads inside the block and that were not sent with it.
+def only_sent_variables(function: Callable[..., Any], arrival: Arrival | None) -> Iterator[None]:
+    """Refuse variables that a function reads inside the block and that were neither sent with it nor made by it.
 
     They are those of an imported module, of which each process has its own, with values of its own.
     """
@@ -59,8 +102,9 @@ def only_sent_variables(function: Callable[..., Any], arrival: Variable | None) 
         yield
     if arrival is None:
         return
+    sent = set(map(id, arrival.variables))
     for variable, _ in reads.values():
-        if oldest_first([variable, arrival])[0] is variable:
+        if id(variable) not in sent and oldest_first([variable, arrival.last])[0] is variable:
             raise UnsupportedArgumentError(
                 f"{name_of(function)} reads the variable {variable.name!r} of an imported module, and workers may "
                 "have another one with another value: give it as an argument"

@@ -8,8 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.distributed.sending import only_sent_variables, pickled, this_process, unpickled
+from tapemagic.distributed.sending import (
+    Arrival,
+    only_sent_variables,
+    pickled,
+    this_process,
+    unpickled,
+)
 from tapemagic.engine.functions.arguments import checked_result, checked_tensor, name_of
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.nest import pack
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tape.tape import Tape
@@ -17,7 +24,7 @@ from tapemagic.engine.tensor.coercion import NUMBERS, require_plain
 from tapemagic.engine.tensor.messages import describe
 from tapemagic.engine.tensor.tensor import Tensor, plain, wrap
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.errors import FunctionError, ShapeError
+from tapemagic.errors import FunctionError, ShapeError, UnsupportedArgumentError
 
 CALLED = "was called on partition"
 """Part of the note on an error of the loss."""
@@ -67,7 +74,7 @@ class Problem:
         self.leaves = leaves
         self.reduce = reduce
         self.count = count
-        self.arrival: Variable | None = None
+        self.arrival: Arrival | None = None
 
     @cached_property
     def pickled(self) -> bytes:
@@ -78,9 +85,7 @@ class Problem:
         FunctionError
             If the loss refers to something that cannot be pickled.
         """
-        return pickled(
-            self.loss, (self.loss, self.structure, self.leaves, self.reduce, self.count)
-        )
+        return pickled(self.loss, (self.loss, self.structure, self.leaves, self.reduce, self.count))
 
     def __reduce__(self) -> Any:
         return _received, (this_process(), self.pickled)
@@ -115,6 +120,11 @@ class Problem:
             raise ShapeError(
                 f"{name_of(self.loss)} returned shape {loss.shape}, and a loss is one number: return "
                 f"np.{self.reduce}(...) over the rows of the partition"
+            )
+        if is_lazy(loss._value):
+            raise UnsupportedArgumentError(
+                f"{name_of(self.loss)} returned a lazy tensor, since it reads a Dask array by itself: give all data to "
+                "value_and_grad, as a tuple"
             )
         return plain(loss)
 
@@ -177,7 +187,7 @@ def spread(part: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 def tensor_of(part: Any) -> Any:
     """An array of numbers as a tensor that shares its memory; anything else as it is."""
     if not isinstance(part, np.ndarray):
-        return part
+        return wrap(part) if isinstance(part, np.number) else part
     require_plain(type(part))
     if part.dtype.kind not in NUMBERS:
         return part
@@ -197,4 +207,4 @@ def _summed(values: Sequence[Any], weights: Sequence[float | None]) -> Any:
             total = np.array(term) if weight is None else term
         else:
             total += term
-    return total
+    return total if total is None or total.ndim else total[()]

@@ -63,7 +63,7 @@ def numbers(args: Any) -> Any:
 
 
 def listener(args: Any, kwargs: Any = None) -> Tracer | Gate | None:
-    """The tracer that is told of a call with these arguments, or the gate that makes it; None where neither is asked."""
+    """The tracer that is told of a call with these arguments, or the gate that makes it; None if neither is."""
     one = tracer()
     if one is not None and (one.reads(args) or (kwargs and one.reads(kwargs))):
         return one

@@ -13,7 +13,7 @@ from dask.array.utils import meta_from_array
 from tapemagic.engine.laziness import LAZY
 from tapemagic.engine.tensor.coercion import NUMBERS, require_plain
 from tapemagic.engine.tensor.messages import shown
-from tapemagic.engine.tracing import tracer
+from tapemagic.engine.tracing import Tracer, tracer
 from tapemagic.errors import DtypeError, NotNumbersError, UnsupportedArgumentError
 from tapemagic.lazy.array import LazyArray
 
@@ -34,6 +34,11 @@ def kept(value: Any, dtype: np.dtype[Any] | None = None) -> LazyArray:
         value = value.to_dask_array()
     if not isinstance(value, da.Array):
         raise NotNumbersError(f"a tensor cannot hold {shown(value)}: {_instead(value)}")
+    if hasattr(value, "expr"):
+        raise UnsupportedArgumentError(
+            "a tensor does not hold arrays of Dask's experimental query planning: set array.query-planning to False "
+            "in Dask's configuration, before dask.array is imported"
+        )
     if any(map(math.isnan, chain.from_iterable(value.chunks))):
         raise UnsupportedArgumentError(
             "a tensor needs to know its shape, and the chunks of this Dask array have unknown lengths: write "
@@ -44,9 +49,7 @@ def kept(value: Any, dtype: np.dtype[Any] | None = None) -> LazyArray:
         told.leave(LAZY)
     chunk = meta_from_array(value)
     if type(chunk) is not np.ndarray:
-        if told is None or not told.reads((chunk,)):
-            _refuse_chunks(type(chunk))
-        value = value.map_blocks(told.value, dtype=value.dtype, meta=told.value(chunk))
+        value = _without_symbols(value, chunk, told)
     if value.dtype.kind not in NUMBERS:
         raise NotNumbersError(
             f"a tensor holds numbers, and the dtype of this Dask array is {value.dtype}: write x.astype(float) if they "
@@ -55,9 +58,23 @@ def kept(value: Any, dtype: np.dtype[Any] | None = None) -> LazyArray:
     return LazyArray(value if dtype is None else _cast(value, dtype))
 
 
+def _without_symbols(value: Any, chunk: Any, told: Tracer | None) -> Any:
+    """A Dask array with the numbers in its chunks in the place of what stands for them in a trace.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        If the chunks are of another kind.
+    """
+    if told is None or not told.reads((chunk,)):
+        _refuse_chunks(type(chunk))
+        return value
+    return value.map_blocks(told.value, dtype=value.dtype, meta=told.value(chunk))
+
+
 def _instead(value: Any) -> str:
     """Advice on what to write in the place of another collection of Dask's."""
-    if type(value).__name__ == "Delayed":  # which has every attribute
+    if type(value).__name__.startswith("Delayed"):  # which has every attribute
         return (
             "say which shape and dtype it will have, with dask.array.from_delayed(x, shape, dtype)"
         )

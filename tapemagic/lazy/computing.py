@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-import dask
-from dask.diagnostics import ProgressBar
+from dask.base import compute as compute_all
+from dask.diagnostics.progress import ProgressBar
 
 
 def compute(values: Sequence[Any], progress: bool = False) -> None:
@@ -16,6 +16,6 @@ def compute(values: Sequence[Any], progress: bool = False) -> None:
     Each keeps its numbers, if they are few. With `progress`, Dask's bar is shown.
     """
     with ProgressBar() if progress else nullcontext():
-        results = dask.compute(*(value.to_dask_array() for value in values))
+        results = compute_all(*(value.to_dask_array() for value in values))
     for value, numbers in zip(values, results, strict=True):
         value.keep(numbers)

@@ -6,7 +6,6 @@ each chunk. Anything else is refused, since Dask would compute it at once.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import dask.array as da
@@ -15,7 +14,6 @@ import numpy as np
 from tapemagic.engine import registry
 from tapemagic.engine.laziness import LAZY
 from tapemagic.engine.tracing import tracer
-from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.lazy import ways as _ways  # noqa: F401 (fills the table)
 from tapemagic.lazy.array import LazyArray, Shape
 from tapemagic.lazy.coercion import kept
@@ -82,15 +80,6 @@ class DaskGate:
         """One number in every place of a new array, which is cut as the shape says."""
         return LazyArray(filled(value, shape))
 
-    def rows(self, dtype: Any, shape: Any, count: int) -> Any:
-        """The unit cotangents of a lazy target, or those of each of its examples, along a new first axis."""
-        if count > ROWS:
-            raise UnsupportedArgumentError(
-                f"a jacobian of {count} outputs of a lazy array passes back {count} gradients through all chunks, more "
-                f"than {ROWS}: take the outputs that are wanted first, y[:k], or compute the target"
-            )
-        return LazyArray(rows(dtype, shape, count))
-
     def call(self, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """The lazy result of a function on arguments with a lazy array among them."""
         told = tracer()
@@ -102,21 +91,6 @@ class DaskGate:
 
 def _computed(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return raised(computed(function, lowered(args), lowered(kwargs)))
-
-
-ROWS = 256
-"""The number of outputs up to which a jacobian of a lazy array is taken."""
-
-
-def rows(dtype: Any, shape: Any, count: int) -> da.Array:
-    """An identity matrix, each row of which has a shape and is cut as that says: one chunk, or several, for each."""
-    own = shape if math.prod(shape) == count else (1, *shape[1:])
-    unit = np.eye(count, dtype=dtype).reshape((count, *own))
-    chunks = ((1,) * count or (0,), *shape.chunks)
-    if own is not shape:
-        thin = ((1,) * count, (1,), *chunks[2:])
-        return da.broadcast_to(da.from_array(unit, chunks=thin), (count, *shape), chunks=chunks)
-    return da.from_array(unit, chunks=chunks)
 
 
 def filled(value: Any, shape: tuple[int, ...]) -> da.Array:

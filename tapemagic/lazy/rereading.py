@@ -24,8 +24,13 @@ from tapemagic.lazy.array import LazyArray, Origin
 FEW = 4
 """The number of chunks that may be kept until all of them are known."""
 
-PARTS = frozenset([operator.getitem, np.take, np.diagonal])
-"""Functions whose result has fewer chunks than their argument without being computed from all of these."""
+PARTS = frozenset(
+    [
+        *(operator.getitem, np.take, np.take_along_axis, np.compress, np.extract),
+        *(np.split, np.array_split, np.diagonal, np.diag),
+    ]
+)
+"""Functions whose results have fewer chunks than their argument without depending on all of these."""
 
 Compute = Callable[[Any, Any, dict[str, Any]], Any]
 """Computes a function on arguments with lazy arrays among them."""
@@ -42,8 +47,8 @@ def mapped(change: Callable[[LazyArray], Any], value: Any) -> Any:
         return {key: mapped(change, x) for key, x in value.items()}
     if kind is slice:
         return slice(*[mapped(change, x) for x in (value.start, value.stop, value.step)])
-    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return kind._make(mapped(change, x) for x in value)
+    if isinstance(value, tuple) and hasattr(value, "_make"):
+        return value._make(mapped(change, x) for x in value)
     return value
 
 
@@ -95,9 +100,7 @@ class Call:
         return found
 
     def _origin(self, y: LazyArray, position: int) -> Origin:
-        span = 1.0
-        if self._function not in PARTS:
-            span = max((self._span(x, y) for x in self.inputs), default=1.0)
+        span = max((self._span(x, y) for x in self.inputs), default=1.0)
         if span > max(FEW, y.npartitions):
             return Origin(self._level + 1)
         return Origin(self._level, span, (self, position))
@@ -105,6 +108,8 @@ class Call:
     def _span(self, x: LazyArray, y: LazyArray) -> float:
         """The number of chunks that one chunk of a result depends on by way of an input."""
         before = x.origin.span if x.origin.level == self._level else 1
+        if self._function in PARTS:
+            return before
         return before * max(1, x.npartitions / max(1, y.npartitions))
 
     def again(self, level: int) -> list[LazyArray]:

@@ -259,7 +259,7 @@ class Closure:
         if isinstance(x, Variable):
             self._object(local, expression, x, path, "variable")
             self.entries.append(Entry(f"{path}.trainable", "leaf", x.trainable))
-            self._require(f"{local}.trainable is not {x.trainable}")
+            self._require(f"{local}._trainable is not {x.trainable}")
             return
         if is_lazy(unwrap(x)):
             self.unseen = self.unseen or f"it reads {path}, {LAZY}"

@@ -10,7 +10,7 @@ import numpy as np
 from tapemagic.engine.nest import ordered, pack
 from tapemagic.engine.recording import clock, live
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
-from tapemagic.engine.tensor.variable import Variable, exchange, value_of
+from tapemagic.engine.tensor.variable import Variable
 from tapemagic.replay.closure import Closure, contents, is_empty
 from tapemagic.replay.driver_function import code_of, count_of, is_plain, parameters
 from tapemagic.replay.kinds import NUMBERS, same_leaf
@@ -60,7 +60,7 @@ class Driver:
     ) -> None:
         self.namespace: dict[str, Any] = {
             "MISS": MISS, "STALE": STALE, "CHANGED": CHANGED, "failure": failure,
-            "same_leaf": same_leaf, "value_of": value_of, "exchange": exchange, "new": new,
+            "same_leaf": same_leaf, "new": new, "tensor": (Tensor,),
             "clock": clock, "run": run, "program": compiled, "contents": contents,
             "is_empty": is_empty, "pack": pack, "taken_apart": taken_apart, "ndarray": np.ndarray,
             "live": live, "current": current, "open_traces": open_traces,
@@ -192,8 +192,8 @@ class Driver:
             if isinstance(x, Traced):
                 self._require(f"{name}.__class__ is not {self._constant(type(x))}")
                 if isinstance(x, Variable):
-                    self._require(f"{name}.trainable is not {x.trainable}")
-                    self.lines.append(f"a{k} = value_of({name})")
+                    self._require(f"{name}._trainable is not {x.trainable}")
+                    self.lines.append(f"a{k} = {name}._handle._value")
                 else:
                     self.lines.append(f"a{k} = {name}._value")
                 self._check_value(f"a{k}", unwrap(x))
@@ -282,7 +282,7 @@ class Driver:
             return self._values[origin]
         if isinstance(origin, Reached):
             return origin.local if origin.is_array else f"{origin.local}._value"
-        return self._variables.get(id(origin)) or f"value_of({self._local(origin)})"
+        return self._variables.get(id(origin)) or f"{self._local(origin)}._handle._value"
 
     def _check_variables(self) -> None:
         """Require that Variables lie in memory as the program takes for granted."""
@@ -312,9 +312,14 @@ class Driver:
             "    break",
         ]
         for (variable, _), name in zip(program.assigned, names[count:], strict=True):
-            self.lines.append(f"exchange({self._local(variable)}, {name})")
+            self._assign(self._local(variable), name)
         leaves = [self._result(k, *each) for k, each in enumerate(notes["leaves"])]
         self.lines.append(f"return {self._packed(notes['structure'], iter(leaves))}")
+
+    def _assign(self, variable: str, value: str) -> None:
+        """Make a value that of a Variable, as `exchange` does: its handle is another one with the same id."""
+        self.lines += ["h = new(*tensor)", f"h._value = {value}"]
+        self.lines += [f"h._id = {variable}._handle._id", f"{variable}._handle = h"]
 
     def _result(self, k: int, how: str, what: Any) -> str:
         """The expression for one leaf of the results."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -78,9 +81,7 @@ VALUES: dict[str, tuple[Callable[[], Any], type[TapeError], str]] = {
 
 
 @pytest.mark.parametrize(("value", "error", "words"), VALUES.values(), ids=VALUES.keys())
-def test_no_value_of_a_tensor(
-    value: Callable[[], Any], error: type[TapeError], words: str
-) -> None:
+def test_no_value_of_a_tensor(value: Callable[[], Any], error: type[TapeError], words: str) -> None:
     """Nor of a variable."""
     with pytest.raises(error, match=words):
         tm.constant(value())
@@ -98,31 +99,32 @@ def test_casts_that_may_change_numbers(dtype: Any) -> None:
 
 
 NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
-    ".numpy()": lambda x, s: x.numpy(),
-    ".item()": lambda x, s: s.item(),
-    ".tolist()": lambda x, s: x.tolist(),
-    "np.asarray()": lambda x, s: np.asarray(x),
-    "float()": lambda x, s: float(s),
-    "int()": lambda x, s: int(s),
-    "complex()": lambda x, s: complex(s),
-    "if, or bool(),": lambda x, s: 1 if s > 0 else 0,
-    "bool of all": lambda x, s: bool(x),
+    ".numpy()": lambda x, _s: x.numpy(),
+    ".item()": lambda _x, s: s.item(),
+    ".tolist()": lambda x, _s: x.tolist(),
+    "np.asarray()": lambda x, _s: np.asarray(x),
+    "float()": lambda _x, s: float(s),
+    "int()": lambda _x, s: int(s),
+    "complex()": lambda _x, s: complex(s),
+    "if, or bool(),": lambda _x, s: 1 if s > 0 else 0,
+    "bool of all": lambda x, _s: bool(x),
     "a loop": lambda x, s: [x for _ in range(s)],
-    "in": lambda x, s: 1.0 in x,
-    "the format '.3f'": lambda x, s: f"{s:.3f}",
-    "max": lambda x, s: max(s, 2 * s),
-    "an array written into": lambda x, s: np.zeros((12, 3)).__setitem__(0, x[0]),
-    "a raw result": lambda x, s: np.asarray(x > 0),
-    "a condition of tf": lambda x, s: tf.cond(s > 0, lambda: s, lambda: s),
-    "a shape": lambda x, s: x.reshape((np.argmax(x), 3)),
+    "in": lambda x, _s: 1.0 in x,
+    "the format '.3f'": lambda _x, s: f"{s:.3f}",
+    "max": lambda _x, s: max(s, 2 * s),
+    "an array written into": lambda x, _s: np.zeros((12, 3)).__setitem__(0, x[0]),
+    "a raw result": lambda x, _s: np.asarray(x > 0),
+    "a condition of tf": lambda _x, s: tf.cond(s > 0, lambda: s, lambda: s),
+    "a shape": lambda x, _s: x.reshape((np.argmax(x), 3)),
     "a slice": lambda x, s: x[: np.argmax(s)],
-    "check_gradients": lambda x, s: tm.check_gradients(np.sum, x),
-    "check_gradients of a value": lambda x, s: tm.check_gradients(lambda w: w * s, 2.0),
-    "dropout": lambda x, s: nn.layers.Dropout(0.5)(x, training=True),
-    "noise": lambda x, s: nn.layers.GaussianNoise(0.5)(x, training=True),
-    "moving averages": lambda x, s: nn.layers.BatchNormalization()(x, training=True),
-    "Embedding": lambda x, s: nn.layers.Embedding(3, 2)(WHOLE),
-    "a metric": lambda x, s: nn.metrics.MeanSquaredError()(x[:, 0], x[:, 1]),
+    "check_gradients": lambda x, _s: tm.check_gradients(np.sum, x),
+    "check_gradients of a value": lambda _x, s: tm.check_gradients(lambda w: w * s, 2.0),
+    "dropout": lambda x, _s: nn.layers.Dropout(0.5)(x, training=True),
+    "noise": lambda x, _s: nn.layers.GaussianNoise(0.5)(x, training=True),
+    "moving averages": lambda x, _s: nn.layers.BatchNormalization()(x, training=True),
+    "Embedding": lambda _x, _s: nn.layers.Embedding(3, 2)(WHOLE),
+    "gather": lambda _x, _s: tm.gather(np.ones(3), WHOLE),
+    "a metric": lambda x, _s: nn.metrics.MeanSquaredError()(x[:, 0], x[:, 1]),
 }
 
 
@@ -130,7 +132,7 @@ NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
 def test_uses_that_need_numbers(use: Callable[[Any, Any], Any]) -> None:
     """They say so, and name a way."""
     x = tm.constant(X)
-    with pytest.raises(NotComputedError, match="compute|distributed|in memory"):
+    with pytest.raises(NotComputedError, match=r"compute|distributed|in memory"):
         use(x, np.sum(x))
 
 
@@ -148,7 +150,7 @@ def test_words_of_numbers() -> None:
         np.add(tm.constant(X), 1.0, out=np.zeros((12, 3)))
     for value in (tm.constant(1.0), tm.Variable(1.0)):
         for name in ("compute", "persist", "rechunk", "to_dask_array"):
-            with pytest.raises(UnsupportedArgumentError, match="computed already: write x.numpy"):
+            with pytest.raises(UnsupportedArgumentError, match="is computed already: write"):
                 getattr(value, name)()
         assert not hasattr(value, "chunks")
 
@@ -159,8 +161,8 @@ ASSIGNED: dict[str, Callable[[Any], Any]] = {
     "assign_add": lambda w: w.assign_add(X[0]),
     "assign_sub": lambda w: w.assign_sub(tm.constant(X[0])),
     "assign of a part": lambda w: w[:2].assign(X[0, :2]),
-    "the first value": lambda w: tm.Variable(X, name="w"),
-    "tf.Variable": lambda w: tf.Variable(tf.constant(X), name="w"),
+    "the first value": lambda _: tm.Variable(X, name="w"),
+    "tf.Variable": lambda _: tf.Variable(tf.constant(X), name="w"),
 }
 
 
@@ -168,7 +170,7 @@ ASSIGNED: dict[str, Callable[[Any], Any]] = {
 def test_variables_stay_in_memory(assign: Callable[[Any], Any]) -> None:
     """And keep their values."""
     w = tm.Variable(np.zeros(3), name="w")
-    with pytest.raises(NotComputedError, match="would contain all earlier ones: write x.compute"):
+    with pytest.raises(NotComputedError, match="would contain all earlier ones: write x"):
         assign(w)
     assert w.numpy().tolist() == [0.0, 0.0, 0.0]
 
@@ -186,14 +188,6 @@ def test_optimizers_need_numbers() -> None:
     assert int(optimizer.iterations) == 0
 
 
-@pytest.mark.parametrize("kind", [tm.Variable, tm.constant])
-def test_a_lazy_index_into_memory(kind: Callable[..., Any]) -> None:
-    """The way out is a tape on each partition."""
-    for index in (WHOLE, tm.constant(WHOLE)):
-        with pytest.raises(UnsupportedArgumentError, match="tapemagic.distributed.value_and_grad"):
-            kind(np.ones(3))[index]
-
-
 def test_the_jacobian_of_many_elements() -> None:
     """It would be a graph for each."""
     w = tm.Variable(np.ones(2))
@@ -204,28 +198,28 @@ def test_the_jacobian_of_many_elements() -> None:
 
 
 DOORS: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
-    "da.dot": (lambda x, w: da.dot(X, w), "da.dot knows nothing of .* write np.dot"),
-    "da.dot of data": (lambda x, w: da.dot(x, X.T), "write np.dot"),
-    "X.dot": (lambda x, w: X.dot(w), "write np.dot"),
-    "da.tensordot": (lambda x, w: da.tensordot(X, w, 1), "write np.tensordot"),
-    "da.tensordot of data": (lambda x, w: da.tensordot(x, X.T, 1), "write np.tensordot"),
-    "da.matmul": (lambda x, w: da.matmul(X, w), "write np.matmul"),
-    "da.add": (lambda x, w: da.add(X, w), "da.add knows nothing of .* write np.add"),
-    "da.where": (lambda x, w: da.where(X > 0, x, 0), "write np.where"),
-    "da.stack": (lambda x, w: da.stack([x, x]), "write np.stack"),
-    "da.sum": (lambda x, w: da.sum(x), "write np.sum"),
-    "da.map_blocks": (lambda x, w: da.map_blocks(np.sin, x), "tapemagic.distributed.map_blocks"),
+    "da.dot": (lambda _x, w: da.dot(X, w), "da.dot knows nothing of .* write np.dot"),
+    "da.dot of data": (lambda x, _w: da.dot(x, X.T), "write np.dot"),
+    "X.dot": (lambda _x, w: X.dot(w), "write np.dot"),
+    "da.tensordot": (lambda _x, w: da.tensordot(X, w, 1), "write np.tensordot"),
+    "da.tensordot of data": (lambda x, _w: da.tensordot(x, X.T, 1), "write np.tensordot"),
+    "da.matmul": (lambda _x, w: da.matmul(X, w), "write np.matmul"),
+    "da.add": (lambda _x, w: da.add(X, w), "da.add knows nothing of .* write np.add"),
+    "da.where": (lambda x, _w: da.where(X > 0, x, 0), "write np.where"),
+    "da.stack": (lambda x, _w: da.stack([x, x]), "write np.stack"),
+    "da.sum": (lambda x, _w: da.sum(x), "write np.sum"),
+    "da.map_blocks": (lambda x, _w: da.map_blocks(np.sin, x), "tapemagic.distributed.map_blocks"),
     "a variable for map_blocks": (
-        lambda x, w: da.map_blocks(lambda a, b: a * b, X, w),
+        lambda _x, w: da.map_blocks(lambda a, b: a * b, X, w),
         r"leave the tape knowingly, with x.numpy\(\)",
     ),
     "an option of map_blocks": (
-        lambda x, w: X.map_blocks(lambda a, b: a, b=x),
+        lambda x, _w: X.map_blocks(lambda a, b: a + b, b=x),
         r"with tapemagic.stop_gradient\(x\).to_dask_array\(\)",
     ),
-    "da.blockwise": (lambda x, w: da.blockwise(np.sin, "ij", x, "ij"), "da.blockwise"),
-    "da.from_array": (lambda x, w: da.from_array(x), "da.from_array"),
-    "to_dask_array": (lambda x, w: x.to_dask_array(), "would leave the tape that is recording"),
+    "da.blockwise": (lambda x, _w: da.blockwise(np.sin, "ij", x, "ij"), "da.blockwise"),
+    "da.from_array": (lambda x, _w: da.from_array(x), "da.from_array"),
+    "to_dask_array": (lambda x, _w: x.to_dask_array(), "would leave the tape that is recording"),
 }
 
 
@@ -266,13 +260,25 @@ def test_operators_stay_on_the_tape() -> None:
         assert any(g is not None for g in grads)
 
 
+def test_arrays_of_query_planning_are_refused() -> None:
+    """Dask itself computes few functions of them."""
+    lines = (
+        "import dask.array as da, tapemagic as tm\n"
+        "try: tm.constant(da.ones(3))\n"
+        "except tm.errors.UnsupportedArgumentError as error: assert 'query-planning' in str(error)\n"
+        "else: raise SystemExit('no error')"
+    )
+    chosen = {**os.environ, "DASK_ARRAY__QUERY_PLANNING": "True"}
+    subprocess.run([sys.executable, "-c", lines], env=chosen, check=True)
+
+
 def test_errors_of_dask_are_its_own() -> None:
     """A scheduler that is not there, a chunk that fails."""
     x = tm.constant(X)
     with pytest.raises(ValueError, match="Expected one of"):
         x.compute(scheduler="nonsense")
 
-    def fails(block: Any) -> Any:
+    def fails(_block: Any) -> Any:
         raise ZeroDivisionError("in a chunk")
 
     broken = tm.constant(X.map_blocks(fails, dtype=float, meta=np.empty((0, 0))))

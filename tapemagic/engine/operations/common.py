@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.laziness import is_lazy, kept, refuse_lazy_parts
+from tapemagic.engine.laziness import (
+    IN_PARTS,
+    is_lazy,
+    kept,
+    refuse_lazy_parts,
+    require_computed,
+)
 from tapemagic.engine.operations.primitive import primitive
 from tapemagic.engine.tensor.coercion import NUMBERS
 from tapemagic.engine.tensor.messages import ragged_error, shown
@@ -55,6 +61,7 @@ def count(number: Any, what: str) -> int:
 
 def inside(places: Any, length: int, name: str) -> None:
     """Raise an error for indices outside of an axis of the given length; they are an array of np.intp."""
+    require_computed(places, f"the check that all {name} are inside of the array", IN_PARTS)
     unsigned = places.view(np.uintp)  # in which a negative one is a large one
     if places.size and np.maximum.reduce(unsigned, axis=None) >= length:
         wrong = unsigned >= length

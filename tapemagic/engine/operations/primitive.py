@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, TypeVar
 
 import numpy as np
 
 from tapemagic.engine import registry
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.tensor.dispatch import apply_elementwise, call
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, tensors_in
@@ -19,6 +20,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 DISPATCHED = (np.ufunc, type(np.sum))
 """The kinds of functions that follow NumPy's protocols, so that tensors among the arguments are recorded."""
+
+
+@cache
+def _may_stand_for_values(kind: type) -> bool:
+    """Whether arguments of a class may stand for values that they do not hold."""
+    return hasattr(kind, "__tape_function__") or hasattr(kind, "__dask_graph__")
+
+
+def is_bare_lazy(x: Any) -> bool:
+    """Whether something is an array of Dask's own, and not yet the value of a tensor."""
+    return is_lazy(x) and not isinstance(x, np.ndarray)
 
 
 def primitive(function: F) -> F:
@@ -38,8 +50,14 @@ def primitive(function: F) -> F:
         if tensors_in(args) or (kwargs and tensors_in(kwargs.values())):
             return call(recorded, args, kwargs)
         for x in args:
+            kind: Any = type(x)
+            if not _may_stand_for_values(kind):
+                continue
             if hasattr(x, "__tape_function__"):
                 return x.__tape_function__(recorded, args, kwargs)
+            if is_bare_lazy(x):
+                given = [Tensor(x) if is_bare_lazy(x) else x for x in args]
+                return recorded(*given, **kwargs)
         return on_arrays(*args, **kwargs)
 
     def on_arrays(*args: Any, **kwargs: Any) -> Any:

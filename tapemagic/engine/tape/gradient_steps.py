@@ -109,7 +109,7 @@ def _total(targets: Sequence[Traced]) -> Any:
     """The sum of the elements of some targets; a lazy array if one of them is."""
     if len(targets) == 1 and not targets[0]._value.ndim and is_lazy(targets[0]._value):
         return targets[0]._value
-    totals = [np.sum(target._value, dtype=_wide(target)) for target in targets]
+    totals: list[Any] = [np.sum(target._value, dtype=_wide(target)) for target in targets]
     return sum(x if is_lazy(x) else x.item() for x in totals)
 
 

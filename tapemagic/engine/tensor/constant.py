@@ -25,8 +25,8 @@ def constant(
     Parameters
     ----------
     value : array_like
-        Numbers, nested lists of numbers, or an array, which is copied. A tensor is returned itself, still on its tapes;
-        of a variable, a constant with its value.
+        Numbers, nested lists of numbers, or an array, which is copied. A Dask array stays one, and is computed later.
+        A tensor is returned itself, still on its tapes; of a variable, a constant with its value.
     dtype : dtype, optional
         NumPy's own choice if left out: float64 for Python floats, int64 for Python integers.
     shape : tuple of int, optional
@@ -47,7 +47,8 @@ def constant(
     ShapeError
         If `value` does not fit into `shape`.
     UnsupportedArgumentError
-        If `value` is an ``np.matrix``, a masked array, or another array with an arithmetic of its own.
+        If `value` is an ``np.matrix``, a masked array, or another array with an arithmetic of its own; or a Dask array
+        of unknown shape, or with other chunks than NumPy's arrays.
 
     Examples
     --------

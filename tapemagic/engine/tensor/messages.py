@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.registry import Function
 from tapemagic.engine.tensor.conversions import Reference, refuse_within_numpy
 from tapemagic.errors import FunctionError, ImmutableError, NotNumbersError, TapeError
@@ -78,6 +79,8 @@ def tensor_advice(leaf: Any) -> str:
             if leaf.isidentifier()
             else ""
         )
+    if is_lazy(leaf):
+        return " Make it one with tapemagic.constant(...) before the tape records, and watch it."
     if isinstance(leaf, Iterable) and not isinstance(leaf, bytes):
         return " Give several as a list, a tuple or a dict."
     return " Make it one with tapemagic.constant(...) before the tape records, and watch it."

@@ -72,7 +72,7 @@ def put_id(tensor: Tensor, i: int) -> None:
     tensor._id = max(tensor._id, i)
 
 
-def with_value(tensor: Tensor, value: Any) -> Tensor:
+def with_value(tensor: Any, value: Any) -> Any:
     """A tensor of the class and with the id of another one, but with a value of its own.
 
     Examples

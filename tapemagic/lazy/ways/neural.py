@@ -13,7 +13,6 @@ from tapemagic.lazy.ways.along import ALONG, argument, on_last
 from tapemagic.lazy.ways.blocks import Labels, blockwise, pointwise, require_whole, right
 from tapemagic.lazy.ways.joining import as_lazy
 from tapemagic.lazy.ways.reductions import axes_of, folded, is_cut, total
-from tapemagic.lazy.ways.shaping import reshape
 from tapemagic.lazy.ways.table import WAYS, way
 
 on_last(2, norms.spectral)
@@ -72,13 +71,20 @@ def log_softmax(x: Any, axis: Any = -1) -> Any:
 
 @way(exponentials.logsumexp)
 def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """``tapemagic.logsumexp``: along cut axes out of the largest element and a sum."""
+    """``tapemagic.logsumexp``: along a cut axis those of the chunks in a tree."""
     axes = axes_of(axis, x.ndim)
     if not is_cut(x, axes) or not x.size:
-        return _along(exponentials.logsumexp, (x,), axes, axis=axis, keepdims=keepdims)
-    y, top = _less_largest(x, axes)
-    y = pointwise(np.add, (top, _log_total(y, axes)), {})
-    return y if keepdims else reshape(y, tuple(n for k, n in enumerate(x.shape) if k not in axes))
+        core = tuple(one - x.ndim for one in axes)
+        return blockwise(
+            exponentials.logsumexp,
+            (x, axis, keepdims),
+            {},
+            lambda arrays: [right(y.ndim, core) for y in arrays],
+        )
+    fold = exponentials.logsumexp
+    dtype = fold(np.ones(1, x.dtype)).dtype
+    meta = np.empty((0,) * (x.ndim if keepdims else x.ndim - len(axes)), dtype)
+    return da.reduction(x, fold, fold, axis=axes, keepdims=keepdims, dtype=dtype, meta=meta)
 
 
 @way(losses.softmax_cross_entropy)

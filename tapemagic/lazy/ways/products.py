@@ -9,6 +9,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from tapemagic.lazy.ways.blocks import blockwise, pointwise, right
+from tapemagic.lazy.ways.contraction import contraction
 from tapemagic.lazy.ways.joining import as_lazy
 from tapemagic.lazy.ways.reductions import total
 from tapemagic.lazy.ways.shaping import astype, ravel, reshape
@@ -48,7 +49,7 @@ def contracted(x: Any, y: Any, left: tuple[int, ...], right_: tuple[int, ...]) -
     """The sums of products over axes, in pairs."""
     if x.dtype == bool:
         return astype(contracted(astype(x, int), astype(y, int), left, right_), bool)
-    return da.tensordot(x, y, axes=(left, right_))
+    return contraction(x, y, left, right_)
 
 
 @way(np.tensordot)

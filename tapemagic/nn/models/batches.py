@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.events import record_exit
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.tensor.coercion import PandasData, require_plain
 from tapemagic.engine.tensor.messages import shown
@@ -66,6 +67,8 @@ def is_iterable_data(x: Any) -> bool:
     """Whether data are to be iterated, each item being a batch: anything that is no array, list, tuple or dict."""
     if isinstance(x, Traced | PandasData | list | tuple | Mapping | str) or hasattr(x, "__array__"):
         return False
+    if is_lazy(x):
+        return False
     return isinstance(x, Iterable) or (hasattr(x, "__getitem__") and hasattr(x, "__len__"))
 
 
@@ -106,6 +109,10 @@ def _is_numbers(x: Any) -> bool:
 
 def _array(value: Any, what: str, dtype: Any) -> Any:
     require_plain(type(value))
+    if is_lazy(unwrap(value)):
+        from tapemagic.distributed.rows import rows_array
+
+        return _cast(rows_array(value, what), dtype)
     if isinstance(value, Traced):
         record_exit(value, "model.fit(), evaluate() or predict()")
     array = np.asarray(unwrap(value))
@@ -124,6 +131,10 @@ def _array(value: Any, what: str, dtype: Any) -> Any:
         raise RankError(
             f"{what} is the single number {shown(value)}: give an array whose first axis counts examples"
         )
+    return _cast(array, dtype)
+
+
+def _cast(array: Any, dtype: Any) -> Any:
     cast = dtype is not None and array.dtype.kind == "f" and array.dtype != dtype
     return array.astype(dtype) if cast else array
 
@@ -224,6 +235,102 @@ class ArrayBatches:
         return (order[k : k + size] for k in range(0, self.count, size))
 
 
+class ChunkedBatches:
+    """Batches of Dask arrays, the last of which may be smaller, with the chunk that is read in memory alone.
+
+    Parameters
+    ----------
+    x, y, sample_weight : structure of arrays, or None
+        At least one of them Dask's.
+    batch_size : int
+    shuffle : bool
+        Whether the chunks, and the examples of each, are in a new order each time.
+    steps : int, optional
+        As of `ArrayBatches`.
+    class_weight : mapping of int to float, optional
+
+    Attributes
+    ----------
+    steps : int
+    """
+
+    def __init__(
+        self,
+        x: Any,
+        y: Any,
+        sample_weight: Any,
+        batch_size: int,
+        shuffle: bool = False,
+        steps: int | None = None,
+        class_weight: Any = None,
+    ) -> None:
+        self.data = x, y, sample_weight
+        self.count = count_of(x=x, y=y, sample_weight=sample_weight)
+        self.batch_size = batch_size
+        self.shuffle = shuffle
+        self.endless = steps is not None
+        self.steps = -(-self.count // batch_size) if steps is None else steps
+        self.class_weight = class_weight
+        self._batches: Iterator[tuple[Any, Rows]] = iter(())
+
+    def epoch(self) -> Generator[tuple[Any, Rows]]:
+        """The batches of an epoch, each as `train_step` takes it, with the numbers of its examples."""
+        if not self.endless:
+            self._batches = self._all()
+        for _ in range(self.steps):
+            batch = next(self._batches, None)
+            if batch is None:
+                self._batches = self._all()
+                batch = next(self._batches)
+            yield batch
+
+    def _all(self) -> Iterator[tuple[Any, Rows]]:
+        """All batches; one that begins in a chunk goes on in the next."""
+        held: list[tuple[list[Any], Rows]] = []
+        missing = self.batch_size
+        for arrays, rows in self._chunks():
+            start = 0
+            while start < len(rows):
+                stop = min(start + missing, len(rows))
+                held.append(([array[start:stop] for array in arrays], rows[start:stop]))
+                missing -= stop - start
+                start = stop
+                if not missing:
+                    yield self._joined(held)
+                    held, missing = [], self.batch_size
+        if held:
+            yield self._joined(held)
+
+    def _chunks(self) -> Iterator[tuple[list[Any], Rows]]:
+        """The chunks, read one by one, with the numbers of their rows."""
+        from tapemagic.distributed.rows import read_rows, row_ranges
+
+        arrays = leaves(self._present())
+        ranges = row_ranges(arrays)
+        numbers = generator().permutation(len(ranges)) if self.shuffle else range(len(ranges))
+        for k in numbers:
+            start, stop = ranges[k]
+            chunk = read_rows(arrays, start, stop)
+            rows = np.arange(start, stop)
+            if self.shuffle:
+                order = generator().permutation(stop - start)
+                chunk, rows = [array[order] for array in chunk], rows[order]
+            yield chunk, rows
+
+    def _present(self) -> list[Any]:
+        return [part for part in self.data if part is not None]
+
+    def _joined(self, held: list[tuple[list[Any], Rows]]) -> tuple[Any, Rows]:
+        """The pieces of a batch as one, of tensors."""
+        parts = zip(*[arrays for arrays, _ in held], strict=True)
+        present = iter(pack(self._present(), [np.concatenate(pieces) for pieces in parts]))
+        x, y, weight = [None if part is None else next(present) for part in self.data]
+        if self.class_weight is not None:
+            weight = weights_of_classes(y, self.class_weight)
+        found = [None if part is None else rows_of(part, slice(None)) for part in (x, y, weight)]
+        return pack_x_y_sample_weight(*found), np.concatenate([rows for _, rows in held])
+
+
 _END = object()
 
 
@@ -301,7 +408,7 @@ class IteratedBatches:
         return pack_x_y_sample_weight(*parts)
 
 
-Batches = ArrayBatches | IteratedBatches
+Batches = ArrayBatches | ChunkedBatches | IteratedBatches
 
 
 def _length(source: Any) -> int | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.tensor import unwrap
@@ -17,6 +18,7 @@ from tapemagic.nn.callbacks.progress import Progress
 from tapemagic.nn.models.batches import (
     ArrayBatches,
     Batches,
+    ChunkedBatches,
     IteratedBatches,
     arrays_in,
     is_iterable_data,
@@ -113,7 +115,7 @@ class Evaluator(Steps):
 
         Parameters
         ----------
-        x : array_like, list or dict of array_likes, or iterable
+        x : array_like or Dask array, list or dict of these, or iterable
             As of `fit`.
         batch_size : int, optional
             32 if left out.
@@ -126,7 +128,8 @@ class Evaluator(Steps):
         Returns
         -------
         numpy.ndarray, or structure of them
-            The outputs for all examples.
+            The outputs for all examples, in memory also for Dask arrays; `tapemagic.distributed.map_blocks` of the
+            model gives lazy ones.
 
         Raises
         ------
@@ -209,7 +212,9 @@ class Evaluator(Steps):
         """Arrays as the batch that `train_step` takes."""
         batches = self._batches(x, y, sample_weight, 1, False, None, class_weight)
         if not isinstance(batches, ArrayBatches):
-            raise OptionError("a batch is made of arrays, not of an iterable: write fit(iterable)")
+            raise OptionError(
+                "a batch is made of arrays in memory: write fit(...) for an iterable or Dask arrays, or x.compute()"
+            )
         parts = [None if part is None else rows_of(part, slice(None)) for part in batches.data]
         return pack_x_y_sample_weight(*parts)
 
@@ -239,6 +244,8 @@ class Evaluator(Steps):
         x = arrays_in(x, "x", self.input_dtype)
         y = None if y is None else arrays_in(y, "y")
         weight = None if sample_weight is None else arrays_in(sample_weight, "sample_weight")
+        if any(map(is_lazy, leaves([x, y, weight]))):
+            return ChunkedBatches(x, y, weight, batch_size, bool(shuffle), steps, class_weight)
         if class_weight is not None:
             weight = weights_of_classes(y, class_weight)
         return ArrayBatches(x, y, weight, batch_size, bool(shuffle), steps)

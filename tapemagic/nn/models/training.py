@@ -66,10 +66,10 @@ class Trainer(Evaluator):
 
         Parameters
         ----------
-        x : array_like, list or dict of array_likes, or iterable
+        x : array_like or Dask array, list or dict of these, or iterable
             The inputs, with the examples along the first axis; or an iterable of batches, ``(x, y)`` or
             ``(x, y, sample_weight)``, which is iterated anew for each epoch.
-        y : array_like, list or dict of array_likes, optional
+        y : array_like or Dask array, list or dict of these, optional
             The targets; none beside an iterable.
         batch_size : int, optional
             The number of examples in a step, 32 if left out; an iterable gives batches as they are.
@@ -83,10 +83,11 @@ class Trainer(Evaluator):
             The part of the data, taken from their end, that the model is validated with, and not trained.
         validation_data : tuple of (x, y) or (x, y, sample_weight), or iterable, optional
         shuffle : bool, optional
-            Whether the examples are in another order in each epoch, drawn from the generator of `nn.random`.
+            Whether the examples are in another order in each epoch, drawn from the generator of `nn.random`: of Dask
+            arrays another order of the chunks, and of the examples in each.
         class_weight : mapping of int to float, optional
             Weights of examples by the numbers of their classes.
-        sample_weight : array_like, optional
+        sample_weight : array_like or Dask array, optional
             The weight of each example in the loss.
         initial_epoch : int, optional
         steps_per_epoch, validation_steps : int, optional
@@ -115,6 +116,11 @@ class Trainer(Evaluator):
 
         Notes
         -----
+        Of Dask arrays one chunk after the other is computed, by Dask's current scheduler, and cut into batches in
+        this process, so that one or two are in memory. A batch that is larger than a chunk is put together here; for
+        steps on more data than memory, compute the gradient with `tapemagic.distributed.value_and_grad`, and give it
+        to ``optimizer.apply(gradients, variables)``.
+
         An interrupt ends training after the step under way. The model keeps what it has learned, and, as `history`, the
         epochs that were finished.
 

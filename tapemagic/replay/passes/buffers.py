@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.workspace import aligned_like
-from tapemagic.replay.program import Loop, Node, Store, arguments_of, replaced
+from tapemagic.replay.program import Input, Loop, Node, Store, arguments_of, replaced
 
 AUGMENTED: dict[Any, Any] = {
     np.add: operator.iadd, np.subtract: operator.isub, np.multiply: operator.imul,
@@ -24,7 +24,7 @@ AUGMENTED: dict[Any, Any] = {
 """Functions, and Python's operator that writes the result into the first argument."""
 
 IN_PLACE = frozenset({*AUGMENTED, np.negative})
-"""Functions that write into an argument of theirs: the others may take another algorithm for memory that overlaps."""
+"""Functions that may write into an argument of theirs; others may take another algorithm for memory that overlaps."""
 
 
 def with_buffers(loop: Loop, orders: Mapping[Node, Node]) -> list[Node]:
@@ -109,7 +109,9 @@ class _Walk:
 
     def _key(self, node: Node) -> Any:
         """The kind and order in memory, which two values that share a buffer have in common."""
-        return node.kind, self._orders[node]
+        like = self._orders[node]
+        usual = len(like.kind.shape) < 2 or (isinstance(like, Input) and like.contiguous)
+        return node.kind, None if usual else like
 
     def _target(self, node: Node) -> Node | None:
         """The array into which a call writes its result; None where it has memory of its own."""
@@ -123,7 +125,7 @@ class _Walk:
             return part
         if node not in self._orders or node in self._shared:
             return None
-        if node.function in IN_PLACE:
+        if works_in_place(node):
             for x in node.args:
                 free = isinstance(x, Node) and x in self._buffers and not self._left[x]
                 if free and self._key(x) == self._key(node):
@@ -147,6 +149,14 @@ class _Walk:
 def _may_have_target(node: Node) -> bool:
     """Whether a call takes ``out=``."""
     return isinstance(node.function, np.ufunc)
+
+
+def works_in_place(node: Node) -> bool:
+    """Whether a call gives the same to the bit where it writes into an argument: of real numbers.
+
+    NumPy takes another algorithm for the product of a single complex number in place.
+    """
+    return node.function in IN_PLACE and not node.kwargs and node.kind.dtype.kind in "iuf"
 
 
 def only_reads(entry: Any) -> bool:

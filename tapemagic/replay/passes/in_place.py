@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.replay.passes.buffers import IN_PLACE, only_reads
+from tapemagic.replay.passes.buffers import only_reads, works_in_place
 from tapemagic.replay.passes.layout import Layouts, is_single
 from tapemagic.replay.program import Guard, Kind, Node, Program, arguments_of, nodes_in
 
@@ -46,7 +46,7 @@ def in_place(program: Program, least: int = LEAST) -> Program:
         left.subtract(read)
         if not isinstance(entry, Node):
             continue
-        if entry.function in IN_PLACE and not entry.kwargs:
+        if works_in_place(entry):
             last = (x for x in entry.args if isinstance(x, Node) and x in fresh and not left[x])
             target = next((x for x in last if _lie_alike(x, entry, layouts)), None)
             if target is not None:

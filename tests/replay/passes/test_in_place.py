@@ -36,11 +36,14 @@ def test_the_last_reader_writes_into_what_it_reads() -> None:
     assert targets(a, b, c, call(np.exp, c)) == [None, None, 0, None]
 
 
-@pytest.mark.parametrize("way", ["input", "result", "view", "small", "kind", "other", "where"])
+@pytest.mark.parametrize(
+    "way", ["input", "result", "view", "small", "kind", "other", "where", "complex"]
+)
 def test_what_is_not_written_into(way: str) -> None:
-    """Arguments, results, what a view shares, small arrays, other kinds, and what a function may keep."""
+    """Arguments, results, what a view shares or a function may keep, small arrays, other kinds, complex numbers."""
     small, single = Kind((8,), LARGE.dtype, True), Kind(LARGE.shape, np.dtype(np.float32), True)
-    kind = small if way == "small" else LARGE
+    double = Kind(LARGE.shape, np.dtype(complex), True)
+    kind = {"small": small, "complex": double}.get(way, LARGE)
     a = x if way == "input" else call(np.sin, x, kind=kind)
     reads = {"view": operator.getitem, "other": np.sort, "where": np.where}.get(way, np.cos)
     other = call(reads, a, *[slice(None)] * (way == "view"), kind=kind)

@@ -38,7 +38,7 @@ class Value:
     is_computed: bool = True
     """Whether its numbers are computed, and not those of a Dask array that is still to be computed."""
     chunks: str = ""
-    """How a Dask array is cut."""
+    """The chunks of a Dask array, as text."""
 
 
 @dataclass(frozen=True)

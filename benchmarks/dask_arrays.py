@@ -1,0 +1,150 @@
+"""Gradients of more data than fit into memory, against Dask by hand: ``python -m benchmarks.dask_arrays``.
+
+Peaks of memory are those of fresh processes. Processor's time is measured in turns, in one process for each loss,
+since a ratio survives a busy machine: the least of all turns counts. Dask's scheduler runs two threads.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is loaded: Dask's threads are enough
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from typing import Any
+
+import dask
+import numpy as np
+
+from benchmarks.dask_workloads import CHUNK, WORKLOADS, data, ways
+
+THREADS = 2
+FEW, MANY = 16, 64
+SCHEDULER = {"scheduler": "threads", "num_workers": THREADS}
+
+
+def status(key: str) -> float:
+    """A line of the kernel's account of this process, in bytes: VmHWM is the peak of its memory, VmRSS that now."""
+    with open("/proc/self/status", encoding="ascii") as lines:
+        (found,) = [line for line in lines if line.startswith(key + ":")]
+    return int(found.split()[1]) * 1024
+
+
+def computed(found: Any) -> list[Any]:
+    """Loss and gradients as NumPy's arrays."""
+    with dask.config.set(SCHEDULER):
+        return list(map(np.asarray, dask.compute(*found)))
+
+
+def step(name: str, way: str, chunks: int) -> list[Any]:
+    """Loss and gradients, computed."""
+    with dask.config.set(SCHEDULER):
+        return computed(ways(name)[way](*data(chunks)))
+
+
+def peak(name: str, way: str, chunks: int) -> float:
+    """By how many chunks the memory of this process grows in a step, after one on few data."""
+    step(name, way, THREADS)
+    before = status("VmRSS")
+    step(name, way, chunks)
+    return (status("VmHWM") - before) / CHUNK
+
+
+def tasks(found: Any) -> int:
+    """The number of tasks after Dask's optimizations."""
+    keys: set[Any] = set()
+    for one in dask.optimize(*found):
+        keys.update(one.__dask_graph__().keys())
+    return len(keys)
+
+
+def building(name: str, way: str, chunks: int) -> float:
+    """The least processor's time in which a graph is built, in seconds."""
+    x, y = data(chunks)
+    taken = []
+    for _ in range(7):
+        start = time.process_time()
+        ways(name)[way](x, y)
+        taken.append(time.process_time() - start)
+    return min(taken)
+
+
+def turns(name: str, chunks: int, times: int) -> dict[str, float]:
+    """The least processor's time of a step in seconds, for each way; they have to find the same gradients."""
+    names = list(ways(name))
+    wanted, *others = [step(name, way, 4) for way in names]
+    for found in others:
+        for a, b in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-10)
+    taken: dict[str, list[float]] = {way: [] for way in names}
+    for _ in range(times):
+        for way in names:
+            start = time.process_time()
+            step(name, way, chunks)
+            taken[way].append(time.process_time() - start)
+    return {way: min(seconds) for way, seconds in taken.items()}
+
+
+MEASURES = {"peak": peak, "turns": turns, "building": building}
+
+
+def in_process(measure: str, *args: Any) -> Any:
+    """A measurement in a fresh process."""
+    command = [sys.executable, "-m", "benchmarks.dask_arrays", "--measure", json.dumps([measure, *args])]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def print_memory() -> None:
+    """Print the peaks of memory."""
+    print(f"| peak beyond the base, in chunks of {CHUNK / 1e6:.0f} MB | {FEW} chunks | {MANY} chunks | bound |")
+    print("|---|--:|--:|--:|")
+    for name, workload in WORKLOADS.items():
+        bound = THREADS * 4 * min(workload.readings, 2)
+        for way in ways(name):
+            few, many = (in_process("peak", name, way, chunks) for chunks in (FEW, MANY))
+            print(f"| {name}, {way} | {few:.1f} | {many:.1f} | {bound} |", flush=True)
+
+
+def print_time(times: int) -> None:
+    """Print the processor's time, the number of tasks and the time in which the graph is built."""
+    print(
+        f"\n| {FEW} chunks | CPU s by hand | tape | × by hand | × linear | partitions | × by hand | tasks by hand | "
+        f"tape | × by hand | graph of {MANY} chunks, ms |"
+    )
+    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
+    linear = None
+    for name, workload in WORKLOADS.items():
+        cpu = in_process("turns", name, FEW, times)
+        hand, tape = cpu["by hand"], cpu["tape"]
+        linear = linear or tape
+        parts = cpu.get("partitions")
+        count, mine = (tasks(way(*data(FEW))) for way in (workload.by_hand, workload.on_tape))
+        built = in_process("building", name, "tape", MANY)
+        b = f"{parts:.2f} | {parts / hand:.2f}" if parts else "– | –"
+        print(
+            f"| {name} | {hand:.2f} | {tape:.2f} | {tape / hand:.2f} | {tape / linear:.2f} | {b} | {count} | {mine} | "
+            f"{mine / count:.2f} | {built * 1e3:.0f} |",
+            flush=True,
+        )
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=int, default=7, help="turns of each way (%(default)s)")
+    parser.add_argument("--measure", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        measure, *args = json.loads(options.measure)
+        print(json.dumps(MEASURES[measure](*args)))
+        return
+    print_memory()
+    print_time(options.turns)
+
+
+if __name__ == "__main__":
+    main()
