@@ -20,7 +20,7 @@ Entries = dict[str, Any]
 MOST_REFUSED = {"gradient": 0.35, "second": 0.40, "jacobian": 0.45, "plain": 0.30}
 """The share of the cases, cut by rows, that may be refused."""
 
-PRODUCTS = ("linalg", "products", "polynomials")
+PRODUCTS = ("linalg", "products", "polynomials", "statistics-cov", "statistics-corrcoef")
 """Where axes of the other factor may be all that a result has."""
 
 counts: dict[str, Counter[str]] = {}

@@ -327,9 +327,10 @@ def require_whole(function: Any, x: Any, names: Labels) -> None:
     cut = [axis for axis, name in enumerate(names) if name is None and len(x.chunks[axis]) > 1]
     if cut:
         wanted = ", ".join(f"{axis}: -1" for axis in cut)
+        pieces = ", ".join(str(len(x.chunks[axis])) for axis in cut)
         raise UnsupportedArgumentError(
             f"{public_name(function)} needs axis {', '.join(map(str, cut))} of shape {tuple(x.shape)} in one chunk, "
-            f"and it is cut into {', '.join(str(len(x.chunks[axis])) for axis in cut)}: write x.rechunk({{{wanted}}}), if "
+            f"and it is cut into {pieces}: write x.rechunk({{{wanted}}}), if "
             "the chunks then still fit into memory, or tapemagic.distributed for a loss that is a sum over rows"
         )
 
@@ -340,7 +341,8 @@ def _dummy(shape: tuple[int, ...], dtype: Any) -> Any:
         return np.zeros(shape, dtype) if dtype.kind in "iu" else np.ones(shape, dtype)
     if len(shape) < 2:
         return np.linspace(0.25, 0.75, math.prod(shape), dtype=dtype).reshape(shape)
-    return np.broadcast_to((0.25 + 0.5 * np.eye(*shape[-2:])).astype(dtype), shape)
+    *_, rows, columns = shape
+    return np.broadcast_to((0.25 + 0.5 * np.eye(rows, columns)).astype(dtype), shape)
 
 
 def _trial(
@@ -372,7 +374,8 @@ def _trial(
 
 def _identities(x: Any) -> Any:
     """Identity matrices in the place of others."""
-    return np.broadcast_to(np.eye(*x.shape[-2:], dtype=x.dtype), x.shape)
+    *_, rows, columns = x.shape
+    return np.broadcast_to(np.eye(rows, columns, dtype=x.dtype), x.shape)
 
 
 def _same(
@@ -413,7 +416,7 @@ def _tried(
             "before the tape"
         )
     y = _trial(function, args, kwargs, arrays, labels, lengths | dict.fromkeys(long, 1))
-    kind = type(y) if isinstance(y, (tuple, list)) else None
+    kind: Any = type(y) if isinstance(y, (tuple, list)) else None
     if kind is not None and hasattr(kind, "_fields"):
         kind = kind._make
     if any(isinstance(part, (tuple, list)) for part in parts_of(y)):
