@@ -87,12 +87,7 @@ def _moved(x: Any, shape: tuple[int, ...], chunks: Any) -> Any:
     """No element, or one, in another shape."""
     if not x.size:
         return da.zeros(shape, dtype=x.dtype, chunks=chunks or -1)
-    x = x.rechunk(-1)
-    dropped = tuple(range(x.ndim))
-    return da.map_blocks(
-        np.reshape, x, shape, dtype=x.dtype, drop_axis=dropped, new_axis=tuple(range(len(shape))),
-        chunks=(1,) * len(shape), meta=np.empty((0,) * len(shape), x.dtype),
-    )  # fmt: skip
+    return x.rechunk(-1).reshape(shape)  # not by map_blocks, whose new axes Dask's fusion mistakes
 
 
 def largest(x: Any) -> int:
