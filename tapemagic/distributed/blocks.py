@@ -27,6 +27,7 @@ from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.errors import ShapeError
+from tapemagic.lazy.ways.blocks import apart
 from tapemagic.lazy.ways.table import way
 
 Chunks = tuple[tuple[int, ...], ...]
@@ -259,7 +260,7 @@ def _picked(name: str, together: da.Array, every: Any, k: int, result: Result) -
         else:
             index.append(axis)
             adjusted[axis] = cut
-    return da.blockwise(
+    found = da.blockwise(
         _pick,
         tuple(index),
         together,
@@ -272,6 +273,7 @@ def _picked(name: str, together: da.Array, every: Any, k: int, result: Result) -
         dtype=result.dtype,
         meta=np.empty((0,) * len(index), result.dtype),
     )
+    return apart(found, new)
 
 
 def _pick(found: Any, number: int) -> Any:

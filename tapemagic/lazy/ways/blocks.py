@@ -119,7 +119,7 @@ class Part:
 
 
 class Result(NamedTuple):
-    """What is known of a result before it is computed: its dtype, and for each axis a label, or its length."""
+    """A result before it is computed: its dtype, and for each axis a label, or its length."""
 
     dtype: Any
     axes: tuple[tuple[int | None, int], ...]
@@ -228,16 +228,27 @@ def _one(task: Any, name: str, pairs: list[Any], result: Result) -> Any:
     """One result."""
     index, new = _index(result)
     meta = np.empty((0,) * len(index), result.dtype)
-    return da.blockwise(
-        task,
-        index,
-        *pairs,
-        name=name,
-        new_axes=new,
-        concatenate=True,
-        dtype=result.dtype,
-        meta=meta,
+    return apart(
+        da.blockwise(
+            task,
+            index,
+            *pairs,
+            name=name,
+            new_axes=new,
+            concatenate=True,
+            dtype=result.dtype,
+            meta=meta,
+        ),
+        new,
     )
+
+
+def apart(y: Any, new_axes: dict[Any, int]) -> Any:
+    """A result of ``da.blockwise`` with new axes, for Dask not to fuse with what follows where one has length 1.
+
+    Dask 2026.8 takes such an axis for that of an array with which the result is broadcast: chunks are lost.
+    """
+    return y.blocks[(slice(None),) * y.ndim] if 1 in new_axes.values() else y
 
 
 def _several(
