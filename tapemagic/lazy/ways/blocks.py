@@ -119,7 +119,7 @@ class Part:
 
 
 class Result(NamedTuple):
-    """What is known of a result before it is computed: its dtype, and for each axis a label, or its length."""
+    """A result as it is known before it is computed: its dtype, and for each axis a label, or its length."""
 
     dtype: Any
     axes: tuple[tuple[int | None, int], ...]

@@ -105,7 +105,7 @@ def _zeros(x: Any, n: int, axis: int, cut: Any) -> Any:
 
 
 LAYERS = 16
-"""How many values may be added to one element, before they are added up chunk by chunk."""
+"""The number of values that may be added to one element, before they are added up chunk by chunk."""
 
 
 def _added(x: Any, places: Any, n: int, axis: int) -> Any:

@@ -20,7 +20,7 @@ as_dask_does(
 )
 
 PIECES = 4
-"""How many times larger the chunks of a reshaped array may be, so that there need not be more of them."""
+"""The factor by which chunks of a reshaped array may be larger, so that there need not be more of them."""
 
 
 way(da.rechunk)(da.rechunk)
