@@ -126,7 +126,7 @@ def test_without_derivative(entries: Entries) -> None:
 
 @pytest.mark.parametrize("asked", MOST_REFUSED)
 def test_few_are_refused(asked: str) -> None:
-    """What was computed lazily once stays so: the shares of refusals, of the cases that the tests above ran."""
+    """Lazy functions stay lazy: the shares of refusals, of the cases that the tests above ran."""
     ran = counts.get(asked)
     if not ran:
         pytest.skip("runs after the thorough tests above")
