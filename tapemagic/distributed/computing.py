@@ -16,7 +16,7 @@ from dask.highlevelgraph import HighLevelGraph
 from dask.utils import parse_bytes
 
 from tapemagic.distributed.partitions import Partitions
-from tapemagic.distributed.task import CALLED, Partial, Problem
+from tapemagic.distributed.task import CALLED, Partial, Problem, SentProblem
 from tapemagic.errors import TapeError
 
 
@@ -24,12 +24,13 @@ def compute(
     problem: Problem, partitions: Partitions, split_every: int, progress: bool
 ) -> Partial | None:
     """The result on all partitions, by Dask's current scheduler; None if there are no rows."""
-    result = reduced(problem, partitions, split_every)
+    sent = SentProblem(problem)
+    result = reduced(sent, partitions, split_every)
     client = current_client(result)
     if client is None:
         with _explained("Dask's scheduler in this process"):
             return _computed_here(result, progress)
-    size = len(problem.pickled)
+    size = len(sent.content)
     with _explained(repr(client)), _without_warning_of(size):
         return _computed_by(client, result) if progress else result.compute()
 
@@ -78,11 +79,11 @@ def _without_warning_of(size: int) -> Iterator[None]:
         yield
 
 
-def reduced(problem: Problem, partitions: Partitions, split_every: int) -> Delayed:
+def reduced(problem: SentProblem, partitions: Partitions, split_every: int) -> Delayed:
     """The result on all partitions, to be computed later: a tree of sums over the results on each."""
     name = f"value-and-grad-{uuid4().hex}"
     sent = delayed(problem, name=f"problem-{name}", traverse=False)
-    keys, tasks, sources = partitions.mapped(Problem.partial, sent, name)
+    keys, tasks, sources = partitions.mapped(SentProblem.partial, sent, name)
     level = 0
     while len(keys) > 1:
         groups = [keys[k : k + split_every] for k in range(0, len(keys), split_every)]
@@ -92,7 +93,7 @@ def reduced(problem: Problem, partitions: Partitions, split_every: int) -> Delay
         ]
         pairs = zip(keys, groups, strict=True)
         tasks |= {
-            key: (Problem.combined, sent.key, group) for key, group in pairs if len(group) > 1
+            key: (SentProblem.combined, sent.key, group) for key, group in pairs if len(group) > 1
         }
         level += 1
     if not tasks:

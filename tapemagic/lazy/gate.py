@@ -35,7 +35,7 @@ def raised(value: Any) -> Any:
         return LazyArray(value)
     if type(value) in (tuple, list):
         return type(value)(map(raised, value))
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
+    if isinstance(value, tuple) and hasattr(value, "_make"):
         return value._make(map(raised, value))
     return value
 

@@ -7,7 +7,9 @@ Where arrays of several levels meet in an operation, those of many chunks and a 
 highest one, from the sources on. That is what ``dask.graph_manipulation.clone`` does; but all arrays of a level share
 one reading of each source, and a sum that is known is not computed again.
 
-A source must give the same values each time. One that is persisted is referred to, and not read again.
+A source must give the same values each time. One that is persisted is referred to, and not read again. What Dask can
+compute before the sum is known it may compute ahead and keep, such as predictions, one number for each row. Chunks of
+running totals along a cut axis may be kept, too.
 """
 
 from __future__ import annotations

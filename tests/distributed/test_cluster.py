@@ -194,6 +194,31 @@ def test_many_parameters_are_sent_without_a_warning(client: Any) -> None:
     assert_quiet(client)
 
 
+class Counted:
+    """Something that a loss refers to, and that counts how often it is pickled in this process."""
+
+    pickles = 0
+
+    def __reduce__(self) -> Any:
+        Counted.pickles += 1
+        return Counted, ()
+
+
+def test_parameters_are_sent_once(client: Any) -> None:
+    """The loss with its parameters is pickled once for all partitions of a call."""
+    x, y, params = small()
+    content = Counted()
+
+    def loss(params: Any, x: Any, y: Any) -> Any:
+        assert isinstance(content, object)
+        return mean_loss(params, x, y)
+
+    value_and_grad(loss, (x, y))(params)
+
+    assert 1 == Counted.pickles
+    assert_quiet(client)
+
+
 def fails(params: Any, x: Any, y: Any) -> Any:
     """A loss that raises on the last partition."""
     if len(x) == 4:

@@ -128,7 +128,7 @@ ASKED = {"value": value, "gradient": gradient, "second": second, "jacobian": jac
 
 
 def bare(x: Any) -> Any:
-    """What is in a tensor."""
+    """The value in a tensor."""
     return x._value if isinstance(x, Tensor) else x
 
 

@@ -20,7 +20,7 @@ Entries = dict[str, Any]
 MOST_REFUSED = {"gradient": 0.35, "second": 0.40, "jacobian": 0.45, "plain": 0.30}
 """The share of the cases, cut by rows, that may be refused."""
 
-PRODUCTS = ("linalg", "products", "polynomials")
+PRODUCTS = ("linalg", "products", "polynomials", "statistics-cov", "statistics-corrcoef")
 """Where axes of the other factor may be all that a result has."""
 
 counts: dict[str, Counter[str]] = {}
@@ -126,7 +126,7 @@ def test_without_derivative(entries: Entries) -> None:
 
 @pytest.mark.parametrize("asked", MOST_REFUSED)
 def test_few_are_refused(asked: str) -> None:
-    """What was computed lazily once stays so: the shares of refusals, of the cases that the tests above ran."""
+    """Lazy functions stay lazy: the shares of refusals, of the cases that the tests above ran."""
     ran = counts.get(asked)
     if not ran:
         pytest.skip("runs after the thorough tests above")

@@ -119,7 +119,7 @@ class Part:
 
 
 class Result(NamedTuple):
-    """What is known of a result before it is computed: its dtype, and for each axis a label, or its length."""
+    """A result before it is computed: its dtype, and for each axis a label, or its length."""
 
     dtype: Any
     axes: tuple[tuple[int | None, int], ...]
@@ -228,16 +228,27 @@ def _one(task: Any, name: str, pairs: list[Any], result: Result) -> Any:
     """One result."""
     index, new = _index(result)
     meta = np.empty((0,) * len(index), result.dtype)
-    return da.blockwise(
-        task,
-        index,
-        *pairs,
-        name=name,
-        new_axes=new,
-        concatenate=True,
-        dtype=result.dtype,
-        meta=meta,
+    return apart(
+        da.blockwise(
+            task,
+            index,
+            *pairs,
+            name=name,
+            new_axes=new,
+            concatenate=True,
+            dtype=result.dtype,
+            meta=meta,
+        ),
+        new,
     )
+
+
+def apart(y: Any, new_axes: dict[Any, int]) -> Any:
+    """A result of ``da.blockwise`` with new axes, for Dask not to fuse with what follows where one has length 1.
+
+    Dask 2026.8 takes such an axis for that of an array with which the result is broadcast: chunks are lost.
+    """
+    return y.blocks[(slice(None),) * y.ndim] if 1 in new_axes.values() else y
 
 
 def _several(
@@ -327,9 +338,10 @@ def require_whole(function: Any, x: Any, names: Labels) -> None:
     cut = [axis for axis, name in enumerate(names) if name is None and len(x.chunks[axis]) > 1]
     if cut:
         wanted = ", ".join(f"{axis}: -1" for axis in cut)
+        pieces = ", ".join(str(len(x.chunks[axis])) for axis in cut)
         raise UnsupportedArgumentError(
             f"{public_name(function)} needs axis {', '.join(map(str, cut))} of shape {tuple(x.shape)} in one chunk, "
-            f"and it is cut into {', '.join(str(len(x.chunks[axis])) for axis in cut)}: write x.rechunk({{{wanted}}}), if "
+            f"and it is cut into {pieces}: write x.rechunk({{{wanted}}}), if "
             "the chunks then still fit into memory, or tapemagic.distributed for a loss that is a sum over rows"
         )
 
@@ -340,7 +352,8 @@ def _dummy(shape: tuple[int, ...], dtype: Any) -> Any:
         return np.zeros(shape, dtype) if dtype.kind in "iu" else np.ones(shape, dtype)
     if len(shape) < 2:
         return np.linspace(0.25, 0.75, math.prod(shape), dtype=dtype).reshape(shape)
-    return np.broadcast_to((0.25 + 0.5 * np.eye(*shape[-2:])).astype(dtype), shape)
+    *_, rows, columns = shape
+    return np.broadcast_to((0.25 + 0.5 * np.eye(rows, columns)).astype(dtype), shape)
 
 
 def _trial(
@@ -372,7 +385,8 @@ def _trial(
 
 def _identities(x: Any) -> Any:
     """Identity matrices in the place of others."""
-    return np.broadcast_to(np.eye(*x.shape[-2:], dtype=x.dtype), x.shape)
+    *_, rows, columns = x.shape
+    return np.broadcast_to(np.eye(rows, columns, dtype=x.dtype), x.shape)
 
 
 def _same(
@@ -413,7 +427,7 @@ def _tried(
             "before the tape"
         )
     y = _trial(function, args, kwargs, arrays, labels, lengths | dict.fromkeys(long, 1))
-    kind = type(y) if isinstance(y, (tuple, list)) else None
+    kind: Any = type(y) if isinstance(y, (tuple, list)) else None
     if kind is not None and hasattr(kind, "_fields"):
         kind = kind._make
     if any(isinstance(part, (tuple, list)) for part in parts_of(y)):

@@ -101,7 +101,7 @@ def trace(
 
 
 @way(np.pad)
-def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
     """``np.pad`` with constants, or with copies of elements."""
     if not is_lazy(array):
         array = as_lazy(array)

@@ -221,7 +221,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
     return taken(a, places, axis)
 
 
-def _rows_taken(index: Any, rows: Any, mode: str = "raise") -> Any:
+def _rows_taken(index: Any, rows: Any, mode: Any = "raise") -> Any:
     return np.take(rows, index, axis=0, mode=mode)
 
 

@@ -98,8 +98,8 @@ def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
         or labels.shape != logits.shape
     ):
         return _along(losses.softmax_cross_entropy, (labels, logits), axes, axis=axis)
-    dummies = [np.zeros(1, x.dtype) for x in (labels, logits)]
-    losses.softmax_cross_entropy(*dummies)  # refuses numbers that are not real
+    dummy = np.zeros(1, labels.dtype), np.zeros(1, logits.dtype)
+    losses.softmax_cross_entropy(dummy[0], dummy[1])  # refuses numbers that are not real
     y, _ = _less_largest(logits, axes)
     parts = pointwise(_share, (labels, y, _log_total(y, axes)), {})
     return total(parts, axis=axes)

@@ -356,10 +356,11 @@ def _by_mean(
     middle = options.get("mean")
     if middle is None:
         middle = mean(a, axes, keepdims=True, dtype=options.get("dtype"), **masked)
-    squares = pointwise(_squared_deviation, (a, middle), {})
-    return pointwise(
-        _variance, (mean(squares, axes, keepdims=keepdims, **masked), _count(a, axes, keepdims, where), ddof, root, result), {}
-    )  # fmt: skip
+    squares = mean(
+        pointwise(_squared_deviation, (a, middle), {}), axes, keepdims=keepdims, **masked
+    )
+    count = _count(a, axes, keepdims, where)
+    return pointwise(_variance, (squares, count, ddof, root, result), {})
 
 
 def _count(a: Any, axes: Axes, keepdims: bool, where: Any) -> Any:
@@ -376,9 +377,7 @@ def _squared_deviation(x: Any, middle: Any) -> Any:
 def _variance(squares: Any, n: Any, ddof: Any, root: bool, dtype: Any) -> Any:
     with np.errstate(all="ignore"):
         free = n - ddof
-        y = squares * (
-            n / np.where(free > 0, free, 0 if root is None else np.nan if np.ndim(free) else 0.0)
-        )
+        y = squares * (n / np.where(free > 0, free, 0.0))
         return (np.sqrt(y) if root else y).astype(dtype)
 
 

@@ -30,8 +30,8 @@ from tapemagic.lazy.ways.table import way
 def nonzero(*args: Any, **_params: Any) -> Any:
     """Refused: the number of elements depends on the numbers."""
     raise UnsupportedArgumentError(
-        "what np.nonzero, np.unique and the like give, how many elements or of which dtype, is known only once they are computed: write "
-        "x.compute() first, or np.where(mask, x, 0), which keeps the shape"
+        "what np.nonzero, np.unique and the like give, how many elements or of which dtype, is known only once they "
+        "are computed: write x.compute() first, or np.where(mask, x, 0), which keeps the shape"
     )
 
 

@@ -54,7 +54,8 @@ def _padded(values: Any, parts: list[Any], shape: Any) -> Any:
     """Values at one part for each axis."""
     axis = place = 0
     own = getattr(shape, "chunks", None)
-    for part in parts:
+    for given in parts:
+        part = given
         if part is None:
             values = values[(*(slice(None),) * place, 0)]
             continue
@@ -104,7 +105,7 @@ def _zeros(x: Any, n: int, axis: int, cut: Any) -> Any:
 
 
 LAYERS = 16
-"""How many values may be added to one element, before they are added up chunk by chunk."""
+"""The number of values that may be added to one element, before they are added up chunk by chunk."""
 
 
 def _added(x: Any, places: Any, n: int, axis: int) -> Any:
@@ -132,7 +133,7 @@ def _added(x: Any, places: Any, n: int, axis: int) -> Any:
 
 def _by_chunk(x: Any, places: Any, n: int, axis: int, wide: Any) -> Any:
     """The values of each chunk added up by themselves, then these sums."""
-    rest = largest(x) // max(max(x.chunks[axis]), 1)
+    rest = largest(x) // max(1, *x.chunks[axis])
     if n * rest > 4 * largest(x):
         raise UnsupportedArgumentError(
             f"values at places among {n} are added up in one array of that length for each chunk, which is longer than "

@@ -20,7 +20,7 @@ as_dask_does(
 )
 
 PIECES = 4
-"""How many times larger the chunks of a reshaped array may be, so that there need not be more of them."""
+"""The factor by which the chunks of a reshaped array may grow, so that there need not be more of them."""
 
 
 way(da.rechunk)(da.rechunk)
@@ -87,7 +87,7 @@ def _moved(x: Any, shape: tuple[int, ...], chunks: Any) -> Any:
     """No element, or one, in another shape."""
     if not x.size:
         return da.zeros(shape, dtype=x.dtype, chunks=chunks or -1)
-    return x.rechunk(-1).reshape(shape)
+    return x.rechunk(-1).reshape(shape)  # not by map_blocks, whose new axes Dask's fusion mistakes
 
 
 def largest(x: Any) -> int:
