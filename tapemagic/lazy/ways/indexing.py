@@ -25,8 +25,9 @@ RUNS = 64
 
 def _lazy_index(x: Any) -> UnsupportedArgumentError:
     return UnsupportedArgumentError(
-        f"an index that is not computed, here {x}, says neither which chunks to read nor how many elements there are: "
-        "write index.compute() first, np.where(mask, x, 0) for a mask, or np.take_along_axis along an axis in one chunk"
+        f"an index that is not computed, here one of shape {tuple(x.shape)} and dtype {x.dtype}, says neither which "
+        "chunks to read nor how many elements there are: write index.compute() first, np.where(mask, x, 0) for a mask, "
+        "or np.take_along_axis along an axis in one chunk"
     )
 
 
