@@ -337,8 +337,7 @@ def _whole_if_empty(x: Any, names: Labels) -> Any:
     if not is_lazy(x) or x.size:
         return x
     chunks = [
-        (n,) if name is None else cut
-        for n, name, cut in zip(x.shape, names, x.chunks, strict=True)
+        (n,) if name is None else cut for n, name, cut in zip(x.shape, names, x.chunks, strict=True)
     ]
     return da.zeros(x.shape, dtype=x.dtype, chunks=tuple(chunks))
 
