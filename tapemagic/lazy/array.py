@@ -98,7 +98,7 @@ class LazyArray(ArrayMethods):
     nbytes = 0  # in memory, of which a tape keeps account
 
     def __init__(self, array: da.Array, origin: Origin | None = None) -> None:
-        self._value = array
+        self._value = without_empty(array)
         self.origin = origin or Origin()
         self._shape: Shape | None = None
         self._numbers: Any = None
@@ -286,6 +286,25 @@ class LazyArray(ArrayMethods):
 
     def __reduce__(self) -> Any:
         return LazyArray, (self._value,)
+
+
+def without_empty(array: da.Array) -> da.Array:
+    """An array without empty chunks, but for one along an axis of length 0.
+
+    Functions of Dask's give wrong numbers with them: along an axis of length 1, which is repeated, they look for the
+    only place in each chunk, and slices that go backwards lose elements.
+    """
+    cuts = {
+        axis: tuple(filter(None, cut)) or (0,)
+        for axis, cut in enumerate(array.chunks)
+        if 0 in cut and len(cut) > 1
+    }
+    if not cuts:
+        return array
+    if not array.size:  # of which Dask leaves the chunks as they are
+        chunks = tuple(cuts.get(axis, cut) for axis, cut in enumerate(array.chunks))
+        return da.zeros(array.shape, dtype=array.dtype, chunks=chunks)
+    return array.rechunk(cuts)
 
 
 def _rebuilt(dsk: Any, rebuild: Any, args: Any, *, rename: Any = None) -> Any:

@@ -5,7 +5,8 @@ chunks of `e` and the mean of all of them, and in ``x - np.mean(x)`` the way for
 until the last one is read. So each lazy array has a level: how many such sums, one after the other, it depends on.
 Where arrays of several levels meet in an operation, those of many chunks and a lower level are computed anew for the
 highest one, from the sources on. That is what ``dask.graph_manipulation.clone`` does; but all arrays of a level share
-one reading of each source, and a sum that is known is not computed again.
+one reading of each source, and a sum that is known is not computed again. (Sources are renamed here, since that function
+leaves the references within tasks as they are, so that a slice of a file would not be read again.)
 
 A source must give the same values each time. One that is persisted is referred to, and not read again. What Dask can
 compute before the sum is known it may compute ahead and keep, such as predictions, one number for each row. Chunks of
@@ -19,7 +20,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from dask.graph_manipulation import clone
+from dask.base import clone_key
+from dask.blockwise import Blockwise
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
 from tapemagic.lazy.array import LazyArray, Origin
 
@@ -140,8 +143,44 @@ class Source:
 
     def again(self, level: int) -> list[LazyArray]:
         """The array, read for a level."""
-        read = clone(self._array, seed=f"tapemagic reading {level}")
+        read = renamed(self._array, f"tapemagic reading {level}")
         return [LazyArray(read, Origin(level, made_by=(self, 0)))]
+
+
+def renamed(array: Any, seed: str) -> Any:
+    """A Dask array that is computed by the same tasks under other names, which the seed determines."""
+    graph = array.__dask_graph__()
+    names = {key: _other_name(key, seed) for key in graph.get_all_external_keys()}
+    layers = {}
+    for name, layer in graph.layers.items():
+        known = isinstance(layer, Blockwise)
+        layers[clone_key(name, seed)] = (
+            layer.clone(names.keys(), seed)[0] if known else _renamed_tasks(layer, names, seed)
+        )
+    needed = {
+        clone_key(name, seed): {clone_key(one, seed) for one in others}
+        for name, others in graph.dependencies.items()
+    }
+    rebuild, args = array.__dask_postpersist__()
+    name = array.name
+    return rebuild(HighLevelGraph(layers, needed), *args, rename={name: clone_key(name, seed)})
+
+
+def _other_name(key: Any, seed: str) -> Any:
+    """Another name for a task; one that Dask's functions do not give is left as it is."""
+    named = key[0] if type(key) is tuple and key else key
+    return clone_key(key, seed) if isinstance(named, str) else key
+
+
+def _renamed_tasks(layer: Any, names: dict[Any, Any], seed: str) -> MaterializedLayer:
+    """The tasks of a layer under other names, which refer to others by their other names."""
+    tasks, rest = {}, {}
+    for key, task in layer.items():
+        if hasattr(task, "substitute") and hasattr(task, "dependencies"):
+            tasks[names[key]] = task.substitute(names, key=names[key])
+        else:  # tuples, numbers, or results that a cluster keeps
+            rest[key] = task
+    return MaterializedLayer(tasks | dict(MaterializedLayer(rest).clone(names.keys(), seed)[0]))
 
 
 def stays(x: LazyArray, level: int) -> bool:

@@ -20,6 +20,7 @@ PUBLIC_PREFIXES = {
     "numpy.fft": "np.fft",
     "numpy.lib.scimath": "np.emath",
     "scipy.special": "scipy.special",
+    "tapemagic": "tapemagic",
 }
 """Modules whose functions have another `__module__`, with the prefix of their names in programs."""
 

@@ -201,6 +201,7 @@ def blockwise(
     if not same:
         short = {name for name, n in _lengths(arrays, labels).items() if n == 1}
         labels = [tuple(None if name in short else name for name in names) for names in labels]
+    arrays = [_whole_if_empty(x, names) for x, names in zip(arrays, labels, strict=True)]
     for x, names in zip(arrays, labels, strict=True):
         require_whole(function, x, names)
     lengths = _lengths(arrays, labels)
@@ -329,6 +330,17 @@ def in_chunks(x: Any, chunks: Any) -> Any:
         cuts = tuple((1,) if n == 1 else cut for n, cut in zip(small.shape, chunks, strict=True))
         return da.broadcast_to(in_chunks(np.ascontiguousarray(small), cuts), x.shape, chunks=chunks)
     return da.from_array(x, chunks=chunks, name=None if x.nbytes <= INLINE else False)
+
+
+def _whole_if_empty(x: Any, names: Labels) -> Any:
+    """An array, in one piece along the axes without label if it has no elements."""
+    if not is_lazy(x) or x.size:
+        return x
+    chunks = [
+        (n,) if name is None else cut
+        for n, name, cut in zip(x.shape, names, x.chunks, strict=True)
+    ]
+    return da.zeros(x.shape, dtype=x.dtype, chunks=tuple(chunks))
 
 
 def require_whole(function: Any, x: Any, names: Labels) -> None:

@@ -77,6 +77,7 @@ def getitem(x: Any, index: Any) -> Any:
     parts = parts_of(index, x.shape)
     _masks_fit(index, x.shape)
     arrays = [k for k, part in enumerate(parts) if isinstance(part, np.ndarray)]
+    parts = _within_bounds(parts, x.shape)
     if not arrays:
         return x[tuple(parts)]
     if len(arrays) == 1 and not any(isinstance(part, int) for part in parts):
@@ -85,6 +86,20 @@ def getitem(x: Any, index: Any) -> Any:
         y = taken(x, parts[place], axis)
         return y[(*parts[:place], *(slice(None),) * parts[place].ndim, *parts[place + 1 :])]
     return _at_points(x, parts)
+
+
+def _within_bounds(parts: list[Any], shape: tuple[int, ...]) -> list[Any]:
+    """The parts of an index, with slices that begin and end within the array, since Dask reads others differently."""
+    lengths = iter(shape)
+    found = []
+    for part in parts:
+        n = 0 if part is None else next(lengths)
+        within = part
+        if isinstance(part, slice):
+            steps = range(*part.indices(n))
+            within = _slice(steps.start, len(steps), steps.step) if steps else slice(0, 0)
+        found.append(within)
+    return found
 
 
 def _masks_fit(index: Any, shape: tuple[int, ...]) -> None:

@@ -29,16 +29,6 @@ def is_cut(x: Any, axes: Axes) -> bool:
     return any(len(x.chunks[axis]) > 1 for axis in axes)
 
 
-def without_empty(x: Any, axes: Axes) -> Any:
-    """An array without the chunks that are empty along the axes; it has some element there."""
-    cuts = {}
-    for axis in axes:
-        cut = tuple(n for n in x.chunks[axis] if n) or (0,)
-        if cut != x.chunks[axis]:
-            cuts[axis] = cut
-    return x.rechunk(cuts) if cuts else x
-
-
 def within(function: Any, x: Any, axes: Axes, kwargs: dict[str, Any]) -> Any:
     """A reduction along axes that are in one piece: as NumPy does it."""
     core = tuple(axis - x.ndim for axis in axes)
@@ -47,7 +37,6 @@ def within(function: Any, x: Any, axes: Axes, kwargs: dict[str, Any]) -> Any:
 
 def folded(ufunc: Any, x: Any, axes: Axes, keepdims: bool, dtype: Any) -> Any:
     """``ufunc.reduce`` in a tree."""
-    x = without_empty(x, axes)
     dtype = np.dtype(dtype)
     fold = partial(_fold, ufunc, dtype)
     meta = np.empty((0,) * (x.ndim if keepdims else x.ndim - len(axes)), dtype)
@@ -327,7 +316,6 @@ def _spread(function: Any, root: bool, gaps: bool) -> Any:
         result = function(np.ones(2, a.dtype), **given(dtype=dtype)).dtype
         ddof = options.get("correction", ddof)
         keep = bool(options.get("keepdims", False))
-        a = without_empty(a, axes)
         if "where" in options or "mean" in options or gaps or dtype is not None:
             return _by_mean(a, axes, result, ddof, keep, options, root, gaps)
         inner = np.dtype(np.float32) if a.dtype == np.float16 else result
@@ -398,9 +386,9 @@ def _arg(function: Any, of_dask: Any) -> Any:
             return within(function, a, axes, options)
         keep = bool(options.get("keepdims", False))
         if axis is None:
-            y = of_dask(without_empty(ravel(a), (0,)), axis=0)
+            y = of_dask(ravel(a), axis=0)
             return reshape(y, (1,) * a.ndim) if keep else y
-        return of_dask(without_empty(a, axes), axis=axes[0], keepdims=keep)
+        return of_dask(a, axis=axes[0], keepdims=keep)
 
     return arg
 
@@ -429,7 +417,7 @@ def _running(function: Any, of_dask: Any) -> Any:
         if not is_cut(a, axes):
             return within(function, a, axes, given(axis=axes[0], dtype=dtype))
         result = function(np.ones(1, a.dtype), **given(dtype=dtype)).dtype
-        return of_dask(without_empty(a, axes), axis=axes[0], dtype=result)
+        return of_dask(a, axis=axes[0], dtype=result)
 
     return running
 

@@ -87,7 +87,8 @@ def _moved(x: Any, shape: tuple[int, ...], chunks: Any) -> Any:
     """No element, or one, in another shape."""
     if not x.size:
         return da.zeros(shape, dtype=x.dtype, chunks=chunks or -1)
-    return x.rechunk(-1).reshape(shape)  # not by map_blocks, whose new axes Dask's fusion mistakes
+    y = x.rechunk(-1).reshape(shape)  # not by map_blocks, whose new axes Dask's fusion mistakes
+    return y if chunks is None else y.rechunk(chunks)
 
 
 def largest(x: Any) -> int:
@@ -132,6 +133,8 @@ def broadcast_to(x: Any, shape: Any, subok: bool = False) -> Any:
 def _new_chunks(x: Any, shape: tuple[int, ...]) -> Any:
     """The chunks of an array that is broadcast to a shape which does not tell them: none larger than is usual."""
     lead = len(shape) - x.ndim
+    if 0 in shape:
+        return tuple((n,) for n in shape)
     own = [
         "auto" if k < lead or x.shape[k - lead] == 1 else x.chunks[k - lead]
         for k in range(len(shape))
