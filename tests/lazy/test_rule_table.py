@@ -124,6 +124,7 @@ def test_without_derivative(entries: Entries) -> None:
     check(entries, "value", "rows", "plain")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("asked", MOST_REFUSED)
 def test_few_are_refused(asked: str) -> None:
     """Lazy functions stay lazy: the shares of refusals, of the cases that the tests above ran."""
