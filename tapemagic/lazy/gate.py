@@ -1,7 +1,8 @@
 """The gate: how each function is computed on lazy arrays, or why it is refused.
 
-The table of ways decides. A function that is computed element by element needs no line there: it runs whole inside
-each chunk. Anything else is refused, since Dask would compute it at once.
+The table of ways decides. A function that is computed element by element needs no line there: it runs inside each
+chunk. So does any other function of NumPy's, SciPy's or this package's whose arrays are in one chunk each. All else is
+refused: Dask would compute it at once.
 """
 
 from __future__ import annotations

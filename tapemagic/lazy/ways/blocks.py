@@ -25,6 +25,9 @@ NEW, CORE = 100, 1000
 TRIAL = 1 << 20
 """The number of elements up to which a function is tried out on numbers of its own, to see what it returns."""
 
+IN_MEMORY = "write x.compute() first, or give the loss to tapemagic.distributed.value_and_grad"
+"""The advice where nothing else helps."""
+
 HOMES = frozenset({"numpy", "scipy", "tapemagic"})
 """The packages whose functions are tried out."""
 
@@ -168,8 +171,9 @@ def whole(function: Any, args: Any, kwargs: Any) -> Any:
     home = (getattr(function, "__module__", None) or "").partition(".")[0]
     if home not in HOMES and not isinstance(function, np.ufunc):
         raise UnsupportedArgumentError(
-            f"{public_name(function)} has no lazy way: what it returns is not known before it is called. Write "
-            "da.map_blocks before the tape, tapemagic.distributed, or NumPy's functions in its place"
+            f"{public_name(function)} cannot be recorded on lazy values: what it returns is not known before it is "
+            "called. Write tapemagic.distributed.map_blocks(f, x), which applies a function to each chunk, or NumPy's "
+            "functions in its place"
         )
     return blockwise(function, args, kwargs, lambda arrays: [(None,) * x.ndim for x in arrays])
 
@@ -353,7 +357,8 @@ def require_whole(function: Any, x: Any, names: Labels) -> None:
         raise UnsupportedArgumentError(
             f"{public_name(function)} needs axis {', '.join(map(str, cut))} of shape {tuple(x.shape)} in one chunk, "
             f"and it is cut into {pieces}: write x.rechunk({{{wanted}}}), if "
-            "the chunks then still fit into memory, or tapemagic.distributed for a loss that is a sum over rows"
+            "the chunks then still fit into memory, or give a loss that is a mean or a sum over rows to "
+            "tapemagic.distributed.value_and_grad"
         )
 
 
@@ -434,8 +439,8 @@ def _tried(
     )
     if core > TRIAL:
         raise UnsupportedArgumentError(
-            f"{public_name(function)} of {core:,} numbers in one chunk is not computed lazily: write da.map_blocks "
-            "before the tape"
+            f"what {public_name(function)} returns is found by a trial, which is too large for {core:,} numbers in one "
+            "chunk: write tapemagic.distributed.map_blocks(f, x, dtype=...), which applies a function to each chunk"
         )
     y = _trial(function, args, kwargs, arrays, labels, lengths | dict.fromkeys(long, 1))
     kind: Any = type(y) if isinstance(y, (tuple, list)) else None
@@ -443,7 +448,7 @@ def _tried(
         kind = kind._make
     if any(isinstance(part, (tuple, list)) for part in parts_of(y)):
         raise UnsupportedArgumentError(
-            f"{public_name(function)}, which gives nested lists, has no lazy way"
+            f"{public_name(function)} gives nested lists, which lazy values cannot be: {IN_MEMORY}"
         )
     if not long:
         return [_fixed(part) for part in parts_of(y)], kind
@@ -456,13 +461,13 @@ def _tried(
         for (_, n), (_, m) in zip(a.axes, b.axes, strict=True):
             if n != m and (n != 1 or m not in names):
                 raise UnsupportedArgumentError(
-                    f"{public_name(function)} has no lazy way for these arguments"
+                    f"{public_name(function)} cannot be computed in chunks with these arguments: {IN_MEMORY}"
                 )
             axes.append((None, n) if n == m else (names[m], lengths[names[m]]))
         result = Result(a.dtype, tuple(axes))
         if sorted(label for label, _ in axes if label is not None) != long:
             raise UnsupportedArgumentError(
-                f"{public_name(function)} has no lazy way for these arguments"
+                f"{public_name(function)} cannot be computed in chunks with these arguments: {IN_MEMORY}"
             )
         found.append(result)
     return found, kind

@@ -137,7 +137,8 @@ def _by_chunk(x: Any, places: Any, n: int, axis: int, wide: Any) -> Any:
     if n * rest > 4 * largest(x):
         raise UnsupportedArgumentError(
             f"values at places among {n} are added up in one array of that length for each chunk, which is longer than "
-            "the chunks: write x.rechunk(...) with longer ones, or tapemagic.distributed"
+            "the chunks: write x.rechunk(...) for longer chunks, or give the loss to "
+            "tapemagic.distributed.value_and_grad"
         )
     pieces = da.from_array(places, chunks=(x.chunks[axis],))
     labels = list(right(x.ndim))
@@ -174,7 +175,8 @@ def _added_at_points(values: Any, parts: list[Any], shape: Any) -> Any:
     full = tuple(shape)
     if any(part is None for part in parts):
         raise UnsupportedArgumentError(
-            f"an index with both new axes and several arrays has no lazy gradient: {parts}"
+            "an index with new axes and several arrays has no gradient on lazy values: write x[i, j][:, None] for "
+            "x[i, j, None]"
         )
     advanced = [k for k, part in enumerate(parts) if isinstance(part, (np.ndarray, int))]
     arrays = np.broadcast_arrays(*(parts[k] for k in advanced))
